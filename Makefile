@@ -1,0 +1,37 @@
+# Everything here starts from a machine with Python 3.11 or newer and nothing else.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN     = $(VENV)/bin
+READY   = $(VENV)/.ready
+
+.PHONY: test demo bench lint format clean help
+
+help:            ## list the targets
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/: .*##/\t/'
+
+$(READY): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Takifugu needs Python 3.11 or newer; set PYTHON=")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+lint: $(READY)   ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint       ## lint, type-check and test
+	$(BIN)/python -m pytest -n auto
+
+demo: $(READY)   ## the main job, from nothing
+	$(BIN)/python -m takifugu.demo
+
+bench: $(READY)  ## ratios against peers, side by side
+	$(BIN)/python -m benchmarks
+
+format: $(READY) ## rewrite the code in the house style
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:           ## remove everything that was made
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

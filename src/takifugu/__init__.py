@@ -1,0 +1,50 @@
+"""Takifugu: calibrate, certify and release under Rényi Pufferfish Privacy."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from takifugu.errors import (
+        CalibrationError,
+        CertificationError,
+        InputError,
+        MechanismError,
+        TakifuguError,
+    )
+    from takifugu.priors.mixture import Mixture
+
+__version__ = "0.1.0"
+
+# Each public name and the module it lives in, imported when it is first used: a name costs nothing
+# until then, and `import takifugu` loads numpy at most.
+_HOME = {
+    "CalibrationError": "takifugu.errors",
+    "CertificationError": "takifugu.errors",
+    "InputError": "takifugu.errors",
+    "MechanismError": "takifugu.errors",
+    "Mixture": "takifugu.priors.mixture",
+    "TakifuguError": "takifugu.errors",
+}
+
+__all__ = [
+    "CalibrationError",
+    "CertificationError",
+    "InputError",
+    "MechanismError",
+    "Mixture",
+    "TakifuguError",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'takifugu' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names, for tab completion."""
+    return sorted(__all__)

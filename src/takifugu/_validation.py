@@ -1,0 +1,75 @@
+"""Checks shared by every room: numbers that are numbers, budgets that make sense."""
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from takifugu.errors import InputError
+
+Array = npt.NDArray[np.float64]
+
+
+def real(name: str, value: Any, accepted: str) -> float:
+    """`value` as a finite float, or an error that names it and what is accepted."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real | np.floating | np.integer):
+        raise InputError(f"{name} must be {accepted}, got {value!r} of type {type(value).__name__}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise InputError(f"{name} must be {accepted}, got {value!r}")
+    return number
+
+
+def order(alpha: Any) -> float:
+    """The Rényi order, above one."""
+    number = real("alpha", alpha, "a finite number above 1")
+    if number <= 1:
+        raise InputError(f"alpha must be a finite number above 1, got {alpha!r}")
+    return number
+
+
+def budget(epsilon: Any) -> float:
+    """The privacy budget, above zero."""
+    number = real("epsilon", epsilon, "a finite number above 0")
+    if number <= 0:
+        raise InputError(f"epsilon must be a finite number above 0, got {epsilon!r}")
+    return number
+
+
+def noise(theta: Any) -> float:
+    """The standard deviation of the noise, zero or more."""
+    number = real("theta", theta, "a finite number, 0 or more")
+    if number < 0:
+        raise InputError(f"theta must be a finite number, 0 or more, got {theta!r}")
+    return number
+
+
+def vector(name: str, values: Any) -> Array:
+    """`values` as a new one-dimensional array of finite floats."""
+    if isinstance(values, str | bytes):
+        raise InputError(f"{name} must be a list of numbers, got the text {values!r}")
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind not in "fiu":
+            raise TypeError
+        array = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} must be a list of numbers, got {_short(values)}") from None
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one list of numbers, got an array of shape {array.shape}")
+    if array.size == 0:
+        raise InputError(f"{name} is empty: at least one number is needed")
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise InputError(f"{name} must be finite, got {float(array[bad[0]])} at position {int(bad[0])}")
+    return array + 0.0  # turns -0.0 into 0.0, so that equal values have equal bits
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

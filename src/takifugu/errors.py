@@ -1,0 +1,21 @@
+"""Every error Takifugu raises on purpose. Each message says what is wrong and what to do about it."""
+
+
+class TakifuguError(Exception):
+    """The base of all errors raised by Takifugu."""
+
+
+class InputError(TakifuguError, ValueError):
+    """What was given cannot be used; the message says what is accepted."""
+
+
+class MechanismError(InputError):
+    """The mechanism asked for does not apply to these priors; the message names those that do."""
+
+
+class CalibrationError(TakifuguError):
+    """No noise could be shown to meet the budget; nothing should be released."""
+
+
+class CertificationError(TakifuguError):
+    """A claim could not be proved, or was refuted."""
