@@ -86,13 +86,11 @@ class Mixture:
     ) -> Self:
         """Fit by weighted EM, with the number of components chosen by BIC.
 
-        See `takifugu.priors.fitting.fit` for the parameters and for a result that also tells how the fit went.
+        See `takifugu.priors.fitting.fit` for the parameters, and for a result that tells how it went.
         """
         from takifugu.priors.fitting import fit
 
-        mixture = fit(
-            values, weights, max_components=max_components, min_std=min_std, seed=seed
-        ).mixture
+        mixture = fit(values, weights, max_components=max_components, min_std=min_std, seed=seed).mixture
         return cls(mixture.weights, mixture.means, mixture.stds)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -247,7 +245,8 @@ def merge(values: npt.ArrayLike, weights: npt.ArrayLike | None) -> tuple[Array, 
         raise InputError("weights are all 0: at least one value needs a positive weight")
     x, w = x[w > 0], w[w > 0]
     points, place = np.unique(x, return_inverse=True)
-    return points, np.bincount(place, weights=w)
+    sums: Array = np.bincount(place, weights=w)
+    return points, sums
 
 
 def _digits(x: float) -> str:

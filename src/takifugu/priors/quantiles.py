@@ -31,8 +31,8 @@ def quantile(mixture: "Mixture", u: Array) -> Array:
 def quantile_at_score(mixture: "Mixture", score: Array) -> Array:
     """The quantile at u = Φ(score): the scale on which a normal's quantiles are a straight line.
 
-    Scores keep their meaning far beyond the levels that a float64 u can tell from 0 or 1. Each component's own
-    quantile is mean + std·score, and the mixture's lies between the least and the largest of them.
+    Scores keep their meaning far beyond the levels that a float64 u can tell from 0 or 1. Each
+    component's own quantile is mean + std·score, and the mixture's lies between the least and the largest of them.
     """
     from scipy.special import ndtr
 
@@ -53,7 +53,8 @@ def _bisect(mixture: "Mixture", t: Array) -> Array:
     upper = t > 0
     target = log_ndtr(-np.abs(t))
     own = mixture.means + t[:, None] * mixture.stds
-    low, high = own.min(axis=1), own.max(axis=1)
+    low: Array = own.min(axis=1)
+    high: Array = own.max(axis=1)
     points = mixture.means[mixture.stds == 0]
     for _ in range(_HALVINGS):
         middle = low + 0.5 * (high - low)
@@ -74,7 +75,8 @@ def _reaches(mixture: "Mixture", x: Array, upper: Flags, target: Array) -> Flags
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         z = np.where(mixture.stds > 0, gaps / mixture.stds, np.where(gaps >= 0, np.inf, -np.inf))
         tail = logsumexp(log_ndtr(np.where(upper[:, None], -z, z)) + np.log(mixture.weights), axis=1)
-    return np.where(upper, tail <= target, tail >= target)
+    reached: Flags = np.where(upper, tail <= target, tail >= target)
+    return reached
 
 
 def _discrete(mixture: "Mixture", u: Array) -> Array:
