@@ -11,6 +11,9 @@ if TYPE_CHECKING:
         MechanismError,
         TakifuguError,
     )
+    from takifugu.calibration import Calibration, calibrate, sweep
+    from takifugu.divergences import renyi_divergence
+    from takifugu.mechanisms import list_mechanisms
     from takifugu.priors.mixture import Mixture
 
 __version__ = "0.1.0"
@@ -18,21 +21,31 @@ __version__ = "0.1.0"
 # Each public name and the module it lives in, imported when it is first used: a name costs nothing
 # until then, and `import takifugu` loads numpy at most.
 _HOME = {
+    "Calibration": "takifugu.calibration",
     "CalibrationError": "takifugu.errors",
     "CertificationError": "takifugu.errors",
     "InputError": "takifugu.errors",
     "MechanismError": "takifugu.errors",
     "Mixture": "takifugu.priors.mixture",
     "TakifuguError": "takifugu.errors",
+    "calibrate": "takifugu.calibration",
+    "list_mechanisms": "takifugu.mechanisms",
+    "renyi_divergence": "takifugu.divergences",
+    "sweep": "takifugu.calibration",
 }
 
 __all__ = [
+    "Calibration",
     "CalibrationError",
     "CertificationError",
     "InputError",
     "MechanismError",
     "Mixture",
     "TakifuguError",
+    "calibrate",
+    "list_mechanisms",
+    "renyi_divergence",
+    "sweep",
 ]
 
 

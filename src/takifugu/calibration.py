@@ -1,0 +1,360 @@
+"""From beliefs and a budget to the noise that meets it."""
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from takifugu import _validation as check
+from takifugu.errors import CalibrationError, InputError
+from takifugu.mechanisms import get_mechanism
+from takifugu.mechanisms.base import RPP, Binding, Mechanism
+from takifugu.pairs import Pair, Pairs
+from takifugu.priors.mixture import Mixture
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LISTED_LOSSES = 10_000  # directed pairs up to which `to_dict` lists every loss
+
+
+class Belief(Mapping[Hashable, Mixture]):
+    """One distribution per secret; a dictionary that cannot change."""
+
+    __slots__ = ("_priors",)
+
+    def __init__(self, priors: Mapping[Hashable, Mixture]) -> None:
+        """Copy the mapping."""
+        self._priors = dict(priors)
+
+    def __getitem__(self, secret: Hashable) -> Mixture:
+        """The distribution of the answer given the secret."""
+        return self._priors[secret]
+
+    def __iter__(self) -> Iterator[Hashable]:
+        """The secrets, in the order given."""
+        return iter(self._priors)
+
+    def __len__(self) -> int:
+        """The number of secrets."""
+        return len(self._priors)
+
+    def __hash__(self) -> int:
+        """Consistent with equality, which is that of mappings."""
+        return hash(frozenset(self._priors.items()))
+
+    def __repr__(self) -> str:
+        """As a dictionary."""
+        return repr(self._priors)
+
+
+class Losses(Mapping[Pair, float]):
+    """The privacy loss of each directed pair at the calibrated noise: its largest divergence over the beliefs.
+
+    Computed when asked for: twenty thousand secrets have four hundred million of them.
+    """
+
+    __slots__ = ("_alpha", "_beliefs", "_pairs", "_theta")
+
+    def __init__(self, beliefs: tuple[Belief, ...], pairs: Pairs, alpha: float, theta: float) -> None:
+        """Remember what the losses follow from."""
+        self._beliefs, self._pairs, self._alpha, self._theta = beliefs, pairs, alpha, theta
+
+    def __getitem__(self, pair: Pair) -> float:
+        """The loss of the first secret of the pair against the second."""
+        from takifugu.divergences.general import divergence
+
+        if pair not in self._pairs:
+            raise KeyError(pair)
+        if math.isinf(self._theta):
+            return 0.0
+        a, b = pair
+        return max(divergence(m[a], m[b], alpha=self._alpha, theta=self._theta) for m in self._beliefs)
+
+    def __iter__(self) -> Iterator[Pair]:
+        """Each pair in both orders."""
+        return self._pairs.directed()
+
+    def __len__(self) -> int:
+        """Two for every pair."""
+        return 2 * len(self._pairs)
+
+    def __repr__(self) -> str:
+        """The losses while they are few."""
+        return repr(dict(self)) if len(self) <= 12 else f"<losses of {len(self):,} directed pairs>"
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Noise that hides every pair of secrets within a budget, and how it was found.
+
+    `theta` is the standard deviation of the Gaussian noise to add. It is infinite where the mechanism has no finite
+    answer. `guarantee` is "rpp" for (α, ε)-Rényi Pufferfish Privacy; mechanisms with a weaker promise say so.
+    """
+
+    theta: float
+    alpha: float
+    epsilon: float
+    mechanism: str
+    worst_pair: Pair
+    pairs: Pairs = field(repr=False)
+    beliefs: tuple[Belief, ...] = field(repr=False)
+    guarantee: str = RPP
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def variance(self) -> float:
+        """θ², the mean square error that the noise costs a published value."""
+        return self.theta * self.theta
+
+    @property
+    def priors(self) -> Belief | tuple[Belief, ...]:
+        """The priors as they were given: one mapping, or several beliefs."""
+        return self.beliefs[0] if len(self.beliefs) == 1 else self.beliefs
+
+    @property
+    def losses(self) -> Losses:
+        """The exact privacy loss of each directed pair at this noise, computed when asked for."""
+        return Losses(self.beliefs, self.pairs, self.alpha, self.theta)
+
+    def __str__(self) -> str:
+        """What was found, in sentences."""
+        a, b = self.worst_pair
+        budget = f"(α, ε) = ({self.alpha:g}, {self.epsilon:g})"
+        if self.theta == 0:
+            return (
+                f"No noise is needed: without any, every pair of secrets is within {budget}. The closest to the "
+                f"limit is {a!r} against {b!r}, with a loss of {self.losses[a, b]:.6g}."
+            )
+        if math.isinf(self.theta):
+            return (
+                f"No finite noise satisfies {self.mechanism!r} for {a!r} against {b!r}: its bound is infinite "
+                f"whatever the noise. Use 'exact', which always has an answer."
+            )
+        promise = (
+            "hides every pair of secrets"
+            if self.guarantee == RPP
+            else f"gives the weaker, {self.guarantee} promise of {self.mechanism!r} to every pair of secrets"
+        )
+        return (
+            f"Gaussian noise of standard deviation θ = {self.theta:.6g} {promise} within {budget} "
+            f"({self.mechanism}). The worst pair is {a!r} against {b!r}, with a loss of {self.losses[a, b]:.6g}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values for JSON; no float loses a bit. It holds the priors: keep it private.
+
+        Losses are listed up to 10,000 directed pairs; beyond that only the worst is.
+        """
+        listed = self.losses if len(self.losses) <= _LISTED_LOSSES else [self.worst_pair]
+        return {
+            "theta": self.theta,
+            "variance": self.variance,
+            "alpha": self.alpha,
+            "epsilon": self.epsilon,
+            "mechanism": self.mechanism,
+            "options": dict(self.options),
+            "guarantee": self.guarantee,
+            "worst_pair": list(self.worst_pair),
+            "pairs": None if self.pairs.is_every else [list(pair) for pair in self.pairs],
+            "losses": [{"pair": list(pair), "loss": self.losses[pair]} for pair in listed],
+            "beliefs": [
+                [
+                    {
+                        "secret": secret,
+                        "weights": prior.weights.tolist(),
+                        "means": prior.means.tolist(),
+                        "stds": prior.stds.tolist(),
+                    }
+                    for secret, prior in belief.items()
+                ]
+                for belief in self.beliefs
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Calibration":
+        """What `to_dict` wrote, validated again. Nothing is proved by it: see `certify`."""
+        try:
+            beliefs = tuple(
+                Belief({e["secret"]: Mixture(e["weights"], e["means"], e["stds"]) for e in belief})
+                for belief in data["beliefs"]
+            )
+            chosen = data["pairs"]
+            pairs = Pairs(beliefs[0], None if chosen is None else [tuple(pair) for pair in chosen])
+            theta = data["theta"]
+            return cls(
+                theta=theta if theta == math.inf else check.noise(theta),
+                alpha=check.order(data["alpha"]),
+                epsilon=check.budget(data["epsilon"]),
+                mechanism=data["mechanism"],
+                worst_pair=tuple(data["worst_pair"]),
+                pairs=pairs,
+                beliefs=beliefs,
+                guarantee=data["guarantee"],
+                options=tuple(sorted(data["options"].items())),
+            )
+        except (KeyError, TypeError, IndexError, AttributeError) as error:
+            raise InputError(f"this is not a calibration as to_dict writes it: {error!r}") from error
+
+
+def calibrate(
+    priors: Mapping[Hashable, Mixture] | Sequence[Mapping[Hashable, Mixture]],
+    *,
+    alpha: float,
+    epsilon: float,
+    pairs: Iterable[Pair] | None = None,
+    mechanism: str = "exact",
+    **options: Any,
+) -> Calibration:
+    """The least noise that keeps every pair of secrets within the budget, both ways.
+
+    Args:
+        priors: the distribution of the answer for each secret, as {secret: Mixture}; or a list of such mappings, one
+            per belief the adversary may hold, of which the worst counts.
+        alpha: the Rényi order, above 1.
+        epsilon: the budget in nats, above 0.
+        pairs: the pairs of secrets to hide from one another; every pair by default.
+        mechanism: "exact" by default; see `list_mechanisms`.
+        **options: options of the mechanism, such as `delta` of "wasserstein-approx".
+
+    >>> result = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1)
+    >>> round(result.variance, 6)
+    3.0
+    """
+    alpha, epsilon = check.order(alpha), check.budget(epsilon)
+    beliefs = _beliefs(priors)
+    wanted = Pairs(beliefs[0], pairs)
+    rule = get_mechanism(mechanism, options)
+    found, belief = _over_beliefs(rule, beliefs, wanted, alpha, epsilon)
+    if rule.guarantee == RPP and rule.name != "exact":
+        # The bound promises it; the exact divergence makes sure, rounding included.
+        checked, where = _over_beliefs(get_mechanism("exact", {}), beliefs, wanted, alpha, epsilon, found)
+        if checked.variance > found.variance:
+            found, belief = checked, where
+    theta = _root_above(found.variance)
+    return Calibration(
+        theta=theta,
+        alpha=alpha,
+        epsilon=epsilon,
+        mechanism=rule.name,
+        worst_pair=_worst_pair(found, beliefs, wanted, alpha, theta),
+        pairs=wanted,
+        beliefs=beliefs,
+        guarantee=rule.guarantee,
+        options=tuple(sorted(rule.options.items())),
+    )
+
+
+def sweep(
+    priors: Mapping[Hashable, Mixture] | Sequence[Mapping[Hashable, Mixture]],
+    *,
+    alphas: Iterable[float],
+    epsilons: Iterable[float],
+    mechanisms: Iterable[str] = ("exact",),
+    pairs: Iterable[Pair] | None = None,
+) -> "pd.DataFrame":
+    """Calibrate at every combination: a row each, with alpha, epsilon, mechanism, theta, variance and worst_pair.
+
+    >>> table = sweep(
+    ...     {"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alphas=[2], epsilons=[0.5, 1]
+    ... )
+    >>> table.variance.round(6).tolist()
+    [7.0, 3.0]
+    """
+    import pandas as pd
+
+    if isinstance(mechanisms, str):
+        mechanisms = (mechanisms,)
+    chosen = None if pairs is None else list(pairs)
+    orders, budgets = [check.order(a) for a in _several(alphas)], [check.budget(e) for e in _several(epsilons)]
+    rows = []
+    for name in mechanisms:
+        for alpha in orders:
+            for epsilon in budgets:
+                one = calibrate(priors, alpha=alpha, epsilon=epsilon, pairs=chosen, mechanism=name)
+                rows.append((alpha, epsilon, name, one.theta, one.variance, one.worst_pair))
+    return pd.DataFrame(rows, columns=["alpha", "epsilon", "mechanism", "theta", "variance", "worst_pair"])
+
+
+def _several(values: Any) -> list[Any]:
+    return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+
+
+def _beliefs(priors: Any) -> tuple[Belief, ...]:
+    """One or several mappings as a tuple of beliefs about the same secrets."""
+    given = [priors] if isinstance(priors, Mapping) else priors
+    if isinstance(given, str | bytes | Mixture) or not isinstance(given, Iterable):
+        raise InputError(
+            f"priors must be a mapping from secret to Mixture, or a list of such mappings, got {type(priors).__name__}"
+        )
+    beliefs = []
+    for belief in given:
+        if not isinstance(belief, Mapping):
+            raise InputError(f"each belief must be a mapping from secret to Mixture, got {type(belief).__name__}")
+        for secret, prior in belief.items():
+            if not isinstance(prior, Mixture):
+                raise InputError(
+                    f"the prior of {secret!r} must be a Mixture, got {type(prior).__name__}: make one with "
+                    f"Mixture.gaussian, Mixture.empirical or Mixture.fit"
+                )
+        beliefs.append(Belief(belief))
+    if not beliefs or not beliefs[0]:
+        raise InputError("priors is empty: give at least two secrets with a Mixture each")
+    for belief in beliefs[1:]:
+        if set(belief) != set(beliefs[0]):
+            odd = set(belief) ^ set(beliefs[0])
+            raise InputError(
+                f"every belief must be about the same secrets; not in all of them: {sorted(odd, key=repr)}"
+            )
+    return tuple(beliefs)
+
+
+def _over_beliefs(
+    rule: Mechanism,
+    beliefs: tuple[Belief, ...],
+    pairs: Pairs,
+    alpha: float,
+    epsilon: float,
+    start: Binding = Binding(0.0, None),  # noqa: B008
+) -> tuple[Binding, int]:
+    """The least variance for all beliefs, and the belief that asked for it."""
+    found, where = start, 0
+    for number, belief in enumerate(beliefs):
+        if math.isinf(found.variance):
+            break
+        priors = [belief[secret] for secret in pairs.secrets]
+        binding = rule.least_variance_over(
+            priors, pairs, alpha=alpha, epsilon=epsilon, floor=found.variance
+        )
+        if math.isnan(binding.variance):
+            raise CalibrationError(f"{rule.name!r} gave no number for these priors: please report this case")
+        if binding.variance > found.variance:
+            found, where = binding, number
+    return found, where
+
+
+def _root_above(variance: float) -> float:
+    """The least float whose square is the variance or more."""
+    theta = math.sqrt(variance)
+    if math.isinf(theta):
+        return theta
+    while Fraction(theta) ** 2 < Fraction(variance):
+        theta = math.nextafter(theta, math.inf)
+    return theta
+
+
+def _worst_pair(
+    found: Binding, beliefs: tuple[Belief, ...], pairs: Pairs, alpha: float, theta: float
+) -> Pair:
+    """The pair that asked for the noise; where none did, the one with the largest loss."""
+    if found.pair is not None:
+        i, j = found.pair
+        return pairs.secrets[i], pairs.secrets[j]
+    from takifugu.mechanisms.worst import largest_loss
+
+    i, j = largest_loss(
+        [[belief[secret] for secret in pairs.secrets] for belief in beliefs], pairs, alpha=alpha, theta=theta
+    )
+    return pairs.secrets[i], pairs.secrets[j]

@@ -1,0 +1,40 @@
+"""The closed form at its best order: what is enough for a larger α is enough for α."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from takifugu.mechanisms.base import Mechanism
+from takifugu.mechanisms.closed_form import _DOWN, _UP, closed_form, gaussian_pair
+from takifugu.priors.mixture import Mixture
+
+
+@dataclass(frozen=True)
+class ClosedFormEnvelope(Mechanism):
+    """The least value of the paper's closed form over all orders α' >= α; proofs/closed-form-envelope.md."""
+
+    name: ClassVar[str] = "closed-form-envelope"
+    summary: ClassVar[str] = (
+        "The closed form taken at the order α' >= α that asks for the least noise: never more than closed-form."
+    )
+
+    def least_variance(
+        self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0
+    ) -> float:
+        """The closed form at max(α, α*), or its limit for infinite order."""
+        gap, std_p, std_q = gaussian_pair(p, q, self.name)
+        return max(floor, envelope(gap, std_p, std_q, alpha=alpha, epsilon=epsilon))
+
+
+def envelope(gap: float, std_p: float, std_q: float, *, alpha: float, epsilon: float) -> float:
+    """min over α' >= α of the closed form: with c = √(2ε)|δ| its minimum is at α* = 1 + c/(a + c)."""
+    delta = (std_q - std_p) * (std_q + std_p)
+    a = gap * gap - 2 * epsilon * delta
+    c = math.sqrt(2 * epsilon) * abs(delta)
+    if a + c > 0:
+        best = max(alpha, 1 + c / (a + c))
+        if math.isfinite(best):
+            return closed_form(gap, std_p, std_q, alpha=best, epsilon=epsilon)
+    if a >= 0:
+        return closed_form(gap, std_p, std_q, alpha=alpha, epsilon=epsilon)
+    return max(0.0, delta * (delta / -a) * _UP - std_p * std_p * _DOWN)
