@@ -4,6 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from takifugu.calibration import Calibration, calibrate, sweep
+    from takifugu.divergences import renyi_divergence
     from takifugu.errors import (
         CalibrationError,
         CertificationError,
@@ -11,8 +13,6 @@ if TYPE_CHECKING:
         MechanismError,
         TakifuguError,
     )
-    from takifugu.calibration import Calibration, calibrate, sweep
-    from takifugu.divergences import renyi_divergence
     from takifugu.mechanisms import list_mechanisms
     from takifugu.priors.mixture import Mixture
 

@@ -10,6 +10,7 @@ from takifugu import _validation as check
 from takifugu.errors import CalibrationError, InputError
 from takifugu.mechanisms import get_mechanism
 from takifugu.mechanisms.base import RPP, Binding, Mechanism
+from takifugu.mechanisms.worst import largest_loss
 from takifugu.pairs import Pair, Pairs
 from takifugu.priors.mixture import Mixture
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LISTED_LOSSES = 10_000  # directed pairs up to which `to_dict` lists every loss
+
+
+_NO_NOISE = Binding(0.0, None)
 
 
 class Belief(Mapping[Hashable, Mixture]):
@@ -227,19 +231,22 @@ def calibrate(
     beliefs = _beliefs(priors)
     wanted = Pairs(beliefs[0], pairs)
     rule = get_mechanism(mechanism, options)
-    found, belief = _over_beliefs(rule, beliefs, wanted, alpha, epsilon)
+    found = _over_beliefs(rule, beliefs, wanted, alpha, epsilon)
     if rule.guarantee == RPP and rule.name != "exact":
         # The bound promises it; the exact divergence makes sure, rounding included.
-        checked, where = _over_beliefs(get_mechanism("exact", {}), beliefs, wanted, alpha, epsilon, found)
-        if checked.variance > found.variance:
-            found, belief = checked, where
+        found = _over_beliefs(get_mechanism("exact", {}), beliefs, wanted, alpha, epsilon, found)
     theta = _root_above(found.variance)
+    if found.pair is None or (rule.name != "exact" and math.isfinite(theta)):
+        priors_of = [[belief[secret] for secret in wanted.secrets] for belief in beliefs]
+        i, j = largest_loss(priors_of, wanted, alpha=alpha, theta=theta)
+    else:
+        i, j = found.pair
     return Calibration(
         theta=theta,
         alpha=alpha,
         epsilon=epsilon,
         mechanism=rule.name,
-        worst_pair=_worst_pair(found, beliefs, wanted, alpha, theta),
+        worst_pair=(wanted.secrets[i], wanted.secrets[j]),
         pairs=wanted,
         beliefs=beliefs,
         guarantee=rule.guarantee,
@@ -268,7 +275,10 @@ def sweep(
     if isinstance(mechanisms, str):
         mechanisms = (mechanisms,)
     chosen = None if pairs is None else list(pairs)
-    orders, budgets = [check.order(a) for a in _several(alphas)], [check.budget(e) for e in _several(epsilons)]
+    orders, budgets = (
+        [check.order(a) for a in _several(alphas)],
+        [check.budget(e) for e in _several(epsilons)],
+    )
     rows = []
     for name in mechanisms:
         for alpha in orders:
@@ -317,22 +327,20 @@ def _over_beliefs(
     pairs: Pairs,
     alpha: float,
     epsilon: float,
-    start: Binding = Binding(0.0, None),  # noqa: B008
-) -> tuple[Binding, int]:
-    """The least variance for all beliefs, and the belief that asked for it."""
-    found, where = start, 0
-    for number, belief in enumerate(beliefs):
+    start: Binding = _NO_NOISE,
+) -> Binding:
+    """The least variance for all beliefs, no less than that of `start`."""
+    found = start
+    for belief in beliefs:
         if math.isinf(found.variance):
             break
         priors = [belief[secret] for secret in pairs.secrets]
-        binding = rule.least_variance_over(
-            priors, pairs, alpha=alpha, epsilon=epsilon, floor=found.variance
-        )
+        binding = rule.least_variance_over(priors, pairs, alpha=alpha, epsilon=epsilon, floor=found.variance)
         if math.isnan(binding.variance):
             raise CalibrationError(f"{rule.name!r} gave no number for these priors: please report this case")
         if binding.variance > found.variance:
-            found, where = binding, number
-    return found, where
+            found = binding
+    return found
 
 
 def _root_above(variance: float) -> float:
@@ -343,18 +351,3 @@ def _root_above(variance: float) -> float:
     while Fraction(theta) ** 2 < Fraction(variance):
         theta = math.nextafter(theta, math.inf)
     return theta
-
-
-def _worst_pair(
-    found: Binding, beliefs: tuple[Belief, ...], pairs: Pairs, alpha: float, theta: float
-) -> Pair:
-    """The pair that asked for the noise; where none did, the one with the largest loss."""
-    if found.pair is not None:
-        i, j = found.pair
-        return pairs.secrets[i], pairs.secrets[j]
-    from takifugu.mechanisms.worst import largest_loss
-
-    i, j = largest_loss(
-        [[belief[secret] for secret in pairs.secrets] for belief in beliefs], pairs, alpha=alpha, theta=theta
-    )
-    return pairs.secrets[i], pairs.secrets[j]

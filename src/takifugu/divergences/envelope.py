@@ -98,4 +98,5 @@ def _crossings(curves: Parabolas, i: Indices, j: Indices) -> Array:
         root = np.sqrt(b * b - 4 * a * c)
         big = -0.5 * (b + np.where(b >= 0, root, -root))
         found = np.concatenate([big / a, c / big]) + np.concatenate([curves.means[i]] * 2)
-    return found[np.isfinite(found)]
+    finite: Array = found[np.isfinite(found)]
+    return finite

@@ -1,8 +1,8 @@
 """The integrand of a Rényi divergence with its certain part taken out.
 
-With r = p/q, the integral of q r^α is 1 plus the integral of q (r^α − 1 − α(r − 1)), since p and q each have mass 1. The
-bracket is never negative, so nothing cancels in its integral however close p and q are. Divided by β = α − 1 it
-stays of order one as α falls to 1. Here L = ln r and
+With r = p/q, the integral of q r^α is 1 plus the integral of q (r^α − 1 − α(r − 1)), since p and q each have mass 1.
+The bracket is never negative, so nothing cancels in its integral however close p and q are. Divided by β = α − 1
+it stays of order one as α falls to 1. Here L = ln r and
 
     excess(L) = (e^{αL} − 1 − α(e^L − 1)) / β,
 

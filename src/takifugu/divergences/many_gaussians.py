@@ -1,8 +1,8 @@
 """The divergence of many pairs of Gaussians at once, rounded towards more loss.
 
-Two readings of the same formula (proofs/gaussian.md): `rough_losses` costs one logarithm a pair and is used to dismiss most
-pairs; `upper_losses` keeps its digits when variances nearly agree and is used for what remains. Neither is ever below
-the truth: what rounding could have taken away is put back.
+Two readings of the same formula (proofs/gaussian.md): `RoughLosses` costs one logarithm a pair and dismisses most of
+them; `upper_losses` keeps its digits when variances nearly agree and is used for what remains. Neither is ever below the
+truth: what rounding could have taken away is put back.
 """
 
 import math
@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from takifugu._validation import Array
+from takifugu.divergences.envelope import Indices
 
 _ROUNDING = 2.0**-48  # sixteen units in the last place
 _SERIES_BELOW = 0.1
@@ -37,13 +38,13 @@ class RoughLosses:
         self._log_follow = alpha * log_v if self._safe else v
         self._unit = 2.0 * beta
 
-    def __call__(self, i: np.ndarray, j: np.ndarray) -> Array:  # type: ignore[type-arg]
+    def __call__(self, i: Indices, j: Indices) -> Array:
         """An upper bound on D_α of secret i against secret j; the indices broadcast."""
         if not self._safe:
             return np.full(np.broadcast_shapes(i.shape, j.shape), np.inf)
         with np.errstate(all="ignore"):
-            S = self._follow[j] - self._lead[i]
-            loss = self._mean[i] - self._mean[j]
+            S: Array = self._follow[j] - self._lead[i]
+            loss: Array = self._mean[i] - self._mean[j]
             loss *= loss
             loss /= S
             np.log(S, out=S)  # a margin of zero or less becomes NaN or -inf here

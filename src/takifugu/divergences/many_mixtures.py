@@ -1,13 +1,13 @@
 """The divergence of all pairs of many mixtures at once, by a matrix product on a shared grid.
 
-Each density is evaluated once per secret. The integral of p^α q^{1−α} for every pair is then a product of two matrices with
-the grid as the inner dimension. The factors span thousands of orders of magnitude, so the grid is cut into runs on
-which no factor varies by more than e^350, each run is scaled by its largest entries, and the runs are added in logarithms:
-nothing over- or underflows to a wrong answer.
+Each density is evaluated once per secret. The integral of p^α q^{1−α} for every pair is then a product of two matrices
+with the grid as the inner dimension. The factors span thousands of orders of magnitude, so the grid is cut into runs
+on which no factor varies by more than e^350, each run is scaled by its largest entries, and the runs are added in
+logarithms: nothing over- or underflows to a wrong answer.
 
-The trapezoidal rule on an analytic integrand converges exponentially, and comparing it with the rule of twice the step tells
-whether it has; tails beyond the grid are bounded by Gaussian tails (proofs/exact.md). A pair for which either is in
-doubt is reported as infinite, which sends it to the adaptive quadrature.
+The trapezoidal rule on an analytic integrand converges exponentially, and comparing it with the rule of twice the step
+tells whether it has; tails beyond the grid are bounded by Gaussian tails (proofs/exact.md). A pair for which either is
+in doubt is reported as infinite, which sends it to the adaptive quadrature.
 """
 
 import math
@@ -82,7 +82,8 @@ def _grid(p: Components, q: Components, alpha: float) -> Array | None:
     nodes = (high - low) / step + 2
     if not nodes <= _MOST_NODES:
         return None
-    return low + step * np.arange(2 * math.ceil(nodes / 2))
+    grid: Array = low + step * np.arange(2.0 * math.ceil(nodes / 2))
+    return grid
 
 
 def _log_densities(mixtures: Components, grid: Array) -> Array:

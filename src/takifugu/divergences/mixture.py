@@ -1,7 +1,7 @@
 """The Rényi divergence of two mixtures with densities, by adaptive Gauss–Kronrod quadrature in logarithms.
 
-Panels are laid where the skeleton shows mass (skeleton.py) and halved until the error estimate is negligible. The claim to
-accuracy is tested against ball arithmetic; what cannot be resolved in float64 is refused, never guessed.
+Panels are laid where the skeleton shows mass (skeleton.py) and halved until the error estimate is negligible. The
+claim to accuracy is tested against ball arithmetic; what float64 cannot resolve is refused, never guessed.
 """
 
 import math
@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.divergences.envelope import Parabolas
+from takifugu.divergences.envelope import Indices, Parabolas
 from takifugu.divergences.excess import log_weighted_excess
 from takifugu.divergences.gaussian import exact_margin
 from takifugu.divergences.kronrod import GAUSS_WEIGHTS, KRONROD_WEIGHTS, NODES
@@ -105,9 +105,7 @@ def _panels(
         return np.log(kronrod) + np.log(half) + top, np.log(error) + np.log(half) + top
 
 
-def _log_integrand(
-    middle: Array, half: Array, skeleton: Skeleton, f: Parabolas, g: Parabolas, alpha: float
-) -> Array:
+def _log_integrand(middle: Array, half: Array, skeleton: Skeleton, f: Parabolas, g: Parabolas, alpha: float) -> Array:
     """ln(q·excess(ln p/q)) at the nodes of each panel.
 
     Distances are taken from the panel's middle, where differences of nearby floats are exact, and the power
@@ -125,7 +123,7 @@ def _log_integrand(
     return log_weighted_excess(log_p, log_q, quadratic + alpha * over_p - (alpha - 1.0) * over_q, alpha)
 
 
-def _log_density(middle: Array, offsets: Array, curves: Parabolas, owner: Array) -> tuple[Array, Array]:
+def _log_density(middle: Array, offsets: Array, curves: Parabolas, owner: Indices) -> tuple[Array, Array]:
     """The log-density at middle + offsets, and by how much it exceeds the owner's share."""
     z = ((middle[:, None] - curves.means)[:, None, :] + offsets[:, :, None]) / curves.stds
     logs = curves.heights - 0.5 * z * z

@@ -1,8 +1,8 @@
 """Where the integrand p^α q^{1−α} can have mass, and a quadratic that follows it there.
 
-Between two breakpoints of the envelopes one component k of p and one component l of q dominate, and α ln p − (α − 1) ln q is
-within a known constant of one quadratic H. Near the edge of convergence its peak lies far outside both supports and its
-curvature is a difference of nearly equal numbers, so both are computed from the exact margin S.
+Between two breakpoints of the envelopes one component k of p and one l of q dominate, and α ln p − (α − 1) ln q is
+within a known constant of one quadratic H. Near the edge of convergence its peak lies far outside both supports and
+its curvature is a difference of nearly equal numbers, so both are computed from the exact margin S.
 """
 
 import math
@@ -109,18 +109,14 @@ def _margins(bare_p: Array, bare_q: Array, v: Array, alpha: float, theta: float)
 def _drop_points(skeleton: Skeleton, segment: Indices, anchor: Array, slack: float) -> Array:
     """Where H has fallen by each of a few amounts from an anchor, on either side, within its segment."""
     curvature = skeleton.curvature[segment][:, None]
-    rise = -(skeleton.slope[segment] + (anchor - skeleton.origin[segment]) * skeleton.curvature[segment])[
-        :, None
-    ]
+    rise = -(skeleton.slope[segment] + (anchor - skeleton.origin[segment]) * skeleton.curvature[segment])[:, None]
     drop = np.array([*(d for d in _DROPS if d < slack), slack])
     points = []
     for direction in (-1.0, 1.0):
         g = direction * rise
         with np.errstate(all="ignore"):
             root = np.sqrt(g * g + 2 * curvature * drop)
-            t = np.where(
-                g <= 0, 2 * drop / (root - g), np.where(curvature > 0, (g + root) / curvature, np.nan)
-            )
+            t = np.where(g <= 0, 2 * drop / (root - g), np.where(curvature > 0, (g + root) / curvature, np.nan))
             y = anchor[:, None] + direction * t
             inside = (y > skeleton.left[segment][:, None]) & (y < skeleton.right[segment][:, None])
         points.append(y[inside & np.isfinite(y)])

@@ -26,7 +26,7 @@ class Mechanism(ABC):
     """A rule that gives, for one prior against another, a noise variance that keeps the loss within budget.
 
     A mechanism whose `guarantee` is "rpp" promises D_α ≤ ε; any other word is a weaker promise. Options of a mechanism
-    are its dataclass fields. Adding a mechanism is adding a file with a subclass and a line in `mechanisms/__init__.py`.
+    are its dataclass fields. A new mechanism is a file with a subclass and a line in `mechanisms/__init__.py`.
     """
 
     name: ClassVar[str]
@@ -34,9 +34,7 @@ class Mechanism(ABC):
     guarantee: ClassVar[str] = RPP
 
     @abstractmethod
-    def least_variance(
-        self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0
-    ) -> float:
+    def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
         """The least variance, `floor` or more, that this rule allows for p against q (one direction).
 
         `math.inf` where no noise satisfies the rule. A caller that already has noise of variance `floor` passes it,
@@ -51,9 +49,7 @@ class Mechanism(ABC):
         found = Binding(floor, None)
         for a, b in pairs.directed():
             i, j = place[a], place[b]
-            variance = self.least_variance(
-                priors[i], priors[j], alpha=alpha, epsilon=epsilon, floor=found.variance
-            )
+            variance = self.least_variance(priors[i], priors[j], alpha=alpha, epsilon=epsilon, floor=found.variance)
             if variance > found.variance:
                 found = Binding(variance, (i, j))
         return found

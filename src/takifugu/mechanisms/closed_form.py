@@ -22,9 +22,7 @@ class ClosedForm(Mechanism):
         "when the variances differ."
     )
 
-    def least_variance(
-        self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0
-    ) -> float:
+    def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
         """θ² = (α/4ε)(a + √(a² + 8εδ²/(α−1))) − σᵢ², never below 0."""
         gap, std_p, std_q = gaussian_pair(p, q, self.name)
         return max(floor, closed_form(gap, std_p, std_q, alpha=alpha, epsilon=epsilon))

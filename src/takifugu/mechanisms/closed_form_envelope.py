@@ -18,9 +18,7 @@ class ClosedFormEnvelope(Mechanism):
         "The closed form taken at the order α' >= α that asks for the least noise: never more than closed-form."
     )
 
-    def least_variance(
-        self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0
-    ) -> float:
+    def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
         """The closed form at max(α, α*), or its limit for infinite order."""
         gap, std_p, std_q = gaussian_pair(p, q, self.name)
         return max(floor, envelope(gap, std_p, std_q, alpha=alpha, epsilon=epsilon))

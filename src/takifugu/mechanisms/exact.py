@@ -26,13 +26,9 @@ class Exact(Mechanism):
     """
 
     name: ClassVar[str] = "exact"
-    summary: ClassVar[str] = (
-        "The least noise that meets the budget, from the exact divergence; can be certified."
-    )
+    summary: ClassVar[str] = "The least noise that meets the budget, from the exact divergence; can be certified."
 
-    def least_variance(
-        self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0
-    ) -> float:
+    def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
         """The least variance with D_α <= ε, a hair on the safe side."""
         p, q = p.simplified(), q.simplified()
         if p == q:
@@ -52,13 +48,9 @@ class Exact(Mechanism):
         if gaussian:
             gap = float(p.means[0] - q.means[0])
             start = closed_form(gap, float(p.stds[0]), float(q.stds[0]), alpha=alpha, epsilon=epsilon)
-            return least_variance(
-                loss, epsilon=target, floor=floor, start=1.01 * start, unit=unit, rtol=1e-13
-            )
+            return least_variance(loss, epsilon=target, floor=floor, start=1.01 * start, unit=unit, rtol=1e-13)
         reach = float(max(p.means.max(), q.means.max()) - min(p.means.min(), q.means.min()))
-        return least_variance(
-            loss, epsilon=target, floor=floor, start=unit + reach**2, unit=unit, rtol=1e-11
-        )
+        return least_variance(loss, epsilon=target, floor=floor, start=unit + reach**2, unit=unit, rtol=1e-11)
 
     def least_variance_over(
         self, priors: Priors, pairs: Pairs, *, alpha: float, epsilon: float, floor: float = 0.0

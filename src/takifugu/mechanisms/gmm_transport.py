@@ -10,6 +10,7 @@ from takifugu._validation import Array
 from takifugu.errors import CalibrationError
 from takifugu.mechanisms.base import Mechanism
 from takifugu.mechanisms.search import least_variance
+from takifugu.pairs import Indices
 from takifugu.priors.mixture import Mixture
 
 _MARGINAL_ERROR = 1e-12
@@ -29,9 +30,7 @@ class GmmTransport(Mechanism):
         "The paper's bound for mixtures: components are paired by optimal transport, then bounded pair by pair."
     )
 
-    def least_variance(
-        self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0
-    ) -> float:
+    def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
         """The least variance at which the coupled bound meets the budget."""
         p, q = p.simplified(), q.simplified()
         if p == q:
@@ -46,9 +45,7 @@ class GmmTransport(Mechanism):
         return least_variance(loss, epsilon=epsilon, floor=floor, start=scale, rtol=1e-12)
 
 
-def coupled_bound(
-    mass: Array, gaps: Array, std_p: Array, std_q: Array, *, alpha: float, variance: float
-) -> float:
+def coupled_bound(mass: Array, gaps: Array, std_p: Array, std_q: Array, *, alpha: float, variance: float) -> float:
     """ln Σ π_kl exp(ψ_kl) / (α − 1), ψ the closed-form bound of each coupled pair of components."""
     delta = (std_q - std_p) * (std_q + std_p)
     v = std_p**2 + variance
@@ -65,7 +62,7 @@ def coupled_bound(
         return float((top + np.log(np.exp(terms - top).sum())) / (alpha - 1))
 
 
-def optimal_coupling(p: Mixture, q: Mixture) -> tuple[Array, Array, Array]:
+def optimal_coupling(p: Mixture, q: Mixture) -> tuple[Indices, Indices, Array]:
     """The coupled components (k, l) and their mass, of least cost Σ π_kl [(μ_k − m_l)² + (σ_k − s_l)²]."""
     from scipy.optimize import linprog
     from scipy.sparse import identity, kron, vstack

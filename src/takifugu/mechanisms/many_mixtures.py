@@ -40,9 +40,7 @@ class _Serving:
         p, q = self.priors[i], self.priors[j]
         if divergence(p, q, alpha=self.alpha, theta=self.theta) <= self.accept:
             return
-        variance = self.exact.least_variance(
-            p, q, alpha=self.alpha, epsilon=self.epsilon, floor=self.found.variance
-        )
+        variance = self.exact.least_variance(p, q, alpha=self.alpha, epsilon=self.epsilon, floor=self.found.variance)
         if variance > self.found.variance:
             self.found = Binding(variance, (i, j))
 

@@ -13,7 +13,13 @@ _MOST_STEPS = 1100  # doublings enough to cross the whole float64 range
 
 
 def least_variance(
-    loss: Callable[[float], float], *, epsilon: float, floor: float, start: float, unit: float = 0.0, rtol: float
+    loss: Callable[[float], float],
+    *,
+    epsilon: float,
+    floor: float,
+    start: float,
+    unit: float = 0.0,
+    rtol: float,
 ) -> float:
     """The least z >= floor with loss(z) <= epsilon, from above, to within rtol·(z + unit).
 

@@ -26,9 +26,7 @@ class Wasserstein(Mechanism):
         "unequal variance."
     )
 
-    def least_variance(
-        self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0
-    ) -> float:
+    def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
         """α W∞²/(2ε), rounded up."""
         distance = wasserstein_infinity(p, q)
         return max(floor, alpha * distance * distance / (2 * epsilon) * _UP if distance else 0.0)

@@ -39,9 +39,7 @@ class WassersteinApprox(Mechanism):
         if delta < 1e-15:
             raise InputError(f"delta below 1e-15 cannot be told from 0 here, got {self.delta!r}: use 'wasserstein'")
 
-    def least_variance(
-        self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0
-    ) -> float:
+    def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
         """α w²/(2ε), rounded up."""
         distance = approximate_distance(p, q, delta=self.delta)
         return max(floor, alpha * distance * distance / (2 * epsilon) * (1 + 2**-40))
@@ -66,7 +64,8 @@ def approximate_distance(p: Mixture, q: Mixture, *, delta: float) -> float:
 def _upper_quantile(gaps: Gaps, delta: float) -> float:
     order = np.argsort(-gaps.distance)
     beyond = np.cumsum(gaps.mass[order])
-    return float(gaps.distance[order][min(np.searchsorted(beyond, delta * (1 + 1e-12), side="right"), len(order) - 1)])
+    first = int(np.searchsorted(beyond, delta * (1 + 1e-12), side="right"))
+    return float(gaps.distance[order][min(first, len(order) - 1)])
 
 
 def _gaussian(gap: float, spread: float, delta: float) -> float:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from takifugu._validation import Array
 from takifugu.mechanisms.base import Mechanism
 from takifugu.mechanisms.quantile_coupling import discrete_gaps, gap_bounds, widest
 from takifugu.mechanisms.search import least_variance
@@ -18,9 +19,10 @@ _SCORES = np.linspace(-_END, _END, 8001)
 
 @dataclass(frozen=True)
 class WassersteinAware(Mechanism):
-    """The least θ with E exp(α(α−1)|x − x'|²/2θ²) <= e^{(α−1)ε} under the quantile coupling; proofs/wasserstein-aware.md.
+    """The least θ with E exp(α(α−1)|x − x'|²/2θ²) <= e^{(α−1)ε} under the quantile coupling.
 
-    Exact for points and for Gaussians. For mixtures the expectation is bounded from above, cell by cell.
+    Exact for points and for Gaussians; for mixtures the expectation is bounded from above, cell by cell.
+    proofs/wasserstein-aware.md has the proof.
     """
 
     name: ClassVar[str] = "wasserstein-aware"
@@ -28,9 +30,7 @@ class WassersteinAware(Mechanism):
         "DAGWM, a baseline: averages over the distances between quantiles instead of taking the largest."
     )
 
-    def least_variance(
-        self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0
-    ) -> float:
+    def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
         """The least variance at which the averaged bound meets the budget."""
         p, q = p.simplified(), q.simplified()
         if p == q:
@@ -63,7 +63,7 @@ def gaussian_bound(gap: float, spread: float, *, alpha: float, variance: float) 
     )
 
 
-def _averaged(squares: np.ndarray, log_mass: np.ndarray, alpha: float, variance: float) -> float:  # type: ignore[type-arg]
+def _averaged(squares: Array, log_mass: Array, alpha: float, variance: float) -> float:
     if variance == 0:
         return math.inf if squares.any() else 0.0
     with np.errstate(over="ignore"):
@@ -105,7 +105,7 @@ def _bounded_loss(p: Mixture, q: Mixture, alpha: float) -> tuple[Callable[[float
     return loss, float(squares.max())
 
 
-def _log_masses() -> np.ndarray:  # type: ignore[type-arg]
+def _log_masses() -> Array:
     from scipy.special import log_ndtr
 
     cumulative = log_ndtr(_SCORES[_SCORES <= 0])

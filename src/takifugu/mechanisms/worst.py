@@ -1,37 +1,57 @@
-"""The pair that is closest to the limit where no pair needs noise."""
+"""The pair closest to the limit: the one with the largest loss at a given noise."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from takifugu._validation import Array
 from takifugu.divergences.general import divergence
 from takifugu.divergences.many_gaussians import RoughLosses
+from takifugu.divergences.many_mixtures import Components, rough_losses
 from takifugu.mechanisms.base import Priors
-from takifugu.pairs import Pairs
+from takifugu.pairs import Indices, Pairs
 
 _BLOCK = 1 << 15
+_CLOSE = 0.99  # rough losses this close to the largest are worth an exact look
 
 
 def largest_loss(beliefs: Sequence[Priors], pairs: Pairs, *, alpha: float, theta: float) -> tuple[int, int]:
     """Positions of the directed pair with the largest divergence under any belief."""
     best, where = -1.0, (0, 1)
-    for priors in beliefs:
-        everything_gaussian = all(prior.is_gaussian for prior in priors)
-        means = np.array([prior.mean for prior in priors])
-        stds = np.array([prior.simplified().stds[0] for prior in priors])
+    for given in beliefs:
+        priors = [prior.simplified() for prior in given]
+        for a, b in _candidates(priors, pairs, alpha, theta):
+            loss = divergence(priors[a], priors[b], alpha=alpha, theta=theta)
+            if loss > best:
+                best, where = loss, (a, b)
+    return where
+
+
+def _candidates(priors: Priors, pairs: Pairs, alpha: float, theta: float) -> Iterable[tuple[int, int]]:
+    """From each block of pairs the few that may have the largest loss, by a cheap upper bound."""
+    if all(len(prior) == 1 for prior in priors):
+        means, stds = (np.array([float(getattr(prior, name)[0]) for prior in priors]) for name in ("means", "stds"))
         rough = RoughLosses(means, stds, alpha=alpha, variance=theta * theta)
         for i, j in pairs.directed_blocks(_BLOCK):
             i, j = np.broadcast_arrays(i, j)
-            apart = i != j
-            i, j = i[apart], j[apart]
-            if everything_gaussian:
-                losses = rough(i, j)
-                top = int(np.where(np.isfinite(losses), losses, -1.0).argmax())
-                candidates = [(int(i[top]), int(j[top]))] if len(i) else []
-            else:
-                candidates = list(zip(i.tolist(), j.tolist(), strict=True))
-            for a, b in candidates:
-                loss = divergence(priors[a], priors[b], alpha=alpha, theta=theta)
-                if loss > best:
-                    best, where = loss, (a, b)
-    return where
+            yield from _largest(i, j, rough(i, j), most=1)
+        return
+    for i, j in pairs.directed_blocks(_BLOCK):
+        i, j = np.broadcast_arrays(i, j)
+        rows, columns = np.unique(i), np.unique(j)
+        losses = rough_losses(
+            Components.of([priors[r] for r in rows]),
+            Components.of([priors[c] for c in columns]),
+            alpha=alpha,
+            theta=theta,
+        )[np.searchsorted(rows, i), np.searchsorted(columns, j)]
+        yield from _largest(i, j, losses, most=i.size)
+
+
+def _largest(i: Indices, j: Indices, losses: Array, most: int) -> Iterable[tuple[int, int]]:
+    apart = i != j
+    i, j, losses = i[apart], j[apart], losses[apart]
+    known = np.where(np.isfinite(losses), losses, -1.0)
+    close = ~np.isfinite(losses) | (known >= _CLOSE * known.max(initial=-1.0))
+    order = np.flatnonzero(close)[np.argsort(-known[close])][:most]
+    return zip(i[order].tolist(), j[order].tolist(), strict=True)

@@ -34,8 +34,7 @@ class Mixture:
         w, m, s = vector("weights", weights), vector("means", means), vector("stds", stds)
         if not len(w) == len(m) == len(s):
             raise InputError(
-                f"weights, means and stds must have one entry per component, "
-                f"got {len(w)}, {len(m)} and {len(s)}"
+                f"weights, means and stds must have one entry per component, got {len(w)}, {len(m)} and {len(s)}"
             )
         if w.min() < 0:
             raise InputError(f"weights must be 0 or more, got {float(w.min())}")
