@@ -25,6 +25,13 @@ def real(name: str, value: Any, accepted: str) -> float:
     return number
 
 
+def integer(name: str, value: Any, *, least: int) -> int:
+    """`value` as an int of at least `least`, or an error that names it and what is accepted."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral) or value < least:
+        raise InputError(f"{name} must be a whole number, {least} or more, got {value!r}")
+    return int(value)
+
+
 def order(alpha: Any) -> float:
     """The Rényi order, above one."""
     number = real("alpha", alpha, "a finite number above 1")

@@ -245,8 +245,7 @@ def merge(values: npt.ArrayLike, weights: npt.ArrayLike | None) -> tuple[Array, 
         raise InputError("weights are all 0: at least one value needs a positive weight")
     x, w = x[w > 0], w[w > 0]
     points, place = np.unique(x, return_inverse=True)
-    sums: Array = np.bincount(place, weights=w)
-    return points, sums
+    return points, np.bincount(place, weights=w).astype(np.float64)
 
 
 def _digits(x: float) -> str:

@@ -32,7 +32,8 @@ def quantile_at_score(mixture: "Mixture", score: Array) -> Array:
     """The quantile at u = Φ(score): the scale on which a normal's quantiles are a straight line.
 
     Scores keep their meaning far beyond the levels that a float64 u can tell from 0 or 1. Each
-    component's own quantile is mean + std·score, and the mixture's lies between the least and the largest of them.
+    component's own quantile is mean + std·score, and the mixture's lies between the least and the
+    largest of them.
     """
     from scipy.special import ndtr
 
