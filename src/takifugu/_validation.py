@@ -77,6 +77,20 @@ def vector(name: str, values: Any) -> Array:
     return array + 0.0  # turns -0.0 into 0.0, so that equal values have equal bits
 
 
+def reals(name: str, values: Any) -> Array:
+    """`values` as an array of floats of any shape; infinite ones are welcome, NaN and text are not."""
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind not in "fiu":
+            raise TypeError
+        array = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} must be a number or an array of numbers, got {_short(values)}") from None
+    if np.isnan(array).any():
+        raise InputError(f"{name} must be a number or an array of numbers, got nan in {_short(values)}")
+    return array
+
+
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
