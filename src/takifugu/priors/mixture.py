@@ -175,14 +175,15 @@ class Mixture:
     def _spread(self) -> tuple[float, int]:
         """The variance as square · 4**exponent, so that no square on the way over- or underflows."""
         w = self._normalised()
-        # Halves, because a difference of two floats may be beyond the largest; the heaviest mean is the
-        # origin, so that components close together far from zero lose no digits.
-        m = 0.5 * self.means - 0.5 * self.means[np.argmax(w)]
-        s = 0.5 * self.stds
+        # The heaviest mean is the origin, so that components close together far from zero lose no digits.
+        # Halves of huge means, because the difference of two floats may be beyond the largest.
+        half = 1 if np.abs(self.means).max() > 1e300 else 0
+        m = np.ldexp(self.means, -half) - math.ldexp(float(self.means[np.argmax(w)]), -half)
+        s = np.ldexp(self.stds, -half)
         exponent = math.frexp(float(max(np.abs(m).max(), s.max())))[1]
         with np.errstate(under="ignore"):
             m, s = np.ldexp(m, -exponent), np.ldexp(s, -exponent)
-            return float(w @ (s**2 + (m - w @ m) ** 2)), exponent + 1
+            return float(w @ (s**2 + (m - w @ m) ** 2)), exponent + half
 
     def simplified(self) -> "Mixture":
         """The same distribution with no empty component and no component twice, sorted.
@@ -219,7 +220,7 @@ class Mixture:
         simple = self.simplified()  # an empty component must not turn 0 · inf into NaN
         z = scores(reals("x", x), simple)
         with np.errstate(over="ignore", under="ignore"):
-            bells = np.exp(-0.5 * z * z) / (simple.stds * math.sqrt(2 * math.pi))
+            bells = np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi) / simple.stds
             return _scalar(bells @ simple._normalised())
 
     def cdf(self, x: npt.ArrayLike) -> Any:
