@@ -25,6 +25,13 @@ def real(name: str, value: Any, accepted: str) -> float:
     return number
 
 
+def integer(name: str, value: Any, *, least: int) -> int:
+    """`value` as an int of at least `least`, or an error that names it and what is accepted."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral) or value < least:
+        raise InputError(f"{name} must be a whole number, {least} or more, got {value!r}")
+    return int(value)
+
+
 def order(alpha: Any) -> float:
     """The Rényi order, above one."""
     number = real("alpha", alpha, "a finite number above 1")
@@ -68,6 +75,20 @@ def vector(name: str, values: Any) -> Array:
     if bad.size:
         raise InputError(f"{name} must be finite, got {float(array[bad[0]])} at position {int(bad[0])}")
     return array + 0.0  # turns -0.0 into 0.0, so that equal values have equal bits
+
+
+def reals(name: str, values: Any) -> Array:
+    """`values` as an array of floats of any shape; infinite ones are welcome, NaN and text are not."""
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind not in "fiu":
+            raise TypeError
+        array = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} must be a number or an array of numbers, got {_short(values)}") from None
+    if np.isnan(array).any():
+        raise InputError(f"{name} must be a number or an array of numbers, got nan in {_short(values)}")
+    return array
 
 
 def _short(value: Any) -> str:

@@ -1,8 +1,8 @@
 """The divergence of many pairs of Gaussians at once, rounded towards more loss.
 
 Two readings of the same formula (proofs/gaussian.md): `RoughLosses` costs one logarithm a pair and dismisses most of
-them; `upper_losses` keeps its digits when variances nearly agree and is used for what remains. Neither is ever below the
-truth: what rounding could have taken away is put back.
+them; `upper_losses` keeps its digits when variances nearly agree and is used for what remains. Neither is ever below
+the truth: what rounding could have taken away is put back.
 """
 
 import math

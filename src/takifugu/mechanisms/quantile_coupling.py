@@ -1,5 +1,6 @@
 """The coupling of two distributions on the line by their quantiles, which all Wasserstein baselines use."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -29,18 +30,49 @@ def discrete_gaps(p: Mixture, q: Mixture) -> Gaps:
     return Gaps(np.abs(p.means[i] - q.means[j])[keep], mass[keep])
 
 
+class Scores(NamedTuple):
+    """Equally spaced normal scores from −end to end; the quantiles of a prior there are worth remembering."""
+
+    end: float
+    cells: int
+
+    @property
+    def values(self) -> Array:
+        """The scores themselves."""
+        return np.linspace(-self.end, self.end, self.cells + 1)
+
+    def log_masses(self) -> Array:
+        """ln of the probability of each cell under a standard normal, accurate in both tails."""
+        from scipy.special import log_ndtr
+
+        cumulative = log_ndtr(self.values[: self.cells // 2 + 1])
+        below = cumulative[1:] + np.log(-np.expm1(cumulative[:-1] - cumulative[1:]))
+        return np.concatenate([below, below[::-1]])
+
+
 def gap_at_score(p: Mixture, q: Mixture, score: Array) -> Array:
     """Q_p(Φ(t)) − Q_q(Φ(t)) at normal scores t."""
     return quantile_at_score(p, score) - quantile_at_score(q, score)
 
 
-def gap_bounds(p: Mixture, q: Mixture, score: Array) -> Array:
+def gaps_at_ends(p: Mixture, q: Mixture, scores: Scores) -> Array:
+    """|x − x'| at each score."""
+    return np.abs(_quantiles(p, scores) - _quantiles(q, scores))
+
+
+def gap_bounds(p: Mixture, q: Mixture, scores: Scores) -> Array:
     """For each cell between consecutive scores, a distance that |x − x'| does not exceed there.
 
     Quantiles never decrease, so on a cell the gap is at most one's end minus the other's beginning.
     """
-    x, y = quantile_at_score(p, score), quantile_at_score(q, score)
+    x, y = _quantiles(p, scores), _quantiles(q, scores)
     return np.maximum(x[1:] - y[:-1], y[1:] - x[:-1])
+
+
+@lru_cache(maxsize=128)
+def _quantiles(mixture: Mixture, scores: Scores) -> Array:
+    """Remembered, since a prior meets every other one in both directions and at every budget of a sweep."""
+    return quantile_at_score(mixture, scores.values)
 
 
 def widest(mixture: Mixture) -> float:

@@ -9,11 +9,11 @@ import numpy as np
 from takifugu import _validation as check
 from takifugu.errors import InputError
 from takifugu.mechanisms.base import APPROXIMATE, Mechanism
-from takifugu.mechanisms.quantile_coupling import Gaps, discrete_gaps, gap_at_score
+from takifugu.mechanisms.quantile_coupling import Gaps, Scores, discrete_gaps, gaps_at_ends
 from takifugu.priors.mixture import Mixture
 
 _UP = 1 + 1e-6  # covers the interpolation between scores
-_SCORES = np.linspace(-9.0, 9.0, 12001)
+_SCORES = Scores(end=9.0, cells=12000)
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,9 @@ def _numerical(p: Mixture, q: Mixture, delta: float) -> float:
     """Each cell of scores counts with the larger gap of its two ends; what lies beyond counts as infinite."""
     from scipy.special import ndtr
 
-    gaps = np.abs(gap_at_score(p, q, _SCORES))
-    lower = _SCORES[_SCORES <= 0]
-    below = np.diff(ndtr(lower))
-    mass = np.concatenate([below, below[::-1]])
-    outside = 2 * float(ndtr(_SCORES[0]))
-    distance = np.maximum(gaps[1:], gaps[:-1])
+    outside = 2 * float(ndtr(-_SCORES.end))
     if outside >= delta:
         return math.inf
-    return _upper_quantile(Gaps(distance, mass), delta - outside) * _UP
+    gaps = gaps_at_ends(p, q, _SCORES)
+    cells = Gaps(np.maximum(gaps[1:], gaps[:-1]), np.exp(_SCORES.log_masses()))
+    return _upper_quantile(cells, delta - outside) * _UP

@@ -9,12 +9,12 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.mechanisms.base import Mechanism
-from takifugu.mechanisms.quantile_coupling import discrete_gaps, gap_bounds, widest
+from takifugu.mechanisms.quantile_coupling import Scores, discrete_gaps, gap_bounds, widest
 from takifugu.mechanisms.search import least_variance
 from takifugu.priors.mixture import Mixture
 
 _END = 20.0
-_SCORES = np.linspace(-_END, _END, 8001)
+_SCORES = Scores(end=_END, cells=8000)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _bounded_loss(p: Mixture, q: Mixture, alpha: float) -> tuple[Callable[[float
     from scipy.special import log_ndtr
 
     bounds = gap_bounds(p, q, _SCORES)
-    log_mass = _log_masses()
+    log_mass = _SCORES.log_masses()
     slope, offset = abs(widest(p) - widest(q)), _tail_offset(p, q)
     squares = bounds**2
 
@@ -103,14 +103,6 @@ def _bounded_loss(p: Mixture, q: Mixture, alpha: float) -> tuple[Callable[[float
         return float(np.logaddexp(inner, log_tail)) / (alpha - 1)
 
     return loss, float(squares.max())
-
-
-def _log_masses() -> Array:
-    from scipy.special import log_ndtr
-
-    cumulative = log_ndtr(_SCORES[_SCORES <= 0])
-    below = cumulative[1:] + np.log(-np.expm1(cumulative[:-1] - cumulative[1:]))
-    return np.concatenate([below, below[::-1]])
 
 
 def _tail_offset(p: Mixture, q: Mixture) -> float:

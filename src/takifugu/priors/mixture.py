@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from takifugu._validation import Array, noise, real, vector
+from takifugu._validation import Array, integer, noise, real, reals, vector
 from takifugu.errors import InputError
 
 _SUM_TOLERANCE = 1e-9  # weights off by more are a mistake; off by less they are rounding
@@ -136,7 +136,7 @@ class Mixture:
         kind = "point masses" if self.is_discrete else "components"
         return (
             f"<Mixture of {len(self)} {kind}, means {self.means.min():.6g} to {self.means.max():.6g}, "
-            f"mean {self.mean:.6g}, std {math.sqrt(self.variance):.6g}>"
+            f"mean {self.mean:.6g}, std {self.std:.6g}>"
         )
 
     @property
@@ -152,13 +152,37 @@ class Mixture:
     @property
     def mean(self) -> float:
         """The expectation."""
-        return float(self._normalised() @ self.means)
+        _, exponent = math.frexp(float(np.abs(self.means).max()))
+        with np.errstate(under="ignore"):
+            return _ldexp(float(self._normalised() @ np.ldexp(self.means, -exponent)), exponent)
 
     @property
     def variance(self) -> float:
-        """The variance: the spread within the components plus the spread of their means."""
+        """The variance: the spread within the components plus the spread of their means.
+
+        `inf` where it is beyond the largest float; `std` is still right there.
+        """
+        square, exponent = self._spread()
+        return _ldexp(square, 2 * exponent)
+
+    @property
+    def std(self) -> float:
+        """The standard deviation."""
+        square, exponent = self._spread()
+        return _ldexp(math.sqrt(square), exponent)
+
+    def _spread(self) -> tuple[float, int]:
+        """The variance as square · 4**exponent, so that no square on the way over- or underflows."""
         w = self._normalised()
-        return float(w @ (self.stds**2 + (self.means - w @ self.means) ** 2))
+        # The heaviest mean is the origin, so that components close together far from zero lose no digits.
+        # Halves of huge means, because the difference of two floats may be beyond the largest.
+        half = 1 if np.abs(self.means).max() > 1e300 else 0
+        m = np.ldexp(self.means, -half) - math.ldexp(float(self.means[np.argmax(w)]), -half)
+        s = np.ldexp(self.stds, -half)
+        exponent = math.frexp(float(max(np.abs(m).max(), s.max())))[1]
+        with np.errstate(under="ignore"):
+            m, s = np.ldexp(m, -exponent), np.ldexp(s, -exponent)
+            return float(w @ (s**2 + (m - w @ m) ** 2)), exponent + half
 
     def simplified(self) -> "Mixture":
         """The same distribution with no empty component and no component twice, sorted.
@@ -169,7 +193,7 @@ class Mixture:
         keep = keep[np.lexsort((self.stds[keep], self.means[keep]))]
         w, m, s = self.weights[keep], self.means[keep], self.stds[keep]
         first = np.ones(len(w), dtype=bool)
-        first[1:] = (np.diff(m) != 0) | (np.diff(s) != 0)
+        first[1:] = (m[1:] != m[:-1]) | (s[1:] != s[:-1])
         if first.all():
             same = len(w) == len(self) and np.array_equal(keep, np.arange(len(w)))
             return self if same else Mixture(w, m, s)
@@ -178,7 +202,8 @@ class Mixture:
 
     def with_noise(self, theta: float) -> "Mixture":
         """The distribution of X + N(0, theta²)."""
-        return Mixture(self.weights, self.means, np.hypot(self.stds, noise(theta)))
+        with np.errstate(over="ignore"):  # beyond the largest float is refused like any infinite std
+            return Mixture(self.weights, self.means, np.hypot(self.stds, noise(theta)))
 
     def pdf(self, x: npt.ArrayLike) -> Any:
         """The density at `x`; an error where there is none because a component is a point.
@@ -186,15 +211,16 @@ class Mixture:
         >>> round(Mixture.gaussian(0, 1).pdf(0.0), 6)
         0.398942
         """
-        if not self.stds.all():
+        if not self.stds[self.weights > 0].all():
             raise InputError(
                 "a mixture with point masses has no density: use cdf, or with_noise(theta).pdf for "
                 "the density after noise"
             )
+        simple = self.simplified()  # an empty component must not turn 0 · inf into NaN
+        z = scores(reals("x", x), simple)
         with np.errstate(over="ignore", under="ignore"):
-            z = (np.asarray(x, dtype=np.float64)[..., None] - self.means) / self.stds
-            bells = np.exp(-0.5 * z * z) / (self.stds * math.sqrt(2 * math.pi))
-            return _scalar(bells @ self._normalised())
+            bells = np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi) / simple.stds
+            return _scalar(bells @ simple._normalised())
 
     def cdf(self, x: npt.ArrayLike) -> Any:
         """P(X <= x).
@@ -204,9 +230,7 @@ class Mixture:
         """
         from scipy.special import ndtr
 
-        gaps = np.asarray(x, dtype=np.float64)[..., None] - self.means
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            below = np.where(self.stds > 0, ndtr(gaps / self.stds), gaps >= 0)
+        below = ndtr(scores(reals("x", x), self))
         return _scalar(np.clip(below @ self._normalised(), 0.0, 1.0))
 
     def quantile(self, u: npt.ArrayLike) -> Any:
@@ -217,16 +241,29 @@ class Mixture:
         """
         from takifugu.priors.quantiles import quantile
 
-        return _scalar(quantile(self, np.asarray(u, dtype=np.float64)))
+        return _scalar(quantile(self, reals("u", u)))
 
     def sample(self, size: int, *, seed: int | None = None) -> Array:
         """Independent draws, for simulations. Never the noise of a release: see `takifugu.release`."""
-        rng = np.random.default_rng(seed)
+        size = integer("size", size, least=0)
+        rng = np.random.default_rng(None if seed is None else integer("seed", seed, least=0))
         which = rng.choice(len(self), size=size, p=self._normalised())
-        return self.means[which] + self.stds[which] * rng.standard_normal(size)
+        draws: Array = self.means[which] + self.stds[which] * rng.standard_normal(size)
+        return draws
 
     def _normalised(self) -> Array:
         return self.weights / math.fsum(self.weights)
+
+
+def scores(x: Array, mixture: Mixture) -> Array:
+    """(x − mean)/std of each component, on a new last axis; ±inf on the two sides of a point mass."""
+    x = x[..., None]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        gaps = x - mixture.means
+        z = gaps / mixture.stds
+        if np.isinf(gaps).any():  # halves have a difference where floats of opposite sign have none
+            z = np.where(np.isinf(gaps), (0.5 * x - 0.5 * mixture.means) / (0.5 * mixture.stds), z)
+    return np.where(mixture.stds > 0, z, np.where(gaps >= 0, np.inf, -np.inf))
 
 
 def merge(values: npt.ArrayLike, weights: npt.ArrayLike | None) -> tuple[Array, Array]:
@@ -244,12 +281,16 @@ def merge(values: npt.ArrayLike, weights: npt.ArrayLike | None) -> tuple[Array, 
         raise InputError("weights are all 0: at least one value needs a positive weight")
     x, w = x[w > 0], w[w > 0]
     points, place = np.unique(x, return_inverse=True)
-    sums: Array = np.bincount(place, weights=w)
-    return points, sums
+    return points, np.bincount(place, weights=w).astype(np.float64)
 
 
 def _digits(x: float) -> str:
     return repr(float(f"{x:.6g}"))
+
+
+def _ldexp(x: float, exponent: int) -> float:
+    with np.errstate(over="ignore", under="ignore"):
+        return float(np.ldexp(x, exponent))
 
 
 def _scalar(x: Any) -> Any:

@@ -1,5 +1,6 @@
 """Quantiles of a mixture, accurate in both tails."""
 
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,98 +9,97 @@ import numpy.typing as npt
 from takifugu._validation import Array
 from takifugu.errors import InputError
 
-Flags = npt.NDArray[np.bool_]
-
 if TYPE_CHECKING:
     from takifugu.priors.mixture import Mixture
 
-_MOST_STEPS = 300  # every fourth step halves the bracket, so this many leave nothing of it
-_ROUNDING = 1e-15  # cumulative weights are sums of rounded numbers
+Flags = npt.NDArray[np.bool_]
+
+_HALVINGS = 64  # one for each bit of a float
+_ROUNDING = 1e-15  # weights are rounded, and so are their sums and the logarithms of those
 
 
 def quantile(mixture: "Mixture", u: Array) -> Array:
     """The least x with P(X <= x) >= u; the ends of the support for u = 0 and u = 1."""
     if not ((u >= 0) & (u <= 1)).all():
-        raise InputError(f"u must be between 0 and 1, got {u[~((u >= 0) & (u <= 1))][0]}")
+        raise InputError(f"u must be between 0 and 1, got {float(u[~((u >= 0) & (u <= 1))][0])}")
     from scipy.special import ndtri
 
     if mixture.is_discrete:
         return _discrete(mixture, u)
-    return quantile_at_score(mixture, ndtri(u))
+    upper = u > 0.5
+    with np.errstate(divide="ignore"):
+        target = np.where(upper, np.log1p(-u), np.log(u))
+    return _search(mixture, ndtri(u), upper, target)
 
 
 def quantile_at_score(mixture: "Mixture", score: Array) -> Array:
     """The quantile at u = Φ(score): the scale on which a normal's quantiles are a straight line.
 
     Scores keep their meaning far beyond the levels that a float64 u can tell from 0 or 1. Each
-    component's own quantile is mean + std·score, and the mixture's lies between the least and the largest of them.
+    component's own quantile is mean + std·score, and the mixture's lies between the least and the
+    largest of them.
     """
-    from scipy.special import ndtr
+    from scipy.special import log_ndtr, ndtr
 
-    if mixture.is_discrete:
-        return _discrete(mixture, ndtr(score))
-    simple = mixture.simplified()
     t = np.asarray(score, dtype=np.float64)
+    if mixture.is_discrete:
+        return _discrete(mixture, ndtr(t))
+    return _search(mixture, t, t > 0, log_ndtr(-np.abs(t)))
+
+
+def _search(mixture: "Mixture", t: Array, upper: Flags, target: Array) -> Array:
+    """The least float at which the smaller tail (the upper one where told) meets its target."""
     out = np.empty(t.shape)
     finite = np.isfinite(t)
     out[~finite] = t[~finite]  # a component of positive width reaches both ends of the line
-    out[finite] = _solve(simple, t[finite])
+    out[finite] = _bisect(mixture.simplified(), t[finite], upper[finite], target[finite])
     return out
 
 
-def _solve(mixture: "Mixture", t: Array) -> Array:
-    """Newton's method on the logarithm of the smaller tail, kept inside a bracket that halves when it must."""
-    upper = t > 0
-    target = _log_normal_tail(np.abs(t))
-    own = mixture.means + t[:, None] * mixture.stds
-    low: Array = own.min(axis=1)
-    high: Array = own.max(axis=1)
-    x = low + 0.5 * (high - low)
-    active = np.flatnonzero(high > low)
-    for step in range(_MOST_STEPS):
-        if not len(active):
-            break
-        tail, log_density = _log_tail_and_density(mixture, x[active], upper[active])
-        enough = np.where(upper[active], tail <= target[active], tail >= target[active])
-        high[active] = np.where(enough, x[active], high[active])
-        low[active] = np.where(enough, low[active], x[active])
-        with np.errstate(all="ignore"):
-            move = (tail - target[active]) * np.exp(tail - log_density)
-            guess = x[active] + np.where(upper[active], move, -move)
-        middle = low[active] + 0.5 * (high[active] - low[active])
-        inside = (guess > low[active]) & (guess < high[active]) & (step % 4 != 3)  # NaN is not inside
-        fresh = np.where(inside, guess, middle)
-        settled = (
-            (np.abs(fresh - x[active]) <= 3e-16 * np.abs(fresh)) | (middle <= low[active]) | (middle >= high[active])
-        )
-        x[active] = fresh
-        active = active[~settled]
-    points = mixture.means[mixture.stds == 0]
-    if points.size:  # a jump between low and high is at a point mass, exactly
-        nearest = points[np.abs(high[:, None] - points).argmin(axis=1)]
-        x = np.where((nearest >= low) & (nearest <= high), nearest, x)
-    return x
+def _bisect(mixture: "Mixture", t: Array, upper: Flags, target: Array) -> Array:
+    """Bisection over the floats themselves, counted in order.
+
+    Halving the count instead of the length ends at two neighbouring floats after 64 rounds, however
+    narrow one component is beside the distance to another, and lands on a point mass exactly.
+    """
+    largest = sys.float_info.max
+    with np.errstate(over="ignore"):
+        own = np.clip(mixture.means + t[:, None] * mixture.stds, -largest, largest)
+    low, high = _rank(own.min(axis=1)), _rank(own.max(axis=1))
+    done = _reaches(mixture, _float(low), upper, target)
+    high = np.where(done, low, high)
+    for _ in range(_HALVINGS):
+        middle = (low >> 1) + (high >> 1) + (low & high & 1)  # the sum of two ranks could overflow
+        enough = _reaches(mixture, _float(middle), upper, target)
+        high = np.where(enough, middle, high)
+        low = np.where(enough, low, middle)
+    return _float(high)
 
 
-def _log_tail_and_density(mixture: "Mixture", x: Array, upper: Flags) -> tuple[Array, Array]:
-    """ln P(X > x) where `upper`, ln P(X <= x) elsewhere, and the log-density of the continuous part."""
+def _rank(x: Array) -> npt.NDArray[np.int64]:
+    """The place of each float in the order of all floats: equal steps from one to the next."""
+    bits = np.ascontiguousarray(x + 0.0).view(np.int64)
+    return np.where(bits >= 0, bits, np.int64(-(2**63)) - bits)
+
+
+def _float(rank: npt.NDArray[np.int64]) -> Array:
+    bits = np.where(rank >= 0, rank, np.int64(-(2**63)) - rank)
+    return bits.view(np.float64) + 0.0
+
+
+def _reaches(mixture: "Mixture", x: Array, upper: Flags, target: Array) -> Flags:
+    """Whether P(X <= x) meets the level, told by the logarithm of the smaller tail."""
     from scipy.special import log_ndtr, logsumexp
 
-    gaps = x[:, None] - mixture.means
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        z = np.where(mixture.stds > 0, gaps / mixture.stds, np.where(gaps >= 0, np.inf, -np.inf))
-        log_weights = np.log(mixture.weights)
-        tail = logsumexp(log_ndtr(np.where(upper[:, None], -z, z)) + log_weights, axis=1)
-        bells = np.where(mixture.stds > 0, -0.5 * z * z - np.log(mixture.stds), -np.inf)
-        log_density = logsumexp(bells + log_weights, axis=1) - 0.5 * np.log(2 * np.pi)
-    return tail, log_density
+    from takifugu.priors.mixture import scores
 
-
-def _log_normal_tail(x: Array) -> Array:
-    from scipy.special import log_ndtr
-
-    tail: Array = log_ndtr(-x)
-    return tail
+    z = scores(x, mixture)
+    with np.errstate(divide="ignore", over="ignore"):
+        tail = logsumexp(log_ndtr(np.where(upper[:, None], -z, z)) + np.log(mixture.weights), axis=1)
+    # The slack matters only at a level where a point mass ends: there rounding must not skip to the
+    # next value, which may be far away.
+    reached: Flags = np.where(upper, tail <= target + _ROUNDING, tail >= target - _ROUNDING)
+    return reached
 
 
 def _discrete(mixture: "Mixture", u: Array) -> Array:
