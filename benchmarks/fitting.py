@@ -4,6 +4,7 @@ import time
 import warnings
 
 import numpy as np
+
 from takifugu.priors.fitting import fit
 
 ROWS = 1_000_000

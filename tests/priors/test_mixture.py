@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+
 from takifugu import InputError, Mixture
 
 
@@ -47,8 +48,8 @@ class TestIdentity:
         assert len({same, TWO}) == 1
 
     def test_different_mixtures_differ(self):
-        assert TWO != Mixture([0.75, 0.25], [0.0, 4.0], [1.0, 2.0])
-        assert TWO != Mixture.gaussian(0.0, 1.0)
+        assert Mixture([0.75, 0.25], [0.0, 4.0], [1.0, 2.0]) != TWO
+        assert Mixture.gaussian(0.0, 1.0) != TWO
         assert TWO != "Mixture"
 
     @given(mixtures())

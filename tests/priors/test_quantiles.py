@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+
 from takifugu import Mixture
 from takifugu.priors.quantiles import quantile_at_score
 

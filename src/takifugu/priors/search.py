@@ -63,9 +63,7 @@ def search(data: Data, floor: float, most: int, *, count: int, seed: int) -> lis
     return found
 
 
-def settle(
-    data: Data, found: Found, floor: float, *, tolerance: float = _TOLERANCE, cycles: int = _CYCLES
-) -> Found:
+def settle(data: Data, found: Found, floor: float, *, tolerance: float = _TOLERANCE, cycles: int = _CYCLES) -> Found:
     """Climb on from a fit, on all the data."""
     climbed = climb(data, found.batch, floor, tolerance=tolerance, cycles=cycles)
     return _best(climbed, found.steps + climbed.steps)
@@ -91,9 +89,7 @@ def _leaders(values: Array) -> npt.NDArray[np.intp]:
 def _best(climbed: Climb, steps: int) -> Found:
     row = int(np.argmax(climbed.log_likelihood))
     weights, means, variances = (part[row] for part in climbed.batch)
-    return Found(
-        weights, means, variances, float(climbed.log_likelihood[row]), bool(climbed.converged[row]), steps
-    )
+    return Found(weights, means, variances, float(climbed.log_likelihood[row]), bool(climbed.converged[row]), steps)
 
 
 def condensed(data: Data) -> Data:
