@@ -51,14 +51,11 @@ def from_log_integral(log_j: float, alpha: float) -> float:
 
 
 def _series(L: Array, alpha: float) -> Array:
-    """Σ_{k≥2} α(1 + α + … + α^{k−2}) L^k / k!."""
-    coefficients = []
-    geometric, factorial = 0.0, 1.0
+    """Σ_{k≥2} α(1 + α + … + α^{k−2}) L^k / k!, the powers of L taken with those of α."""
+    total, h, power, factorial = np.zeros_like(L), np.ones_like(L), np.ones_like(L), 1.0
     for k in range(2, _SERIES_TERMS + 2):
-        geometric = geometric * alpha + 1.0
         factorial *= k
-        coefficients.append(alpha * geometric / factorial)
-    total = np.zeros_like(L)
-    for coefficient in reversed(coefficients):
-        total = total * L + coefficient
-    return total * L * L
+        total += h / factorial
+        power = power * L
+        h = alpha * L * h + power
+    return total * (alpha * L) * L

@@ -76,12 +76,9 @@ def upper_losses(gap: Array, std_p: Array, std_q: Array, *, alpha: float, theta:
 
 def _series(nu: Array, alpha: float) -> Array:
     """Σ_{k≥2} (−ν)^k (1 + α + … + α^{k−2})/k, as in gaussian.py."""
-    coefficients = []
-    geometric = 0.0
+    total, h, power = np.zeros_like(nu), np.ones_like(nu), np.ones_like(nu)
     for k in range(2, _SERIES_TERMS + 2):
-        geometric = geometric * alpha + 1.0
-        coefficients.append(geometric / k)
-    total = np.zeros_like(nu)
-    for coefficient in reversed(coefficients):
-        total = total * -nu + coefficient
+        total += h / k if k % 2 == 0 else -h / k
+        power *= nu
+        h = alpha * nu * h + power
     return total * nu * nu
