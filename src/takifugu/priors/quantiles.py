@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Flags = npt.NDArray[np.bool_]
 
 _HALVINGS = 64  # one for each bit of a float
+_PAD = 4 * sys.float_info.epsilon  # the ends of the bracket are rounded sums of rounded products
 _ROUNDING = 1e-15  # weights are rounded, and so are their sums and the logarithms of those
 
 
@@ -64,8 +65,11 @@ def _bisect(mixture: "Mixture", t: Array, upper: Flags, target: Array) -> Array:
     """
     largest = sys.float_info.max
     with np.errstate(over="ignore"):
-        own = np.clip(mixture.means + t[:, None] * mixture.stds, -largest, largest)
-    low, high = _rank(own.min(axis=1)), _rank(own.max(axis=1))
+        reach = np.clip(t[:, None] * mixture.stds, -largest, largest)
+        own = np.clip(mixture.means + reach, -largest, largest)
+        pad = _PAD * np.abs(mixture.means) + _PAD * np.abs(reach)
+        low = _rank(np.clip((own - pad).min(axis=1), -largest, largest))
+        high = _rank(np.clip((own + pad).max(axis=1), -largest, largest))
     done = _reaches(mixture, _float(low), upper, target)
     high = np.where(done, low, high)
     for _ in range(_HALVINGS):
