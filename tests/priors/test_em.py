@@ -139,9 +139,7 @@ def test_condensing_keeps_weight_and_mean_and_order():
 
 class TestFloors:
     def test_rounded_values(self):
-        floor, gap = least_std(
-            np.array([0.0, 2.0, 5.0]), np.array([4.0, 1.0, 1.0]), repeats=True, rounding=0.0
-        )
+        floor, gap = least_std(np.array([0.0, 2.0, 5.0]), np.array([4.0, 1.0, 1.0]), repeats=True, rounding=0.0)
         assert gap == 2.0
         assert floor == pytest.approx(2 / math.sqrt(12))
 
@@ -161,7 +159,5 @@ class TestFloors:
     def test_the_narrowest_window_is_the_least_of_all(self):
         rng = np.random.default_rng(1)
         x, w = np.sort(rng.normal(size=50)) + 1e6, rng.integers(1, 4, 50).astype(float)
-        each = [
-            math.sqrt(np.cov(x[i : i + 5], fweights=w[i : i + 5].astype(int), bias=True)) for i in range(46)
-        ]
+        each = [math.sqrt(np.cov(x[i : i + 5], fweights=w[i : i + 5].astype(int), bias=True)) for i in range(46)]
         assert narrowest_window(x, w) == pytest.approx(min(each), rel=1e-6)

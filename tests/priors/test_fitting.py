@@ -77,9 +77,7 @@ def test_the_report_is_about_the_mixture(name):
     found = fit(values, max_components=4)
     mixture = found.mixture
     assert found.log_likelihood == pytest.approx(likelihood(values, mixture), rel=1e-9)
-    assert found.bic == pytest.approx(
-        -2 * found.log_likelihood + (3 * len(mixture) - 1) * math.log(len(values))
-    )
+    assert found.bic == pytest.approx(-2 * found.log_likelihood + (3 * len(mixture) - 1) * math.log(len(values)))
     assert found.bic == min(found.bics) == found.bics[len(mixture) - 1]
     assert found.samples == len(values)
     assert found.converged

@@ -70,6 +70,18 @@ def test_a_narrow_component_far_from_a_wide_one():
     assert mixture.quantile(0.125) == pytest.approx(-6.744897501960817e-13, rel=1e-12)
 
 
+def test_many_points_beside_a_normal_match_a_slow_search():
+    rng = np.random.default_rng(0)
+    mixture = Mixture(np.full(40, 0.025), rng.normal(size=40) * 10, np.append(np.zeros(39), 3.0))
+    for u in rng.random(25):
+        x = mixture.quantile(u)
+        low, high = -1e3, 1e3
+        for _ in range(200):
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if mixture.cdf(middle) >= u else (middle, high)
+        assert x == pytest.approx(high, rel=1e-11, abs=1e-11)
+
+
 @pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e300, 1.7e308])
 def test_extreme_magnitudes(scale):
     mixture = Mixture([0.5, 0.5], [-scale, scale], [0.0, scale / 4])
