@@ -147,6 +147,10 @@ class TestFloor:
         assert found.min_std == 2.0
         assert found.mixture.stds.min() >= 2.0
 
+    def test_three_quarters_of_the_step_undo_the_rounding(self):
+        values = np.round(draw(12, [1], [10], [3], 40_000))
+        assert len(fit(values, min_std=0.75).mixture) == 1
+
     def test_narrow_groups_far_apart_keep_their_width(self):
         values = draw(11, [0.5, 0.5], [0, 1e6], [1, 1], 200)
         np.testing.assert_allclose(fit(values).mixture.stds, [1, 1], rtol=0.2)
