@@ -11,8 +11,6 @@ from takifugu.priors.starts import fresh_starts, merges, splits
 
 _GROUPS = 1024  # groups by rank and as many by place, when values are too many to race on
 _FINALISTS = 3  # starts worth following to the end
-_TOLERANCE = 1e-10  # of log-likelihood per sample, gained by a whole cycle: the climb is over
-_CYCLES = 600
 
 
 class _Effort(TypedDict):
@@ -20,7 +18,11 @@ class _Effort(TypedDict):
     cycles: int
 
 
+# Log-likelihood per sample that a whole cycle must gain, and how many cycles at most. Sizes that BIC
+# will not choose climb long flat ridges: they are compared well before they have settled.
 _BRIEFLY: _Effort = {"tolerance": 1e-7, "cycles": 10}
+_COMPARABLY: _Effort = {"tolerance": 1e-9, "cycles": 100}
+_FULLY: _Effort = {"tolerance": 1e-11, "cycles": 2000}
 
 
 class Found(NamedTuple):
@@ -59,13 +61,17 @@ def search(data: Data, floor: float, most: int, *, count: int, seed: int) -> lis
         if again.log_likelihood > found[size - 1].log_likelihood:
             found[size - 1] = again
     if small is not data:
-        found = [settle(data, one, floor, **_BRIEFLY) for one in found]
+        found = [_climb_on(data, one, floor, _BRIEFLY) for one in found]
     return found
 
 
-def settle(data: Data, found: Found, floor: float, *, tolerance: float = _TOLERANCE, cycles: int = _CYCLES) -> Found:
-    """Climb on from a fit, on all the data."""
-    climbed = climb(data, found.batch, floor, tolerance=tolerance, cycles=cycles)
+def settle(data: Data, found: Found, floor: float) -> Found:
+    """Climb from a fit to the very top, on all the data."""
+    return _climb_on(data, found, floor, _FULLY)
+
+
+def _climb_on(data: Data, found: Found, floor: float, effort: _Effort) -> Found:
+    climbed = climb(data, found.batch, floor, **effort)
     return _best(climbed, found.steps + climbed.steps)
 
 
@@ -73,7 +79,7 @@ def _race(data: Data, batch: Batch, floor: float) -> Found:
     """The best of the starts: all run a few cycles, the leaders run on."""
     heat = climb(data, batch, floor, **_BRIEFLY)
     leaders = heat.batch.pick(_leaders(heat.log_likelihood))
-    final = climb(data, leaders, floor, tolerance=_TOLERANCE, cycles=_CYCLES)
+    final = climb(data, leaders, floor, **_COMPARABLY)
     return _best(final, heat.steps + final.steps)
 
 
