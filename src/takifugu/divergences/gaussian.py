@@ -54,7 +54,8 @@ def _margin_ratio(std_p: float, std_q: float, alpha: float, theta: float, total_
     ratio = exact_margin(std_p, std_q, alpha=alpha, theta=theta) / (n * n + t * t)
     if ratio <= 0:
         return 0.0, -math.inf
-    return float(ratio), math.log(ratio.numerator) - math.log(ratio.denominator)
+    w = float(ratio)
+    return w, math.log(w) if w > 1e-300 else math.log(ratio.numerator) - math.log(ratio.denominator)
 
 
 def _mean_term(gap: float, total_q: float, w: float, log_w: float, alpha: float) -> float:
