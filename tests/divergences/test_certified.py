@@ -142,9 +142,7 @@ class TestMixtures:
         # Far to the left a component of q of almost the same width outweighs the widest, until they cross
         # near -420: the integrand grows up to there, although no pair of components has its centre there.
         p = Mixture.gaussian(0.98526, 0.876156)
-        q = Mixture(
-            [0.364881, 0.519903, 0.115216], [1.46282, 0.7516, -0.692467], [0.493049, 0.431721, 0.487665]
-        )
+        q = Mixture([0.364881, 0.519903, 0.115216], [1.46282, 0.7516, -0.692467], [0.493049, 0.431721, 0.487665])
         found = enclose(p, q, alpha=2, theta=0.53258)
         truth = oracle.divergence(oracle.parts(p), oracle.parts(q), 2, 0.53258)
         assert 20 < truth < 30
@@ -184,10 +182,7 @@ class TestMixtures:
     @settings(max_examples=15, deadline=None)
     def test_units_and_origin_do_not_matter(self, seed, scale, shift):
         rng = np.random.default_rng(seed)
-        p, q = (
-            Mixture(rng.dirichlet(np.ones(3)), rng.integers(-9, 9, 3), rng.integers(1, 5, 3))
-            for _ in range(2)
-        )
+        p, q = (Mixture(rng.dirichlet(np.ones(3)), rng.integers(-9, 9, 3), rng.integers(1, 5, 3)) for _ in range(2))
         unit = 2.0**scale
 
         def move(mixture):
@@ -222,9 +217,7 @@ class TestEdgeOfTheDomain:
 
             def f(y):
                 big = mp.mpf(0.3) * mp.npdf(y, 0, 5) + mp.mpf(0.7) * mp.npdf(y, 1, 0.5)
-                small = mp.mpf(0.3) * (mp.npdf(y, -1, 3) + mp.npdf(y, 1, 3)) + mp.mpf(0.4) * mp.npdf(
-                    y, 1, 0.4
-                )
+                small = mp.mpf(0.3) * (mp.npdf(y, -1, 3) + mp.npdf(y, 1, 3)) + mp.mpf(0.4) * mp.npdf(y, 1, 0.4)
                 return big**a * small ** (1 - a)
 
             cuts = [-2000, -800, -300, -120, -50, -20, -8, -3, -1, 0, 0.5, 1, 1.5, 2, 4, 8, 20, 50]

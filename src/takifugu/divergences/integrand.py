@@ -47,9 +47,7 @@ class Bells:
         from flint import arb
 
         at = arb(y)
-        return sum(
-            ((height - half * (at - mean) ** 2).exp() for mean, half, height in self.balls()), arb(0)
-        ).log()
+        return sum(((height - half * (at - mean) ** 2).exp() for mean, half, height in self.balls()), arb(0)).log()
 
 
 class Expansion:
@@ -94,9 +92,9 @@ class Expansion:
         for k, (a, b, c) in enumerate(quadratics):
             if k == self.lead:
                 continue
-            a, b, c = a - a0, b - b0, c - c0  # noqa: PLW2901 (over the leading component)
+            a, b, c = a - a0, b - b0, c - c0  # over the leading component
             if self.bells.bells[k].variance == self.bells.bells[self.lead].variance:
-                c = arb(0)  # noqa: PLW2901 (exactly)
+                c = arb(0)  # exactly
             most = a + abs(b) * radius + abs(c) * radius * radius
             if most < negligible:
                 rest += most.exp()
@@ -138,9 +136,7 @@ class Integrand:
         (lead_p, kept_p, rest_p), (lead_q, kept_q, rest_q) = (side.coefficients() for side in self.sides)
         a, b, c = (alpha * x - (alpha - 1) * y for x, y in zip(lead_p, lead_q, strict=True))
         self._lead = _Parabola(a, b, c, self.radius)
-        self._p, self._q = (
-            _Sum(kept, rest, self.radius) for kept, rest in ((kept_p, rest_p), (kept_q, rest_q))
-        )
+        self._p, self._q = (_Sum(kept, rest, self.radius) for kept, rest in ((kept_p, rest_p), (kept_q, rest_q)))
         self._limit = arb(self.radius)
         self.cost = len(kept_p) + len(kept_q) + 4
 

@@ -56,8 +56,7 @@ class Plan:
         with np.errstate(all="ignore"):
             self.p, self.q, self.alpha = Side(p), Side(q), alpha
             bells = [
-                (side.means[:, None] + _STEPS * np.sqrt(side.variances)[:, None]).ravel()
-                for side in (self.p, self.q)
+                (side.means[:, None] + _STEPS * np.sqrt(side.variances)[:, None]).ravel() for side in (self.p, self.q)
             ]
             self.core = _finite(np.concatenate(bells))
             self.tilted = self._tilted()
