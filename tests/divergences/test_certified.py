@@ -10,7 +10,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from takifugu.divergences import renyi_divergence
 from takifugu.divergences.certified import Decision, Enclosure, decide, enclose
+from takifugu.divergences.effort import Effort
 from takifugu.errors import InputError
 from takifugu.priors.mixture import Mixture
 
@@ -178,6 +180,14 @@ class TestMixtures:
         assert enclose(p, q, alpha=alpha, theta=theta * 1.3).lower <= here.upper
         assert enclose(p, q, alpha=alpha + 0.5, theta=theta).upper >= here.lower
 
+    @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 6), orders, st.floats(0.5, 4))
+    @settings(max_examples=60, deadline=None)
+    def test_the_float64_divergence_is_in_or_beside_the_enclosure(self, seed, k, n, alpha, theta):
+        rng = np.random.default_rng(seed)
+        p, q = random_mixture(rng, k), random_mixture(rng, n)
+        found, plain = enclose(p, q, alpha=alpha, theta=theta), renyi_divergence(p, q, alpha=alpha, theta=theta)
+        assert found.lower * (1 - 1e-10) <= plain <= found.upper * (1 + 1e-10)
+
     @given(st.integers(0, 10**6), st.integers(-40, 40), st.sampled_from([-1000.0, 0.5, 4096.0]))
     @settings(max_examples=15, deadline=None)
     def test_units_and_origin_do_not_matter(self, seed, scale, shift):
@@ -330,14 +340,28 @@ class TestDecisions:
         assert verdict.holds is not True or verdict.enclosure.upper <= 1.0
         assert verdict.reason.split(":")[0] in {"proved", "refuted", "undecided"}
 
-    def test_a_limit_on_work_gives_a_reason(self, monkeypatch):
-        monkeypatch.setattr("takifugu.divergences.integral.WORK_LIMIT", 100)
+    def test_a_limit_on_work_gives_a_reason(self):
         rng = np.random.default_rng(1)
         p, q = random_mixture(rng, 5), random_mixture(rng, 5)
-        verdict = decide(p, q, alpha=2.5, epsilon=1.0, theta=3)
+        verdict = decide(p, q, alpha=2.5, epsilon=1.0, theta=3, effort=Effort(300))
         assert verdict.holds is None
         assert "undecided" in verdict.reason
-        assert "limit of 100" in verdict.reason
+        assert "limit of 300" in verdict.reason
+
+    def test_effort_is_shared(self):
+        rng = np.random.default_rng(1)
+        p, q = random_mixture(rng, 5), random_mixture(rng, 5)
+        effort = Effort(50_000)
+        verdicts = [decide(p, q, alpha=2.5, epsilon=1.0, theta=3, effort=effort).holds for _ in range(20)]
+        assert verdicts[0] is True
+        assert verdicts[-1] is None
+
+    def test_too_many_components_are_refused_before_memory_runs_out(self):
+        at = np.arange(3000.0)
+        p, q = Mixture.empirical(at), Mixture.empirical(at + 0.5)
+        verdict = decide(p, q, alpha=2.5, epsilon=1.0, theta=3)
+        assert verdict.holds is None
+        assert "6000 components" in verdict.reason
         assert enclose(p, q, alpha=2.5, theta=3) == Enclosure(0.0, math.inf)
 
     @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from takifugu._validation import budget, noise, order
 from takifugu.divergences.balls import UNKNOWN, Enclosure, meet, outward
-from takifugu.divergences.integral import UndecidableError
+from takifugu.divergences.effort import Effort, UndecidableError
 from takifugu.divergences.provable import Divergence
 from takifugu.divergences.rational import fraction
 from takifugu.errors import InputError
@@ -41,7 +41,7 @@ def enclose(p: Mixture, q: Mixture, *, alpha: float, theta: float, rtol: float =
     """
     if not 0 < rtol < 1:
         raise InputError(f"rtol must be between 0 and 1, got {rtol!r}")
-    divergence = Divergence(p, q, order(alpha), noise(theta))
+    divergence = Divergence(p, q, alpha=order(alpha), theta=noise(theta))
     if divergence.exact is not None:
         return outward(divergence.exact)
     found, goal = UNKNOWN, max(_FIRST_GOAL, math.ceil(-math.log2(rtol)) + 4)
@@ -56,14 +56,18 @@ def enclose(p: Mixture, q: Mixture, *, alpha: float, theta: float, rtol: float =
     return found
 
 
-def decide(p: Mixture, q: Mixture, *, alpha: float, epsilon: float, theta: float) -> Decision:
+def decide(
+    p: Mixture, q: Mixture, *, alpha: float, epsilon: float, theta: float, effort: Effort | None = None
+) -> Decision:
     """Refine until D_α(p + N(0, θ²) ‖ q + N(0, θ²)) is proved to be at most `epsilon`, or to be more.
+
+    `effort` is what may be spent, shared with other decisions; by default one decision has its own limit.
 
     >>> decide(Mixture.gaussian(0, 1), Mixture.gaussian(1, 1), alpha=2, epsilon=1.0, theta=0).holds
     True
     """
     epsilon = budget(epsilon)
-    divergence = Divergence(p, q, order(alpha), noise(theta))
+    divergence = Divergence(p, q, alpha=order(alpha), theta=noise(theta), effort=effort)
     if divergence.exact is not None:
         return _verdict(outward(divergence.exact), epsilon, holds=bool(divergence.exact <= fraction(epsilon)))
     found, goal = UNKNOWN, _FIRST_GOAL

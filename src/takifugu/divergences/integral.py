@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from takifugu.divergences.balls import bits, dyadic
+from takifugu.divergences.effort import Effort, UndecidableError
 from takifugu.divergences.integrand import Bells, Integrand
 from takifugu.divergences.pieces import Piece, Plan
 from takifugu.divergences.rational import Bell, fraction, mirrored, widest
@@ -17,25 +18,24 @@ _GUESSES = 8  # points at which the size of the integrand is looked up
 _GUESS_BITS = 256
 _WIDENINGS = 40  # each twice the one before; the first guess is right but for rounding
 _MOST_BITS = 4000  # a working precision beyond this means scales that no data has
-WORK_LIMIT = 8_000_000  # evaluations of one component, each about a microsecond
-
-
-class UndecidableError(Exception):
-    """A limit on work or precision was met; the text says which."""
+_MOST_COMPONENTS = 4000  # of both sides together: tables of points by components must fit in memory
+_SETUP = 8  # units of work to expand one component around a piece
 
 
 class Integral:
     """The integral of p^α q^(1-α) for two sets of bells, to any accuracy asked for."""
 
-    def __init__(self, p: tuple[Bell, ...], q: tuple[Bell, ...], alpha: Any) -> None:
+    def __init__(self, p: tuple[Bell, ...], q: tuple[Bell, ...], alpha: Any, effort: Effort) -> None:
         """Move the line so that the widest component of q stands at 0 with a width near 1."""
+        if len(p) + len(q) > _MOST_COMPONENTS:
+            raise UndecidableError(f"{len(p) + len(q)} components are over the limit of {_MOST_COMPONENTS}")
+        self.effort = effort
         anchor = widest(q)
         scale = (int(anchor.variance.numer()).bit_length() - int(anchor.variance.denom()).bit_length()) // 2
         unit = fraction(2.0) ** scale
         self.alpha = alpha
         self.p, self.q = _moved(p, anchor.mean, unit), _moved(q, anchor.mean, unit)
         self.plan = Plan(self.p, self.q, float(alpha))
-        self.work = 0
         self._balls = Bells(self.p, self.plan.p), Bells(self.q, self.plan.q)
         self._log2_size = self._guess()  # until a lower bound is proved
 
@@ -94,18 +94,16 @@ class Integral:
         with ctx.workprec(precision):
             function.prepare()
             cost = function.cost * (1 + precision // 128)
-            room = (WORK_LIMIT - self.work) // cost
-            if room <= 0:
-                raise UndecidableError(f"the limit of {WORK_LIMIT} evaluations of a component was met")
+            self.effort.spend(_SETUP * (len(self.p) + len(self.q)))
             value = acb.integral(
                 function,
                 dyadic(function.low),
                 dyadic(function.high),
                 rel_tol=arb((1, -goal - 2)),
                 abs_tol=arb((1, exponent)),
-                eval_limit=room,
+                eval_limit=1 + self.effort.left // cost,
             )
-        self.work += function.calls * cost
+        self.effort.spend(function.calls * cost)
         return value.real
 
 

@@ -55,8 +55,10 @@ class Plan:
         """Find the points of interest: the bells, and the centres where p^α q^(1-α) has its mass."""
         with np.errstate(all="ignore"):
             self.p, self.q, self.alpha = Side(p), Side(q), alpha
+            size = len(p) + len(q)
+            steps = _STEPS if size <= 500 else _STEPS[1:4] if size <= 1500 else _STEPS[2:3]  # to save memory
             bells = [
-                (side.means[:, None] + _STEPS * np.sqrt(side.variances)[:, None]).ravel() for side in (self.p, self.q)
+                (side.means[:, None] + steps * np.sqrt(side.variances)[:, None]).ravel() for side in (self.p, self.q)
             ]
             self.core = _finite(np.concatenate(bells))
             self.tilted = self._tilted()

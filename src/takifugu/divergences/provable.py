@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from takifugu.divergences.effort import Effort
 from takifugu.divergences.integral import Integral
 from takifugu.divergences.rational import Bell, ExactMixture, converges, fraction
 from takifugu.priors.mixture import Mixture
 
 _GUARD_BITS = 24
+_FORMULA = 200  # units of work in one closed formula
 
 
 class Divergence:
@@ -15,11 +17,12 @@ class Divergence:
     `exact` is the divergence where it is infinite or a rational number, and None otherwise.
     """
 
-    def __init__(self, p: Mixture, q: Mixture, alpha: float, theta: float) -> None:
+    def __init__(self, p: Mixture, q: Mixture, *, alpha: float, theta: float, effort: Effort | None = None) -> None:
         """Decide what can be decided without rounding."""
         from flint import arb, fmpq
 
         self.alpha = fraction(alpha)
+        self.effort = effort or Effort()
         self.p, self.q = ExactMixture.after_noise(p, theta), ExactMixture.after_noise(q, theta)
         self.exact: Any = None
         if self.p == self.q:
@@ -39,6 +42,7 @@ class Divergence:
 
         if self.exact is not None:
             return arb(self.exact)
+        self.effort.spend(_FORMULA + len(self.p.atoms))
         with ctx.workprec(goal + _GUARD_BITS):
             if self._one_each:
                 return gaussian_ball(self.p.bells[0], self.q.bells[0], self.alpha)
@@ -70,7 +74,7 @@ class Divergence:
             exponent = arb(self.alpha - 1) * gaussian_ball(mine, other, self.alpha)
             return _powers(mine.weight, other.weight, self.alpha) * exponent.exp()
         if self._integral is None:
-            self._integral = Integral(self.p.bells, self.q.bells, self.alpha)
+            self._integral = Integral(self.p.bells, self.q.bells, self.alpha, self.effort)
         return self._integral.ball(goal)
 
 
