@@ -5,7 +5,9 @@ finite is decided in rational arithmetic; its value is enclosed in ball arithmet
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from takifugu._validation import budget, noise, order
 from takifugu.divergences.balls import UNKNOWN, Enclosure, meet, outward
@@ -15,7 +17,7 @@ from takifugu.divergences.rational import fraction
 from takifugu.errors import InputError
 from takifugu.priors.mixture import Mixture
 
-__all__ = ["Decision", "Enclosure", "decide", "enclose"]
+__all__ = ["Decision", "Effort", "Enclosure", "decide", "enclose", "settle"]
 
 _FIRST_GOAL = 44  # bits of the integral in the first attempt
 _MOST_GOAL = 1200  # mixtures that agree to more bits than this are not told apart
@@ -23,7 +25,7 @@ _MOST_GOAL = 1200  # mixtures that agree to more bits than this are not told apa
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether D <= epsilon: True, False, or None where a limit was met first; the reason is a sentence."""
+    """Whether a claim about D holds: True, False, or None where a limit was met first; the reason is a sentence."""
 
     holds: bool | None
     enclosure: Enclosure
@@ -41,18 +43,16 @@ def enclose(p: Mixture, q: Mixture, *, alpha: float, theta: float, rtol: float =
     """
     if not 0 < rtol < 1:
         raise InputError(f"rtol must be between 0 and 1, got {rtol!r}")
-    divergence = Divergence(p, q, alpha=order(alpha), theta=noise(theta))
-    if divergence.exact is not None:
-        return outward(divergence.exact)
     found, goal = UNKNOWN, max(_FIRST_GOAL, math.ceil(-math.log2(rtol)) + 4)
-    while goal <= _MOST_GOAL:
-        try:
+    try:
+        divergence = Divergence(p, q, alpha=order(alpha), theta=noise(theta))
+        while goal <= _MOST_GOAL:
             found = meet(found, outward(divergence.ball(goal)))
-        except UndecidableError:
-            return found
-        if found.width <= max(rtol * found.lower, math.ulp(found.lower)):
-            return found
-        goal += _missing_bits(found, rtol, goal)
+            if divergence.exact is not None or found.width <= max(rtol * found.lower, math.ulp(found.lower)):
+                break
+            goal += _missing_bits(found, rtol, goal)
+    except UndecidableError:
+        pass
     return found
 
 
@@ -66,37 +66,60 @@ def decide(
     >>> decide(Mixture.gaussian(0, 1), Mixture.gaussian(1, 1), alpha=2, epsilon=1.0, theta=0).holds
     True
     """
-    epsilon = budget(epsilon)
-    divergence = Divergence(p, q, alpha=order(alpha), theta=noise(theta), effort=effort)
+    claim = Enclosure(0.0, budget(epsilon))
+    return settle(p, q, claim, alpha=alpha, theta=theta, effort=effort)
+
+
+def settle(
+    p: Mixture, q: Mixture, claim: Enclosure, *, alpha: float, theta: float, effort: Effort | None = None
+) -> Decision:
+    """Refine until D_α(p + N(0, θ²) ‖ q + N(0, θ²)) is proved to lie in `claim`, or outside it."""
+    found = UNKNOWN
+    try:
+        divergence = Divergence(p, q, alpha=order(alpha), theta=noise(theta), effort=effort)
+        for value in _values(divergence):
+            found = meet(found, outward(value))
+            # A comparison with a ball is true only where it holds for every number in the ball.
+            lower, upper = _bounds(claim, value)
+            if value > upper:
+                return Decision(False, found, f"refuted: D is at least {found.lower!r}, above {claim.upper!r}")
+            if value < lower:
+                return Decision(False, found, f"refuted: D is at most {found.upper!r}, below {claim.lower!r}")
+            if value <= upper and (claim.lower == 0 or value >= lower):
+                return _proved(found, claim)
+    except UndecidableError as limit:
+        return Decision(None, found, f"undecided: {limit}; D lies in [{found.lower!r}, {found.upper!r}]")
+    reason = f"undecided: {_MOST_GOAL} bits of the integral are not enough"
+    return Decision(None, found, f"{reason}; D lies in [{found.lower!r}, {found.upper!r}]")
+
+
+def _values(divergence: Divergence) -> Iterator[Any]:
+    """The divergence where it is exact; otherwise ever smaller balls around it."""
     if divergence.exact is not None:
-        return _verdict(outward(divergence.exact), epsilon, holds=bool(divergence.exact <= fraction(epsilon)))
-    found, goal = UNKNOWN, _FIRST_GOAL
+        yield divergence.exact
+        return
+    goal = _FIRST_GOAL
     while goal <= _MOST_GOAL:
-        try:
-            ball = divergence.ball(goal)
-        except UndecidableError as limit:
-            return Decision(None, found, f"undecided: {limit}; D lies in {_shown(found)}")
-        found = meet(found, outward(ball))
-        # Comparisons of balls are true only where they hold for all numbers in the ball.
-        if ball <= epsilon or ball > epsilon:
-            return _verdict(found, epsilon, holds=bool(ball <= epsilon))
+        yield divergence.ball(goal)
         goal += goal // 2
-    reason = f"undecided: {_MOST_GOAL} bits of the integral are not enough; D lies in {_shown(found)}"
-    return Decision(None, found, reason)
 
 
-def _verdict(found: Enclosure, epsilon: float, *, holds: bool) -> Decision:
-    if holds:  # the ball said so, even where its nearest float above is past epsilon
-        found = Enclosure(min(found.lower, epsilon), min(found.upper, epsilon))
-        return Decision(True, found, f"proved: D is at most {found.upper!r}, within epsilon = {epsilon!r}")
-    return Decision(False, found, f"refuted: D is at least {found.lower!r}, above epsilon = {epsilon!r}")
+def _bounds(claim: Enclosure, value: Any) -> tuple[Any, Any]:
+    """The ends of the claim as exact numbers that compare with a ball or a rational."""
+    from flint import arb, fmpq
+
+    if isinstance(value, fmpq) and math.isfinite(claim.upper):
+        return fraction(claim.lower), fraction(claim.upper)
+    return arb(claim.lower), arb(claim.upper)
+
+
+def _proved(found: Enclosure, claim: Enclosure) -> Decision:
+    # The ball lies within the claim even where the nearest float outside the ball does not.
+    found = meet(found, claim)
+    return Decision(True, found, f"proved: D is at most {found.upper!r}, within {claim.upper!r}")
 
 
 def _missing_bits(found: Enclosure, rtol: float, goal: int) -> int:
     if found.lower == 0 or not math.isfinite(found.upper):
         return goal
     return max(8, math.ceil(math.log2(found.width / found.lower) - math.log2(rtol)) + 4)
-
-
-def _shown(found: Enclosure) -> str:
-    return f"[{found.lower!r}, {found.upper!r}]"

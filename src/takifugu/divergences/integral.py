@@ -19,7 +19,8 @@ _GUESS_BITS = 256
 _WIDENINGS = 40  # each twice the one before; the first guess is right but for rounding
 _MOST_BITS = 4000  # a working precision beyond this means scales that no data has
 _MOST_COMPONENTS = 4000  # of both sides together: tables of points by components must fit in memory
-_SETUP = 8  # units of work to expand one component around a piece
+_SETUP = 8  # units of work to expand one component around a piece, or to bound its tail
+_START = 2000  # units of work to lay out a window
 
 
 class Integral:
@@ -43,6 +44,7 @@ class Integral:
         """A ball around the integral, its radius about 2^-goal of it where the limits allow."""
         from flint import ctx
 
+        self.effort.spend(_START + _SETUP * (len(self.p) + len(self.q)))
         with ctx.workprec(goal + _GUARD_BITS):
             start, end, total = self._window(goal)
             pieces = self.plan.pieces(start, end)

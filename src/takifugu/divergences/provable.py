@@ -9,6 +9,7 @@ from takifugu.priors.mixture import Mixture
 
 _GUARD_BITS = 24
 _FORMULA = 200  # units of work in one closed formula
+_ROUNDING = 4  # units of work to make the parameters of one component rational
 
 
 class Divergence:
@@ -22,7 +23,8 @@ class Divergence:
         from flint import arb, fmpq
 
         self.alpha = fraction(alpha)
-        self.effort = effort or Effort()
+        self.effort = effort if effort is not None else Effort()
+        self.effort.spend(_FORMULA + _ROUNDING * (len(p) + len(q)))
         self.p, self.q = ExactMixture.after_noise(p, theta), ExactMixture.after_noise(q, theta)
         self.exact: Any = None
         if self.p == self.q:
@@ -37,11 +39,11 @@ class Divergence:
         self._integral: Integral | None = None
 
     def ball(self, goal: int) -> Any:
-        """A ball around the divergence, from an integral known to about `goal` bits."""
+        """A ball around the divergence, from an integral known to about `goal` bits; `exact` where there is one."""
         from flint import arb, ctx
 
         if self.exact is not None:
-            return arb(self.exact)
+            return self.exact
         self.effort.spend(_FORMULA + len(self.p.atoms))
         with ctx.workprec(goal + _GUARD_BITS):
             if self._one_each:
