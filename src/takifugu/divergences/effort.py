@@ -1,6 +1,7 @@
 """A limit on work, counted and not timed, so that the same input always meets the same fate."""
 
 DEFAULT_LIMIT = 8_000_000  # of one divergence; a unit is one component evaluated once, about a microsecond
+VERIFY_LIMIT = 15_000_000  # of a whole certificate: well under a minute
 
 
 class UndecidableError(Exception):
