@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from takifugu.calibration import Calibration, calibrate, sweep
+    from takifugu.certificates import Certificate, certify, verify
     from takifugu.divergences import renyi_divergence
     from takifugu.errors import (
         CalibrationError,
@@ -23,29 +24,35 @@ __version__ = "0.1.0"
 _HOME = {
     "Calibration": "takifugu.calibration",
     "CalibrationError": "takifugu.errors",
+    "Certificate": "takifugu.certificates",
     "CertificationError": "takifugu.errors",
     "InputError": "takifugu.errors",
     "MechanismError": "takifugu.errors",
     "Mixture": "takifugu.priors.mixture",
     "TakifuguError": "takifugu.errors",
     "calibrate": "takifugu.calibration",
+    "certify": "takifugu.certificates",
     "list_mechanisms": "takifugu.mechanisms",
     "renyi_divergence": "takifugu.divergences",
     "sweep": "takifugu.calibration",
+    "verify": "takifugu.certificates",
 }
 
 __all__ = [
     "Calibration",
     "CalibrationError",
+    "Certificate",
     "CertificationError",
     "InputError",
     "MechanismError",
     "Mixture",
     "TakifuguError",
     "calibrate",
+    "certify",
     "list_mechanisms",
     "renyi_divergence",
     "sweep",
+    "verify",
 ]
 
 

@@ -1,0 +1,53 @@
+"""The command line: parses, calls, prints. Each command is a file in `takifugu.commands`.
+
+Exit status: 0 done, 1 refused or not proved, 2 bad input.
+"""
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from takifugu import __version__
+from takifugu.errors import InputError, TakifuguError
+
+# A command's name, its module and its one-line help; the module is imported when the command is used.
+_COMMANDS = {
+    "certify": ("takifugu.commands.certify", "Prove a calibration and write a certificate."),
+    "verify": ("takifugu.commands.verify", "Prove a certificate again from the file alone."),
+}
+
+
+class Commands(click.Group):
+    """The commands by name; their errors are one sentence and an exit status, never a traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the table above."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command when it is asked for."""
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(_COMMANDS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; say what went wrong in a sentence."""
+        try:
+            return super().invoke(ctx)
+        except TakifuguError as error:
+            click.echo(f"takifugu: {error}", err=True)
+            sys.exit(2 if isinstance(error, InputError) else 1)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="takifugu")
+def main() -> None:
+    """Calibrate, certify and release data under Rényi Pufferfish Privacy."""

@@ -1,0 +1,33 @@
+"""takifugu verify: a certificate proved again."""
+
+import click
+
+from takifugu.divergences.effort import VERIFY_LIMIT
+
+
+@click.command("verify")
+@click.argument("certificate", type=click.Path())
+@click.option("--public", type=click.Path(), help="A redacted certificate that must be that of this one.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=VERIFY_LIMIT,
+    show_default=True,
+    help="Units of work, about a microsecond each.",
+)
+def command(certificate: str, public: str | None, limit: int) -> None:
+    """Prove the CERTIFICATE again from its priors, trusting no figure in it.
+
+    The exit status is 0 where it is proved, 1 where it is refuted or could not be proved, 2 where the file is bad.
+    """
+    from takifugu.certificates import verify
+    from takifugu.redaction import RedactedCertificate
+
+    published = None if public is None else RedactedCertificate.load(public)
+    proved = verify(certificate, limit=limit)
+    if published is not None:
+        proved.require_match(published)
+    click.echo(
+        f"Proved: noise of standard deviation {proved.theta!r} keeps {len(proved.pairs)} pair(s) of secrets within "
+        f"alpha = {proved.alpha!r}, epsilon = {proved.epsilon!r}, under {len(proved.beliefs)} belief(s)."
+    )

@@ -1,0 +1,91 @@
+"""JSON from strangers: read within limits, with one sentence for whatever is wrong.
+
+Python's reader accepts NaN, repeated keys, numbers beyond every float and files of any size. None of them
+belongs in a document that somebody will rely on.
+"""
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+from takifugu.errors import InputError
+
+_MOST_BYTES = 1 << 24
+_MOST_DIGITS = 400  # of a number: the longest float written out in full, about
+
+
+def read(path: str | os.PathLike[str], *, most_bytes: int = _MOST_BYTES) -> Any:
+    """The content of a JSON file; an `InputError` with a sentence for anything else."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(most_bytes + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{os.fspath(path)!r} cannot be read: {reason}") from None
+    if len(data) > most_bytes:
+        raise InputError(f"{os.fspath(path)!r} is larger than {most_bytes:,} bytes, the most that is read")
+    try:
+        return parse(data)
+    except InputError as error:
+        raise InputError(f"{os.fspath(path)!r} is not usable: {error}") from None
+
+
+def parse(data: bytes) -> Any:
+    """The value that UTF-8 JSON text stands for, without constants, repeated keys or numbers out of range."""
+    try:
+        return json.loads(
+            data.decode("utf-8"),
+            object_pairs_hook=_object,
+            parse_int=_integer,
+            parse_float=_float,
+            parse_constant=_constant,
+        )
+    except UnicodeDecodeError as error:
+        raise InputError(f"byte {error.start} is not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"it is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise InputError("its lists are nested too deeply") from None
+
+
+def write(content: Any, path: str | os.PathLike[str]) -> None:
+    """Write JSON for people: indented, ASCII, with every float in the shortest form that loses no bit."""
+    text = json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False)
+    try:
+        Path(path).write_text(text + "\n", encoding="ascii")
+    except OSError as error:
+        raise InputError(f"{os.fspath(path)!r} cannot be written: {error.strerror or error}") from None
+
+
+def canonical(content: Any) -> bytes:
+    """The one way to write the content for a digest: keys in order, no spaces, ASCII, shortest floats."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return text.encode("ascii")
+
+
+def _object(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(items)
+    if len(content) < len(items):
+        raise InputError("an object has the same key twice")
+    return content
+
+
+def _integer(text: str) -> int:
+    if len(text) > _MOST_DIGITS:
+        raise InputError(f"a number has {len(text)} digits")
+    return int(text)
+
+
+def _float(text: str) -> float:
+    if len(text) > _MOST_DIGITS:
+        raise InputError(f"a number has {len(text)} digits")
+    number = float(text)
+    if not math.isfinite(number):
+        raise InputError(f"the number {text[:40]} is beyond the largest float")
+    return number
+
+
+def _constant(text: str) -> float:
+    raise InputError(f"{text} is not a number that JSON has")

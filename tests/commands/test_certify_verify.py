@@ -1,0 +1,174 @@
+"""takifugu certify and takifugu verify: exit statuses, sentences, and files meant to do harm."""
+
+import hashlib
+import json
+import os
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from takifugu import Mixture, calibrate, certify
+from takifugu.cli import main
+
+PRIORS = {"yes": Mixture.gaussian(0.0, 1.0), "no": Mixture.gaussian(1.5, 1.25)}
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def sealed(content):
+    kept = {key: value for key, value in content.items() if key != "sha256"}
+    text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
+    return kept | {"sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+@pytest.fixture
+def calibration(tmp_path):
+    path = tmp_path / "calibration.json"
+    path.write_text(json.dumps(calibrate(PRIORS, alpha=2, epsilon=0.5).to_dict()))
+    return path
+
+
+@pytest.fixture
+def certificate(tmp_path, calibration):
+    path = tmp_path / "certificate.json"
+    assert run("certify", calibration, "-o", path).exit_code == 0
+    return path
+
+
+class TestExitStatus:
+    def test_zero_where_it_is_proved(self, certificate):
+        result = run("verify", certificate)
+        assert result.exit_code == 0
+        assert result.stdout.startswith("Proved: noise of standard deviation")
+
+    def test_one_where_it_is_refuted(self, tmp_path, certificate):
+        path = tmp_path / "false.json"
+        path.write_text(json.dumps(sealed(json.loads(certificate.read_text()) | {"theta": 0.1})))
+        result = run("verify", path)
+        assert result.exit_code == 1
+        assert "refuted" in result.stderr
+        assert result.stdout == ""
+
+    def test_one_where_it_could_not_be_proved(self, certificate):
+        result = run("verify", certificate, "--limit", 100)
+        assert result.exit_code == 1
+        assert "undecided" in result.stderr
+
+    @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"not JSON", b"[]", b"null", b'{"format": 1}', b"[" * 10**6])
+    def test_two_where_the_file_is_bad(self, tmp_path, content):
+        path = tmp_path / "bad.json"
+        path.write_bytes(content)
+        for command in (("verify", path), ("certify", path, "-o", tmp_path / "out.json")):
+            result = run(*command)
+            assert result.exit_code == 2
+            assert result.stderr.startswith("takifugu: ")
+            assert result.stderr.count("\n") == 1
+            assert not (tmp_path / "out.json").exists()
+
+    def test_two_where_there_is_no_file(self, tmp_path):
+        assert run("verify", tmp_path / "missing.json").exit_code == 2
+        assert run("verify", tmp_path).exit_code == 2
+        assert run("verify", "a\0b").exit_code == 2
+        assert run("verify").exit_code == 2
+        assert run("nonsense").exit_code == 2
+
+    def test_certify_refuses_what_it_cannot_prove(self, tmp_path):
+        path, out = tmp_path / "short.json", tmp_path / "out.json"
+        for change in ({"theta": 0.2}, {"mechanism": "wasserstein-approx", "guarantee": "approximate"}):
+            path.write_text(json.dumps(calibrate(PRIORS, alpha=2, epsilon=0.5).to_dict() | change))
+            result = run("certify", path, "-o", out)
+            assert result.exit_code == 1
+            assert result.stderr.count("\n") == 1
+            assert not out.exists()
+
+    @pytest.mark.parametrize(
+        "change",
+        [{"mechanism": []}, {"guarantee": 3}, {"beliefs": []}, {"pairs": [["yes", "maybe"]]}, {"theta": "1"}],
+    )
+    def test_certify_says_what_is_wrong_with_a_calibration(self, tmp_path, change):
+        path = tmp_path / "odd.json"
+        path.write_text(json.dumps(calibrate(PRIORS, alpha=2, epsilon=0.5).to_dict() | change))
+        result = run("certify", path, "-o", tmp_path / "out.json")
+        assert result.exit_code == 2
+        assert result.stderr.startswith("takifugu: ")
+
+    def test_two_where_the_certificate_cannot_be_written(self, tmp_path, calibration):
+        assert run("certify", calibration, "-o", tmp_path / "no" / "such" / "folder.json").exit_code == 2
+
+
+class TestPublic:
+    def test_the_published_file_is_matched(self, tmp_path, calibration):
+        full, public = tmp_path / "full.json", tmp_path / "public.json"
+        assert run("certify", calibration, "-o", full, "--public", public).exit_code == 0
+        assert run("verify", full, "--public", public).exit_code == 0
+        public.write_text(json.dumps(json.loads(public.read_text()) | {"epsilon": 0.1}))
+        assert run("verify", full, "--public", public).exit_code == 1
+        assert run("verify", public).exit_code == 2
+
+
+def test_the_version_and_the_help_are_there():
+    assert "verify" in run("--help").stdout
+    assert run("--version").exit_code == 0
+
+
+def hostile():
+    """Files made to exhaust time or memory; each is within the size that is read, or just above."""
+    rng = np.random.default_rng(0)
+    base = certify(calibrate(PRIORS, alpha=2, epsilon=0.5)).to_dict()
+
+    def with_priors(*mixtures, **changes):
+        names = ("weights", "means", "stds")
+        belief = [dict(zip(names, (list(map(float, x)) for x in mixture), strict=True)) for mixture in mixtures]
+        return json.dumps(sealed(base | {"beliefs": [belief]} | changes)).encode()
+
+    def mixture(size, spread, narrow, wide):
+        weights = rng.integers(1, 9, size).astype(float)
+        return (
+            Mixture.empirical(range(size), weights).weights,
+            rng.normal(0, spread, size),
+            rng.uniform(narrow, wide, size),
+        )
+
+    losses = [{"belief": 0, "from": i, "to": 1 - i, "lower": 0.0, "upper": 0.5} for i in (0, 1)]
+    free = {"losses": losses}
+    yield "deep", b"[" * (1 << 24)
+    yield "empty lists", b"[" + b"[]," * 5_592_000 + b"[]]"
+    yield "one long list", b"[" + b"0," * 8_000_000 + b"0]"
+    yield "one long text", b'"' + b"x" * 16_000_000 + b'"'
+    yield "many keys", ("{" + ",".join(f'"{k}":0' for k in range(1_000_000)) + "}").encode()
+    yield "too large", b" " * ((1 << 24) + 1)
+    yield "long number", b"[" + b"9" * 15_000_000 + b"]"
+    yield "extreme scales", with_priors(([1.0], [1e308], [1e-308]), ([0.5, 0.5], [-1e308, 0], [1e308, 1e-300]), **free)
+    wide = mixture(1500, 1e3, 1e-3, 1.0), mixture(1500, 1e3, 1e-3, 1.0)
+    yield "many components", with_priors(*wide, **free, theta=40.0)
+    yield "too many components", with_priors(mixture(60_000, 1, 1, 2), mixture(60_000, 1, 1, 2), **free)
+    yield "large order", with_priors(mixture(9, 1, 1, 2), mixture(9, 1, 1, 2), **free, alpha=1e15, theta=1e9)
+    yield (
+        "many losses",
+        json.dumps(sealed(base | {"beliefs": base["beliefs"] * 9000, "losses": base["losses"] * 9000})).encode(),
+    )
+
+
+def test_hostile_files_end_in_a_sentence_within_a_gigabyte(tmp_path):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
+    for name, data in hostile():
+        path = tmp_path / "hostile.json"
+        path.write_bytes(data)
+        ended = subprocess.run(
+            [sys.executable, "-m", "takifugu", "verify", str(path)],
+            capture_output=True,
+            text=True,
+            env=environment,
+            check=False,
+        )
+        assert ended.returncode in {1, 2}, (name, ended.stdout, ended.stderr[-500:])
+        assert ended.stderr.startswith("takifugu: "), name
+        assert ended.stderr.count("\n") == 1, name
+    most_kilobytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    assert most_kilobytes < 1_000_000
