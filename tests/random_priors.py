@@ -8,7 +8,9 @@ from takifugu import Mixture
 def gaussian_pair(rng):
     """Two Gaussians whose spreads may nearly agree or differ by orders of magnitude."""
     std = 10 ** rng.uniform(-2, 2)
-    other = std * (10 ** rng.uniform(-1.5, 1.5) if rng.random() < 0.5 else 1 + rng.uniform(-1, 1) * 10 ** rng.uniform(-9, 0))
+    other = std * (
+        10 ** rng.uniform(-1.5, 1.5) if rng.random() < 0.5 else 1 + rng.uniform(-1, 1) * 10 ** rng.uniform(-9, 0)
+    )
     gap = rng.choice([0.0, 1.0]) * std * 10 ** rng.uniform(-3, 1.5)
     return Mixture.gaussian(gap, std), Mixture.gaussian(0.0, abs(other))
 

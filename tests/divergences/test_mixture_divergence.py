@@ -117,7 +117,11 @@ def test_many_components_of_very_different_widths_agree_with_finer_panels(compon
     rng = np.random.default_rng(components)
     for alpha in (1.05, 3.0, 100.0):
         p, q = (
-            Mixture(rng.dirichlet(np.ones(components)), rng.uniform(-30, 30, components), 10 ** rng.uniform(-4, 0, components))
+            Mixture(
+                rng.dirichlet(np.ones(components)),
+                rng.uniform(-30, 30, components),
+                10 ** rng.uniform(-4, 0, components),
+            )
             for _ in range(2)
         )
         q = Mixture(q.weights, q.means, np.append(q.stds[:-1], 1.1))

@@ -69,9 +69,7 @@ def _mean_term(gap: float, total_q: float, w: float, log_w: float, alpha: float)
     return math.exp(log_term) if log_term < 709.0 else math.inf
 
 
-def _spread_term(
-    std_p: float, std_q: float, total_p: float, total_q: float, log_w: float, alpha: float
-) -> float:
+def _spread_term(std_p: float, std_q: float, total_p: float, total_q: float, log_w: float, alpha: float) -> float:
     """½ [ln(v_q/v_p) − ln(w)/β]: what unequal variances cost."""
     difference, addition = std_q - std_p, std_q + std_p
     if difference == 0:

@@ -1,0 +1,109 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import least_gaussian_variance
+from random_priors import budget, gaussian_pair, mixture
+
+import takifugu as tk
+from takifugu.divergences.certified import decide
+from takifugu.mechanisms.exact import Exact
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_gaussians_agree_with_forty_digits(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(40):
+        (p, q), (alpha, epsilon) = gaussian_pair(rng), budget(rng)
+        found = Exact().least_variance(p, q, alpha=alpha, epsilon=epsilon)
+        truth = least_gaussian_variance(p.means[0] - q.means[0], p.stds[0], q.stds[0], alpha, epsilon)
+        unit = float(truth) + max(p.stds[0], q.stds[0]) ** 2
+        error = float((found - truth) / unit)
+        assert -1e-12 <= error <= 1e-8
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_mixtures_agree_with_ball_arithmetic(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(3):
+        p, q, (alpha, epsilon) = mixture(rng), mixture(rng), budget(rng)
+        variance = Exact().least_variance(p, q, alpha=alpha, epsilon=epsilon)
+        unit = variance + max(p.stds.max(), q.stds.max()) ** 2
+        assert decide(p, q, alpha=alpha, epsilon=epsilon, theta=math.sqrt(variance)).holds is True
+        less = variance - 1e-6 * unit
+        if less >= 0:
+            assert decide(p, q, alpha=alpha, epsilon=epsilon, theta=math.sqrt(less)).holds is False
+
+
+@pytest.mark.parametrize("alpha", [1.1, 2.0, 2.5, 64.0])
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0])
+def test_points_agree_with_ball_arithmetic(alpha, epsilon):
+    rng = np.random.default_rng(int(10 * alpha))
+    p = tk.Mixture.empirical(rng.integers(0, 20, 60))
+    q = tk.Mixture.empirical(rng.integers(3, 21, 60))
+    variance = Exact().least_variance(p, q, alpha=alpha, epsilon=epsilon)
+    assert decide(p, q, alpha=alpha, epsilon=epsilon, theta=math.sqrt(variance)).holds is True
+    assert decide(p, q, alpha=alpha, epsilon=epsilon, theta=math.sqrt(variance * (1 - 1e-6))).holds is False
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 2**32 - 1))
+def test_the_order_and_the_budget_move_the_noise_the_right_way(seed):
+    rng = np.random.default_rng(seed)
+    (p, q), (alpha, epsilon) = gaussian_pair(rng), budget(rng)
+    here = Exact().least_variance(p, q, alpha=alpha, epsilon=epsilon)
+    unit = 1e-9 * (here + max(p.stds[0], q.stds[0]) ** 2)
+    assert Exact().least_variance(p, q, alpha=alpha * 1.5, epsilon=epsilon) >= here - unit
+    assert Exact().least_variance(p, q, alpha=alpha, epsilon=epsilon * 1.5) <= here + unit
+
+
+def test_no_noise_where_the_budget_is_met_to_the_last_bit():
+    result = tk.calibrate({"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(1, 1)}, alpha=2, epsilon=1.0)
+    assert result.theta == 0.0
+    assert "No noise is needed" in str(result)
+    points = {"a": tk.Mixture.empirical([0, 1], [0.5, 0.5]), "b": tk.Mixture.empirical([0, 1], [0.25, 0.75])}
+    assert tk.calibrate(points, alpha=2, epsilon=0.5).theta == 0.0
+
+
+def test_noise_on_the_edge_of_convergence():
+    # a wide component of tiny weight: the loss is infinite below the edge and small right above it
+    p = tk.Mixture([1 - 1e-12, 1e-12], [0.0, 0.0], [1.0, 10.0])
+    q = tk.Mixture.gaussian(0.0, 1.0)
+    variance = Exact().least_variance(p, q, alpha=2.0, epsilon=0.5)
+    edge = (2.0 - 1) * 100 - 2.0 * 1
+    assert variance >= edge
+    assert variance == pytest.approx(edge, rel=1e-6)
+    assert decide(p, q, alpha=2.0, epsilon=0.5, theta=math.sqrt(variance)).holds is True
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "mixture", "both"])
+@pytest.mark.parametrize("chosen", [False, True])
+def test_many_pairs_need_what_the_worst_of_them_needs(kind, chosen):
+    rng = np.random.default_rng(4)
+    count = 24
+    most = {"gaussian": 1, "mixture": 3, "both": 2}[kind]
+    priors = {i: mixture(rng, most=most, spread=1.0, decades=0.2) for i in range(count)}
+    pairs = [(i, (7 * i + 3) % count) for i in range(count) if i != (7 * i + 3) % count] if chosen else None
+    result = tk.calibrate(priors, alpha=3, epsilon=0.5, pairs=pairs)
+    one_by_one = {
+        pair: Exact().least_variance(priors[pair[0]], priors[pair[1]], alpha=3, epsilon=0.5)
+        for pair in result.pairs.directed()
+    }
+    worst = max(one_by_one, key=one_by_one.get)
+    assert result.variance == pytest.approx(one_by_one[worst], rel=1e-7)
+    assert result.losses[result.worst_pair] == pytest.approx(0.5, rel=1e-8)
+    assert max(result.losses.values()) <= 0.5
+
+
+def test_thousands_of_pairs_that_tie_are_no_trouble():
+    priors = {i: tk.Mixture.gaussian(float(i), 1.0) for i in range(400)}
+    neighbours = [(i, i + 1) for i in range(399)]
+    result = tk.calibrate(priors, alpha=2, epsilon=0.5, pairs=neighbours)
+    assert result.variance == pytest.approx(1.0, rel=1e-10)
+    copies = {i: tk.Mixture.gaussian(float(i % 2), 1.0) for i in range(400)}
+    assert tk.calibrate(copies, alpha=2, epsilon=0.5).variance == pytest.approx(1.0, rel=1e-10)
+    mixtures = {i: tk.Mixture([0.5, 0.5], [i % 2, 3], [1.0, 2.0]) for i in range(60)}
+    two = tk.calibrate({0: mixtures[0], 1: mixtures[1]}, alpha=2, epsilon=0.01)
+    assert tk.calibrate(mixtures, alpha=2, epsilon=0.01).variance == pytest.approx(two.variance, rel=1e-9)
