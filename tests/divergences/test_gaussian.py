@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+
 from oracles import gaussian_divergence as truth
 from oracles import relative_error
-
 from takifugu import Mixture, renyi_divergence
 from takifugu.divergences.gaussian import exact_margin, gaussian_divergence
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from oracles import mixture_divergence, relative_error
 from random_priors import mixture
-
 from takifugu import InputError, Mixture, renyi_divergence
 
 

@@ -8,9 +8,9 @@ import math
 
 import numpy as np
 import pytest
+
 from oracles import gaussian_divergence
 from random_priors import budget, gaussian_pair, mixture
-
 from takifugu import Mixture, renyi_divergence
 from takifugu.mechanisms import get_mechanism
 

@@ -16,6 +16,7 @@ from takifugu.divergences.kronrod import GAUSS_WEIGHTS, KRONROD_WEIGHTS, NODES
 from takifugu.divergences.skeleton import Side, Skeleton, build_skeleton, panel_edges
 
 _TOLERANCE = 1e-14  # of the whole integral, per panel
+_ABSOLUTE = 1e-20  # the same next to a mass of one: below it lies the rounding of the densities
 _ROUNDS = 60
 _MOST_PANELS = 200_000
 _BLOCK = 1 << 19  # exponentials at a time
@@ -68,7 +69,7 @@ def _integrate(edges: Array, skeleton: Skeleton, f: Parabolas, g: Parabolas, alp
         if np.isneginf(top):
             return -math.inf
         total = top + math.log(np.exp(everything - top).sum())
-        rough = error > total + math.log(_TOLERANCE)
+        rough = error > max(total + math.log(_TOLERANCE), math.log(_ABSOLUTE))
         rough &= (middle > left) & (middle < right)  # two floats with none between them cannot be told apart
         if not rough.any():
             return float(total)

@@ -1,5 +1,6 @@
 """The mechanisms by name."""
 
+from dataclasses import fields
 from typing import Any
 
 from takifugu.errors import InputError
@@ -42,7 +43,7 @@ def get_mechanism(name: str, options: dict[str, Any]) -> Mechanism:
     if not isinstance(name, str) or name not in _MECHANISMS:
         raise InputError(f"there is no mechanism {name!r}; there are {', '.join(map(repr, _MECHANISMS))}")
     mechanism = _MECHANISMS[name]
-    accepted = set(mechanism.__dataclass_fields__)
+    accepted = {field.name for field in fields(mechanism)}
     for option in options:
         if option not in accepted:
             takes = f"only {', '.join(sorted(accepted))}" if accepted else "none"

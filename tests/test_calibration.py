@@ -1,0 +1,150 @@
+import json
+import math
+import pickle
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import takifugu as tk
+from takifugu import Calibration, InputError, Mixture, calibrate, sweep
+
+A, B, C = Mixture.gaussian(0, 1), Mixture.gaussian(2, 1.5), Mixture([0.3, 0.7], [0, 4], [1, 0.5])
+
+
+def test_tells_its_whole_story():
+    result = calibrate({"a": A, "b": B, "c": C}, alpha=3, epsilon=1)
+    assert result.variance == result.theta**2
+    assert (result.alpha, result.epsilon, result.mechanism, result.guarantee) == (3.0, 1.0, "exact", "rpp")
+    assert set(result.losses) == {(x, y) for x in "abc" for y in "abc" if x != y}
+    assert result.pairs == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert result.losses[result.worst_pair] == max(result.losses.values())
+    assert result.losses[result.worst_pair] == pytest.approx(1.0, rel=1e-9)
+    assert max(result.losses.values()) <= 1.0
+    assert result.priors == {"a": A, "b": B, "c": C}
+    assert f"θ = {result.theta:.6g}" in str(result)
+
+
+def test_is_frozen_hashable_and_picklable():
+    result = calibrate({"a": A, "b": B}, alpha=3, epsilon=1)
+    with pytest.raises(AttributeError):
+        result.theta = 0.0
+    assert pickle.loads(pickle.dumps(result)) == result
+    assert hash(result) == hash(calibrate({"a": A, "b": B}, alpha=3, epsilon=1))
+
+
+@pytest.mark.parametrize("pairs", [None, [("a", "c")]])
+def test_goes_through_json_without_losing_a_bit(pairs):
+    result = calibrate([{"a": A, "b": B, "c": C}, {"a": B, "b": A, "c": C}], alpha=2.5, epsilon=0.3, pairs=pairs)
+    again = Calibration.from_dict(json.loads(json.dumps(result.to_dict())))
+    assert again == result
+    assert again.losses[result.worst_pair] == result.losses[result.worst_pair]
+
+
+def test_what_is_no_calibration_is_refused():
+    with pytest.raises(InputError, match="not a calibration"):
+        Calibration.from_dict({"theta": 1.0})
+
+
+def test_the_worst_belief_counts():
+    mild, strong = {"a": A, "b": Mixture.gaussian(0.1, 1)}, {"a": A, "b": B}
+    alone = calibrate(strong, alpha=3, epsilon=1)
+    assert calibrate([mild, strong], alpha=3, epsilon=1).theta == pytest.approx(alone.theta, rel=1e-9)
+    assert calibrate([strong, mild], alpha=3, epsilon=1).theta == pytest.approx(alone.theta, rel=1e-9)
+    assert len(calibrate([mild, strong], alpha=3, epsilon=1).priors) == 2
+
+
+def test_both_directions_are_protected():
+    narrow, wide = Mixture.gaussian(0, 1), Mixture.gaussian(0, 3)
+    forth = calibrate({"n": narrow, "w": wide}, alpha=2, epsilon=0.1, pairs=[("n", "w")])
+    back = calibrate({"n": narrow, "w": wide}, alpha=2, epsilon=0.1, pairs=[("w", "n")])
+    assert forth.theta == pytest.approx(back.theta, rel=1e-9)
+    assert forth.worst_pair == back.worst_pair == ("w", "n")
+
+
+@pytest.mark.parametrize("mechanism", tk.list_mechanisms())
+def test_every_mechanism_answers(mechanism):
+    result = calibrate({"a": A, "b": B}, alpha=3, epsilon=1, mechanism=mechanism)
+    assert result.mechanism == mechanism
+    assert result.theta >= calibrate({"a": A, "b": B}, alpha=3, epsilon=1).theta * (1 - 1e-9)
+    assert isinstance(str(result), str)
+
+
+def test_no_noise_for_priors_that_agree():
+    for mechanism in tk.list_mechanisms():
+        result = calibrate({"a": A, "b": Mixture.gaussian(0, 1)}, alpha=3, epsilon=1e-9, mechanism=mechanism)
+        assert result.theta == 0.0
+        assert "No noise is needed" in str(result)
+
+
+def test_sweep_has_a_row_for_every_combination():
+    table = sweep({"a": A, "b": B}, alphas=[2, 3], epsilons=[0.5, 1], mechanisms=["exact", "closed-form"])
+    assert list(table.columns) == ["alpha", "epsilon", "mechanism", "theta", "variance", "worst_pair"]
+    assert len(table) == 8
+    one = table[(table.alpha == 3) & (table.epsilon == 0.5) & (table.mechanism == "closed-form")].iloc[0]
+    assert one.theta == calibrate({"a": A, "b": B}, alpha=3, epsilon=0.5, mechanism="closed-form").theta
+
+
+@settings(max_examples=25)
+@given(st.floats(1.05, 64), st.floats(0.001, 8))
+def test_what_is_calibrated_can_be_certified(alpha, epsilon):
+    result = calibrate({"a": A, "b": B, "c": C}, alpha=alpha, epsilon=epsilon)
+    tk.verify(tk.certify(result))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"alpha": 1}, "alpha must be a finite number above 1, got 1"),
+        ({"alpha": math.nan}, "alpha must be a finite number above 1, got nan"),
+        ({"alpha": "3"}, "alpha must be a finite number above 1, got '3' of type str"),
+        ({"epsilon": 0}, "epsilon must be a finite number above 0, got 0"),
+        ({"epsilon": -1}, "epsilon must be a finite number above 0"),
+        ({"epsilon": math.inf}, "epsilon must be a finite number above 0, got inf"),
+        ({"priors": {}}, "priors is empty"),
+        ({"priors": []}, "priors is empty"),
+        ({"priors": {"a": A}}, r"at least two secrets are needed.*\['a'\]"),
+        ({"priors": {"a": A, "b": 3.0}}, "the prior of 'b' must be a Mixture, got float"),
+        ({"priors": A}, "priors must be a mapping from secret to Mixture"),
+        ({"priors": "ab"}, "priors must be a mapping from secret to Mixture"),
+        ({"priors": [{"a": A, "b": B}, {"a": A, "c": B}]}, r"the same secrets.*\['b', 'c'\]"),
+        ({"priors": [A, B]}, "each belief must be a mapping"),
+        ({"pairs": [("a", "z")]}, "'z' in pairs is not one of the secrets: 'a', 'b'"),
+        ({"pairs": [("a", "a")]}, "cannot be hidden from itself"),
+        ({"pairs": [("a", "b", "b")]}, "must hold two secrets"),
+        ({"pairs": "ab"}, "must be a list of pairs"),
+        ({"pairs": ["ab"]}, "must hold two secrets"),
+        ({"pairs": []}, "pairs is empty"),
+        ({"mechanism": "magic"}, "there is no mechanism 'magic'; there are 'exact', 'closed-form'"),
+        ({"mechanism": None}, "there is no mechanism None"),
+        ({"delta": 0.1}, "'exact' has no option 'delta': it takes none"),
+        ({"mechanism": "wasserstein-approx", "theta": 1}, "has no option 'theta': it takes only delta"),
+    ],
+)
+def test_bad_input_is_named(change, message):
+    arguments = {"priors": {"a": A, "b": B}, "alpha": 2, "epsilon": 1} | change
+    with pytest.raises(InputError, match=message):
+        calibrate(arguments.pop("priors"), **arguments)
+
+
+def test_errors_are_value_errors_of_ours():
+    assert issubclass(InputError, ValueError)
+    assert issubclass(InputError, tk.TakifuguError)
+
+
+def test_import_is_light():
+    code = "import sys, takifugu; print(*sorted({m.split('.')[0] for m in sys.modules}))"
+    loaded = set(
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    )
+    heavy = {"scipy", "pandas", "matplotlib", "sklearn", "flint", "duckdb", "narwhals", "jax", "ot", "click", "rich"}
+    assert not loaded & heavy
+
+
+def test_every_public_name_is_there():
+    for name in tk.__all__:
+        assert getattr(tk, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        tk.nothing  # noqa: B018
