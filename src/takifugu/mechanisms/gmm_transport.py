@@ -66,8 +66,8 @@ def coupled_bound(mass: Array, gaps: Array, std_p: Array, std_q: Array, *, alpha
 def optimal_coupling(p: Mixture, q: Mixture) -> tuple[Indices, Indices, Array]:
     """The coupled components (k, l) and their mass, of least cost Σ π_kl [(μ_k − m_l)² + (σ_k − s_l)²].
 
-    A linear-programming solver takes masses below its tolerance for zero, while the bound may hang on a component of any
-    weight. So what is left over is scaled up and solved again, until every component is coupled to twelve digits.
+    A linear-programming solver takes masses below its tolerance for zero, while the bound may hang on a component of
+    any weight. So what is left over is scaled up and solved again, until every component is coupled to twelve digits.
     """
     a, b = p.weights / p.weights.sum(), q.weights / q.weights.sum()
     cost = (p.means[:, None] - q.means) ** 2 + (p.stds[:, None] - q.stds) ** 2
@@ -115,4 +115,5 @@ def _transport(a: Array, b: Array, cost: Array) -> Array:
     )
     if solution.x is None:
         raise CalibrationError(f"the transport between the components could not be solved: {solution.message}")
-    return np.where(solution.x > 0, solution.x, 0.0).reshape(cost.shape)
+    plan: Array = np.where(solution.x > 0, solution.x, 0.0).reshape(cost.shape)
+    return plan
