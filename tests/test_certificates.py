@@ -22,7 +22,7 @@ from takifugu import (
     list_mechanisms,
     verify,
 )
-from takifugu.redaction import RedactedCertificate
+from takifugu.certificates import RedactedCertificate
 
 GAUSSIANS = {"yes": Mixture.gaussian(0.0, 1.0), "no": Mixture.gaussian(1.5, 1.25)}
 MIXTURES = {
