@@ -22,7 +22,7 @@ from takifugu import (
     list_mechanisms,
     verify,
 )
-from takifugu.redaction import RedactedCertificate
+from takifugu.certificates import RedactedCertificate
 
 GAUSSIANS = {"yes": Mixture.gaussian(0.0, 1.0), "no": Mixture.gaussian(1.5, 1.25)}
 MIXTURES = {
@@ -201,6 +201,8 @@ class TestVerify:
                 verify(dataclasses.replace(certificate, losses=few))
         with pytest.raises(InputError, match="path"):
             verify(3)
+        with pytest.raises(InputError, match="cannot be read"):
+            verify("a\0b")
 
     def test_weights_that_would_be_rescaled_are_refused(self, tmp_path, certificate):
         beliefs = certificate.to_dict()["beliefs"]

@@ -335,7 +335,7 @@ class TestDecisions:
         ],
     )
     def test_hostile_scales_are_decided_or_said_to_be_undecided(self, p, q, alpha):
-        verdict = decide(p, q, alpha=alpha, epsilon=1.0, theta=0)
+        verdict = decide(p, q, alpha=alpha, epsilon=1.0, theta=0, effort=Effort(1_000_000))
         assert isinstance(verdict, Decision)
         assert verdict.holds is not True or verdict.enclosure.upper <= 1.0
         assert verdict.reason.split(":")[0] in {"proved", "refuted", "undecided"}

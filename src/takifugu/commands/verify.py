@@ -20,8 +20,7 @@ def command(certificate: str, public: str | None, limit: int) -> None:
 
     The exit status is 0 where it is proved, 1 where it is refuted or could not be proved, 2 where the file is bad.
     """
-    from takifugu.certificates import verify
-    from takifugu.redaction import RedactedCertificate
+    from takifugu.certificates import RedactedCertificate, verify
 
     published = None if public is None else RedactedCertificate.load(public)
     proved = verify(certificate, limit=limit)

@@ -131,26 +131,21 @@ class Integrand:
         from flint import acb, arb
 
         alpha = arb(self.alpha)
-        self._order = int(self.alpha.numer()) if self.alpha.denom() == 1 else 0
         self._up, self._down = acb(alpha), acb(alpha - 1)
         (lead_p, kept_p, rest_p), (lead_q, kept_q, rest_q) = (side.coefficients() for side in self.sides)
         a, b, c = (alpha * x - (alpha - 1) * y for x, y in zip(lead_p, lead_q, strict=True))
         self._lead = _Parabola(a, b, c, self.radius)
         self._p, self._q = (_Sum(kept, rest, self.radius) for kept, rest in ((kept_p, rest_p), (kept_q, rest_q)))
-        self._limit = arb(self.radius)
+        self._limit, self._unknown = arb(self.radius), acb(arb.nan())
         self.cost = len(kept_p) + len(kept_q) + 4
 
     def __call__(self, u: Any, analytic: bool) -> Any:
         """The ball; not finite where the integrand might not be analytic or is not bounded."""
-        from flint import acb, arb
-
         self.calls += 1
         if not u.abs_upper() <= self._limit:
-            return acb(arb.nan())  # components were left out that matter there: a smaller step is needed
+            return self._unknown  # components were left out that matter there: a smaller step is needed
         log = self._lead(u)
         p, q = self._p(u), self._q(u)
-        if self._order:
-            return log.exp() * p**self._order / q ** (self._order - 1)
         return (log + self._up * p.log(analytic=analytic) - self._down * q.log(analytic=analytic)).exp()
 
 

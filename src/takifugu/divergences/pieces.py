@@ -74,12 +74,12 @@ class Plan:
         """Consecutive intervals from start to end, the weightiest first."""
         with np.errstate(all="ignore"):
             points, forced = self._points(start, end)
-            p_logs, q_logs = self.p.logs(points), self.q.logs(points)
+            p_lack, q_lack = _lack(self.p.logs(points)), _lack(self.q.logs(points))
             mass = self._log_f(points)
         pieces = []
         i = 0
         while i < len(points) - 1:
-            j, p_lead, q_lead = _stretch(p_logs, q_logs, forced, i)
+            j, p_lead, q_lead = _stretch(p_lack, q_lack, forced, i)
             width = points[j] - points[i]
             log_mass = float(np.nan_to_num(mass[i : j + 1], nan=-math.inf).max()) + math.log(width)
             pieces.append(Piece(float(points[i]), float(points[j]), p_lead, q_lead, log_mass))
@@ -149,16 +149,14 @@ def _finite(points: Array) -> Array:
     return kept
 
 
-def _stretch(p_logs: Array, q_logs: Array, forced: Any, i: int) -> tuple[int, int, int]:
+def _stretch(p_lack: Array, q_lack: Array, forced: Any, i: int) -> tuple[int, int, int]:
     """The furthest point up to which one component of each side stands out, and which they are."""
     best = None
-    p_lack = _lack(p_logs[i])
-    q_lack = _lack(q_logs[i])
+    p_most, q_most = p_lack[i], q_lack[i]
     for j in range(i + 1, len(forced)):
-        p_lack = np.maximum(p_lack, _lack(p_logs[j]))
-        q_lack = np.maximum(q_lack, _lack(q_logs[j]))
-        p_lead, q_lead = int(p_lack.argmin()), int(q_lack.argmin())
-        if best is not None and max(p_lack[p_lead], q_lack[q_lead]) > _SLACK:
+        p_most, q_most = np.maximum(p_most, p_lack[j]), np.maximum(q_most, q_lack[j])
+        p_lead, q_lead = int(p_most.argmin()), int(q_most.argmin())
+        if best is not None and max(p_most[p_lead], q_most[q_lead]) > _SLACK:
             return best
         best = (j, p_lead, q_lead)
         if forced[j]:
@@ -169,5 +167,6 @@ def _stretch(p_logs: Array, q_logs: Array, forced: Any, i: int) -> tuple[int, in
 
 
 def _lack(logs: Array) -> Array:
-    lack: Array = np.nan_to_num(logs.max() - logs, nan=math.inf)
+    """By how much each component falls short of the largest at each point."""
+    lack: Array = np.nan_to_num(logs.max(axis=1, keepdims=True) - logs, nan=math.inf)
     return lack

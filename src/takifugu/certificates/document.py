@@ -1,0 +1,139 @@
+"""The certificate itself: what it holds, and how it becomes a file and back."""
+
+import hashlib
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from takifugu import strict_json
+from takifugu.certificates import fields as form
+from takifugu.certificates.redaction import RedactedCertificate
+from takifugu.divergences.balls import Enclosure
+from takifugu.errors import CertificationError, InputError
+from takifugu.mechanisms.base import RPP
+from takifugu.priors.mixture import Mixture
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A claim with all that is needed to prove it: this noise keeps these pairs of secrets within this budget.
+
+    It holds the priors, which describe people: it is for the auditor. `redacted()` is for the public.
+    """
+
+    alpha: float
+    epsilon: float
+    theta: float
+    mechanism: str
+    secrets: tuple[form.Scalar, ...]
+    pairs: tuple[tuple[int, int], ...] = field(repr=False)
+    beliefs: tuple[tuple[Mixture, ...], ...] = field(repr=False)
+    losses: tuple[Enclosure, ...] = field(repr=False)
+    software: tuple[tuple[str, str], ...] = field(repr=False)
+    nonce: str = field(repr=False)
+    guarantee: str = RPP
+
+    def __post_init__(self) -> None:
+        """One loss for each place; none yet in a draft, which no `verify` accepts."""
+        if len(self.losses) not in (0, len(self.places)):
+            raise InputError(f"'losses' must have {len(self.places)} entries, got {len(self.losses)}")
+
+    @property
+    def places(self) -> form.Places:
+        """What the losses are about, in order: (belief, from, to)."""
+        return form.places(self.pairs, len(self.beliefs))
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the canonical content. The nonce in it keeps the priors from being guessed from it."""
+        return hashlib.sha256(strict_json.canonical(self._content())).hexdigest()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file that `verify` takes."""
+        strict_json.write(self.to_dict(), path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Certificate":
+        """Read a file, checking its form and its digest. Nothing is proved by reading: see `verify`."""
+        data = strict_json.read(path)
+        try:
+            return cls.from_dict(data)
+        except InputError as error:
+            raise InputError(f"{os.fspath(path)!r} is not a certificate that can be used: {error}") from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content as plain values for JSON, and its digest; no float loses a bit."""
+        return self._content() | {"sha256": self.sha256}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> "Certificate":
+        """What `to_dict` wrote, every field checked; an `InputError` names the one that is wrong."""
+        content = form.header(data)
+        names = form.secrets(content["secrets"])
+        pairs = form.pairs(content["pairs"], len(names))
+        beliefs = form.beliefs(content["beliefs"], len(names))
+        epsilon = form.number(content["epsilon"], "'epsilon'", above=0)
+        certificate = cls(
+            alpha=form.number(content["alpha"], "'alpha'", above=1),
+            epsilon=epsilon,
+            theta=form.number(content["theta"], "'theta'", least=0),
+            mechanism=form.mechanism(content["mechanism"]),
+            secrets=names,
+            pairs=pairs,
+            beliefs=beliefs,
+            losses=form.losses(content["losses"], form.places(pairs, len(beliefs)), epsilon),
+            software=form.software(content["software"]),
+            nonce=form.hex_digest(content["nonce"], "'nonce'"),
+            guarantee=form.text(content["guarantee"], "'guarantee'"),
+        )
+        if form.hex_digest(content["sha256"], "'sha256'") != certificate.sha256:
+            raise InputError("'sha256' does not match the content: the file was changed after it was made")
+        return certificate
+
+    def redacted(self) -> RedactedCertificate:
+        """What may be published: the claim without the priors, with the digest of this certificate."""
+        return RedactedCertificate(
+            alpha=self.alpha,
+            epsilon=self.epsilon,
+            theta=self.theta,
+            mechanism=self.mechanism,
+            guarantee=self.guarantee,
+            secrets=len(self.secrets),
+            pairs=len(self.pairs),
+            beliefs=len(self.beliefs),
+            software=self.software,
+            certificate_sha256=self.sha256,
+        )
+
+    def require_match(self, published: RedactedCertificate) -> None:
+        """Make sure that a published certificate is the redaction of this one, in every field."""
+        if self.redacted() != published:
+            raise CertificationError(
+                "the redacted certificate is not that of this certificate: a figure or the digest in it differs"
+            )
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "format": form.FORMAT,
+            "version": form.VERSION,
+            "nonce": self.nonce,
+            "alpha": self.alpha,
+            "epsilon": self.epsilon,
+            "theta": self.theta,
+            "mechanism": self.mechanism,
+            "guarantee": self.guarantee,
+            "secrets": list(self.secrets),
+            "pairs": [list(pair) for pair in self.pairs],
+            "beliefs": [
+                [
+                    {"weights": prior.weights.tolist(), "means": prior.means.tolist(), "stds": prior.stds.tolist()}
+                    for prior in belief
+                ]
+                for belief in self.beliefs
+            ],
+            "losses": [
+                dict(zip(form.LOSS_KEYS, (*place, loss.lower, loss.upper), strict=True))
+                for place, loss in zip(self.places, self.losses, strict=False)
+            ],
+            "software": dict(self.software),
+        }

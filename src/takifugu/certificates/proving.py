@@ -1,0 +1,138 @@
+"""Certify and verify: the same proof, once from a calibration and once from a file.
+
+What is proved by it, and what is not, is proofs/certificates.md.
+"""
+
+import math
+import os
+import platform
+import secrets as random_bits
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from takifugu.calibration import Calibration
+from takifugu.certificates import fields as form
+from takifugu.certificates.document import Certificate
+from takifugu.divergences.balls import Enclosure
+from takifugu.divergences.certified import Decision, decide, settle
+from takifugu.divergences.effort import VERIFY_LIMIT, Effort
+from takifugu.errors import CertificationError, InputError
+from takifugu.mechanisms import get_mechanism, list_mechanisms
+from takifugu.mechanisms.base import RPP
+
+_ROOM = 1e-10  # losses are recorded this much wider than proved, so that any machine can prove them again
+
+
+def certify(calibration: Calibration) -> Certificate:
+    """Prove, in exact and ball arithmetic, that a calibration keeps every pair within its budget.
+
+    Raises `CertificationError` where that is false or cannot be proved, or where the mechanism promises less.
+
+    >>> from takifugu import Mixture, calibrate
+    >>> result = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(1, 1)}, alpha=2, epsilon=0.5)
+    >>> certify(result).theta == result.theta
+    True
+    """
+    if not isinstance(calibration, Calibration):
+        raise InputError(f"certify takes the result of calibrate, got {type(calibration).__name__}")
+    mechanism = form.mechanism(calibration.mechanism)
+    _require_full_promise(mechanism, form.text(calibration.guarantee, "'guarantee'"))
+    if math.isinf(calibration.theta):
+        raise CertificationError(f"{mechanism!r} found no finite noise, so there is nothing to certify: use 'exact'")
+    names = calibration.pairs.secrets
+    for belief in calibration.beliefs:
+        if missing := [secret for secret in names if secret not in belief]:
+            raise InputError(f"every belief must give each secret a prior; one gives none to {missing[0]!r}")
+    draft = Certificate(
+        alpha=calibration.alpha,
+        epsilon=calibration.epsilon,
+        theta=calibration.theta,
+        mechanism=mechanism,
+        secrets=form.secrets([_plain(secret) for secret in names]),
+        pairs=_positions(calibration),
+        beliefs=tuple(tuple(belief[secret] for secret in names) for belief in calibration.beliefs),
+        losses=(),
+        software=_software(),
+        nonce=random_bits.token_hex(32),
+    )
+    losses = []
+    for b, i, j in draft.places:
+        p, q = draft.beliefs[b][i], draft.beliefs[b][j]
+        decision = decide(p, q, alpha=draft.alpha, epsilon=draft.epsilon, theta=draft.theta)
+        _require_proof(decision, draft, (b, i, j))
+        losses.append(_with_room(decision.enclosure, draft.epsilon))
+    return replace(draft, losses=tuple(losses))
+
+
+def verify(certificate: Certificate | str | os.PathLike[str], *, limit: int = VERIFY_LIMIT) -> Certificate:
+    """Prove a certificate again from its priors alone, and return it; no recorded figure is trusted.
+
+    Raises `InputError` where the file is not a certificate, and `CertificationError` where its claim is false or could
+    not be proved within `limit` units of work (about a microsecond each): a large file may need more.
+    """
+    if not isinstance(certificate, Certificate):
+        if not isinstance(certificate, str | os.PathLike):
+            raise InputError(f"verify takes a Certificate or the path of one, got {type(certificate).__name__}")
+        certificate = Certificate.load(certificate)
+    certificate = Certificate.from_dict(certificate.to_dict())  # an object made by hand is held to the same form
+    _require_full_promise(certificate.mechanism, certificate.guarantee)
+    effort = Effort(limit)
+    for place, loss in zip(certificate.places, certificate.losses, strict=True):
+        p, q = (certificate.beliefs[place[0]][k] for k in place[1:])
+        decision = settle(p, q, loss, alpha=certificate.alpha, theta=certificate.theta, effort=effort)
+        _require_proof(decision, certificate, place)
+    return certificate
+
+
+def _require_full_promise(mechanism: str, guarantee: str) -> None:
+    if mechanism in list_mechanisms():
+        promised = get_mechanism(mechanism, {}).guarantee
+        guarantee = promised if promised != RPP else guarantee
+    if guarantee != RPP:
+        raise CertificationError(
+            f"{mechanism!r} gives a weaker promise ({guarantee[:60]}) than Rényi Pufferfish Privacy: its budget may be "
+            "exceeded for a share of the cases, and so there is no proof to be had; calibrate with 'exact' instead"
+        )
+
+
+def _require_proof(decision: Decision, certificate: Certificate, place: tuple[int, int, int]) -> None:
+    if decision.holds:
+        return
+    belief, i, j = place
+    first, second = certificate.secrets[i], certificate.secrets[j]
+    under = f" under belief {belief}" if len(certificate.beliefs) > 1 else ""
+    raise CertificationError(
+        f"the loss of {first!r} against {second!r}{under} with theta = {certificate.theta!r} and alpha = "
+        f"{certificate.alpha!r} is not proved to be within epsilon = {certificate.epsilon!r}: {decision.reason}"
+    )
+
+
+def _with_room(proved: Enclosure, epsilon: float) -> Enclosure:
+    lower, upper = proved.lower * (1 - _ROOM), proved.upper * (1 + _ROOM)
+    return Enclosure(lower, min(upper, epsilon))
+
+
+def _positions(calibration: Calibration) -> tuple[tuple[int, int], ...]:
+    names = calibration.pairs.secrets
+    place = {secret: i for i, secret in enumerate(names)}
+    form.require_provable(len(calibration.pairs), len(calibration.beliefs))
+    return tuple((place[a], place[b]) for a, b in calibration.pairs)
+
+
+def _plain(secret: Any) -> Any:
+    return secret.item() if isinstance(secret, np.generic) else secret
+
+
+def _software() -> tuple[tuple[str, str], ...]:
+    import flint
+
+    from takifugu import __version__
+
+    return (
+        ("flint", getattr(flint, "__FLINT_VERSION__", "unknown")),
+        ("python", platform.python_version()),
+        ("python-flint", flint.__version__),
+        ("takifugu", __version__),
+    )
