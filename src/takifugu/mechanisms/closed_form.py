@@ -31,7 +31,7 @@ class ClosedForm(Mechanism):
 
 
 def closed_form(gap: float, std_p: float, std_q: float, *, alpha: float, epsilon: float) -> float:
-    """Equation 3 of the paper, written so that nothing cancels and rounded up.
+    """Equation 6 of the paper, written so that nothing cancels and rounded up.
 
     With A = Δ/4ε − δ/2 and B = |δ|/√(2ε(α−1)) it is α(A + √(A² + B²)) − σᵢ².
     """
