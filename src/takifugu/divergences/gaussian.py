@@ -28,11 +28,19 @@ def gaussian_divergence(gap: float, std_p: float, std_q: float, *, alpha: float,
     total_p, total_q = math.hypot(std_p, theta), math.hypot(std_q, theta)
     if total_p == 0 or total_q == 0:
         return 0.0 if total_p == total_q and gap == 0 else math.inf
-    w, log_w = _margin_ratio(std_p, std_q, alpha, theta, total_q)
-    if math.isinf(log_w):
-        return math.inf
-    spread = _spread_term(std_p, std_q, total_p, total_q, log_w, alpha)
-    return max(_mean_term(gap, total_q, w, log_w, alpha) + spread, 0.0)
+    r = ((std_q - std_p) / total_q) * ((std_q + std_p) / total_q)
+    w = 1.0 + (alpha - 1.0) * r
+    if w > 0.5:
+        t = (gap / total_q) / math.sqrt(w)
+        log_w = math.log1p((alpha - 1.0) * r)
+        mean_term = 0.5 * alpha * t * t
+    else:  # subtraction has lost digits, or the integral diverges
+        margin = exact_margin(std_p, std_q, alpha=alpha, theta=theta)
+        if margin <= 0:
+            return math.inf
+        log_w = _log_fraction(margin / (Fraction(theta) ** 2 + Fraction(std_q) ** 2))
+        mean_term = _float_of(Fraction(alpha) * Fraction(gap) ** 2 / (2 * margin))
+    return max(mean_term + _spread_term(std_p, std_q, total_p, total_q, log_w, alpha), 0.0)
 
 
 def exact_margin(std_p: float, std_q: float, *, alpha: float, theta: float) -> Fraction:
@@ -41,59 +49,46 @@ def exact_margin(std_p: float, std_q: float, *, alpha: float, theta: float) -> F
     return n * n + a * t * t - (a - 1) * s * s
 
 
-def _margin_ratio(std_p: float, std_q: float, alpha: float, theta: float, total_q: float) -> tuple[float, float]:
-    """w = S/v_q and ln w: how far the integral is from diverging, exact where a subtraction would lose digits.
-
-    ln w is −∞ where S <= 0; w itself may be too small for a float while its logarithm is not.
-    """
-    r = ((std_q - std_p) / total_q) * ((std_q + std_p) / total_q)
-    step = (alpha - 1.0) * r
-    if step > -0.5:
-        return 1.0 + step, math.log1p(step)
-    n, t = Fraction(theta), Fraction(std_q)
-    ratio = exact_margin(std_p, std_q, alpha=alpha, theta=theta) / (n * n + t * t)
-    if ratio <= 0:
-        return 0.0, -math.inf
-    w = float(ratio)
-    return w, math.log(w) if w > 1e-300 else math.log(ratio.numerator) - math.log(ratio.denominator)
+def _log_fraction(x: Fraction) -> float:
+    """ln x for x > 0, however far outside the float64 range x lies."""
+    exponent = x.numerator.bit_length() - x.denominator.bit_length()
+    mantissa = float(x / 2**exponent if exponent >= 0 else x * 2**-exponent)
+    return math.log(mantissa) + exponent * math.log(2)
 
 
-def _mean_term(gap: float, total_q: float, w: float, log_w: float, alpha: float) -> float:
-    """α gap²/(2 v_q w), through logarithms where a factor leaves the float range."""
-    if gap == 0:
-        return 0.0
-    shift = gap / total_q
-    if w > 1e-300 and 1e-150 < abs(shift) < 1e150 and alpha < 1e150:
-        return 0.5 * shift * shift * (alpha / w)
-    log_term = 2.0 * (math.log(abs(gap)) - math.log(total_q)) + math.log(alpha) - log_w - math.log(2.0)
-    return math.exp(log_term) if log_term < 709.0 else math.inf
+def _float_of(x: Fraction) -> float:
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf
 
 
 def _spread_term(std_p: float, std_q: float, total_p: float, total_q: float, log_w: float, alpha: float) -> float:
     """½ [ln(v_q/v_p) − ln(w)/β]: what unequal variances cost."""
+    beta = alpha - 1.0
     difference, addition = std_q - std_p, std_q + std_p
     if difference == 0:
         return 0.0
     nu = (difference / total_p) * (addition / total_p)
     if abs(alpha * nu) < _SERIES_BELOW:
-        return 0.5 * alpha * _series(nu, alpha)
+        return _series(nu, alpha)
     log_ratio = math.log1p(nu) if abs(nu) < 0.5 else 2.0 * _log_quotient(total_q, total_p)
-    return 0.5 * (log_ratio - log_w / (alpha - 1.0))
+    return 0.5 * (log_ratio - log_w / beta)
 
 
 def _series(nu: float, alpha: float) -> float:
-    """Σ_{k≥2} (−ν)^k (1 + α + … + α^{k−2})/k, which is [α ln(1+ν) − ln(1+αν)] / (α(α−1)).
+    """½ Σ_{k≥2} ν (αν) (−αν)^{k−2} (1 + 1/α + … + 1/α^{k−2})/k = [α ln(1+ν) − ln(1+αν)] / (2(α−1)).
 
-    The powers of ν go with those of α, so that no order overflows: h_k = ν^{k−2}(1 + … + α^{k−2}).
+    Powers of 1/α and of αν are bounded, those of α and of ν are not.
     """
+    x = alpha * nu
     terms = []
-    h, power, sign = 1.0, 1.0, 1.0
+    power, geometric = 1.0, 0.0
     for k in range(2, _SERIES_TERMS + 2):
-        terms.append(sign * h / k)
-        power *= nu
-        h = alpha * nu * h + power
-        sign = -sign
-    return nu * nu * math.fsum(terms)
+        geometric = geometric / alpha + 1.0
+        terms.append(power * geometric / k)
+        power *= -x
+    return 0.5 * nu * x * math.fsum(terms)
 
 
 def _log_quotient(a: float, b: float) -> float:

@@ -54,6 +54,10 @@ class Components(NamedTuple):
         """The components of each secret after noise."""
         return self._replace(stds=np.hypot(self.stds, theta))
 
+    def seen_from(self, origin: float) -> "Components":
+        """The components with distances counted from another origin, near which a grid has more digits."""
+        return self._replace(means=self.means - origin)
+
     def of_rows(self, rows: Indices) -> "Components":
         """The components of some of the secrets."""
         return Components(self.log_weights[rows], self.means[rows], self.stds[rows])
@@ -61,7 +65,8 @@ class Components(NamedTuple):
 
 def rough_losses(rows: Components, columns: Components, *, alpha: float, theta: float) -> Array:
     """The matrix of D_α of row against column, to about 1e-6 of the integral; infinite where that is in doubt."""
-    p, q = rows.with_noise(theta), columns.with_noise(theta)
+    origin = float(rows.means[0, 0])
+    p, q = (side.with_noise(theta).seen_from(origin) for side in (rows, columns))
     losses = np.full((len(p.means), len(q.means)), np.inf)
     if min(p.stds.min(), q.stds.min()) == 0:
         return losses
@@ -76,16 +81,17 @@ def rough_losses(rows: Components, columns: Components, *, alpha: float, theta: 
 
 
 def _losses_on_grid(p: Components, q: Components, alpha: float, density: float, reach: float) -> Array:
-    grid = _grid(p, q, step=float(min(p.stds.min(), q.stds.min())) / (density * math.sqrt(alpha)), reach=reach)
+    step = float(min(p.stds.min(), q.stds.min())) / (density * math.sqrt(alpha))
+    grid = _grid(p, q, step=step, reach=reach)
     if grid is None:
         return np.full((len(p.means), len(q.means)), np.inf)
     log_p, log_q = _log_densities(p, grid), _log_densities(q, grid)
-    step = math.log(grid[1] - grid[0])
+    log_step = math.log(step)
     even = _log_products(log_p[:, ::2], log_q[:, ::2], alpha)
     odd = _log_products(log_p[:, 1::2], log_q[:, 1::2], alpha)
     with np.errstate(all="ignore"):
-        total = np.logaddexp(even, odd) + step
-        doubt = np.abs(np.expm1(even + math.log(2) + step - total)) > _STEP_DOUBT
+        total = np.logaddexp(even, odd) + log_step
+        doubt = np.abs(np.expm1(even + math.log(2) + log_step - total)) > _STEP_DOUBT
         doubt |= ~(_log_tails(p, q, grid, alpha) <= total + math.log(_TAIL_DOUBT))
         losses = np.maximum(total + 2 * _TAIL_DOUBT, 0.0) / (alpha - 1)
     return np.where(doubt | ~np.isfinite(losses), np.inf, losses)

@@ -83,7 +83,8 @@ def panel_edges(skeleton: Skeleton, f: Parabolas, g: Parabolas, *, alpha: float)
     finite = np.isfinite(anchor)
     segment, anchor = segment[finite], anchor[finite]
     height = skeleton.value(segment, anchor)
-    high = height >= height.max() - slack
+    # all of a segment that matters somewhere: its low end may be nearer than the next drop from its high one
+    high = np.isin(segment, segment[height >= height.max() - slack])
     edges = [
         anchor[high],
         _drop_points(skeleton, segment[high], anchor[high], slack),

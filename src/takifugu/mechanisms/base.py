@@ -1,5 +1,6 @@
 """What every mechanism is: a rule for how much noise is enough."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -50,11 +51,18 @@ class Mechanism(ABC):
         for a, b in pairs.directed():
             i, j = place[a], place[b]
             variance = self.least_variance(priors[i], priors[j], alpha=alpha, epsilon=epsilon, floor=found.variance)
-            if variance > found.variance:
+            if not variance <= found.variance:  # a NaN is passed on, for the caller to refuse
                 found = Binding(variance, (i, j))
+            if not math.isfinite(found.variance):
+                break
         return found
 
     @property
     def options(self) -> dict[str, object]:
         """The options in force."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+def at_least(floor: float, variance: float) -> float:
+    """The larger of the two; a variance that is no number becomes infinite, never less noise."""
+    return math.inf if math.isnan(variance) else max(floor, variance)

@@ -2,14 +2,16 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from fractions import Fraction
+from typing import ClassVar, NamedTuple
 
 from takifugu.errors import MechanismError
-from takifugu.mechanisms.base import Mechanism
+from takifugu.mechanisms.base import Mechanism, at_least
 from takifugu.priors.mixture import Mixture
 
 _UP = 1 + 2**-48  # more than the rounding of the few operations below
 _DOWN = 1 - 2**-48
+_SMALLEST = 2.0**-1022  # a variance that had to be smaller is rounded up to this
 
 
 @dataclass(frozen=True)
@@ -25,17 +27,51 @@ class ClosedForm(Mechanism):
     def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
         """θ² = (α/4ε)(a + √(a² + 8εδ²/(α−1))) − σᵢ², never below 0."""
         gap, std_p, std_q = gaussian_pair(p, q, self.name)
-        return max(floor, closed_form(gap, std_p, std_q, alpha=alpha, epsilon=epsilon))
+        return at_least(floor, closed_form(gap, std_p, std_q, alpha=alpha, epsilon=epsilon))
 
 
 def closed_form(gap: float, std_p: float, std_q: float, *, alpha: float, epsilon: float) -> float:
-    """Equation 3 of the paper, written so that nothing cancels and rounded up."""
-    delta = (std_q - std_p) * (std_q + std_p)
-    a = gap * gap - 2 * epsilon * delta
-    b = 8 * epsilon * delta * delta / (alpha - 1)
-    root = math.sqrt(a * a + b)
-    summed = a + root if a >= 0 else (b / (root - a) if root > a else 0.0)
-    return max(0.0, alpha / (4 * epsilon) * summed * _UP - std_p * std_p * _DOWN)
+    """Equation 6 of the paper, written so that nothing cancels and rounded up.
+
+    With A = Δ/4ε − δ/2 and B = |δ|/√(2ε(α−1)) it is α(A + √(A² + B²)) − σᵢ².
+    """
+    pair = Scaled.of(gap, std_p, std_q, epsilon)
+    A, B = pair.lead, abs(pair.delta) / (math.sqrt(2) * math.sqrt(epsilon) * math.sqrt(alpha - 1))
+    root = math.hypot(A, B)
+    total = A + root if A >= 0 else B * (B / (root - A))
+    return pair.variance(alpha * total)
+
+
+class Scaled(NamedTuple):
+    """Two Gaussians in a unit of length in which nothing over- or underflows; what cancels is computed exactly."""
+
+    lead: float  # Δ/4ε − δ/2, that is a/4ε in the paper's notation
+    delta: float  # σ_q² − σ_p²
+    std_p: float
+    exponent: int
+
+    @classmethod
+    def of(cls, gap: float, std_p: float, std_q: float, epsilon: float) -> "Scaled":
+        """`gap` may have been rounded once: its square is taken a little larger."""
+        exponent = math.frexp(max(abs(gap), std_p, std_q))[1]
+        unit = Fraction(2) ** exponent
+        g, s, t = (Fraction(x) / unit for x in (gap, std_p, std_q))
+        delta = t * t - s * s
+        lead = g * g * (1 + Fraction(1, 2**51)) / (4 * Fraction(epsilon)) - delta / 2
+        try:
+            return cls(float(lead), float(delta), float(s), exponent)
+        except OverflowError:  # a budget so small that no float64 noise would do
+            return cls(math.inf, float(delta), float(s), exponent)
+
+    def variance(self, total: float) -> float:
+        """total − σ_p² back in the unit of the priors, rounded up and never below 0."""
+        noise = total * _UP - self.std_p * self.std_p * _DOWN
+        if noise <= 0:
+            return 0.0
+        try:
+            return max(math.ldexp(noise, 2 * self.exponent), _SMALLEST)  # a NaN stays one
+        except OverflowError:
+            return math.inf
 
 
 def gaussian_pair(p: Mixture, q: Mixture, mechanism: str) -> tuple[float, float, float]:

@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from takifugu.mechanisms.base import Mechanism
-from takifugu.mechanisms.closed_form import _DOWN, _UP, closed_form, gaussian_pair
+from takifugu.mechanisms.base import Mechanism, at_least
+from takifugu.mechanisms.closed_form import Scaled, closed_form, gaussian_pair
 from takifugu.priors.mixture import Mixture
 
 
@@ -21,18 +21,20 @@ class ClosedFormEnvelope(Mechanism):
     def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
         """The closed form at max(α, α*), or its limit for infinite order."""
         gap, std_p, std_q = gaussian_pair(p, q, self.name)
-        return max(floor, envelope(gap, std_p, std_q, alpha=alpha, epsilon=epsilon))
+        return at_least(floor, envelope(gap, std_p, std_q, alpha=alpha, epsilon=epsilon))
 
 
 def envelope(gap: float, std_p: float, std_q: float, *, alpha: float, epsilon: float) -> float:
-    """min over α' >= α of the closed form: with c = √(2ε)|δ| its minimum is at α* = 1 + c/(a + c)."""
-    delta = (std_q - std_p) * (std_q + std_p)
-    a = gap * gap - 2 * epsilon * delta
-    c = math.sqrt(2 * epsilon) * abs(delta)
-    if a + c > 0:
-        best = max(alpha, 1 + c / (a + c))
+    """min over α' >= α of the closed form: with c = √(2ε)|δ| its minimum is at α* = 1 + c/(a + c).
+
+    Any order from α up is sound, so rounding in α* costs at most a little noise.
+    """
+    pair = Scaled.of(gap, std_p, std_q, epsilon)
+    A, C = pair.lead, abs(pair.delta) / math.sqrt(8) / math.sqrt(epsilon)  # a/4ε and c/4ε
+    if A + C > 0:
+        best = max(alpha, 1 + C / (A + C))  # α where the quotient is no number
         if math.isfinite(best):
             return closed_form(gap, std_p, std_q, alpha=best, epsilon=epsilon)
-    if a >= 0:
+    if A >= 0:
         return closed_form(gap, std_p, std_q, alpha=alpha, epsilon=epsilon)
-    return max(0.0, delta * (delta / -a) * _UP - std_p * std_p * _DOWN)
+    return pair.variance(pair.delta * (pair.delta / (-4 * A)) / epsilon)

@@ -44,13 +44,14 @@ class Exact(Mechanism):
 
             if decide(p, q, alpha=alpha, epsilon=epsilon, theta=0.0).holds:
                 return 0.0
-        unit = float(max(p.stds.max(), q.stds.max())) ** 2
+        width = float(max(p.stds.max(), q.stds.max()))
+        unit = width * width  # infinite rather than an error
         if gaussian:
             gap = float(p.means[0] - q.means[0])
             start = closed_form(gap, float(p.stds[0]), float(q.stds[0]), alpha=alpha, epsilon=epsilon)
             return least_variance(loss, epsilon=target, floor=floor, start=1.01 * start, unit=unit, rtol=1e-13)
         reach = float(max(p.means.max(), q.means.max()) - min(p.means.min(), q.means.min()))
-        return least_variance(loss, epsilon=target, floor=floor, start=unit + reach**2, unit=unit, rtol=1e-11)
+        return least_variance(loss, epsilon=target, floor=floor, start=unit + reach * reach, unit=unit, rtol=1e-11)
 
     def least_variance_over(
         self, priors: Priors, pairs: Pairs, *, alpha: float, epsilon: float, floor: float = 0.0

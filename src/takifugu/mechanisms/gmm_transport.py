@@ -38,21 +38,21 @@ class GmmTransport(Mechanism):
             return floor
         k, l, mass = optimal_coupling(p, q)
         gaps, std_p, std_q = p.means[k] - q.means[l], p.stds[k], q.stds[l]
-        scale = float(max((gaps**2).max(), (p.stds**2).max(), (q.stds**2).max()))
+        size = float(max(np.abs(gaps).max(), p.stds.max(), q.stds.max()))
 
         def loss(z: float) -> float:
             return coupled_bound(mass, gaps, std_p, std_q, alpha=alpha, variance=z)
 
-        return least_variance(loss, epsilon=epsilon, floor=floor, start=scale, rtol=1e-12)
+        return least_variance(loss, epsilon=epsilon, floor=floor, start=size * size, rtol=1e-12)
 
 
 def coupled_bound(mass: Array, gaps: Array, std_p: Array, std_q: Array, *, alpha: float, variance: float) -> float:
     """ln Σ π_kl exp(ψ_kl) / (α − 1), ψ the closed-form bound of each coupled pair of components."""
-    delta = (std_q - std_p) * (std_q + std_p)
-    v = std_p**2 + variance
-    S = v + alpha * delta
     with np.errstate(all="ignore"):
-        numerator = alpha * gaps**2 + alpha**2 * delta**2 / ((alpha - 1) * v)
+        delta = (std_q - std_p) * (std_q + std_p)
+        v = std_p**2 + variance
+        S = v + alpha * delta
+        numerator = alpha * gaps**2 + (alpha * delta) ** 2 / ((alpha - 1) * v)
         psi = (alpha - 1) * numerator / (2 * S)
         same = (gaps == 0) & (delta == 0)  # equal components, points included, diverge by nothing
         psi = np.where(same, 0.0, np.where(S > 0, psi, np.inf))

@@ -55,11 +55,6 @@ def gap_at_score(p: Mixture, q: Mixture, score: Array) -> Array:
     return quantile_at_score(p, score) - quantile_at_score(q, score)
 
 
-def gaps_at_ends(p: Mixture, q: Mixture, scores: Scores) -> Array:
-    """|x − x'| at each score."""
-    return np.abs(_quantiles(p, scores) - _quantiles(q, scores))
-
-
 def gap_bounds(p: Mixture, q: Mixture, scores: Scores) -> Array:
     """For each cell between consecutive scores, a distance that |x − x'| does not exceed there.
 

@@ -40,7 +40,7 @@ def least_variance(
 
 def _bracket(enough: Callable[[float], bool], floor: float, start: float) -> tuple[float, float]:
     """A variance that is not enough and a larger one that is."""
-    low, step = floor, start if start > 0 else max(floor, 1.0)
+    low, step = floor, start if 0 < start < math.inf else max(floor, 1.0)
     for _ in range(_MOST_STEPS):
         high = floor + step
         if math.isinf(high):

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from takifugu.mechanisms.base import Mechanism
+from takifugu.mechanisms.base import Mechanism, at_least
 from takifugu.mechanisms.quantile_coupling import discrete_gaps, gap_at_score, widest
 from takifugu.priors.mixture import Mixture
 
@@ -29,7 +29,7 @@ class Wasserstein(Mechanism):
     def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
         """α W∞²/(2ε), rounded up."""
         distance = wasserstein_infinity(p, q)
-        return max(floor, alpha * distance * distance / (2 * epsilon) * _UP if distance else 0.0)
+        return at_least(floor, alpha * distance * distance / (2 * epsilon) * _UP if distance else 0.0)
 
 
 def wasserstein_infinity(p: Mixture, q: Mixture) -> float:

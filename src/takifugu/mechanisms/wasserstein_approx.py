@@ -8,11 +8,10 @@ import numpy as np
 
 from takifugu import _validation as check
 from takifugu.errors import InputError
-from takifugu.mechanisms.base import APPROXIMATE, Mechanism
-from takifugu.mechanisms.quantile_coupling import Gaps, Scores, discrete_gaps, gaps_at_ends
+from takifugu.mechanisms.base import APPROXIMATE, Mechanism, at_least
+from takifugu.mechanisms.quantile_coupling import Gaps, Scores, discrete_gaps, gap_bounds
 from takifugu.priors.mixture import Mixture
 
-_UP = 1 + 1e-6  # covers the interpolation between scores
 _SCORES = Scores(end=9.0, cells=12000)
 
 
@@ -42,7 +41,7 @@ class WassersteinApprox(Mechanism):
     def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
         """α w²/(2ε), rounded up."""
         distance = approximate_distance(p, q, delta=self.delta)
-        return max(floor, alpha * distance * distance / (2 * epsilon) * (1 + 2**-40))
+        return at_least(floor, alpha * distance * distance / (2 * epsilon) * (1 + 2**-40))
 
 
 def approximate_distance(p: Mixture, q: Mixture, *, delta: float) -> float:
@@ -85,12 +84,11 @@ def _gaussian(gap: float, spread: float, delta: float) -> float:
 
 
 def _numerical(p: Mixture, q: Mixture, delta: float) -> float:
-    """Each cell of scores counts with the larger gap of its two ends; what lies beyond counts as infinite."""
+    """Each cell of scores counts with the most its gap can be; what lies beyond counts as infinite."""
     from scipy.special import ndtr
 
     outside = 2 * float(ndtr(-_SCORES.end))
     if outside >= delta:
         return math.inf
-    gaps = gaps_at_ends(p, q, _SCORES)
-    cells = Gaps(np.maximum(gaps[1:], gaps[:-1]), np.exp(_SCORES.log_masses()))
-    return _upper_quantile(cells, delta - outside) * _UP
+    cells = Gaps(gap_bounds(p, q, _SCORES), np.exp(_SCORES.log_masses()))
+    return _upper_quantile(cells, delta - outside)

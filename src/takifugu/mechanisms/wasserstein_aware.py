@@ -43,10 +43,10 @@ def _loss(p: Mixture, q: Mixture, alpha: float) -> tuple[Callable[[float], float
     """The bound as a function of the variance, and a variance to start from."""
     if len(p) == len(q) == 1:
         gap, spread = float(p.means[0] - q.means[0]), abs(float(p.stds[0] - q.stds[0]))
-        return lambda z: gaussian_bound(gap, spread, alpha=alpha, variance=z), max(gap**2, spread**2)
+        return lambda z: gaussian_bound(gap, spread, alpha=alpha, variance=z), max(gap * gap, spread * spread)
     if p.is_discrete and q.is_discrete:
         gaps = discrete_gaps(p, q)
-        squares, log_mass = gaps.distance**2, np.log(gaps.mass)
+        squares, log_mass = _squares(gaps.distance), np.log(gaps.mass)
         return lambda z: _averaged(squares, log_mass, alpha, z), float(squares.max())
     return _bounded_loss(p, q, alpha)
 
@@ -61,6 +61,11 @@ def gaussian_bound(gap: float, spread: float, *, alpha: float, variance: float) 
     return -0.5 * math.log1p(-alpha * (alpha - 1) * spread * (spread / variance)) / (alpha - 1) + (
         alpha * gap * gap / (2 * room)
     )
+
+
+def _squares(distance: Array) -> Array:
+    with np.errstate(over="ignore"):  # beyond the largest float the bound is infinite too
+        return distance * distance
 
 
 def _averaged(squares: Array, log_mass: Array, alpha: float, variance: float) -> float:
@@ -81,7 +86,7 @@ def _bounded_loss(p: Mixture, q: Mixture, alpha: float) -> tuple[Callable[[float
     bounds = gap_bounds(p, q, _SCORES)
     log_mass = _SCORES.log_masses()
     slope, offset = abs(widest(p) - widest(q)), _tail_offset(p, q)
-    squares = bounds**2
+    squares = _squares(bounds)
 
     def loss(z: float) -> float:
         if z == 0:
