@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from takifugu import datasets
     from takifugu.calibration import Calibration, calibrate, sweep
     from takifugu.certificates import Certificate, certify, verify
     from takifugu.divergences import renyi_divergence
@@ -32,6 +33,7 @@ _HOME = {
     "TakifuguError": "takifugu.errors",
     "calibrate": "takifugu.calibration",
     "certify": "takifugu.certificates",
+    "datasets": "takifugu",
     "list_mechanisms": "takifugu.mechanisms",
     "renyi_divergence": "takifugu.divergences",
     "sweep": "takifugu.calibration",
@@ -49,6 +51,7 @@ __all__ = [
     "TakifuguError",
     "calibrate",
     "certify",
+    "datasets",
     "list_mechanisms",
     "renyi_divergence",
     "sweep",
@@ -60,7 +63,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name on first use."""
     if name not in _HOME:
         raise AttributeError(f"module 'takifugu' has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
+    home = _HOME[name]
+    value = import_module(f"takifugu.{name}") if home == "takifugu" else getattr(import_module(home), name)
     globals()[name] = value
     return value
 
