@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     )
     from takifugu.mechanisms import list_mechanisms
     from takifugu.priors.mixture import Mixture
+    from takifugu.queries.mean import Mean
+    from takifugu.queries.priors import fit_priors
+    from takifugu.queries.raw import Raw
 
 __version__ = "0.1.0"
 
@@ -28,12 +31,15 @@ _HOME = {
     "Certificate": "takifugu.certificates",
     "CertificationError": "takifugu.errors",
     "InputError": "takifugu.errors",
+    "Mean": "takifugu.queries.mean",
     "MechanismError": "takifugu.errors",
     "Mixture": "takifugu.priors.mixture",
+    "Raw": "takifugu.queries.raw",
     "TakifuguError": "takifugu.errors",
     "calibrate": "takifugu.calibration",
     "certify": "takifugu.certificates",
     "datasets": "takifugu",
+    "fit_priors": "takifugu.queries.priors",
     "list_mechanisms": "takifugu.mechanisms",
     "renyi_divergence": "takifugu.divergences",
     "sweep": "takifugu.calibration",
@@ -46,12 +52,15 @@ __all__ = [
     "Certificate",
     "CertificationError",
     "InputError",
+    "Mean",
     "MechanismError",
     "Mixture",
+    "Raw",
     "TakifuguError",
     "calibrate",
     "certify",
     "datasets",
+    "fit_priors",
     "list_mechanisms",
     "renyi_divergence",
     "sweep",

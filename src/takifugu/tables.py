@@ -191,7 +191,8 @@ def _open_file(path: str) -> "nw.LazyFrame[Any]":
             relation = connection.read_csv(path, header=True, sample_size=-1)
     except duckdb.Error as error:
         raise InputError(f"the file {path!r} cannot be read: {_first_line(error)}") from error
-    return nw.from_native(relation)
+    frame: nw.LazyFrame[Any] = nw.from_native(relation)
+    return frame
 
 
 def _is_duckdb_error(error: Exception) -> bool:
