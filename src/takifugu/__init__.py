@@ -13,10 +13,13 @@ if TYPE_CHECKING:
         CertificationError,
         InputError,
         MechanismError,
+        MissingExtraError,
         TakifuguError,
     )
     from takifugu.mechanisms import list_mechanisms
     from takifugu.priors.mixture import Mixture
+    from takifugu.queries.bnn import BNN
+    from takifugu.queries.gp import GP
     from takifugu.queries.mean import Mean
     from takifugu.queries.priors import fit_priors
     from takifugu.queries.raw import Raw
@@ -26,13 +29,16 @@ __version__ = "0.1.0"
 # Each public name and the module it lives in, imported when it is first used: a name costs nothing
 # until then, and `import takifugu` loads numpy at most.
 _HOME = {
+    "BNN": "takifugu.queries.bnn",
     "Calibration": "takifugu.calibration",
     "CalibrationError": "takifugu.errors",
     "Certificate": "takifugu.certificates",
     "CertificationError": "takifugu.errors",
+    "GP": "takifugu.queries.gp",
     "InputError": "takifugu.errors",
     "Mean": "takifugu.queries.mean",
     "MechanismError": "takifugu.errors",
+    "MissingExtraError": "takifugu.errors",
     "Mixture": "takifugu.priors.mixture",
     "Raw": "takifugu.queries.raw",
     "TakifuguError": "takifugu.errors",
@@ -47,6 +53,8 @@ _HOME = {
 }
 
 __all__ = [
+    "BNN",
+    "GP",
     "Calibration",
     "CalibrationError",
     "Certificate",
@@ -54,6 +62,7 @@ __all__ = [
     "InputError",
     "Mean",
     "MechanismError",
+    "MissingExtraError",
     "Mixture",
     "Raw",
     "TakifuguError",

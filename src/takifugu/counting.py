@@ -57,11 +57,21 @@ class Subset:
     width: float
 
 
-def overview(table: Table, secret: str, column: str, secrets: Iterable[Any] | None = None) -> Overview:
-    """One pass over the table: each secret's extent, checked to be something a prior can be fitted to."""
+def overview(
+    table: Table,
+    secret: str,
+    column: str,
+    secrets: Iterable[Any] | None = None,
+    *,
+    needed: Iterable[str] = (),
+) -> Overview:
+    """One pass over the table: each secret's extent, checked to be something a prior can be fitted to.
+
+    A row counts as having a value only if none of the columns `needed` is empty in it.
+    """
     import narwhals as nw
 
-    pairs = _pairs(table, secret, column)
+    pairs = _pairs(table, secret, column, needed)
     value = nw.col("value")
     answer = table.collect(
         pairs.group_by("secret")
@@ -123,8 +133,13 @@ _CELL = ("secret", "count", "low", "high")
 Cell = tuple[float, float, float]  # count, least value, largest value
 
 
-def _pairs(table: Table, secret: str, column: str) -> "nw.LazyFrame[Any]":
-    return table.frame.select(table.secret(secret).alias("secret"), table.number(column).alias("value"))
+def _pairs(table: Table, secret: str, column: str, needed: Iterable[str] = ()) -> "nw.LazyFrame[Any]":
+    import narwhals as nw
+
+    value = table.number(column)
+    for name in needed:
+        value = nw.when(~table.number(name).is_null()).then(value)
+    return table.frame.select(table.secret(secret).alias("secret"), value.alias("value"))
 
 
 def _exactly(table: Table, valid: "nw.LazyFrame[Any]", seen: Overview) -> "dict[Secret, list[Cell]] | None":
