@@ -87,10 +87,10 @@ def test_the_gaussian_process_is_the_textbook_one(line):
 
 
 def test_training_that_stops_early_says_so(line, monkeypatch):
-    found = tk.fit_priors(line, secret="s", query=tk.BNN("y", steps=50), secrets=["up"])
+    found = tk.fit_priors(line, secret="s", query=tk.BNN("y", steps=300), secrets=["up"])
     (remark,) = found.findings
     assert isinstance(remark, NotConverged)
-    assert "still falling after 50 steps: allow more steps" in remark.sentence
+    assert "still falling after 300 steps: allow more steps" in remark.sentence
 
     import scipy.optimize
 
@@ -134,7 +134,7 @@ def test_a_missing_extra_is_named(line, monkeypatch):
         (lambda: tk.GP("y", features="x"), r"features must be a list of columns, such as \['age'\]; got 'x'"),
         (lambda: tk.GP("y", features=[]), "features must be a list"),
         (lambda: tk.GP("y", max_rows=1), "max_rows must be a whole number, 2 or more"),
-        (lambda: tk.BNN("y", steps=0), "steps must be a whole number, 10 or more"),
+        (lambda: tk.BNN("y", steps=0), "steps must be a whole number, 100 or more"),
         (lambda: tk.BNN("y", hidden=0), "hidden must be a whole number, 1 or more"),
         (lambda: tk.BNN("y", seed=-1), "seed must be a whole number, 0 or more"),
     ],

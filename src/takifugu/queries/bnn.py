@@ -43,7 +43,7 @@ class BNN(Model):
         """Check what can be checked without a table."""
         super().__post_init__()
         integer("hidden", self.hidden, least=1)
-        integer("steps", self.steps, least=10)
+        integer("steps", self.steps, least=100)
 
     def require(self) -> None:
         """See `Model.require`."""
