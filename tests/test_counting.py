@@ -148,3 +148,12 @@ def test_a_secret_with_no_rows_is_told_those_there_are():
 def test_a_constant_subset_keeps_its_value_to_the_bit():
     table = frame(s=["a"] * 3 + ["b"] * 3, x=[0.1, 0.1, 0.1, 1, 2, 3])
     assert moments(table, "s", "x", overview(table, "s", "x"))["a"] == (0.1, 0.0)
+
+
+def test_a_table_that_changes_meanwhile_is_refused():
+    before = frame(s=["a"] * 3 + ["b"] * 3, x=[1, 2, 3, 4, 5, 6])
+    after = frame(s=["a"] * 4 + ["b"] * 2, x=[1, 2, 3, 4, 5, 6])
+    seen = overview(before, "s", "x")
+    for question in (count, moments):
+        with pytest.raises(tk.InputError, match="the table changed while it was being read"):
+            question(after, "s", "x", seen)

@@ -89,9 +89,7 @@ def test_other_things_are_told_what_is_accepted(source):
 
 
 def test_a_missing_column_is_told_the_nearest():
-    with pytest.raises(
-        tk.InputError, match=r"no column 'hieght'. Did you mean 'height'\? Its columns are 'sex'"
-    ):
+    with pytest.raises(tk.InputError, match=r"no column 'hieght'. Did you mean 'height'\? Its columns are 'sex'"):
         Table(PEOPLE).number("hieght")
 
 
@@ -114,6 +112,13 @@ def test_a_secret_is_text_or_a_number():
     assert table.collect(table.frame.select(table.secret("kind")))["kind"] == ["f", "m"]
 
 
+def test_a_missing_secret_is_no_text():
+    people = pd.DataFrame({"s": pd.array(["a", None, "b", float("nan")], dtype=object), "x": [1, 2, 3, 4]})
+    table = Table(people)
+    found = table.collect(table.frame.select(table.secret("s")))["s"]
+    assert [plain(value) for value in found] == ["a", None, "b", None]
+
+
 def test_an_exact_decimal_is_a_number():
     table = Table(duckdb.sql("SELECT 1.50::DECIMAL(9, 2) AS x, 2.00::DECIMAL(9, 2) AS s"))
     assert table.collect(table.frame.select(table.number("x"), table.secret("s"))) == {"x": [1.5], "s": [2.0]}
@@ -125,6 +130,8 @@ def test_secrets_match_across_types():
     assert match_secret("yes", ["no", "yes"]) == "yes"
     assert match_secret("nan", [1, 2]) is None
     assert plain(decimal.Decimal(3)) == "3"
+    assert plain(pd.NA) is None
+    assert plain("<NA>") == "<NA>"
 
 
 def test_importing_takifugu_loads_no_engine():

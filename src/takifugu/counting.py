@@ -5,7 +5,7 @@ with more than `DISTINCT` values is counted on a grid instead, fine where the ro
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -105,6 +105,7 @@ def count(table: Table, secret: str, column: str, seen: Overview) -> dict[Secret
     cells = _exactly(table, valid, seen)
     if cells is None:
         cells = _on_grid(table, valid, seen)
+    _check_unchanged(seen, {name: sum(cell[0] for cell in mine) for name, mine in cells.items()})
     return {name: _subset(cells[name]) for name in seen.extents}
 
 
@@ -115,8 +116,11 @@ def moments(table: Table, secret: str, column: str, seen: Overview) -> dict[Secr
     value = nw.col("value")
     pairs = _pairs(table, secret, column).filter(~nw.col("secret").is_null(), ~value.is_null())
     answer = table.collect(
-        pairs.group_by("secret").agg(value.mean().alias("mean"), value.std(ddof=1).alias("std"))
+        pairs.group_by("secret").agg(
+            nw.len().alias("count"), value.mean().alias("mean"), value.std(ddof=1).alias("std")
+        )
     )
+    _check_unchanged(seen, {plain(k): n for k, n in zip(answer["secret"], answer["count"], strict=True)})
     found: dict[Secret, tuple[float, float]] = {}
     for key, mean, std in zip(answer["secret"], answer["mean"], answer["std"], strict=True):
         name = plain(key)
@@ -224,6 +228,12 @@ def _subset(cells: list[Cell]) -> Subset:
     return Subset(values + 0.0, counts, width)
 
 
+def _check_unchanged(seen: Overview, tallies: Mapping[Any, float]) -> None:
+    """A table in use may change between two queries; a prior of half the old and half the new is of neither."""
+    if any(tallies.get(name) != extent.valid for name, extent in seen.extents.items()):
+        raise InputError("the table changed while it was being read: try again, or read a snapshot of it")
+
+
 def _number(value: Any) -> float:
     return math.nan if value is None else float(value)
 
@@ -251,9 +261,7 @@ def _choose(secret: str, extents: dict[Secret, Extent], wanted: Iterable[Any] | 
             found = match_secret(given, extents)
             if found is None:
                 there = ", ".join(f"{name!r} ({extent.rows})" for name, extent in extents.items())
-                raise InputError(
-                    f"no row has {secret} = {given!r}; those there are, with their rows: {there}"
-                )
+                raise InputError(f"no row has {secret} = {given!r}; those there are, with their rows: {there}")
             names.append(found)
         if not names:
             raise InputError("secrets is empty: name those to protect, or leave it out for all")
@@ -280,6 +288,4 @@ def _check_values(column: str, extents: dict[Secret, Extent]) -> None:
             f"column {column!r} is {low:g} in every row: it tells nothing about any secret and needs no noise"
         )
     if not math.isfinite(high - low):
-        raise InputError(
-            f"column {column!r} runs from {low:g} to {high:g}, which is beyond float64: rescale it"
-        )
+        raise InputError(f"column {column!r} runs from {low:g} to {high:g}, which is beyond float64: rescale it")

@@ -38,9 +38,7 @@ class Table:
 
     def __init__(self, source: Any) -> None:
         """Open `source`; nothing is read beyond what tells the columns and their types."""
-        self.name = (
-            f"the file {os.fspath(source)!r}" if isinstance(source, str | os.PathLike) else "the table"
-        )
+        self.name = f"the file {os.fspath(source)!r}" if isinstance(source, str | os.PathLike) else "the table"
         self.frame: nw.LazyFrame[Any] = _open(source)
         self.schema = dict(self.frame.collect_schema())
         if not self.schema:
@@ -92,12 +90,12 @@ class Table:
             value = value.cast(nw.Float64)
             return nw.when(~value.is_null() & ~value.is_nan()).then(value)
         if dtype in (nw.Categorical, nw.Enum, nw.Object):
-            return value.cast(nw.String)
+            # A cast of its own would spell the missing ones "None" or "nan".
+            return nw.when(~value.is_null()).then(value.cast(nw.String))
         if dtype in (nw.String, nw.Boolean) or dtype.is_integer():
             return value
         raise InputError(
-            f"column {column!r} holds {dtype}, and a secret is text, a number or a truth value: "
-            f"convert it to text"
+            f"column {column!r} holds {dtype}, and a secret is text, a number or a truth value: convert it to text"
         )
 
     def collect(self, frame: "nw.LazyFrame[Any]") -> dict[str, list[Any]]:
@@ -121,8 +119,8 @@ def plain(value: Any) -> Secret | None:
     """
     if hasattr(value, "item"):
         value = value.item()
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
+    if value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ == "NAType":
+        return None  # pandas' NA is told by its type, so that pandas need not be there
     return value if isinstance(value, bool | int | float) else str(value)
 
 
@@ -173,16 +171,12 @@ def _open_file(path: str) -> "nw.LazyFrame[Any]":
 
     lower = path.lower()
     if not lower.endswith(CSV + PARQUET):
-        raise InputError(
-            f"cannot tell the format of {path!r}: its name must end in {', '.join(CSV + PARQUET)}"
-        )
+        raise InputError(f"cannot tell the format of {path!r}: its name must end in {', '.join(CSV + PARQUET)}")
     if "://" not in path and not os.path.exists(path) and not glob.glob(path, recursive=True):
         wanted = "no file matches" if glob.has_magic(path) else "there is no file"
         raise InputError(f"{wanted} {path!r}, looked up from {os.getcwd()!r}")
     # Should a query outgrow memory, its spill belongs with the other temporary files, not beside the data.
-    connection = duckdb.connect(
-        config={"temp_directory": os.path.join(tempfile.gettempdir(), "takifugu-spill")}
-    )
+    connection = duckdb.connect(config={"temp_directory": os.path.join(tempfile.gettempdir(), "takifugu-spill")})
     try:
         if lower.endswith(PARQUET):
             relation = connection.read_parquet(path)

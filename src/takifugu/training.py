@@ -168,9 +168,7 @@ def _point(at: Any, names: tuple[str, ...], mean: Array) -> Array:
     return point
 
 
-def _lines(
-    table: Table, mine: "nw.LazyFrame[Any]", valid: int, *, most: int, summary: _Summary, seed: int
-) -> Array:
+def _lines(table: Table, mine: "nw.LazyFrame[Any]", valid: int, *, most: int, summary: _Summary, seed: int) -> Array:
     """Distinct rows of one secret, target first, with how often each occurs in the last column."""
     import narwhals as nw
 

@@ -66,9 +66,7 @@ def test_the_box_is_light():
     assert sum(tk.datasets.path(name).stat().st_size for name in tk.datasets.names()) < 1_000_000
 
 
-@pytest.mark.parametrize(
-    ("given", "meant"), [("adults", "adult"), ("Heart", "heart"), ("student_mat", "student-mat")]
-)
+@pytest.mark.parametrize(("given", "meant"), [("adults", "adult"), ("Heart", "heart"), ("student_mat", "student-mat")])
 def test_an_unknown_name_is_told_the_nearest(given, meant):
     with pytest.raises(tk.InputError, match=f"bundled are adult, heart.*Did you mean '{meant}'"):
         tk.datasets.load(given)
@@ -96,9 +94,7 @@ def test_the_script_refuses_other_inputs_and_writes_nothing(tmp_path):
     assert not list(output.iterdir())
 
 
-@pytest.mark.skipif(
-    "TAKIFUGU_RAW_DATA" not in os.environ, reason="TAKIFUGU_RAW_DATA names the raw UCI folder"
-)
+@pytest.mark.skipif("TAKIFUGU_RAW_DATA" not in os.environ, reason="TAKIFUGU_RAW_DATA names the raw UCI folder")
 def test_the_script_rebuilds_the_box(tmp_path):
     done = build(Path(os.environ["TAKIFUGU_RAW_DATA"]), tmp_path)
     assert done.returncode == 0, done.stderr

@@ -68,18 +68,16 @@ def test_the_gaussian_process_is_the_textbook_one(line):
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
     up = line[line["s"] == "up"][["x", "y"]]
-    found = tk.fit_priors(
-        line, secret="s", query=tk.GP("y", features=["x"], at=[1.0], restarts=0), secrets=["up"]
-    )["up"]
+    found = tk.fit_priors(line, secret="s", query=tk.GP("y", features=["x"], at=[1.0], restarts=0), secrets=["up"])[
+        "up"
+    ]
     x, y = (up["x"] - up["x"].mean()) / up["x"].std(ddof=0), (up["y"] - up["y"].mean()) / up["y"].std(ddof=0)
     kernel = ConstantKernel(1.0, (1e-3, 1e3)) * RBF(1.0, (1e-2, 1e4)) + WhiteKernel(0.5, (1e-6, 1e2))
     learned = GaussianProcessRegressor(kernel).fit(x.to_numpy()[:, None], y).kernel_
     size, length, noise = learned.k1.k1.constant_value, learned.k1.k2.length_scale, learned.k2.noise_level
     at = (1.0 - up["x"].mean()) / up["x"].std(ddof=0)
     cross = size * np.exp(-0.5 * ((x.to_numpy() - at) / length) ** 2)
-    gram = size * np.exp(-0.5 * ((x.to_numpy()[:, None] - x.to_numpy()) / length) ** 2) + noise * np.eye(
-        len(x)
-    )
+    gram = size * np.exp(-0.5 * ((x.to_numpy()[:, None] - x.to_numpy()) / length) ** 2) + noise * np.eye(len(x))
     mean = cross @ np.linalg.solve(gram, y)
     variance = size + noise - cross @ np.linalg.solve(gram, cross)
     assert found.mean == pytest.approx(up["y"].mean() + up["y"].std(ddof=0) * mean, rel=1e-3)

@@ -68,9 +68,7 @@ def test_huge_values_do_not_overflow():
 
 def test_far_from_zero_no_digit_is_lost():
     x = 1e12 + np.array([0.0, 1.0, 2.0, 3.0])
-    prior = tk.fit_priors(
-        pd.DataFrame({"s": ["a"] * 4, "x": x}), secret="s", query=tk.Raw("x", prior="gaussian")
-    )
+    prior = tk.fit_priors(pd.DataFrame({"s": ["a"] * 4, "x": x}), secret="s", query=tk.Raw("x", prior="gaussian"))
     assert prior["a"].stds[0] == pytest.approx(math.sqrt(1.25), rel=1e-14)
 
 
@@ -126,9 +124,7 @@ def test_a_grid_is_told(monkeypatch):
 
 
 def test_only_the_secrets_asked_for():
-    found = tk.fit_priors(
-        tk.datasets.load("heart"), secret="slope", query=tk.Mean("oldpeak"), secrets=["3", 1]
-    )
+    found = tk.fit_priors(tk.datasets.load("heart"), secret="slope", query=tk.Mean("oldpeak"), secrets=["3", 1])
     assert list(found) == [3, 1]
 
 
@@ -154,9 +150,7 @@ def test_a_query_is_one_of_ours(query):
 
 
 def test_an_unknown_kind_of_prior():
-    with pytest.raises(
-        tk.InputError, match=r"prior must be one of .*; got 'gausian'. Did you mean 'gaussian'\?"
-    ):
+    with pytest.raises(tk.InputError, match=r"prior must be one of .*; got 'gausian'. Did you mean 'gaussian'\?"):
         tk.Raw("x", prior="gausian")
 
 
