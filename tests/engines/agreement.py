@@ -8,8 +8,8 @@ import takifugu as tk
 from takifugu.queries.priors import Priors
 
 QUERIES = {
-    "mixture": ("group", tk.Raw("age", max_components=4)),
-    "mixture of money": ("group", tk.Raw("income", max_components=3)),
+    "mixture": ("group", tk.Raw("age", max_components=2)),
+    "mixture of money": ("group", tk.Raw("income", max_components=2)),
     "empirical": ("level", tk.Raw("years-in-town", prior="empirical")),
     "gaussian": ("level", tk.Raw("score", prior="gaussian")),
     "mean": ("group", tk.Mean("income")),

@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -15,6 +16,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from agreement import all_priors
+
+from takifugu.queries.priors import Priors
 
 ROOT = Path(__file__).parents[2]
 ROWS = 3_000
@@ -40,6 +44,12 @@ def people() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="session")
+def expected(people) -> dict[str, Priors]:
+    """The priors that every engine must find."""
+    return all_priors(people)
+
+
+@pytest.fixture(scope="session")
 def csv(people, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("people") / "people.csv"
     people.to_csv(path, index=False)
@@ -54,12 +64,12 @@ def parquet(people, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgres(csv, tmp_path_factory) -> Iterator[str]:
+def postgres(csv) -> Iterator[str]:
     """A server of our own with the table `people` in it; its address."""
     script = ROOT / "scripts" / "start_postgres.sh"
-    folder = tmp_path_factory.mktemp("postgres")
-    for part in (folder, *folder.parents[:2]):
-        part.chmod(0o755)  # a server started by root runs under its own account and must reach its folder
+    # Not under pytest's own folder, which is closed to others: a server started by root runs as another user.
+    folder = Path(tempfile.mkdtemp(prefix="takifugu-postgres-"))
+    folder.chmod(0o755)
     started = subprocess.run([script, "start", folder, str(free_port())], capture_output=True, text=True, check=False)
     if "server is missing" in started.stderr:
         pytest.skip("PostgreSQL's server is not installed: run scripts/start_postgres.sh install")
@@ -78,6 +88,7 @@ def postgres(csv, tmp_path_factory) -> Iterator[str]:
         yield address
     finally:
         subprocess.run([script, "stop", folder], check=True)
+        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module", params=["local", "cluster"])

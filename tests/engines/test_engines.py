@@ -9,15 +9,9 @@ import pytest
 from agreement import agree, all_priors
 
 import takifugu as tk
-from takifugu.queries.priors import Priors
 
 # ibis 12 asks pandas for an option that pandas 3 deprecates; the option's value does not matter to us.
 pytestmark = pytest.mark.filterwarnings("ignore:The 'future.infer_string' option:DeprecationWarning")
-
-
-@pytest.fixture(scope="module")
-def expected(people) -> dict[str, Priors]:
-    return all_priors(people)
 
 
 def test_what_is_expected_is_what_pandas_says(people, expected):
