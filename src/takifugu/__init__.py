@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from takifugu import datasets
     from takifugu.calibration import Calibration, calibrate, sweep
     from takifugu.certificates import Certificate, certify, verify
     from takifugu.divergences import renyi_divergence
@@ -12,26 +13,39 @@ if TYPE_CHECKING:
         CertificationError,
         InputError,
         MechanismError,
+        MissingExtraError,
         TakifuguError,
     )
     from takifugu.mechanisms import list_mechanisms
     from takifugu.priors.mixture import Mixture
+    from takifugu.queries.bnn import BNN
+    from takifugu.queries.gp import GP
+    from takifugu.queries.mean import Mean
+    from takifugu.queries.priors import fit_priors
+    from takifugu.queries.raw import Raw
 
 __version__ = "0.1.0"
 
 # Each public name and the module it lives in, imported when it is first used: a name costs nothing
 # until then, and `import takifugu` loads numpy at most.
 _HOME = {
+    "BNN": "takifugu.queries.bnn",
     "Calibration": "takifugu.calibration",
     "CalibrationError": "takifugu.errors",
     "Certificate": "takifugu.certificates",
     "CertificationError": "takifugu.errors",
+    "GP": "takifugu.queries.gp",
     "InputError": "takifugu.errors",
+    "Mean": "takifugu.queries.mean",
     "MechanismError": "takifugu.errors",
+    "MissingExtraError": "takifugu.errors",
     "Mixture": "takifugu.priors.mixture",
+    "Raw": "takifugu.queries.raw",
     "TakifuguError": "takifugu.errors",
     "calibrate": "takifugu.calibration",
     "certify": "takifugu.certificates",
+    "datasets": "takifugu",
+    "fit_priors": "takifugu.queries.priors",
     "list_mechanisms": "takifugu.mechanisms",
     "renyi_divergence": "takifugu.divergences",
     "sweep": "takifugu.calibration",
@@ -39,16 +53,23 @@ _HOME = {
 }
 
 __all__ = [
+    "BNN",
+    "GP",
     "Calibration",
     "CalibrationError",
     "Certificate",
     "CertificationError",
     "InputError",
+    "Mean",
     "MechanismError",
+    "MissingExtraError",
     "Mixture",
+    "Raw",
     "TakifuguError",
     "calibrate",
     "certify",
+    "datasets",
+    "fit_priors",
     "list_mechanisms",
     "renyi_divergence",
     "sweep",
@@ -60,7 +81,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name on first use."""
     if name not in _HOME:
         raise AttributeError(f"module 'takifugu' has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
+    home = _HOME[name]
+    value = import_module(f"takifugu.{name}") if home == "takifugu" else getattr(import_module(home), name)
     globals()[name] = value
     return value
 

@@ -19,3 +19,7 @@ class CalibrationError(TakifuguError):
 
 class CertificationError(TakifuguError):
     """A claim could not be proved, or was refuted."""
+
+
+class MissingExtraError(TakifuguError, ImportError):
+    """An optional part is not installed; the message names the extra that brings it."""

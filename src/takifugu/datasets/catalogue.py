@@ -1,0 +1,99 @@
+"""What is in the box: each dataset's size, secret, answer and source."""
+
+from dataclasses import dataclass
+
+from takifugu._nearest import suggestion
+from takifugu.errors import InputError
+
+LICENCE = "CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/)"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A bundled table: what it holds, whose work it is, and a secret and an answer worth a try."""
+
+    name: str
+    title: str
+    rows: int
+    columns: int
+    secret: str
+    pair: tuple[str | int, str | int]
+    answer: str
+    citation: str
+    licence: str = LICENCE
+
+
+_UCI = "UCI Machine Learning Repository"
+_STUDENT = f"P. Cortez (2014), Student Performance, {_UCI}, doi:10.24432/C5TG7T"
+
+CATALOGUE = {
+    entry.name: entry
+    for entry in (
+        Dataset(
+            name="adult",
+            title="Adult (census income, 1994)",
+            rows=48_842,
+            columns=15,
+            secret="race",
+            pair=("White", "Other"),
+            answer="education-num",
+            citation=f"B. Becker and R. Kohavi (1996), Adult, {_UCI}, doi:10.24432/C5XW20",
+        ),
+        Dataset(
+            name="heart",
+            title="Heart Disease (Cleveland Clinic)",
+            rows=303,
+            columns=14,
+            secret="slope",
+            pair=(1, 3),
+            answer="oldpeak",
+            citation=(
+                "A. Janosi, W. Steinbrunn, M. Pfisterer and R. Detrano (1988), Heart Disease, "
+                f"{_UCI}, doi:10.24432/C52P4X"
+            ),
+        ),
+        Dataset(
+            name="student-mat",
+            title="Student Performance (mathematics)",
+            rows=395,
+            columns=33,
+            secret="schoolsup",
+            pair=("no", "yes"),
+            answer="G3",
+            citation=_STUDENT,
+        ),
+        Dataset(
+            name="student-por",
+            title="Student Performance (Portuguese)",
+            rows=649,
+            columns=33,
+            secret="schoolsup",
+            pair=("no", "yes"),
+            answer="G3",
+            citation=_STUDENT,
+        ),
+    )
+}
+
+
+def names() -> list[str]:
+    """The names that `load` knows.
+
+    >>> names()
+    ['adult', 'heart', 'student-mat', 'student-por']
+    """
+    return list(CATALOGUE)
+
+
+def about(name: str) -> Dataset:
+    """Size, source and licence of a dataset, and the secret and answer it is usually studied with.
+
+    >>> about("heart").secret, about("heart").pair, about("heart").answer
+    ('slope', (1, 3), 'oldpeak')
+    """
+    if not isinstance(name, str) or name not in CATALOGUE:
+        raise InputError(
+            f"there is no dataset {name!r}; those bundled are {', '.join(CATALOGUE)}."
+            f"{suggestion(name, CATALOGUE)}"
+        )
+    return CATALOGUE[name]

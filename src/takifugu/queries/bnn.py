@@ -1,0 +1,138 @@
+"""The prediction of a Bayesian neural network trained on the rows with each secret."""
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, ClassVar
+
+import numpy as np
+
+from takifugu._validation import Array, integer
+from takifugu.errors import MissingExtraError
+from takifugu.queries.models import Model, Prediction
+from takifugu.training import Sample
+
+_LEARNING_RATE = 1e-2
+_FIRST_WIDTH = 0.2  # of the posterior's normals: near the width of the priors, where most of them end up
+_CHUNK = 250  # steps between two looks at the clock
+_DRAWS = 4_000  # networks drawn from the posterior for the prediction
+_STILL_FALLING = 0.02  # nats per row, from one fifth of the training to the next: not yet settled
+
+
+@dataclass(frozen=True)
+class BNN(Model):
+    """Publish what a Bayesian neural network, trained on the rows of one secret, predicts of `target`.
+
+    A linear part plus one hidden layer of `hidden` tanh units, normal priors on all weights, unknown strength
+    of the hidden layer and unknown observation noise. The posterior is approximated by independent normals,
+    fitted by `steps` steps of stochastic variational inference (NumPyro on JAX: install the extra `bnn`). The
+    prior is the normal with the mean and variance of a new observation at `at`, over networks and noise. A
+    secret with more than `max_rows` rows is trained on a seeded sample. A progress bar shows on a terminal;
+    `progress` says always (True) or never (False).
+
+    See `Model` for the other parameters.
+    """
+
+    max_rows: int = 2_000
+    hidden: int = 16
+    steps: int = 10_000
+    progress: bool | None = None
+
+    name: ClassVar[str] = "Bayesian neural network"
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without a table."""
+        super().__post_init__()
+        integer("hidden", self.hidden, least=1)
+        integer("steps", self.steps, least=100)
+
+    def require(self) -> None:
+        """See `Model.require`."""
+        if find_spec("numpyro") is None or find_spec("jax") is None:
+            raise MissingExtraError(
+                "BNN needs NumPyro and JAX: install them with pip install 'takifugu[bnn]'"
+            )
+
+    def predict(self, sample: Sample, label: str) -> Prediction:
+        """See `Model.predict`."""
+        weights, losses = self._train(sample, label)
+        outputs, noises = _outputs(weights, sample.at)
+        # By the law of total variance: between the networks, and around each of them.
+        variance = float(outputs.var() + (noises**2).mean())
+        trouble = None
+        if _falling(losses / len(sample.answers)):
+            trouble = f"its loss was still falling after {self.steps} steps: allow more steps"
+        return Prediction(float(outputs.mean()), variance**0.5, trouble)
+
+    def _train(self, sample: Sample, label: str) -> tuple[dict[str, Array], Array]:
+        """Draws from the fitted posterior, and the loss at every step."""
+        import jax
+        import jax.numpy as jnp
+        from numpyro.infer import SVI, TraceMeanField_ELBO
+        from numpyro.infer.autoguide import AutoNormal
+        from numpyro.optim import Adam
+        from tqdm.auto import tqdm
+
+        inputs, answers = jnp.asarray(sample.inputs, jnp.float32), jnp.asarray(sample.answers, jnp.float32)
+        guide = AutoNormal(_network, init_scale=_FIRST_WIDTH)
+        inference = SVI(_network, guide, Adam(_LEARNING_RATE), TraceMeanField_ELBO())
+        first, second = jax.random.split(jax.random.PRNGKey(self.seed))
+        state = inference.init(first, inputs, answers, self.hidden)
+
+        def step(state: Any, _: Any) -> Any:
+            return inference.update(state, inputs, answers, self.hidden)
+
+        losses = []
+        bar = {True: False, False: True, None: None}[self.progress]  # tqdm asks whether to hide
+        with tqdm(total=self.steps, desc=f"BNN of {label}", unit="step", disable=bar) as clock:
+            for done in range(0, self.steps, _CHUNK):
+                length = min(_CHUNK, self.steps - done)
+                state, part = _run(step, state, length)
+                losses.append(np.asarray(part, dtype=np.float64))
+                clock.update(length)
+        drawn = guide.sample_posterior(second, inference.get_params(state), sample_shape=(_DRAWS,))
+        return {name: np.asarray(value, np.float64) for name, value in drawn.items()}, np.concatenate(losses)
+
+
+def _run(step: Any, state: Any, length: int) -> Any:
+    import jax
+
+    return jax.lax.scan(step, state, None, length=length)
+
+
+def _network(inputs: Any, answers: Any, hidden: int) -> None:
+    """The model: weights shrink with the width of a layer, so that its output stays of order one.
+
+    Independent normals tend to switch a whole hidden layer off where rows are few; the linear part keeps what
+    a straight line explains, and the strength lets the layer go quietly instead of adding its prior's spread.
+    """
+    import jax.numpy as jnp
+    import numpyro
+    from numpyro import distributions as dist
+
+    size = inputs.shape[1]
+    slopes = numpyro.sample("slopes", dist.Normal(0, size**-0.5).expand([size]).to_event(1))
+    first = numpyro.sample("first", dist.Normal(0, size**-0.5).expand([size, hidden]).to_event(2))
+    offset = numpyro.sample("offset", dist.Normal(0, 1).expand([hidden]).to_event(1))
+    second = numpyro.sample("second", dist.Normal(0, hidden**-0.5).expand([hidden]).to_event(1))
+    strength = numpyro.sample("strength", dist.LogNormal(-1, 1))
+    level = numpyro.sample("level", dist.Normal(0, 1))
+    noise = numpyro.sample("noise", dist.LogNormal(-0.5, 1))
+    outputs = level + inputs @ slopes + strength * (jnp.tanh(inputs @ first + offset) @ second)
+    with numpyro.plate("rows", inputs.shape[0]):
+        numpyro.sample("answers", dist.Normal(outputs, noise), obs=answers)
+
+
+def _outputs(weights: dict[str, Array], at: Array) -> tuple[Array, Array]:
+    """What each drawn network says at `at`, in float64, and the noise it goes with."""
+    units = np.tanh(np.einsum("i,nij->nj", at, weights["first"]) + weights["offset"])
+    layer = weights["strength"] * (units * weights["second"]).sum(axis=1)
+    return weights["level"] + weights["slopes"] @ at + layer, weights["noise"]
+
+
+def _falling(losses: Array) -> bool:
+    """Whether the last fifth of the training still lowered the loss by more than chance would."""
+    fifth = len(losses) // 5
+    before, after = losses[-2 * fifth : -fifth], losses[-fifth:]
+    # The noise of a mean, read off neighbouring steps: a slope is no noise.
+    chance = float(np.hypot(np.diff(before).std(), np.diff(after).std())) / (2 * fifth) ** 0.5
+    return not before.mean() - after.mean() <= _STILL_FALLING + 3 * chance

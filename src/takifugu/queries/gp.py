@@ -1,0 +1,68 @@
+"""The prediction of a Gaussian process trained on the rows with each secret."""
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.queries.models import Model, Prediction
+from takifugu.training import Sample
+
+_STATIONARY = 1e-3  # largest slope of the log marginal likelihood at a settled optimum, relative to its size
+
+
+@dataclass(frozen=True)
+class GP(Model):
+    """Publish what a Gaussian process, trained on the rows of one secret, predicts of `target`.
+
+    scikit-learn's regressor with a squared-exponential kernel, one length per feature, and white observation
+    noise; their sizes maximise the marginal likelihood, from a plain start and `restarts` random ones. The
+    prior is the predictive normal of a new observation at `at`, noise included. Training takes time cubic in
+    the rows: a secret with more than `max_rows` is trained on a seeded sample.
+
+    See `Model` for the other parameters.
+    """
+
+    max_rows: int = 500
+    restarts: int = 1
+
+    name: ClassVar[str] = "Gaussian process"
+
+    def predict(self, sample: Sample, label: str) -> Prediction:
+        """See `Model.predict`."""
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.gaussian_process import GaussianProcessRegressor
+        from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+        size = len(sample.at)
+        lengths = math.sqrt(size) * np.ones(size)  # standardised points lie about √d apart
+        kernel = ConstantKernel(1.0, (1e-3, 1e3)) * RBF(lengths, (1e-2, 1e4)) + WhiteKernel(0.5, (1e-6, 1e2))
+        climbs: list[tuple[float, str | None]] = []
+        process = GaussianProcessRegressor(
+            kernel,
+            optimizer=lambda *given, **named: _climb(climbs, *given, **named),
+            n_restarts_optimizer=self.restarts,
+            random_state=self.seed,
+        )
+        with warnings.catch_warnings():
+            # A length at its upper bound is a feature found to be irrelevant: no cause for alarm.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            process.fit(sample.inputs, sample.answers)
+            mean, std = process.predict(sample.at[None, :], return_std=True)
+        return Prediction(float(mean[0]), float(std[0]), min(climbs)[1])
+
+
+def _climb(climbs: list[tuple[float, str | None]], objective: Any, start: Array, bounds: Array) -> Any:
+    """Maximise the marginal likelihood, keeping a note of how it ended."""
+    from scipy.optimize import minimize
+
+    end = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds)
+    # At a bound only the slope that points inwards counts.
+    slope = end.x - np.clip(end.x - end.jac, bounds[:, 0], bounds[:, 1])
+    settled = np.abs(slope).max() <= _STATIONARY * max(1.0, abs(float(end.fun)))
+    trouble = None if settled else f"the marginal likelihood was still rising ({end.message})"
+    climbs.append((float(end.fun), trouble))
+    return end.x, end.fun

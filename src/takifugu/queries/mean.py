@@ -1,0 +1,35 @@
+"""The mean of a column over the rows with each secret."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from takifugu.counting import moments, overview
+from takifugu.findings import Constant
+from takifugu.priors.mixture import Mixture
+from takifugu.queries.priors import Priors, about_rows, check_roles
+from takifugu.tables import Table
+
+
+@dataclass(frozen=True)
+class Mean:
+    """Publish the mean of `column`: each secret's prior is normal, with its subset's mean and standard error.
+
+    The standard error is the sample standard deviation over the square root of the number of rows. The
+    prior's mean is the answer itself: who sees the priors needs no release.
+    """
+
+    column: str
+
+    def priors(self, table: Table, secret: str, secrets: Iterable[Any] | None) -> Priors:
+        """One prior per secret, from a mean and a standard deviation that the engine computes."""
+        check_roles(secret, self.column)
+        seen = overview(table, secret, self.column, secrets)
+        findings = about_rows(secret, (self.column,), seen)
+        found = {}
+        for name, (mean, std) in moments(table, secret, self.column, seen).items():
+            if std == 0:
+                findings.append(Constant(name, self.column, mean))
+            found[name] = Mixture.gaussian(mean, std / math.sqrt(seen.extents[name].valid))
+        return Priors(found, findings=findings, rows={n: e.valid for n, e in seen.extents.items()})

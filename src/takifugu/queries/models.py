@@ -1,0 +1,93 @@
+"""What the queries that train a model per secret have in common."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from takifugu._validation import integer
+from takifugu.errors import InputError
+from takifugu.findings import Constant, NotConverged
+from takifugu.priors.mixture import Mixture
+from takifugu.queries.priors import Priors, about_rows, check_roles
+from takifugu.tables import Table
+from takifugu.training import Sample, prepare
+
+
+class Prediction(NamedTuple):
+    """A predictive normal, observation noise included, and what is wrong with the training, if anything."""
+
+    mean: float
+    std: float
+    trouble: str | None
+
+
+@dataclass(frozen=True)
+class Model:
+    """Publish a prediction of `target` by a model trained on the rows of one secret.
+
+    Args:
+        target: the column to predict.
+        features: the columns to predict it from; by default every other numeric column but the secret.
+        at: the input to predict at, as a dictionary from feature to value or a list in the order of the
+            features. Features that a dictionary leaves out, and all by default, are at the table's mean.
+        max_rows: a secret with more rows is trained on a sample of this size.
+        seed: of the sample and of the training.
+    """
+
+    target: str
+    features: Sequence[str] | None = None
+    at: Mapping[str, float] | Sequence[float] | None = None
+    max_rows: int = 1_000
+    seed: int = 0
+
+    name: ClassVar[str] = "model"
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without a table."""
+        integer("max_rows", self.max_rows, least=2)
+        integer("seed", self.seed, least=0)
+        if self.features is not None and (isinstance(self.features, str) or not list(self.features)):
+            raise InputError(f"features must be a list of columns, such as ['age']; got {self.features!r}")
+
+    def priors(self, table: Table, secret: str, secrets: Iterable[Any] | None) -> Priors:
+        """One predictive normal per secret."""
+        check_roles(secret, self.target)
+        self.require()
+        training = prepare(
+            table,
+            secret,
+            self.target,
+            features=self.features,
+            at=self.at,
+            secrets=secrets,
+            most=self.max_rows,
+            seed=self.seed,
+        )
+        findings = about_rows(secret, training.columns, training.seen) + training.findings
+        found = {}
+        for name, sample in training.samples.items():
+            centre, spread = float(sample.answers.mean()), float(sample.answers.std())
+            if sample.answers.min() == sample.answers.max():
+                findings.append(Constant(name, self.target, float(sample.answers[0])))
+                found[name] = Mixture.gaussian(float(sample.answers[0]), 0.0)
+                continue
+            standard = Sample(sample.inputs, (sample.answers - centre) / spread, sample.at)
+            prediction = self.predict(standard, str(name))
+            if not (math.isfinite(prediction.mean) and prediction.std > 0 and math.isfinite(prediction.std)):
+                raise InputError(
+                    f"the {self.name} of secret {name!r} gave no prediction: look for outliers in "
+                    f"{self.target!r} and its features, or name fewer features"
+                )
+            if prediction.trouble:
+                findings.append(NotConverged(name, self.name, prediction.trouble))
+            found[name] = Mixture.gaussian(centre + spread * prediction.mean, spread * prediction.std)
+        rows = {name: extent.valid for name, extent in training.seen.extents.items()}
+        return Priors(found, findings=findings, rows=rows)
+
+    def require(self) -> None:
+        """Raise where the library that trains the model is not installed."""
+
+    def predict(self, sample: Sample, label: str) -> Prediction:
+        """Train on standardised inputs and answers; predict the standardised answer at `sample.at`."""
+        raise NotImplementedError

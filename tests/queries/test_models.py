@@ -1,0 +1,147 @@
+"""Gaussian processes and Bayesian networks: known answers, determinism, and training that falls short."""
+
+import math
+from importlib import util
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import takifugu as tk
+from takifugu.findings import Constant, NotConverged, Subsampled
+
+CASES = [tk.datasets.about(name) for name in tk.datasets.names()]
+QUICK = {"steps": 1_500, "max_rows": 200, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def line() -> pd.DataFrame:
+    """A noisy straight line for each of two secrets: at x = 1 the answer is N(5, 0.5²) or N(-1, 0.5²)."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=400)
+    s = np.repeat(["up", "down"], 200)
+    y = np.where(s == "up", 3 + 2 * x, 1 - 2 * x) + 0.5 * rng.normal(size=400)
+    return pd.DataFrame({"s": s, "x": x, "unrelated": rng.normal(size=400), "y": y})
+
+
+@pytest.mark.parametrize("query", [tk.GP("y", at={"x": 1.0}), tk.BNN("y", at={"x": 1.0}, steps=4_000)])
+def test_the_prediction_is_right_and_has_the_observation_noise(line, query):
+    found = tk.fit_priors(line, secret="s", query=query)
+    for secret, answer in (("up", 5.0), ("down", -1.0)):
+        assert found[secret].mean == pytest.approx(answer, abs=0.25)
+        assert math.sqrt(found[secret].variance) == pytest.approx(0.5, rel=0.15)
+    assert not found.findings
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("query", ["gp", "bnn"])
+def test_every_dataset(case, query):
+    model = tk.GP(case.answer, max_rows=200, restarts=0) if query == "gp" else tk.BNN(case.answer, **QUICK)
+    data = tk.datasets.load(case.name)
+    found = tk.fit_priors(data, secret=case.secret, query=model, secrets=case.pair)
+    assert list(found) == list(case.pair)
+    for secret, prior in found.items():
+        answers = data.loc[data[case.secret] == secret, case.answer]
+        assert prior.is_gaussian
+        assert abs(prior.mean - answers.mean()) < 2 * answers.std()
+        assert 0.05 * answers.std() < prior.stds[0] < 2 * answers.std()
+
+
+@pytest.mark.parametrize("query", [tk.GP("oldpeak"), tk.BNN("oldpeak", **QUICK)], ids=["gp", "bnn"])
+def test_the_same_seed_gives_the_same_priors(query):
+    data = tk.datasets.load("heart")
+    first, second = (tk.fit_priors(data, secret="slope", query=query, secrets=[3]) for _ in range(2))
+    assert first == second
+
+
+def test_a_secret_does_not_hang_on_the_others():
+    data = tk.datasets.load("heart")
+    query = tk.GP("oldpeak", restarts=0)
+    alone = tk.fit_priors(data, secret="slope", query=query, secrets=[3])
+    together = tk.fit_priors(data, secret="slope", query=query, secrets=[1, 3])
+    assert alone[3] == together[3]
+
+
+def test_the_gaussian_process_is_the_textbook_one(line):
+    """The predictive normal by plain linear algebra (Rasmussen and Williams, Alg. 2.1)."""
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+    up = line[line["s"] == "up"][["x", "y"]]
+    found = tk.fit_priors(line, secret="s", query=tk.GP("y", features=["x"], at=[1.0], restarts=0), secrets=["up"])[
+        "up"
+    ]
+    x, y = (up["x"] - up["x"].mean()) / up["x"].std(ddof=0), (up["y"] - up["y"].mean()) / up["y"].std(ddof=0)
+    kernel = ConstantKernel(1.0, (1e-3, 1e3)) * RBF(1.0, (1e-2, 1e4)) + WhiteKernel(0.5, (1e-6, 1e2))
+    learned = GaussianProcessRegressor(kernel).fit(x.to_numpy()[:, None], y).kernel_
+    size, length, noise = learned.k1.k1.constant_value, learned.k1.k2.length_scale, learned.k2.noise_level
+    at = (1.0 - up["x"].mean()) / up["x"].std(ddof=0)
+    cross = size * np.exp(-0.5 * ((x.to_numpy() - at) / length) ** 2)
+    gram = size * np.exp(-0.5 * ((x.to_numpy()[:, None] - x.to_numpy()) / length) ** 2) + noise * np.eye(len(x))
+    mean = cross @ np.linalg.solve(gram, y)
+    variance = size + noise - cross @ np.linalg.solve(gram, cross)
+    assert found.mean == pytest.approx(up["y"].mean() + up["y"].std(ddof=0) * mean, rel=1e-3)
+    assert found.stds[0] == pytest.approx(up["y"].std(ddof=0) * math.sqrt(variance), rel=1e-3)
+
+
+def test_training_that_stops_early_says_so(line, monkeypatch):
+    found = tk.fit_priors(line, secret="s", query=tk.BNN("y", steps=300), secrets=["up"])
+    (remark,) = found.findings
+    assert isinstance(remark, NotConverged)
+    assert "still falling after 300 steps: allow more steps" in remark.sentence
+
+    import scipy.optimize
+
+    real = scipy.optimize.minimize
+    monkeypatch.setattr(scipy.optimize, "minimize", lambda *a, **k: real(*a, **k, options={"maxiter": 1}))
+    found = tk.fit_priors(line, secret="s", query=tk.GP("y"), secrets=["up"])
+    (remark,) = found.findings
+    assert "the Gaussian process of secret 'up' did not converge" in remark.sentence
+
+
+def test_a_large_secret_is_trained_on_a_sample(line):
+    found = tk.fit_priors(line, secret="s", query=tk.GP("y", max_rows=60, restarts=0), secrets=["up"])
+    assert Subsampled("up", 200, 60) in found.findings
+
+
+def test_a_constant_target_is_a_point(line):
+    line = line.assign(y=np.where(line["s"] == "up", 7.0, line["y"]))
+    found = tk.fit_priors(line, secret="s", query=tk.GP("y", restarts=0))
+    assert found["up"] == tk.Mixture.gaussian(7.0, 0.0)
+    assert Constant("up", "y", 7.0) in found.findings
+
+
+def test_a_point_far_outside_the_data_still_gets_an_answer(line):
+    for query in (tk.GP("y", at={"x": 1e6}, restarts=0), tk.BNN("y", at={"x": 1e6}, **QUICK)):
+        prior = tk.fit_priors(line, secret="s", query=query, secrets=["up"])["up"]
+        assert math.isfinite(prior.mean)
+        assert prior.stds[0] > 0.4
+
+
+def test_a_missing_extra_is_named(line, monkeypatch):
+    monkeypatch.setattr("takifugu.queries.bnn.find_spec", lambda name: None)
+    with pytest.raises(tk.MissingExtraError, match=r"pip install 'takifugu\[bnn\]'") as caught:
+        tk.fit_priors(line, secret="s", query=tk.BNN("y"))
+    assert isinstance(caught.value, ImportError)
+    assert util.find_spec("numpyro") is not None
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: tk.GP("y", features="x"), r"features must be a list of columns, such as \['age'\]; got 'x'"),
+        (lambda: tk.GP("y", features=[]), "features must be a list"),
+        (lambda: tk.GP("y", max_rows=1), "max_rows must be a whole number, 2 or more"),
+        (lambda: tk.BNN("y", steps=0), "steps must be a whole number, 100 or more"),
+        (lambda: tk.BNN("y", hidden=0), "hidden must be a whole number, 1 or more"),
+        (lambda: tk.BNN("y", seed=-1), "seed must be a whole number, 0 or more"),
+    ],
+)
+def test_bad_options_are_told_at_once(make, sentence):
+    with pytest.raises(tk.InputError, match=sentence):
+        make()
+
+
+def test_the_secret_is_not_the_target(line):
+    with pytest.raises(tk.InputError, match="both the secret and the answer"):
+        tk.fit_priors(line, secret="y", query=tk.GP("y"))
