@@ -1,0 +1,1 @@
+"""Publishing: the exact sampler, the ledger of what was published, and the doors to tables and files."""
