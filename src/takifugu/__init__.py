@@ -8,25 +8,33 @@ if TYPE_CHECKING:
     from takifugu.certificates import Certificate, certify, verify
     from takifugu.divergences import renyi_divergence
     from takifugu.errors import (
+        BudgetError,
         CalibrationError,
         CertificationError,
+        CompositionError,
         InputError,
+        LedgerError,
         MechanismError,
         TakifuguError,
     )
     from takifugu.mechanisms import list_mechanisms
     from takifugu.priors.mixture import Mixture
+    from takifugu.releases.ledger import Ledger
 
 __version__ = "0.1.0"
 
 # Each public name and the module it lives in, imported when it is first used: a name costs nothing
 # until then, and `import takifugu` loads numpy at most.
 _HOME = {
+    "BudgetError": "takifugu.errors",
     "Calibration": "takifugu.calibration",
     "CalibrationError": "takifugu.errors",
     "Certificate": "takifugu.certificates",
     "CertificationError": "takifugu.errors",
+    "CompositionError": "takifugu.errors",
     "InputError": "takifugu.errors",
+    "Ledger": "takifugu.releases.ledger",
+    "LedgerError": "takifugu.errors",
     "MechanismError": "takifugu.errors",
     "Mixture": "takifugu.priors.mixture",
     "TakifuguError": "takifugu.errors",
@@ -39,11 +47,15 @@ _HOME = {
 }
 
 __all__ = [
+    "BudgetError",
     "Calibration",
     "CalibrationError",
     "Certificate",
     "CertificationError",
+    "CompositionError",
     "InputError",
+    "Ledger",
+    "LedgerError",
     "MechanismError",
     "Mixture",
     "TakifuguError",

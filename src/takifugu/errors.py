@@ -19,3 +19,15 @@ class CalibrationError(TakifuguError):
 
 class CertificationError(TakifuguError):
     """A claim could not be proved, or was refuted."""
+
+
+class LedgerError(TakifuguError):
+    """The ledger could not be read or written, so nothing was released."""
+
+
+class BudgetError(LedgerError):
+    """The release would exceed the budget; the message says how much noise would still fit."""
+
+
+class CompositionError(LedgerError):
+    """The release does not compose with an earlier one about the same records."""
