@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     )
     from takifugu.mechanisms import list_mechanisms
     from takifugu.priors.mixture import Mixture
+    from takifugu.releases import release
     from takifugu.releases.ledger import Ledger
+    from takifugu.releases.transformer import ReleaseTransformer
 
 __version__ = "0.1.0"
 
@@ -37,10 +39,12 @@ _HOME = {
     "LedgerError": "takifugu.errors",
     "MechanismError": "takifugu.errors",
     "Mixture": "takifugu.priors.mixture",
+    "ReleaseTransformer": "takifugu.releases.transformer",
     "TakifuguError": "takifugu.errors",
     "calibrate": "takifugu.calibration",
     "certify": "takifugu.certificates",
     "list_mechanisms": "takifugu.mechanisms",
+    "release": "takifugu.releases",
     "renyi_divergence": "takifugu.divergences",
     "sweep": "takifugu.calibration",
     "verify": "takifugu.certificates",
@@ -58,10 +62,12 @@ __all__ = [
     "LedgerError",
     "MechanismError",
     "Mixture",
+    "ReleaseTransformer",
     "TakifuguError",
     "calibrate",
     "certify",
     "list_mechanisms",
+    "release",
     "renyi_divergence",
     "sweep",
     "verify",

@@ -17,9 +17,7 @@ class RoundedNormal:
         edges = [float((2 * k - 1 - 2 * centre) / (2 * tau)) for k in (*multiples, middle + reach + 1)]
         edges = np.array(edges)
         # differences of the smaller tail keep the digits that differences near one would lose
-        mass = np.where(
-            edges[1:] > 0, ndtr(-edges[:-1]) - ndtr(-edges[1:]), ndtr(edges[1:]) - ndtr(edges[:-1])
-        )
+        mass = np.where(edges[1:] > 0, ndtr(-edges[:-1]) - ndtr(-edges[1:]), ndtr(edges[1:]) - ndtr(edges[:-1]))
         up, down = granularity.as_integer_ratio()
         self.values, place = np.unique([k * up / down for k in multiples], return_inverse=True)
         self.mass = np.bincount(place, weights=mass)

@@ -195,9 +195,7 @@ def test_the_file_holds_neither_answers_nor_priors(tmp_path):
     for number in (values, mean):
         for trace in (repr(number).encode(), np.float64(number).tobytes(), number.hex().encode()):
             assert trace not in raw[0]
-    rows = [
-        sqlite3.connect(tmp_path / n).execute("SELECT body FROM entry").fetchone()[0] for n in ("one", "two")
-    ]
+    rows = [sqlite3.connect(tmp_path / n).execute("SELECT body FROM entry").fetchone()[0] for n in ("one", "two")]
     assert rows[0] != rows[1]  # salted: two ledgers cannot be compared
 
 

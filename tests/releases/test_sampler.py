@@ -75,9 +75,7 @@ class Forbidden:
 def test_ten_million_draws_have_the_exact_distribution(theta, shift, granularity):
     x = shift * theta
     oracle = RoundedNormal(x, theta, granularity or default_granularity(theta))
-    counts = tally(
-        oracle, x, TEN_MILLION, theta=theta, granularity=granularity, source=InsecureSeededBits(20260101)
-    )
+    counts = tally(oracle, x, TEN_MILLION, theta=theta, granularity=granularity, source=InsecureSeededBits(20260101))
     assert oracle.chi_square(counts) > UNLIKELY
     assert oracle.kolmogorov(counts) > UNLIKELY
 
@@ -241,9 +239,7 @@ def test_naive_addition_tells_two_inputs_apart_and_this_does_not():
 
 
 def test_an_input_between_two_multiples_reaches_the_same_outputs():
-    ours = [
-        rounded_gaussian(np.full(200_000, x), theta=1.0, granularity=2.0**-6) for x in (0.0, math.pi / 1e3)
-    ]
+    ours = [rounded_gaussian(np.full(200_000, x), theta=1.0, granularity=2.0**-6) for x in (0.0, math.pi / 1e3)]
     assert set(ours[0][np.abs(ours[0]) < 1]) == set(ours[1][np.abs(ours[1]) < 1])
 
 
@@ -312,6 +308,7 @@ def test_without_noise_the_values_come_back():
         ([1.0], {"theta": 1.0, "granularity": 2.0**-41}, "too far from theta"),
         ([1.0], {"theta": 1.0, "granularity": 2.0**41}, "too far from theta"),
         ([1.0], {"theta": 1e-320, "granularity": 2.0**1000}, "too far from theta"),
+        ([1.0], {"theta": 1e300, "granularity": 2.0**-1074}, "too far from theta"),
     ],
 )
 def test_what_cannot_be_released_is_refused_before_a_bit_is_drawn(x, options, says):

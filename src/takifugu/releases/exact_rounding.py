@@ -15,9 +15,7 @@ from takifugu.releases.bits import BitSource
 from takifugu.releases.normal_table import BITS
 
 _MORE_BYTES = 8
-_GUARD_BITS = (
-    64  # digits beyond the bits drawn, so that a straddle is the bits' doing and not the arithmetic's
-)
+_GUARD_BITS = 64  # digits beyond the bits drawn, so that a straddle is the bits' doing and not the arithmetic's
 
 
 def rounded_exactly(x: float, word: int, source: BitSource, *, theta: float, granularity: float) -> float:

@@ -7,9 +7,7 @@ import numpy as np
 from takifugu._validation import Array, noise, real
 from takifugu.errors import InputError
 
-_FINENESS = (
-    10  # the default lies between θ/2¹¹ and θ/2¹⁰: rounding adds less than 10⁻⁷ of the noise's variance
-)
+_FINENESS = 10  # the default lies between θ/2¹¹ and θ/2¹⁰: rounding adds less than 10⁻⁷ of the noise's variance
 _SMALLEST_EXPONENT = -1074  # every float64 is a multiple of 2^-1074
 
 
@@ -33,9 +31,7 @@ class Grid:
         number = real("granularity", granularity, "a positive power of two, such as 0.25")
         significand, exponent = math.frexp(number)
         if significand != 0.5:
-            raise InputError(
-                f"granularity must be a positive power of two, such as 0.25, got {granularity!r}"
-            )
+            raise InputError(f"granularity must be a positive power of two, such as 0.25, got {granularity!r}")
         self.granularity = number
         self.exponent = exponent - 1
         # 1/Λ can be too large for a float64; its two factors never are.

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from takifugu._validation import Array
+from takifugu.calibration import Calibration
 from takifugu.errors import BudgetError, CompositionError, InputError
 from takifugu.releases.ledger_file import LedgerFile
-from takifugu.releases.protection import Protected, protection, worst_loss
+from takifugu.releases.protection import protection, worst_loss
 from takifugu.releases.shares import WHOLE, effective_theta, least_theta, share
 
 
@@ -72,7 +73,7 @@ class Ledger:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, records: str = "records", budget: Protected | None = None
+        self, path: str | os.PathLike[str], *, records: str = "records", budget: Calibration | None = None
     ) -> None:
         """Name the file, the records and the budget; nothing is opened yet."""
         if not isinstance(records, str) or not records:
@@ -95,17 +96,15 @@ class Ledger:
         """A new fingerprint, keyed with this ledger's own salt."""
         return AnswerDigest(self._file.read().salt)
 
-    def loss(self, calibration: Protected) -> float:
+    def loss(self, calibration: Calibration) -> float:
         """The exact divergence of all releases so far, for the worst belief and pair; 0 before the first."""
         return self._loss_at(calibration, extra=None)
 
-    def loss_after(self, calibration: Protected, *, theta: float | None = None) -> float:
+    def loss_after(self, calibration: Calibration, *, theta: float | None = None) -> float:
         """What `loss` would be after one more release, with the calibration's noise or with `theta`."""
         return self._loss_at(calibration, extra=calibration.theta if theta is None else theta)
 
-    def charge(
-        self, answer: str, calibration: Protected, *, theta: float, count: int, granularity: float
-    ) -> Account:
+    def charge(self, answer: str, calibration: Calibration, *, theta: float, count: int, granularity: float) -> Account:
         """Write a release down, or refuse it. Only what has been charged may be published.
 
         `answer` is the fingerprint of the values; `theta` the noise they will get, at least the calibrated
@@ -147,13 +146,11 @@ class Ledger:
             account.spent + cost,
         )
 
-    def _open(self, answer: str, calibration: Protected, salt: bytes) -> dict[str, Any]:
+    def _open(self, answer: str, calibration: Calibration, salt: bytes) -> dict[str, Any]:
         budget = calibration if self.budget is None else self.budget
         return {"kind": "account", "records": self.records, "answer": answer, **_terms(budget, salt)}
 
-    def _require_same(
-        self, opening: dict[str, Any], answer: str, calibration: Protected, salt: bytes
-    ) -> None:
+    def _require_same(self, opening: dict[str, Any], answer: str, calibration: Calibration, salt: bytes) -> None:
         if self.budget is not None and not _terms(self.budget, salt).items() <= opening.items():
             raise BudgetError(
                 f"the budget of {self.records!r} was set by its first release to "
@@ -174,7 +171,7 @@ class Ledger:
         if opening["protection"] != protection(calibration, salt=salt):
             raise CompositionError(_OTHER_PROTECTION.format(records=self.records))
 
-    def _loss_at(self, calibration: Protected, *, extra: float | None) -> float:
+    def _loss_at(self, calibration: Calibration, *, extra: float | None) -> float:
         contents = self._file.read()
         opening = _opening(self.records, contents.entries)
         if opening is None:
@@ -198,10 +195,10 @@ def _opening(records: str, entries: tuple[dict[str, Any], ...]) -> dict[str, Any
     return next((e for e in entries if e["kind"] == "account" and e["records"] == records), None)
 
 
-def _terms(budget: Protected, salt: bytes) -> dict[str, str]:
+def _terms(budget: Calibration, salt: bytes) -> dict[str, str]:
     """What an account is opened with, apart from its name and its answer."""
     numbers = {name: float(getattr(budget, name)).hex() for name in ("theta", "alpha", "epsilon")}
-    return {"protection": protection(budget, salt=salt), **numbers}
+    return {"protection": protection(budget, salt=salt), "guarantee": budget.guarantee, **numbers}
 
 
 def _account(opening: dict[str, Any], entries: tuple[dict[str, Any], ...]) -> Account:

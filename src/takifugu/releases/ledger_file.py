@@ -94,9 +94,7 @@ class Writer:
 
 def _connect(path: Path) -> sqlite3.Connection:
     # An absolute name, and never a new file: a ledger that vanished must not come back empty.
-    database = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=_PATIENCE, isolation_level=None
-    )
+    database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=_PATIENCE, isolation_level=None)
     try:
         # A rollback journal keeps all in one file; EXTRA also synchronises the folder when the journal goes.
         database.execute("PRAGMA journal_mode = DELETE")

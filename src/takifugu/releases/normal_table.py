@@ -57,9 +57,7 @@ def _segment(start: int, width: int) -> tuple[float, float, float, float]:
     """The parabola on [start, start + width] and its certified error."""
     from flint import arb
 
-    slope, _, _, fourth = _derivatives(arb(start))[
-        1:
-    ]  # the largest on the segment: all grow towards the tail
+    slope, _, _, fourth = _derivatives(arb(start))[1:]  # the largest on the segment: all grow towards the tail
     h = arb(width) / 2
     centre = arb(start) + h
     q, q1, q2, q3, _ = _derivatives(centre)
@@ -68,9 +66,7 @@ def _segment(start: int, width: int) -> tuple[float, float, float, float]:
     exact = (b0 - b1 * centre + b2 * centre**2, b1 - 2 * b2 * centre, b2)  # in powers of a itself
     c0, c1, c2 = (float(c.mid()) for c in exact)
     end = arb(start + width)
-    stored = sum(
-        (abs(c - s) * end**k for k, (c, s) in enumerate(zip(exact, (c0, c1, c2), strict=True))), arb(0)
-    )
+    stored = sum((abs(c - s) * end**k for k, (c, s) in enumerate(zip(exact, (c0, c1, c2), strict=True))), arb(0))
     size = sum((abs(arb(s)) * end**k for k, s in enumerate((c0, c1, c2))), arb(0))
     error = (
         abs(slope) / 2  # the bits not yet drawn

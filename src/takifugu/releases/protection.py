@@ -1,55 +1,35 @@
 """What a calibration protects: the beliefs and pairs that a release and a budget must have in common."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
-from takifugu.priors.mixture import Mixture
-
-
-class Protected(Protocol):
-    """The part of a `Calibration` that a release needs."""
-
-    @property
-    def theta(self) -> float: ...  # noqa: D102
-    @property
-    def alpha(self) -> float: ...  # noqa: D102
-    @property
-    def epsilon(self) -> float: ...  # noqa: D102
-    @property
-    def mechanism(self) -> str: ...  # noqa: D102
-    @property
-    def beliefs(self) -> Sequence[Mapping[Any, Mixture]]: ...  # noqa: D102
-    @property
-    def pairs(self) -> Iterable[tuple[Any, Any]]: ...  # noqa: D102
+from takifugu.calibration import Belief, Calibration
 
 
-def protection(calibration: Protected, *, salt: bytes) -> str:
+def protection(calibration: Calibration, *, salt: bytes) -> str:
     """A keyed fingerprint of the beliefs and of the pairs, whatever their order."""
     digest = hashlib.blake2b(key=salt, digest_size=32, person=b"takifugu-belief")
     for belief in sorted(_described(belief) for belief in calibration.beliefs):
         digest.update(belief)
-    everyone = len(calibration.beliefs[0])
     pairs = calibration.pairs
-    every = len(pairs) == everyone * (everyone - 1) // 2 if isinstance(pairs, Sequence) else False
+    every = len(pairs) == len(pairs.secrets) * (len(pairs.secrets) - 1) // 2
     named = ["every pair"] if every else sorted("|".join(sorted(map(_name, pair))) for pair in pairs)
     digest.update(repr(named).encode())
     return digest.hexdigest()
 
 
-def worst_loss(calibration: Protected, *, theta: float) -> float:
+def worst_loss(calibration: Calibration, *, theta: float) -> float:
     """The largest exact divergence over the beliefs, and over the pairs in both directions."""
     from takifugu.divergences import renyi_divergence
+    from takifugu.mechanisms.worst import largest_loss
 
-    return max(
-        renyi_divergence(belief[i], belief[j], alpha=calibration.alpha, theta=theta)
-        for belief in calibration.beliefs
-        for pair in calibration.pairs
-        for i, j in (pair, pair[::-1])
-    )
+    secrets, beliefs = calibration.pairs.secrets, calibration.beliefs
+    priors = [[belief[secret] for secret in secrets] for belief in beliefs]
+    i, j = largest_loss(priors, calibration.pairs, alpha=calibration.alpha, theta=theta)
+    return max(renyi_divergence(p[i], p[j], alpha=calibration.alpha, theta=theta) for p in priors)
 
 
-def _described(belief: Mapping[Any, Mixture]) -> bytes:
+def _described(belief: Belief) -> bytes:
     digest = hashlib.blake2b(digest_size=32)
     for name, mixture in sorted(((_name(s), m) for s, m in belief.items()), key=lambda item: item[0]):
         digest.update(f"{name!r}:{len(mixture)}:".encode())

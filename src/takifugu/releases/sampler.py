@@ -18,7 +18,7 @@ from takifugu.releases.exact_rounding import rounded_exactly
 from takifugu.releases.grid import Grid, default_granularity
 from takifugu.releases.normal_table import OFFSET, SHIFT, normal_table
 
-_RATIO = 2.0**40  # how far from θ a granularity may be
+_FARTHEST = 40  # how far from θ a granularity may be, as an exponent of two
 _CHUNK = 16_384  # values at a time, so that the working arrays stay in the processor's cache
 _REACH = 64.0  # room for the noise below the largest float64
 _SLACK = 2.0**-48  # more than float64 loses after the table, per unit of θ/Λ
@@ -45,21 +45,12 @@ def rounded_gaussian(
     >>> bool((y % 0.25 == 0).all())
     True
     """
-    values, theta = _finite(x), noise(theta)
-    if theta == 0 and granularity is None:
+    values, grid = checked(x, theta=theta, granularity=granularity)
+    if grid is None:
         return values + 0.0  # a copy, without negative zeros
-    grid = Grid(default_granularity(theta) if granularity is None else granularity)
-    top = float(np.abs(values).max(initial=0.0))
-    if not math.isfinite(2 * (top + _REACH * theta + grid.granularity)):
-        raise InputError(
-            f"values as large as {top:g} with theta={theta:g} and granularity={grid.granularity:g} could "
-            f"overflow: give them in a larger unit"
-        )
     flat = values.reshape(-1)
     out = np.empty_like(flat)
-    drawing = (
-        None if theta == 0 else _Drawing(theta, grid, OsBits() if source is None else source, exact_only)
-    )
+    drawing = None if theta == 0 else _Drawing(theta, grid, OsBits() if source is None else source, exact_only)
     with np.errstate(all="ignore"):  # overflow and underflow here are foreseen; see the proof
         for start in range(0, len(flat), _CHUNK):
             part = slice(start, start + _CHUNK)
@@ -71,17 +62,38 @@ def rounded_gaussian(
     return out.reshape(values.shape)
 
 
+def checked(x: npt.ArrayLike, *, theta: float, granularity: float | None = None) -> tuple[Array, Grid | None]:
+    """The values as float64 and the grid they will land on, or an error: all that can be refused, before a draw.
+
+    The grid is None where nothing is drawn and nothing rounded.
+    """
+    values, theta = _finite(x), noise(theta)
+    if theta == 0 and granularity is None:
+        return values, None
+    grid = Grid(default_granularity(theta) if granularity is None else granularity)
+    far = abs(math.frexp(theta)[1] - 1 - grid.exponent) > _FARTHEST
+    if theta > 0 and far:
+        raise InputError(
+            f"granularity={grid.granularity!r} is too far from theta={theta!r}: it must lie within a "
+            f"factor 2⁴⁰ of it; leave it out to use {default_granularity(theta)!r}"
+        )
+    top = float(np.abs(values).max(initial=0.0))
+    if not math.isfinite(2 * (top + _REACH * theta + grid.granularity)):
+        raise InputError(
+            f"values as large as {top:g} with theta={theta:g} and granularity={grid.granularity:g} could "
+            f"overflow: give them in a larger unit"
+        )
+    return values, grid
+
+
 class _Drawing:
     """One call's constants and working arrays."""
 
     def __init__(self, theta: float, grid: Grid, source: BitSource, exact_only: bool) -> None:
         self.theta, self.grid, self.source = theta, grid, source
         self.tau = math.ldexp(theta, -grid.exponent)
-        if not 1 / _RATIO <= self.tau <= _RATIO:
-            raise InputError(
-                f"granularity={grid.granularity!r} is too far from theta={theta!r}: it must lie within a "
-                f"factor 2⁴⁰ of it; leave it out to use {default_granularity(theta)!r}"
-            )
+        if not self.tau > 0:  # a processor set to drop subnormal numbers would publish the bare values
+            raise InputError(f"theta={theta!r} is lost in this process's arithmetic: give values in a smaller unit")
         self.table = normal_table()
         # How far from its multiple a sum may lie and still be known to round there; negative: never known.
         self.safe = 0.5 - self.tau * self.table.error * (1 + 2.0**-40) - _SLACK * (self.tau + 1)
@@ -137,9 +149,7 @@ def _finite(x: npt.ArrayLike) -> Array:
     except ValueError as error:
         raise InputError(f"the values do not form an array: {error}") from None
     if given.dtype.kind not in "fiu":
-        raise InputError(
-            f"the values must be numbers, got an array of type {given.dtype}: convert them to float"
-        )
+        raise InputError(f"the values must be numbers, got an array of type {given.dtype}: convert them to float")
     values: Array = np.ascontiguousarray(given, dtype=np.float64).reshape(given.shape)
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
