@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from takifugu.mechanisms import list_mechanisms
     from takifugu.priors.mixture import Mixture
     from takifugu.releases import release
+    from takifugu.releases.files import release_file
     from takifugu.releases.ledger import Ledger
     from takifugu.releases.transformer import ReleaseTransformer
 
@@ -45,6 +46,7 @@ _HOME = {
     "certify": "takifugu.certificates",
     "list_mechanisms": "takifugu.mechanisms",
     "release": "takifugu.releases",
+    "release_file": "takifugu.releases.files",
     "renyi_divergence": "takifugu.divergences",
     "sweep": "takifugu.calibration",
     "verify": "takifugu.certificates",
@@ -68,6 +70,7 @@ __all__ = [
     "certify",
     "list_mechanisms",
     "release",
+    "release_file",
     "renyi_divergence",
     "sweep",
     "verify",

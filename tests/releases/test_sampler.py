@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rounded_normal import RoundedNormal
 
-from takifugu.errors import InputError
+from takifugu.errors import InputError, TakifuguError
 from takifugu.releases.bits import InsecureSeededBits, OsBits
 from takifugu.releases.grid import default_granularity
 from takifugu.releases.normal_table import BITS
@@ -343,6 +343,16 @@ def test_processes_that_fork_do_not_share_their_noise():
     assert os.read(reader, 400) != rounded_gaussian(x, theta=1.0).tobytes()
     os.close(reader)
     os.close(writer)
+
+
+def test_a_source_that_runs_dry_is_an_error():
+    with pytest.raises(TakifuguError, match="gave 1 words where 3"):
+        rounded_gaussian([1.0, 2.0, 3.0], theta=1.0, source=Short())
+
+
+class Short:
+    def read(self, count: int) -> bytes:
+        return bytes(4)
 
 
 def test_seeds_are_checked_and_repeat():

@@ -58,7 +58,7 @@ class Plan:
             warnings.warn(
                 "this release comes from a seed: whoever knows it can remove the noise. Do not publish it",
                 InsecureReleaseWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         if ledger is not None and not isinstance(ledger, Ledger):
             ledger = Ledger(ledger)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array, noise
-from takifugu.errors import InputError
+from takifugu.errors import InputError, TakifuguError
 from takifugu.releases.bits import BitSource, OsBits
 from takifugu.releases.exact_rounding import rounded_exactly
 from takifugu.releases.grid import Grid, default_granularity
@@ -106,6 +106,8 @@ class _Drawing:
         """Draw for each of at most `_CHUNK` values."""
         n = len(x)
         words = np.frombuffer(self.source.read(4 * n), dtype="<i4")
+        if len(words) != n:  # numpy would repeat a single word, and so the noise
+            raise TakifuguError(f"the source of bits gave {len(words)} words where {n} were asked for")
         g, a, y, t = self.work[:, :n]
         rows = self.rows[:n]
         g[:] = words

@@ -17,7 +17,7 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
     if plan.ledger is not None:
         raise InputError(
             "a ledger cannot follow a Spark table, whose rows have no order: write it to Parquet and use "
-            "takifugu.releases.files.release_file, or release without a ledger"
+            "takifugu.release_file, or release without a ledger"
         )
     if plan.insecure:
         raise InputError("every partition would draw the same noise from one seed: leave insecure_seed out")
