@@ -379,7 +379,10 @@ def test_a_ledger_in_use_refuses_in_the_end(tmp_path, monkeypatch):
     assert charge(Ledger(path), hand_made(1.0), theta=4.0).releases == 2
 
 
-def test_records_need_a_name(tmp_path):
+def test_records_need_a_name_and_a_budget_noise(tmp_path):
+    for budget in (1.0, hand_made(math.inf, epsilon=1.0)):
+        with pytest.raises(InputError, match="finite noise"):
+            Ledger(tmp_path / "l.db", budget=budget)
     with pytest.raises(InputError, match="must be a name"):
         Ledger(tmp_path / "l.db", records="")
     assert "records='patients'" in repr(Ledger(tmp_path / "l.db", records="patients"))

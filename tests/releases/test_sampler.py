@@ -345,14 +345,24 @@ def test_processes_that_fork_do_not_share_their_noise():
     os.close(writer)
 
 
-def test_a_source_that_runs_dry_is_an_error():
-    with pytest.raises(TakifuguError, match="gave 1 words where 3"):
-        rounded_gaussian([1.0, 2.0, 3.0], theta=1.0, source=Short())
-
-
 class Short:
+    """Gives four bytes, whatever is asked for."""
+
     def read(self, count: int) -> bytes:
         return bytes(4)
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0, 3.0], [1.0]])
+def test_a_source_that_runs_dry_is_an_error(values):
+    with pytest.raises(TakifuguError, match=r"gave 4 bytes where (12|8)"):
+        rounded_gaussian(values, theta=1.0, source=Short())
+
+
+def test_the_type_of_theta_does_not_matter():
+    for theta in (2, np.float32(2), np.int64(2)):
+        for exact_only in (False, True):
+            y = rounded_gaussian(np.arange(50), theta=theta, source=InsecureSeededBits(1), exact_only=exact_only)
+            assert np.array_equal(y, rounded_gaussian(np.arange(50), theta=2.0, source=InsecureSeededBits(1)))
 
 
 def test_seeds_are_checked_and_repeat():

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from takifugu.errors import InputError
+from takifugu.errors import InputError, TakifuguError
 
 
 class BitSource(Protocol):
@@ -14,6 +14,14 @@ class BitSource(Protocol):
     def read(self, count: int) -> bytes:
         """`count` bytes that nobody has seen and nobody will see again."""
         ...
+
+
+def read_exactly(source: BitSource, count: int) -> bytes:
+    """`count` bytes, or an error: bits that are missing must never be made up."""
+    data = source.read(count)
+    if len(data) != count:
+        raise TakifuguError(f"the source of bits gave {len(data)} bytes where {count} were asked for")
+    return data
 
 
 class OsBits:

@@ -30,28 +30,28 @@ def release(
 ) -> Any:
     """Publish values with the calibrated noise: each becomes a rounding of the exact x + N(0, θ²).
 
-    Everything that can be refused is refused before a random bit is drawn; with a ledger, the release is on
-    disk before a value leaves.
+    Everything that can be refused is refused before a random bit is drawn; with a ledger, the release is on disk
+    before a value leaves. Rows keep their order and, in pandas, their labels: neither may follow from the secret.
 
     Args:
-        values: an array or a list of numbers; a column or a table of any dataframe library. calibration: from
-        `takifugu.calibrate`. ledger: a `Ledger`, or the path of one. Without it nothing remembers that the
-        answer was published: a second
-            release of it then costs privacy that no one counts.
-        granularity: the power of two that values are rounded to; by default about θ/1024. secret: for a table
-        the column of secrets; for an array or a column, optionally their secrets in the same
+        values: an array or a list of numbers; a column or a table of any dataframe library.
+        calibration: from `takifugu.calibrate`.
+        ledger: a `Ledger`, or the path of one. Without it nothing remembers that the answer was published: a
+            second release of it then costs privacy that no one counts.
+        granularity: the power of two that values are rounded to; by default about θ/1024.
+        secret: for a table the column of secrets; for an array or a column, optionally their secrets in the same
             order. A secret is checked and never published.
         column: the column of a table to publish.
-        keep: columns of the table to hand over as they are. By default none is: what is
-            not covered by the calibration may tell the secret all by itself.
-        others: what to do with rows whose secret stands in none of the calibrated pairs: "error", "drop"
-        them, or
-            "release" them without a guarantee.
-        theta: more noise than was calibrated, such as `ledger.account().next_theta`. clip: the lowest and the
-        highest value of the column's domain. round_to: the step of the column's domain, such as 1. Both are
-        applied to what is published, so they cost nothing. insecure_seed: makes the release reproducible, for
-        tests alone. A warning says so, the name of a column too,
-            and `insecure` of an array is True.
+        keep: columns of the table to hand over as they are. By default none is: what the calibration does not
+            cover may tell the secret all by itself.
+        others: what to do with rows whose secret stands in none of the calibrated pairs: "error", "drop" them,
+            or "release" them without a guarantee.
+        theta: more noise than was calibrated, such as `ledger.account().next_theta`.
+        clip: the lowest and the highest value of the column's domain.
+        round_to: the step of the column's domain, such as 1. Like `clip` it looks only at what is published, so it
+            costs no privacy.
+        insecure_seed: makes the release reproducible, for tests alone. A warning says so, and so do the name of a
+            published column and the attribute `insecure` of an array.
 
     Returns:
         What came in: an array (a `Released`, which states `theta` and `granularity`), a column, or a table.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
-from takifugu.releases.bits import BitSource
+from takifugu.releases.bits import BitSource, read_exactly
 from takifugu.releases.normal_table import BITS
 
 _MORE_BYTES = 8
@@ -28,7 +28,7 @@ def rounded_exactly(x: float, word: int, source: BitSource, *, theta: float, gra
     problem = _Problem.of(sign * x, theta, granularity)
     known = BITS
     while (cell := _cell(problem, size, known)) is None:
-        size = size << 8 * _MORE_BYTES | int.from_bytes(source.read(_MORE_BYTES), "big")
+        size = size << 8 * _MORE_BYTES | int.from_bytes(read_exactly(source, _MORE_BYTES), "big")
         known += 8 * _MORE_BYTES
     return _nearest_float(sign * cell, granularity)
 

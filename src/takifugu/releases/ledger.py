@@ -4,7 +4,7 @@ import datetime
 import hashlib
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,8 @@ class Ledger:
         """Name the file, the records and the budget; nothing is opened yet."""
         if not isinstance(records, str) or not records:
             raise InputError(f"records must be a name, got {records!r}")
+        if budget is not None and not (isinstance(budget, Calibration) and math.isfinite(budget.theta)):
+            raise InputError(f"budget must be a Calibration with finite noise, got {budget!r}")
         self.records = records
         self.budget = budget
         self._file = LedgerFile(path)
@@ -137,14 +139,7 @@ class Ledger:
                     "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
                 }
             )
-        return Account(
-            account.records,
-            account.theta,
-            account.alpha,
-            account.epsilon,
-            account.releases + 1,
-            account.spent + cost,
-        )
+        return replace(account, releases=account.releases + 1, spent=account.spent + cost)
 
     def _open(self, answer: str, calibration: Calibration, salt: bytes) -> dict[str, Any]:
         budget = calibration if self.budget is None else self.budget
@@ -152,21 +147,18 @@ class Ledger:
 
     def _require_same(self, opening: dict[str, Any], answer: str, calibration: Calibration, salt: bytes) -> None:
         if self.budget is not None and not _terms(self.budget, salt).items() <= opening.items():
+            alpha, epsilon = (float.fromhex(opening[name]) for name in ("alpha", "epsilon"))
             raise BudgetError(
-                f"the budget of {self.records!r} was set by its first release to "
-                f"epsilon={float.fromhex(opening['epsilon']):g} at "
-                f"alpha={float.fromhex(opening['alpha']):g}, and "
-                f"this one differs: nothing was released. Leave the budget out, or give the same again"
+                f"the budget of {self.records!r} was set by its first release to epsilon={epsilon:g} at "
+                f"alpha={alpha:g}, and this one differs: nothing was released. Leave the budget out, or give the "
+                f"same again"
             )
         if opening["answer"] != answer:
             raise CompositionError(
-                f"another answer about {self.records!r} was published before. Two answers about the same "
-                f"records do "
-                f"not compose: each may hide the secret while both together give it away, and only a joint "
-                f"prior "
-                f"could tell. Nothing was released. Publish the first answer again (its precisions add), "
-                f"or, if "
-                f"these are different records, give them a name of their own: Ledger(path, records=...)"
+                f"another answer about {self.records!r} was published before. Two answers about the same records "
+                f"do not compose: each may hide the secret while both together give it away, and only a joint "
+                f"prior could tell. Nothing was released. Publish the first answer again (its precisions add), "
+                f"or, if these are different records, give them a name of their own: Ledger(path, records=...)"
             )
         if opening["protection"] != protection(calibration, salt=salt):
             raise CompositionError(_OTHER_PROTECTION.format(records=self.records))
@@ -185,9 +177,8 @@ class Ledger:
 
 
 _OTHER_PROTECTION = (
-    "this calibration is for other beliefs or other pairs than the budget of {records!r}: what both "
-    "releases tell together "
-    "is bounded by neither. Nothing was released; calibrate with the priors and pairs of the budget"
+    "this calibration is for other beliefs or other pairs than the budget of {records!r}: what both releases tell "
+    "together is bounded by neither. Nothing was released; calibrate with the priors and pairs of the budget"
 )
 
 
@@ -219,9 +210,7 @@ def _affordable(account: Account, theta: float) -> int:
     else:
         advice = f"what is left allows theta={account.next_theta!r} or more"
     raise BudgetError(
-        f"a release with theta={theta!r} would exceed the budget of {account.records!r} "
-        f"(alpha={account.alpha:g}, "
-        f"epsilon={account.epsilon:g}), of which {account.fraction_spent:.4%} is spent by "
-        f"{account.releases} releases. "
-        f"Nothing was released; {advice}"
+        f"a release with theta={theta!r} would exceed the budget of {account.records!r} (alpha={account.alpha:g}, "
+        f"epsilon={account.epsilon:g}), of which {account.fraction_spent:.4%} is spent by {account.releases} "
+        f"releases. Nothing was released; {advice}"
     )

@@ -1,4 +1,4 @@
-"""The size of a normal draw from 31 random bits, in three float64 operations with a certified error.
+"""The size of a normal draw from 31 random bits, in four float64 operations with a certified error.
 
 |N| = Q(U) with U uniform on (0, 1) and Q the upper quantile, erfc(Q(u)/√2) = u. The table cuts u > 2⁻¹⁶ into
 segments, each an equal part of an octave, and holds a parabola for each. Parabola and error bound are both
@@ -21,7 +21,6 @@ _PRECISION = 128
 
 SHIFT = 52 - _CUTS  # a float64 shifted right by this leaves its exponent and the segment in its octave
 OFFSET = ((1023 + BITS - _OCTAVES) << _CUTS) - 1  # so that the first segment is row 1
-LARGEST = 8.0  # no draw of the table is larger
 
 
 @dataclass(frozen=True)

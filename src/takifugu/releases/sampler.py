@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array, noise
-from takifugu.errors import InputError, TakifuguError
-from takifugu.releases.bits import BitSource, OsBits
+from takifugu.errors import InputError
+from takifugu.releases.bits import BitSource, OsBits, read_exactly
 from takifugu.releases.exact_rounding import rounded_exactly
 from takifugu.releases.grid import Grid, default_granularity
 from takifugu.releases.normal_table import OFFSET, SHIFT, normal_table
@@ -45,6 +45,7 @@ def rounded_gaussian(
     >>> bool((y % 0.25 == 0).all())
     True
     """
+    theta = noise(theta)
     values, grid = checked(x, theta=theta, granularity=granularity)
     if grid is None:
         return values + 0.0  # a copy, without negative zeros
@@ -105,9 +106,7 @@ class _Drawing:
     def fill(self, x: Array, out: Array) -> None:
         """Draw for each of at most `_CHUNK` values."""
         n = len(x)
-        words = np.frombuffer(self.source.read(4 * n), dtype="<i4")
-        if len(words) != n:  # numpy would repeat a single word, and so the noise
-            raise TakifuguError(f"the source of bits gave {len(words)} words where {n} were asked for")
+        words = np.frombuffer(read_exactly(self.source, 4 * n), dtype="<i4")
         g, a, y, t = self.work[:, :n]
         rows = self.rows[:n]
         g[:] = words

@@ -37,11 +37,9 @@ def protected_rows(secrets: list[Any], calibration: Calibration, others: str) ->
         return kept
     strange = secrets[int(np.argmin(kept))]
     raise InputError(
-        f"{int((~kept).sum())} of {len(secrets)} rows have a secret outside the calibrated pairs, such as "
-        f"{strange!r}: "
-        f"nothing bounds what their values would tell. Calibrate with those secrets, give others='drop' to "
-        f"leave the "
-        f"rows out, or others='release' to publish them without a guarantee. Calibrated are {_listed(known)}"
+        f"{int((~kept).sum())} of {len(secrets)} rows have a secret outside the calibrated pairs, such as {strange!r}: "
+        f"nothing bounds what their values would tell. Calibrate with those secrets, give others='drop' to leave "
+        f"the rows out, or others='release' to publish them without a guarantee. Calibrated are {_listed(known)}"
     )
 
 
