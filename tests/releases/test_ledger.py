@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from calibrations import PRIORS, hand_made
 
+import takifugu as tk
 from takifugu.divergences import renyi_divergence
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError
 from takifugu.priors.mixture import Mixture
@@ -206,7 +207,7 @@ def spend_until_refused(path, results):
     ledger, calibration, accepted = Ledger(path), hand_made(1.0), 0
     try:
         while True:
-            charge(ledger, calibration, theta=math.sqrt(40) * (1 + 1e-12))
+            tk.release([1.0, 2.0], calibration, ledger=ledger, theta=math.sqrt(40) * (1 + 1e-12))
             accepted += 1
     except BudgetError:
         results.put(accepted)
@@ -225,11 +226,11 @@ def test_eight_processes_never_exceed_the_budget(tmp_path):
 
 
 def publish_forever(path, published):
-    """Publishing is one byte in a file, written after the charge: what a reader of the outputs would see."""
+    """One byte for each release that came back: what a reader of the outputs would have seen."""
     ledger, calibration = Ledger(path), hand_made(1e-3)
     output = os.open(published, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     while True:
-        charge(ledger, calibration, theta=100.0)
+        tk.release([1.0, 2.0], calibration, ledger=ledger, theta=100.0)
         os.write(output, b"x")
 
 

@@ -112,6 +112,7 @@ class Ledger:
         `answer` is the fingerprint of the values; `theta` the noise they will get, at least the calibrated
         one.
         """
+        theta = float(theta)
         if not (math.isfinite(theta) and theta >= calibration.theta):
             raise BudgetError(
                 f"theta={theta!r} is less noise than the {calibration.theta!r} that was calibrated: nothing "
