@@ -9,9 +9,12 @@ if TYPE_CHECKING:
     from takifugu.certificates import Certificate, certify, verify
     from takifugu.divergences import renyi_divergence
     from takifugu.errors import (
+        BudgetError,
         CalibrationError,
         CertificationError,
+        CompositionError,
         InputError,
+        LedgerError,
         MechanismError,
         MissingExtraError,
         TakifuguError,
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
     from takifugu.queries.mean import Mean
     from takifugu.queries.priors import fit_priors
     from takifugu.queries.raw import Raw
+    from takifugu.releases import release
+    from takifugu.releases.files import release_file
+    from takifugu.releases.ledger import Ledger
+    from takifugu.releases.transformer import ReleaseTransformer
 
 __version__ = "0.1.0"
 
@@ -30,6 +37,7 @@ __version__ = "0.1.0"
 # until then, and `import takifugu` loads numpy at most.
 _HOME = {
     "BNN": "takifugu.queries.bnn",
+    "BudgetError": "takifugu.errors",
     "Calibration": "takifugu.calibration",
     "CalibrationError": "takifugu.errors",
     "Certificate": "takifugu.certificates",
@@ -37,16 +45,22 @@ _HOME = {
     "GP": "takifugu.queries.gp",
     "InputError": "takifugu.errors",
     "Mean": "takifugu.queries.mean",
+    "CompositionError": "takifugu.errors",
+    "Ledger": "takifugu.releases.ledger",
+    "LedgerError": "takifugu.errors",
     "MechanismError": "takifugu.errors",
     "MissingExtraError": "takifugu.errors",
     "Mixture": "takifugu.priors.mixture",
     "Raw": "takifugu.queries.raw",
+    "ReleaseTransformer": "takifugu.releases.transformer",
     "TakifuguError": "takifugu.errors",
     "calibrate": "takifugu.calibration",
     "certify": "takifugu.certificates",
     "datasets": "takifugu",
     "fit_priors": "takifugu.queries.priors",
     "list_mechanisms": "takifugu.mechanisms",
+    "release": "takifugu.releases",
+    "release_file": "takifugu.releases.files",
     "renyi_divergence": "takifugu.divergences",
     "sweep": "takifugu.calibration",
     "verify": "takifugu.certificates",
@@ -55,22 +69,29 @@ _HOME = {
 __all__ = [
     "BNN",
     "GP",
+    "BudgetError",
     "Calibration",
     "CalibrationError",
     "Certificate",
     "CertificationError",
+    "CompositionError",
     "InputError",
+    "Ledger",
+    "LedgerError",
     "Mean",
     "MechanismError",
     "MissingExtraError",
     "Mixture",
     "Raw",
+    "ReleaseTransformer",
     "TakifuguError",
     "calibrate",
     "certify",
     "datasets",
     "fit_priors",
     "list_mechanisms",
+    "release",
+    "release_file",
     "renyi_divergence",
     "sweep",
     "verify",

@@ -15,6 +15,7 @@ from takifugu.errors import InputError, TakifuguError
 # A command's name, its module and its one-line help; the module is imported when the command is used.
 _COMMANDS = {
     "certify": ("takifugu.commands.certify", "Prove a calibration and write a certificate."),
+    "release": ("takifugu.commands.release", "Publish a column of a Parquet or CSV file with its noise."),
     "verify": ("takifugu.commands.verify", "Prove a certificate again from the file alone."),
 }
 

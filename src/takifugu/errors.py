@@ -23,3 +23,15 @@ class CertificationError(TakifuguError):
 
 class MissingExtraError(TakifuguError, ImportError):
     """An optional part is not installed; the message names the extra that brings it."""
+
+
+class LedgerError(TakifuguError):
+    """The ledger could not be read or written, so nothing was released."""
+
+
+class BudgetError(LedgerError):
+    """The release would exceed the budget; the message says how much noise would still fit."""
+
+
+class CompositionError(LedgerError):
+    """The release does not compose with an earlier one about the same records."""

@@ -1,0 +1,184 @@
+"""One append-only SQLite file that is either whole or refused.
+
+Every entry is sealed with a digest of itself and of the entry before it, and the last seal is kept apart, so
+that damage which SQLite cannot see is seen here. This is a guard against accidents, not against someone who
+rewrites the file.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from takifugu.errors import LedgerError
+
+_APPLICATION = 0x54414B49  # "TAKI", in the file's header
+_VERSION = 1
+_PATIENCE = 60.0  # seconds to wait for other processes
+_ADVICE = "nothing was released. Restore the file from a copy; a new ledger would forget what was spent"
+# SQLite's own messages about a damaged file can hold damaged text.
+_TROUBLE = (sqlite3.Error, OSError, UnicodeDecodeError)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What the file holds, verified."""
+
+    salt: bytes
+    entries: tuple[dict[str, Any], ...]
+    seal: bytes
+
+
+class LedgerFile:
+    """Reads all, appends one, both in one transaction that no other process can come between."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Name the file; it is made on first use."""
+        self.path = Path(path)
+
+    def read(self) -> Contents:
+        """The verified contents."""
+        with self._transaction("DEFERRED") as database:
+            return _contents(self.path, database)
+
+    @contextmanager
+    def writing(self) -> Iterator["Writer"]:
+        """The verified contents, locked, to add to; on disk when the block ends without an error."""
+        with self._transaction("IMMEDIATE") as database:
+            yield Writer(_contents(self.path, database), database)
+
+    @contextmanager
+    def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
+        if not self.path.exists():
+            _create(self.path)
+        try:
+            if self.path.stat().st_size == 0:
+                raise LedgerError(f"the ledger {self.path} is empty, which a ledger never is: {_ADVICE}")
+            database = _connect(self.path)
+        except _TROUBLE as error:
+            raise _refusal(self.path, error) from error
+        try:
+            database.execute(f"BEGIN {kind}")
+            yield database
+            database.execute("COMMIT")
+        except _TROUBLE as error:
+            raise _refusal(self.path, error) from error
+        finally:
+            with suppress(sqlite3.Error):
+                database.close()  # what was not committed is rolled back
+
+
+class Writer:
+    """The contents of a locked ledger, and the way to add to them."""
+
+    def __init__(self, contents: Contents, database: sqlite3.Connection) -> None:
+        """Start at the last seal."""
+        self.contents = contents
+        self._database = database
+        self._seal, self._count = contents.seal, len(contents.entries)
+
+    def append(self, entry: dict[str, Any]) -> None:
+        """Add an entry, in this transaction."""
+        body = json.dumps(entry, ensure_ascii=False, sort_keys=True)
+        self._seal = _sealed(self._seal, body)
+        self._count += 1
+        self._database.execute("INSERT INTO entry VALUES (?, ?, ?)", (self._count, body, self._seal))
+        self._database.execute("UPDATE head SET count = ?, seal = ?", (self._count, self._seal))
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    # An absolute name, and never a new file: a ledger that vanished must not come back empty.
+    database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=_PATIENCE, isolation_level=None)
+    try:
+        # A rollback journal keeps all in one file; EXTRA also synchronises the folder when the journal goes.
+        database.execute("PRAGMA journal_mode = DELETE")
+        database.execute("PRAGMA synchronous = EXTRA")
+        database.execute("PRAGMA fullfsync = ON")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _create(path: Path) -> None:
+    """Make the whole file under another name and give it its own at once: nobody ever sees half of it."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(8)}")
+    try:
+        draft.touch(mode=0o600, exist_ok=False)
+        database = _connect(draft)
+        try:
+            salt = secrets.token_bytes(32)
+            database.execute("BEGIN IMMEDIATE")
+            database.execute(f"PRAGMA application_id = {_APPLICATION}")
+            database.execute(f"PRAGMA user_version = {_VERSION}")
+            database.execute("CREATE TABLE head (salt BLOB, count INTEGER, seal BLOB)")
+            database.execute("CREATE TABLE entry (number INTEGER PRIMARY KEY, body TEXT, seal BLOB)")
+            database.execute("INSERT INTO head VALUES (?, 0, ?)", (salt, _sealed(b"", salt.hex())))
+            database.execute("COMMIT")
+        finally:
+            database.close()
+        with suppress(FileExistsError):  # another process made it first, and theirs is as good
+            os.link(draft, path)
+        _synchronise(path.parent)
+    except _TROUBLE as error:
+        raise LedgerError(
+            f"the ledger {path} cannot be made: {error}. Nothing was released; choose another folder"
+        ) from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _contents(path: Path, database: sqlite3.Connection) -> Contents:
+    kind = database.execute("PRAGMA application_id").fetchone()[0]
+    if kind != _APPLICATION:
+        raise LedgerError(f"{path} is no ledger of Takifugu: name another file, or restore it from a copy")
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if version != _VERSION:
+        raise LedgerError(f"the ledger {path} has format {version}, not {_VERSION}: upgrade Takifugu")
+    damage = database.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if damage != "ok":
+        raise LedgerError(f"the ledger {path} is damaged ({damage}): {_ADVICE}")
+    heads = database.execute("SELECT salt, count, seal FROM head").fetchall()
+    rows = database.execute("SELECT number, body, seal FROM entry ORDER BY number").fetchall()
+    if len(heads) != 1 or not isinstance(heads[0][0], bytes):
+        raise LedgerError(f"the ledger {path} is damaged (its head is not one row): {_ADVICE}")
+    salt, count, last = heads[0]
+    seal = _sealed(b"", salt.hex())
+    entries = []
+    for expected, (number, body, stored) in enumerate(rows, start=1):
+        if not isinstance(body, str) or number != expected or (seal := _sealed(seal, body)) != stored:
+            raise LedgerError(f"the ledger {path} is damaged (entry {expected} breaks its seal): {_ADVICE}")
+        entries.append(json.loads(body))
+    if count != len(entries) or last != seal:
+        raise LedgerError(f"the ledger {path} is damaged (its last entries are missing): {_ADVICE}")
+    return Contents(salt, tuple(entries), seal)
+
+
+def _sealed(before: bytes, body: str) -> bytes:
+    return hashlib.blake2b(body.encode(), key=before, digest_size=32, person=b"takifugu-ledger").digest()
+
+
+def _synchronise(folder: Path) -> None:
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _refusal(path: Path, error: Exception) -> LedgerError:
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        return LedgerError(f"the ledger {path} is in use by another process: nothing was released; try again")
+    if "full" in text or "disk I/O" in text or "No space" in text:
+        return LedgerError(f"the ledger {path} cannot be written ({text}): nothing was released; make room")
+    if "readonly" in text or "unable to open" in text or isinstance(error, OSError):
+        return LedgerError(f"the ledger {path} cannot be opened for writing ({text}): nothing was released")
+    return LedgerError(f"the ledger {path} is damaged or no ledger ({text}): {_ADVICE}")

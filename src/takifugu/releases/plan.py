@@ -1,0 +1,142 @@
+"""Everything about a release but its values: decided, checked, and then applied to as many batches as there are."""
+
+import math
+import os
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from takifugu._validation import Array, real
+from takifugu.calibration import Calibration
+from takifugu.errors import BudgetError, CalibrationError, InputError
+from takifugu.releases.bits import BitSource, InsecureSeededBits, OsBits
+from takifugu.releases.grid import Grid, default_granularity
+from takifugu.releases.ledger import Ledger
+from takifugu.releases.sampler import checked, rounded_gaussian
+
+
+class InsecureReleaseWarning(UserWarning):
+    """A release was made from a seed. It hides nothing from whoever knows the seed."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The noise, the grid, the source of bits and what is done to the values afterwards."""
+
+    calibration: Calibration
+    theta: float
+    granularity: float | None
+    source: BitSource
+    insecure: bool
+    clip: tuple[float, float] | None
+    round_to: float | None
+    ledger: Ledger | None
+
+    @classmethod
+    def of(
+        cls,
+        calibration: Calibration,
+        *,
+        theta: float | None = None,
+        granularity: float | None = None,
+        clip: tuple[float, float] | None = None,
+        round_to: float | None = None,
+        ledger: Ledger | str | os.PathLike[str] | None = None,
+        insecure_seed: int | None = None,
+    ) -> "Plan":
+        """Check every option; nothing is drawn or charged."""
+        noise = _noise(calibration, theta)
+        if granularity is None:
+            granularity = default_granularity(noise) if noise > 0 else None
+        else:
+            granularity = Grid(granularity).granularity
+        source: BitSource = OsBits()
+        if insecure_seed is not None:
+            source = InsecureSeededBits(insecure_seed)
+            warnings.warn(
+                "this release comes from a seed: whoever knows it can remove the noise. Do not publish it",
+                InsecureReleaseWarning,
+                stacklevel=3,
+            )
+        if ledger is not None and not isinstance(ledger, Ledger):
+            ledger = Ledger(ledger)
+        return cls(
+            calibration,
+            noise,
+            granularity,
+            source,
+            insecure_seed is not None,
+            _bounds(clip),
+            _step(round_to),
+            ledger,
+        )
+
+    def checked(self, values: Any) -> Array:
+        """The values as float64, or an error: all that can be refused before anything is drawn."""
+        return checked(values, theta=self.theta, granularity=self.granularity)[0]
+
+    def charge(self, answer: str, count: int) -> None:
+        """Write the release into the ledger, if there is one, or refuse."""
+        if self.ledger is not None:
+            self.ledger.charge(
+                answer,
+                self.calibration,
+                theta=self.theta,
+                count=count,
+                granularity=self.granularity or 0.0,
+            )
+
+    def noised(self, values: Array) -> Array:
+        """The values with noise, rounded and clipped. Only what was charged may go through here."""
+        y = rounded_gaussian(values, theta=self.theta, granularity=self.granularity, source=self.source)
+        # From here on only y is looked at, so the guarantee stands.
+        if self.round_to is not None:
+            with np.errstate(over="ignore"):
+                rounded = np.rint(y / self.round_to) * self.round_to
+            y = np.where(np.isfinite(rounded), rounded, y)
+        if self.clip is not None:
+            y = np.clip(y, *self.clip)
+        out: Array = y + 0.0
+        return out
+
+
+def _noise(calibration: Any, theta: float | None) -> float:
+    if not isinstance(calibration, Calibration):
+        raise InputError(
+            f"a release needs a Calibration, got {type(calibration).__name__}: make one with takifugu.calibrate"
+        )
+    if not math.isfinite(calibration.theta):
+        raise CalibrationError(
+            f"the mechanism {calibration.mechanism!r} found no finite noise, so nothing can be released: "
+            f"calibrate with mechanism='exact'"
+        )
+    if theta is None:
+        return calibration.theta
+    wanted = real("theta", theta, "a finite number, at least the calibrated noise")
+    if wanted < calibration.theta:
+        raise BudgetError(
+            f"theta={wanted!r} is less noise than the {calibration.theta!r} that was calibrated: nothing was released"
+        )
+    return wanted
+
+
+def _bounds(clip: Any) -> tuple[float, float] | None:
+    if clip is None:
+        return None
+    if not isinstance(clip, tuple | list) or len(clip) != 2:
+        raise InputError(f"clip must be a pair (lowest, highest), got {clip!r}")
+    low, high = (real("each end of clip", end, "a finite number") for end in clip)
+    if low > high:
+        raise InputError(f"clip must be a pair (lowest, highest), got {clip!r}")
+    return low, high
+
+
+def _step(round_to: Any) -> float | None:
+    if round_to is None:
+        return None
+    step = real("round_to", round_to, "a positive number, such as 1 or 0.5")
+    if step <= 0:
+        raise InputError(f"round_to must be a positive number, such as 1 or 0.5, got {round_to!r}")
+    return step

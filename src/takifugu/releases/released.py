@@ -1,0 +1,50 @@
+"""What a release hands back for an array: the values, with what may be said about them."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from takifugu._validation import Array
+
+
+class Released(np.ndarray[Any, np.dtype[np.float64]]):
+    """An array of published values that states its noise and granularity.
+
+    `theta` and `granularity` (None where nothing was rounded) may be published with the values. `insecure` is
+    True where a seed was used: such values are for tests. Slices keep the statement; what is computed from
+    the values is a plain array.
+    """
+
+    theta: float
+    granularity: float | None
+    insecure: bool
+
+    def __new__(cls, values: Array, *, theta: float, granularity: float | None, insecure: bool) -> Self:
+        """Wrap the values, without a copy."""
+        self = np.asarray(values, dtype=np.float64).view(cls)
+        self.theta, self.granularity, self.insecure = theta, granularity, insecure
+        return self
+
+    def __array_finalize__(self, obj: Any) -> None:
+        """Carry the statement over to views."""
+        self.theta = getattr(obj, "theta", np.nan)
+        self.granularity = getattr(obj, "granularity", None)
+        self.insecure = getattr(obj, "insecure", False)
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """Results of arithmetic are not releases."""
+        plain = np.asarray(array)
+        return plain[()] if return_scalar else plain
+
+    def __reduce__(self) -> Any:
+        """Pickle the statement with the values."""
+        return _rebuilt, (np.asarray(self), self.theta, self.granularity, self.insecure)
+
+    def __repr__(self) -> str:
+        """The values and the statement; a seed is not left unsaid."""
+        seeded = ", insecure=True" if self.insecure else ""
+        return f"Released({np.asarray(self)!r}, theta={self.theta:.6g}, granularity={self.granularity}{seeded})"
+
+
+def _rebuilt(values: Array, theta: float, granularity: float | None, insecure: bool) -> Released:
+    return Released(values, theta=theta, granularity=granularity, insecure=insecure)

@@ -1,0 +1,71 @@
+"""takifugu release: exit statuses, what is written and what is not."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from takifugu import Ledger, Mixture, calibrate
+from takifugu.cli import main
+
+PRIORS = {"yes": Mixture.gaussian(0.0, 1.0), "no": Mixture.gaussian(1.5, 1.25)}
+NAMES = ("--column", "value", "--secret", "secret")
+
+
+@pytest.fixture
+def files(tmp_path):
+    calibration = tmp_path / "calibration.json"
+    calibration.write_text(json.dumps(calibrate(PRIORS, alpha=2, epsilon=0.5).to_dict()))
+    frame = pd.DataFrame({"secret": ["yes", "no"] * 50, "id": range(100), "value": np.linspace(0, 1, 100)})
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    return tmp_path
+
+
+def run(folder, *arguments, target="out.parquet"):
+    given = [folder / "in.csv", folder / target, "--calibration", folder / "calibration.json", *arguments]
+    return CliRunner().invoke(main, ["release", *map(str, given)])
+
+
+def test_a_file_is_published_and_charged(files):
+    theta = calibrate(PRIORS, alpha=2, epsilon=0.5).theta
+    result = run(files, *NAMES, "--keep", "id", "--ledger", files / "l.db", "--records", "pupils", "--clip", 0, 1)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("Published 100 rows")
+    assert f"standard deviation {theta!r}, rounded to multiples of" in result.stdout
+    assert result.stderr == ""
+    out = pq.read_table(files / "out.parquet").to_pydict()
+    assert list(out) == ["value", "id"]
+    assert set(out["value"]) >= {0.0, 1.0}
+    assert Ledger(files / "l.db", records="pupils").account().releases == 1
+    again = run(files, *NAMES, "--ledger", files / "l.db", "--records", "pupils", target="again.csv")
+    assert again.exit_code == 1
+    assert "othing was released" in again.stderr
+    assert not (files / "again.csv").exists()
+
+
+def test_without_a_ledger_it_says_so(files):
+    result = run(files, *NAMES, "--quiet", "--round-to", 1, "--theta", 50, target="out.csv")
+    assert result.exit_code == 0
+    assert "nothing remembers this release" in result.stderr
+    assert pd.read_csv(files / "out.csv")["value"].std() > 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (("--column", "nothing", "--secret", "secret"), 2, "no column 'nothing'"),
+        (("--column", "value"), 2, "secret is missing"),
+        ((*NAMES, "--records", "pupils"), 2, "give --ledger too"),
+        ((*NAMES, "--granularity", 0.3), 2, "power of two"),
+        ((*NAMES, "--theta", 0.001), 1, "less noise"),
+        ((*NAMES, "--others", "sometimes"), 2, "is not one of"),
+    ],
+)
+def test_refusals_are_a_sentence_and_a_status(files, arguments, status, says):
+    result = run(files, *arguments)
+    assert result.exit_code == status
+    assert says in result.stderr
+    assert not (files / "out.parquet").exists()

@@ -1,0 +1,159 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from calibrations import hand_made
+from pyarrow import csv
+
+from takifugu.errors import BudgetError, CompositionError, InputError
+from takifugu.releases import files
+from takifugu.releases.files import release_file
+from takifugu.releases.ledger import Ledger
+from takifugu.releases.plan import InsecureReleaseWarning
+
+ROWS = 5000
+NAMES = {"column": "value", "secret": "secret"}
+
+
+def table(rows=ROWS):
+    rng = np.random.default_rng(0)
+    return pa.table(
+        {
+            "secret": np.array(["a", "b"])[rng.integers(2, size=rows)],
+            "id": np.arange(rows),
+            "value": rng.normal(size=rows),
+        }
+    )
+
+
+def write(path, content):
+    (csv.write_csv if path.suffix == ".csv" else pq.write_table)(content, path)
+    return path
+
+
+def read(path):
+    return csv.read_csv(path) if path.suffix == ".csv" else pq.read_table(path)
+
+
+@pytest.fixture(params=[".parquet", ".csv"])
+def source(request, tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_ROWS", 700)  # several batches
+    monkeypatch.setattr(files, "_BYTES", 20_000)
+    return write(tmp_path / f"in{request.param}", table())
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_every_row_is_released_in_order(source, tmp_path, suffix):
+    target, seen = tmp_path / f"out{suffix}", []
+    result = release_file(
+        source, target, hand_made(1e-6), **NAMES, keep=["id"], progress=lambda done, rows: seen.append((done, rows))
+    )
+    out = read(target)
+    assert out.column_names == ["value", "id"]
+    assert out["id"].to_pylist() == list(range(ROWS))
+    gaps = out["value"].to_numpy() - table()["value"].to_numpy()
+    assert 0.9e-6 < gaps.std() < 1.1e-6
+    assert (result.rows, result.theta, result.insecure) == (ROWS, 1e-6, False)
+    assert len(seen) > 3
+    assert seen[-1] == (ROWS, ROWS if source.suffix == ".parquet" else None)
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([source.name, target.name])
+
+
+def test_the_ledger_is_charged_once_and_knows_the_answer(source, tmp_path):
+    ledger, calibration = Ledger(tmp_path / "l.db"), hand_made(1.0)
+    release_file(source, tmp_path / "1.parquet", calibration, **NAMES, ledger=ledger, theta=2.0)
+    release_file(source, tmp_path / "2.csv", calibration, **NAMES, ledger=ledger, theta=2.0)
+    assert ledger.account().fraction_spent == 0.5
+    other = write(tmp_path / "other.parquet", table(ROWS - 1))
+    with pytest.raises(CompositionError):
+        release_file(other, tmp_path / "3.parquet", calibration, **NAMES, ledger=ledger, theta=2.0)
+    with pytest.raises(BudgetError, match="what is left"):
+        release_file(source, tmp_path / "4.parquet", calibration, **NAMES, ledger=ledger)
+    assert sorted(p.name for p in tmp_path.glob("*.parquet") if p.name[0].isdigit()) == ["1.parquet"]
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_the_answer_is_the_same_as_in_memory(source, tmp_path):
+    import takifugu as tk
+
+    ledger = Ledger(tmp_path / "l.db")
+    tk.release(table()["value"], hand_made(1.0), ledger=ledger, theta=2.0)
+    release_file(source, tmp_path / "out.parquet", hand_made(1.0), **NAMES, ledger=ledger, theta=2.0)
+    assert ledger.account().releases == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "says"),
+    [
+        (lambda t: t.set_column(0, "secret", pa.array(["c"] * ROWS)), {}, "outside the calibrated pairs"),
+        (lambda t: t.set_column(2, "value", pa.array([None] + [1.0] * (ROWS - 1))), {}, "1 missing"),
+        (lambda t: t.set_column(2, "value", pa.array([1.0] * (ROWS - 1) + [float("inf")])), {}, "finite"),
+        (lambda t: t, {"column": "nothing"}, "no column 'nothing'"),
+        (lambda t: t, {"keep": ["secret"]}, "is the secret"),
+        (lambda t: t, {"secret": None}, "secret is missing"),
+        (lambda t: t, {"others": "some"}, "others must be"),
+        (lambda t: t.slice(0, 0), {}, "no rows"),
+    ],
+)
+def test_a_refusal_leaves_nothing_behind(source, tmp_path, change, options, says):
+    write(source, change(table()))
+    with pytest.raises(InputError, match=says):
+        release_file(source, tmp_path / "out.parquet", hand_made(), **{**NAMES, **options}, ledger=tmp_path / "l.db")
+    assert not list(tmp_path.glob("*out.parquet*"))
+    assert Ledger(tmp_path / "l.db").account() is None
+
+
+def test_rows_of_other_secrets_can_be_dropped(source, tmp_path):
+    mixed = table().set_column(0, "secret", pa.array(["a", "c"] * (ROWS // 2)))
+    write(source, mixed)
+    result = release_file(source, tmp_path / "out.csv", hand_made(), **NAMES, keep=["id"], others="drop")
+    assert result.rows == ROWS // 2
+    assert read(tmp_path / "out.csv")["id"].to_pylist() == list(range(0, ROWS, 2))
+
+
+def test_names_that_cannot_be_used_are_refused(tmp_path):
+    source = write(tmp_path / "in.parquet", table())
+    (tmp_path / "there.csv").write_text("mine")
+    for bad_source, target, says in (
+        (source, "there.csv", "exists already"),
+        (source, "out.xlsx", "neither Parquet nor CSV"),
+        (tmp_path / "in.xlsx", "out.csv", "neither Parquet nor CSV"),
+        (tmp_path / "absent.csv", "out.csv", "no file"),
+        (tmp_path / "absent.parquet", "out.csv", "no file"),
+    ):
+        with pytest.raises(InputError, match=says):
+            release_file(bad_source, tmp_path / target, hand_made(), **NAMES)
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 and then nothing")
+    with pytest.raises(InputError, match="cannot be read"):
+        release_file(tmp_path / "broken.parquet", tmp_path / "out.csv", hand_made(), **NAMES)
+    assert (tmp_path / "there.csv").read_text() == "mine"
+
+
+def test_a_seed_marks_the_file(source, tmp_path):
+    with pytest.warns(InsecureReleaseWarning):
+        result = release_file(source, tmp_path / "out.csv", hand_made(), **NAMES, insecure_seed=0)
+    assert result.insecure
+    assert read(tmp_path / "out.csv").column_names == ["value (insecure seed)"]
+
+
+def test_ten_million_rows_stay_under_a_gigabyte(tmp_path):
+    """In a process of its own, whose largest resident size the operating system tells."""
+    script = Path(__file__).with_name("large_file.py")
+    path = os.pathsep.join([str(script.parent), *filter(None, sys.path)])
+    run = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows, kilobytes = map(int, run.stdout.split())
+    assert rows == 10**7
+    assert kilobytes < 10**6
+    assert pq.ParquetFile(tmp_path / "out.parquet").metadata.num_rows == 10**7

@@ -1,0 +1,389 @@
+import math
+import multiprocessing
+import os
+import random
+import resource
+import signal
+import sqlite3
+import time
+
+import numpy as np
+import pytest
+from calibrations import PRIORS, hand_made
+
+import takifugu as tk
+from takifugu.divergences import renyi_divergence
+from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError
+from takifugu.priors.mixture import Mixture
+from takifugu.releases.ledger import Ledger
+from takifugu.releases.shares import WHOLE
+
+FORK = multiprocessing.get_context("fork")
+
+
+def charge(ledger, calibration, values=(1.0, 2.0, 3.0), theta=None):
+    digest = ledger.answer_digest()
+    digest.update(np.array(values))
+    return ledger.charge(
+        digest.hexdigest(),
+        calibration,
+        theta=calibration.theta if theta is None else theta,
+        count=len(values),
+        granularity=2.0**-10,
+    )
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return Ledger(tmp_path / "ledger.db")
+
+
+# ---- composition
+
+
+def test_the_first_release_opens_the_account_and_spends_it(ledger):
+    assert ledger.account() is None
+    assert ledger.loss(hand_made()) == 0.0
+    calibration = hand_made(1.5)
+    account = charge(ledger, calibration)
+    assert account == ledger.account()
+    assert (account.releases, account.spent, account.fraction_spent) == (1, WHOLE, 1.0)
+    assert account.effective_theta == 1.5
+    assert account.next_theta == math.inf
+    with pytest.raises(BudgetError, match="budget is spent"):
+        charge(ledger, calibration)
+    assert ledger.account() == account
+    assert ledger.loss(calibration) == pytest.approx(calibration.epsilon, rel=1e-12)
+
+
+def test_precisions_add_until_the_budget_is_met(ledger):
+    calibration = hand_made(1.0)
+    for n in range(1, 5):
+        assert charge(ledger, calibration, theta=2.0).releases == n
+        effective = 2.0 / math.sqrt(n)
+        assert ledger.account().effective_theta == pytest.approx(effective, rel=1e-15)
+        loss = renyi_divergence(PRIORS["a"], PRIORS["b"], alpha=2.0, theta=effective)
+        assert ledger.loss(calibration) == pytest.approx(loss, rel=1e-12)
+        assert ledger.loss(calibration) <= calibration.epsilon * (1 + 1e-12)
+    with pytest.raises(BudgetError, match="is spent"):
+        charge(ledger, calibration, theta=1e6)
+
+
+def test_the_rest_can_be_spent_to_the_last_bit(ledger):
+    total, first = hand_made(0.7), hand_made(1.1)
+    ledger = Ledger(ledger._file.path, budget=total)
+    account = charge(ledger, first)
+    rest = account.next_theta
+    assert 1 / rest**2 == pytest.approx(1 / 0.7**2 - 1 / 1.1**2, rel=1e-12)
+    with pytest.raises(BudgetError, match=rf"allows theta={rest!r} or more"):
+        charge(ledger, total, theta=math.nextafter(rest, 0))
+    assert ledger.loss_after(total, theta=rest) == pytest.approx(total.epsilon, rel=1e-9)
+    account = charge(ledger, total, theta=rest)
+    assert account.spent <= WHOLE
+    assert account.effective_theta >= 0.7 * (1 - 1e-15)
+
+
+def test_two_releases_tell_as_much_as_one_with_their_precisions():
+    """By integration over both outcomes, for mixtures: no closed formula is involved."""
+    p, q = Mixture([0.3, 0.7], [0.0, 2.0], [0.5, 0.2]), Mixture([0.6, 0.4], [0.5, 1.0], [0.3, 0.9])
+    first, second, alpha = 1.0, 1.5, 2.5
+    y = np.linspace(-14, 16, 1501)
+    step = y[1] - y[0]
+
+    def joint(m):
+        # X given component k is normal, and so is (Y1, Y2), with covariance s² off the diagonal
+        total = 0.0
+        for w, mean, s in zip(m.weights, m.means, m.stds, strict=True):
+            a, b, c = s**2 + first**2, s**2 + second**2, s**2
+            d = a * b - c * c
+            u, v = y[:, None] - mean, y[None, :] - mean
+            total = total + w * np.exp(-(b * u * u - 2 * c * u * v + a * v * v) / (2 * d)) / (
+                2 * math.pi * math.sqrt(d)
+            )
+        return total
+
+    f, g = joint(p), joint(q)
+    kept = (f > 1e-250) & (g > 1e-100)
+    two = math.log((f[kept] ** alpha * g[kept] ** (1 - alpha)).sum() * step**2) / (alpha - 1)
+    one = renyi_divergence(p, q, alpha=alpha, theta=1 / math.sqrt(1 / first**2 + 1 / second**2))
+    assert two == pytest.approx(one, rel=1e-6)
+
+
+def test_without_need_of_noise_an_answer_may_be_repeated(ledger):
+    same = {"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(0, 1)}
+    calibration = hand_made(0.0, priors=same, epsilon=1.0)
+    for _ in range(3):
+        account = charge(ledger, calibration)
+    assert (account.spent, account.next_theta, account.effective_theta) == (0, 0.0, 0.0)
+    assert ledger.loss(calibration) == 0.0
+    with pytest.raises(CompositionError):
+        charge(ledger, calibration, values=(9.0,))
+
+
+def test_another_answer_about_the_same_records_is_refused(ledger):
+    calibration = hand_made(1.0)
+    charge(ledger, calibration, theta=4.0)
+    for other in ((1.0, 2.0), (1.0, 3.0, 2.0), (1.0, 2.0, 3.0000000000000004)):
+        with pytest.raises(CompositionError, match="joint prior"):
+            charge(ledger, calibration, values=other, theta=4.0)
+    assert ledger.account().releases == 1
+    elsewhere = Ledger(ledger._file.path, records="other people")
+    assert charge(elsewhere, calibration, values=(9.0,)).releases == 1
+    assert ledger.account().releases == 1
+
+
+def test_other_beliefs_or_pairs_are_refused(ledger):
+    three = {**PRIORS, "c": Mixture.gaussian(0.5, 1.0)}
+    charge(ledger, hand_made(1.0, priors=three), theta=4.0)
+    shuffled = hand_made(1.0, priors=dict(reversed(three.items())))
+    assert charge(ledger, shuffled, theta=4.0).releases == 2
+    for other in (
+        hand_made(1.0),
+        hand_made(1.0, priors=three, pairs=[("a", "b")]),
+        hand_made(1.0, priors={**three, "c": Mixture.gaussian(0.5, 1.1)}),
+    ):
+        with pytest.raises(CompositionError, match="other beliefs or other pairs"):
+            charge(ledger, other, theta=4.0)
+        with pytest.raises(CompositionError, match="other beliefs or other pairs"):
+            ledger.loss(other)
+    assert ledger.account().releases == 2
+
+
+def test_numbers_and_texts_are_different_secrets(ledger):
+    gaussians = list(PRIORS.values())
+    charge(ledger, hand_made(priors=dict(zip([1, 2], gaussians, strict=True))), theta=4.0)
+    charge(ledger, hand_made(priors=dict(zip(np.array([1, 2]), gaussians, strict=True))), theta=4.0)
+    with pytest.raises(CompositionError):
+        charge(ledger, hand_made(priors=dict(zip(["1", "2"], gaussians, strict=True))), theta=4.0)
+
+
+def test_less_noise_than_calibrated_is_refused(ledger):
+    for theta in (0.999, 0.0, math.nan, math.inf):
+        with pytest.raises(BudgetError):
+            charge(ledger, hand_made(1.0), theta=theta)
+    assert ledger.account() is None
+
+
+def test_a_budget_is_set_once(ledger):
+    path = ledger._file.path
+    charge(Ledger(path, budget=hand_made(1.0)), hand_made(3.0))
+    charge(Ledger(path, budget=hand_made(1.0)), hand_made(3.0))
+    with pytest.raises(BudgetError, match="was set by its first release"):
+        charge(Ledger(path, budget=hand_made(0.5)), hand_made(3.0))
+    with pytest.raises(BudgetError, match="would exceed"):
+        charge(Ledger(path, records="new", budget=hand_made(1.0)), hand_made(0.9))
+    assert Ledger(path, records="new").account() is None
+
+
+def test_a_digest_does_not_depend_on_how_the_values_are_cut(ledger):
+    whole, parts = ledger.answer_digest(), ledger.answer_digest()
+    whole.update(np.arange(10.0))
+    parts.update(np.arange(4.0))
+    parts.update(np.arange(4.0, 10.0))
+    assert whole.hexdigest() == parts.hexdigest()
+    zero, negative = ledger.answer_digest(), ledger.answer_digest()
+    zero.update(np.array([0.0]))
+    negative.update(np.array([-0.0]))
+    assert zero.hexdigest() == negative.hexdigest()
+
+
+def test_the_file_holds_neither_answers_nor_priors(tmp_path):
+    values, mean = 123456.789, 987.654321
+    for name in ("one", "two"):
+        priors = {"a": Mixture.gaussian(mean, 1.0), "b": Mixture.gaussian(0.0, 1.0)}
+        charge(Ledger(tmp_path / name), hand_made(priors=priors), values=(values,))
+    raw = [(tmp_path / name).read_bytes() for name in ("one", "two")]
+    for number in (values, mean):
+        for trace in (repr(number).encode(), np.float64(number).tobytes(), number.hex().encode()):
+            assert trace not in raw[0]
+    rows = [sqlite3.connect(tmp_path / n).execute("SELECT body FROM entry").fetchone()[0] for n in ("one", "two")]
+    assert rows[0] != rows[1]  # salted: two ledgers cannot be compared
+
+
+# ---- many processes
+
+
+def spend_until_refused(path, results):
+    ledger, calibration, accepted = Ledger(path), hand_made(1.0), 0
+    try:
+        while True:
+            tk.release([1.0, 2.0], calibration, ledger=ledger, theta=math.sqrt(40) * (1 + 1e-12))
+            accepted += 1
+    except BudgetError:
+        results.put(accepted)
+
+
+def test_eight_processes_never_exceed_the_budget(tmp_path):
+    results = FORK.Queue()
+    workers = [FORK.Process(target=spend_until_refused, args=(tmp_path / "l.db", results)) for _ in range(8)]
+    for worker in workers:
+        worker.start()
+    accepted = [results.get(timeout=120) for _ in workers]
+    for worker in workers:
+        worker.join()
+    assert sum(accepted) == 40 == Ledger(tmp_path / "l.db").account().releases
+    assert [p.name for p in tmp_path.iterdir()] == ["l.db"]
+
+
+def publish_forever(path, published):
+    """One byte for each release that came back: what a reader of the outputs would have seen."""
+    ledger, calibration = Ledger(path), hand_made(1e-3)
+    output = os.open(published, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    while True:
+        tk.release([1.0, 2.0], calibration, ledger=ledger, theta=100.0)
+        os.write(output, b"x")
+
+
+def test_a_killed_process_never_publishes_more_than_it_wrote(tmp_path):
+    path, published, chance = tmp_path / "l.db", tmp_path / "published", random.Random(0)
+    published.touch()
+    unpublished = 0
+    for _ in range(200):
+        worker = FORK.Process(target=publish_forever, args=(path, published))
+        goal = published.stat().st_size + chance.randrange(3)
+        worker.start()
+        while published.stat().st_size < goal:
+            time.sleep(0.001)
+        time.sleep(chance.uniform(0.0, 0.01))  # anywhere in the making of the next
+        os.kill(worker.pid, signal.SIGKILL)
+        worker.join()
+        assert worker.exitcode == -signal.SIGKILL
+        account = Ledger(path).account()
+        written, seen = 0 if account is None else account.releases, published.stat().st_size
+        assert seen <= written
+        assert written <= seen + unpublished + 1  # a kill wastes at most the release it interrupted
+        unpublished = written - seen
+    assert seen > 100
+
+
+# ---- trouble
+
+
+def charge_with_little_room(path, allowed, results):
+    # A file that may not grow is what a full disk looks like; Python ignores the signal that comes with it.
+    size = path.stat().st_size if path.exists() else 0
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + allowed, size + allowed))
+    try:
+        for _ in range(200):
+            charge(Ledger(path), hand_made(1.0), theta=1e6)
+        results.put("no refusal")
+    except LedgerError as error:
+        results.put(str(error))
+
+
+@pytest.mark.parametrize("allowed", [0, 100, 4096, 20_000])
+@pytest.mark.parametrize("existing", [True, False])
+def test_a_full_disk_refuses(tmp_path, allowed, existing):
+    path = tmp_path / "l.db"
+    if existing:
+        charge(Ledger(path), hand_made(1.0), theta=1e6)
+    results = FORK.Queue()
+    worker = FORK.Process(target=charge_with_little_room, args=(path, allowed, results))
+    worker.start()
+    message = results.get(timeout=60)
+    worker.join()
+    assert "cannot be" in message
+    assert "othing was released" in message
+    before = Ledger(path).account()
+    assert charge(Ledger(path), hand_made(1.0), theta=1e6).releases == (before.releases if before else 0) + 1
+
+
+def test_a_flipped_byte_is_noticed_or_harmless(tmp_path):
+    path = tmp_path / "l.db"
+    for _ in range(3):
+        charge(Ledger(path), hand_made(1.0), theta=4.0)
+    whole, truth = path.read_bytes(), Ledger(path).account()
+    chance, noticed = random.Random(1), 0
+    used = [i for i, byte in enumerate(whole) if byte]  # the rest of the pages is empty space
+    for place in used:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << chance.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            seen = Ledger(path).account()
+        except LedgerError:
+            noticed += 1
+        else:
+            assert seen == truth
+    assert noticed > 300
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "is empty"),
+        (b"not a database, but long enough to be taken for one" * 40, "damaged or no ledger"),
+        (b"short", "no ledger"),
+    ],
+)
+def test_a_file_that_is_no_ledger_is_refused(tmp_path, content, says):
+    path = tmp_path / "l.db"
+    path.write_bytes(content)
+    with pytest.raises(LedgerError, match=says):
+        charge(Ledger(path), hand_made())
+    assert path.read_bytes() == content
+
+
+def test_a_truncated_ledger_is_refused(tmp_path):
+    path = tmp_path / "l.db"
+    charge(Ledger(path), hand_made(), theta=4.0)
+    whole = path.read_bytes()
+    for size in (len(whole) - 1, len(whole) // 2, 4096, 1024, 100, 1):
+        path.write_bytes(whole[:size])
+        with pytest.raises(LedgerError, match=r"damaged|no ledger"):
+            charge(Ledger(path), hand_made())
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM entry WHERE number = (SELECT max(number) FROM entry)",
+        "DELETE FROM entry",
+        "DELETE FROM head",
+        "UPDATE entry SET body = replace(body, 'release', 'nothing')",
+        "UPDATE entry SET number = number + 1 WHERE number = 3",
+        "UPDATE head SET salt = zeroblob(32)",
+        "DROP TABLE entry",
+        "PRAGMA user_version = 2",
+        "PRAGMA application_id = 7",
+    ],
+)
+def test_edits_by_hand_are_noticed(tmp_path, statement):
+    path = tmp_path / "l.db"
+    for _ in range(2):
+        charge(Ledger(path), hand_made(1.0), theta=4.0)
+    database = sqlite3.connect(path)
+    database.execute(statement)
+    database.commit()
+    database.close()
+    with pytest.raises(LedgerError):
+        charge(Ledger(path), hand_made(1.0), theta=4.0)
+
+
+def test_a_ledger_that_cannot_be_made_refuses(tmp_path):
+    with pytest.raises(LedgerError, match="cannot be made"):
+        charge(Ledger(tmp_path / "no such folder" / "l.db"), hand_made())
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(LedgerError, match="cannot be opened"):
+        charge(Ledger(tmp_path / "folder"), hand_made())
+
+
+def test_a_ledger_in_use_refuses_in_the_end(tmp_path, monkeypatch):
+    path = tmp_path / "l.db"
+    charge(Ledger(path), hand_made(1.0), theta=4.0)
+    monkeypatch.setattr("takifugu.releases.ledger_file._PATIENCE", 0.05)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(LedgerError, match="in use"):
+        charge(Ledger(path), hand_made(1.0), theta=4.0)
+    holder.close()
+    assert charge(Ledger(path), hand_made(1.0), theta=4.0).releases == 2
+
+
+def test_records_need_a_name_and_a_budget_noise(tmp_path):
+    for budget in (1.0, hand_made(math.inf, epsilon=1.0)):
+        with pytest.raises(InputError, match="finite noise"):
+            Ledger(tmp_path / "l.db", budget=budget)
+    with pytest.raises(InputError, match="must be a name"):
+        Ledger(tmp_path / "l.db", records="")
+    assert "records='patients'" in repr(Ledger(tmp_path / "l.db", records="patients"))

@@ -1,0 +1,81 @@
+"""The partition function on plain Arrow batches, and the whole on a local cluster where PySpark is installed."""
+
+import os
+import shutil
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from calibrations import hand_made
+
+import takifugu as tk
+from takifugu.errors import InputError
+from takifugu.releases.frames import Columns
+from takifugu.releases.plan import InsecureReleaseWarning, Plan
+from takifugu.releases.spark import release_batches
+
+ROWS = 1000
+NAMES = {"secret": "secret", "column": "value", "keep": ["id"]}
+
+
+def batch(rows=ROWS, secrets=("a", "b")):
+    return pa.record_batch(
+        {
+            "secret": [secrets[i % len(secrets)] for i in range(rows)],
+            "value": np.arange(rows, dtype=float),
+            "id": np.arange(rows),
+        }
+    )
+
+
+def test_each_batch_is_released():
+    columns = Columns.of(["secret", "value", "id"], **NAMES, others="error")
+    plan = Plan.of(hand_made(1.0))
+    out = pa.Table.from_batches(release_batches([batch(), batch(), batch(0)], plan, columns))
+    assert out.column_names == ["value", "id"]
+    noise = out["value"].to_numpy() - out["id"].to_numpy()
+    assert len(noise) == 2 * ROWS
+    assert np.std(noise) == pytest.approx(1.0, rel=0.1)
+    assert not np.array_equal(noise[:ROWS], noise[ROWS:])
+    with pytest.raises(InputError, match="outside the calibrated pairs"):
+        list(release_batches([batch(secrets=("a", "c"))], plan, columns))
+
+
+@pytest.fixture(scope="module")
+def spark():
+    sql = pytest.importorskip("pyspark.sql", reason="the extra 'spark' is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("PySpark needs Java, and there is none")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_a_cluster_releases_its_own_table(spark):
+    rows = [("ab"[i % 2], i, float(i)) for i in range(ROWS)]
+    frame = spark.createDataFrame(rows, "secret string, id long, value double").repartition(3)
+    out = tk.release(frame, hand_made(1.0), **NAMES)
+    assert out.columns == ["value", "id"]
+    first, second = (sorted((r["id"], r["value"]) for r in out.collect()) for _ in range(2))
+    assert first == second  # read twice, published once
+    noise = np.array([value - i for i, value in first])
+    assert len(noise) == ROWS
+    assert np.std(noise) == pytest.approx(1.0, rel=0.15)
+    for options, says in (
+        ({"ledger": "l.db"}, "cannot follow a Spark table"),
+        ({"secret": None}, "secret is missing"),
+    ):
+        with pytest.raises(InputError, match=says):
+            tk.release(frame, hand_made(1.0), **{**NAMES, **options})
+    with pytest.warns(InsecureReleaseWarning), pytest.raises(InputError, match="same noise"):
+        tk.release(frame, hand_made(1.0), **NAMES, insecure_seed=1)
+    strange = spark.createDataFrame([("c", 1, 1.0)], "secret string, id long, value double")
+    with pytest.raises(InputError, match="outside the calibrated pairs"):
+        tk.release(strange, hand_made(1.0), **NAMES)
+    missing = spark.createDataFrame([("a", 1, None)], "secret string, id long, value double")
+    with pytest.raises(InputError, match="1 missing"):
+        tk.release(missing, hand_made(1.0), **NAMES)
