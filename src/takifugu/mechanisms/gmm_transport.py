@@ -97,7 +97,8 @@ def _within(plan: Array, rows: Array, columns: Array) -> Array:
     plan = plan * min(rows.sum(), columns.sum())
     with np.errstate(divide="ignore", invalid="ignore"):
         plan = plan * np.nan_to_num(np.minimum(1.0, rows / plan.sum(axis=1)))[:, None]
-        return plan * np.nan_to_num(np.minimum(1.0, columns / plan.sum(axis=0)))
+        plan *= np.nan_to_num(np.minimum(1.0, columns / plan.sum(axis=0)))
+    return plan
 
 
 def _transport(a: Array, b: Array, cost: Array) -> Array:
