@@ -189,6 +189,8 @@ class Mixture:
 
         Divergences start here: an empty component must not decide whether an integral converges.
         """
+        if len(self) == 1:
+            return self
         keep = np.flatnonzero(self.weights > 0)
         keep = keep[np.lexsort((self.stds[keep], self.means[keep]))]
         w, m, s = self.weights[keep], self.means[keep], self.stds[keep]
