@@ -93,7 +93,6 @@ def about(name: str) -> Dataset:
     """
     if not isinstance(name, str) or name not in CATALOGUE:
         raise InputError(
-            f"there is no dataset {name!r}; those bundled are {', '.join(CATALOGUE)}."
-            f"{suggestion(name, CATALOGUE)}"
+            f"there is no dataset {name!r}; those bundled are {', '.join(CATALOGUE)}.{suggestion(name, CATALOGUE)}"
         )
     return CATALOGUE[name]

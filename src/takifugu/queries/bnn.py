@@ -48,9 +48,7 @@ class BNN(Model):
     def require(self) -> None:
         """See `Model.require`."""
         if find_spec("numpyro") is None or find_spec("jax") is None:
-            raise MissingExtraError(
-                "BNN needs NumPyro and JAX: install them with pip install 'takifugu[bnn]'"
-            )
+            raise MissingExtraError("BNN needs NumPyro and JAX: install them with pip install 'takifugu[bnn]'")
 
     def predict(self, sample: Sample, label: str) -> Prediction:
         """See `Model.predict`."""

@@ -69,9 +69,7 @@ class Raw:
             findings.extend(_misses(found, subsets, step))
         return Priors(found, findings=findings, rows={n: e.valid for n, e in seen.extents.items()})
 
-    def _mixtures(
-        self, subsets: dict[Secret, Subset], step: float, findings: list[Finding]
-    ) -> dict[Secret, Mixture]:
+    def _mixtures(self, subsets: dict[Secret, Subset], step: float, findings: list[Finding]) -> dict[Secret, Mixture]:
         from takifugu.priors.fitting import fit
 
         floor = step / math.sqrt(12)
