@@ -1,13 +1,15 @@
 """From beliefs and a budget to the noise that meets it."""
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from takifugu import _validation as check
+from takifugu.beliefs import Belief, beliefs_from
 from takifugu.errors import CalibrationError, InputError
+from takifugu.losses import Losses
 from takifugu.mechanisms import get_mechanism
 from takifugu.mechanisms.base import RPP, Binding, Mechanism
 from takifugu.mechanisms.worst import largest_loss
@@ -21,72 +23,6 @@ _LISTED_LOSSES = 10_000  # directed pairs up to which `to_dict` lists every loss
 
 
 _NO_NOISE = Binding(0.0, None)
-
-
-class Belief(Mapping[Hashable, Mixture]):
-    """One distribution per secret; a dictionary that cannot change."""
-
-    __slots__ = ("_priors",)
-
-    def __init__(self, priors: Mapping[Hashable, Mixture]) -> None:
-        """Copy the mapping."""
-        self._priors = dict(priors)
-
-    def __getitem__(self, secret: Hashable) -> Mixture:
-        """The distribution of the answer given the secret."""
-        return self._priors[secret]
-
-    def __iter__(self) -> Iterator[Hashable]:
-        """The secrets, in the order given."""
-        return iter(self._priors)
-
-    def __len__(self) -> int:
-        """The number of secrets."""
-        return len(self._priors)
-
-    def __hash__(self) -> int:
-        """Consistent with equality, which is that of mappings."""
-        return hash(frozenset(self._priors.items()))
-
-    def __repr__(self) -> str:
-        """As a dictionary."""
-        return repr(self._priors)
-
-
-class Losses(Mapping[Pair, float]):
-    """The privacy loss of each directed pair at the calibrated noise: its largest divergence over the beliefs.
-
-    Computed when asked for: twenty thousand secrets have four hundred million of them.
-    """
-
-    __slots__ = ("_alpha", "_beliefs", "_pairs", "_theta")
-
-    def __init__(self, beliefs: tuple[Belief, ...], pairs: Pairs, alpha: float, theta: float) -> None:
-        """Remember what the losses follow from."""
-        self._beliefs, self._pairs, self._alpha, self._theta = beliefs, pairs, alpha, theta
-
-    def __getitem__(self, pair: Pair) -> float:
-        """The loss of the first secret of the pair against the second."""
-        from takifugu.divergences.general import divergence
-
-        if pair not in self._pairs:
-            raise KeyError(pair)
-        if math.isinf(self._theta):
-            return 0.0
-        a, b = pair
-        return max(divergence(m[a], m[b], alpha=self._alpha, theta=self._theta) for m in self._beliefs)
-
-    def __iter__(self) -> Iterator[Pair]:
-        """Each pair in both orders."""
-        return self._pairs.directed()
-
-    def __len__(self) -> int:
-        """Two for every pair."""
-        return 2 * len(self._pairs)
-
-    def __repr__(self) -> str:
-        """The losses while they are few."""
-        return repr(dict(self)) if len(self) <= 12 else f"<losses of {len(self):,} directed pairs>"
 
 
 @dataclass(frozen=True)
@@ -228,7 +164,7 @@ def calibrate(
     3.0
     """
     alpha, epsilon = check.order(alpha), check.budget(epsilon)
-    beliefs = _beliefs(priors)
+    beliefs = beliefs_from(priors)
     wanted = Pairs(beliefs[0], pairs)
     rule = get_mechanism(mechanism, options)
     found = _over_beliefs(rule, beliefs, wanted, alpha, epsilon)
@@ -290,35 +226,6 @@ def sweep(
 
 def _several(values: Any) -> list[Any]:
     return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
-
-
-def _beliefs(priors: Any) -> tuple[Belief, ...]:
-    """One or several mappings as a tuple of beliefs about the same secrets."""
-    given = [priors] if isinstance(priors, Mapping) else priors
-    if isinstance(given, str | bytes | Mixture) or not isinstance(given, Iterable):
-        raise InputError(
-            f"priors must be a mapping from secret to Mixture, or a list of such mappings, got {type(priors).__name__}"
-        )
-    beliefs = []
-    for belief in given:
-        if not isinstance(belief, Mapping):
-            raise InputError(f"each belief must be a mapping from secret to Mixture, got {type(belief).__name__}")
-        for secret, prior in belief.items():
-            if not isinstance(prior, Mixture):
-                raise InputError(
-                    f"the prior of {secret!r} must be a Mixture, got {type(prior).__name__}: make one with "
-                    f"Mixture.gaussian, Mixture.empirical or Mixture.fit"
-                )
-        beliefs.append(Belief(belief))
-    if not beliefs or not beliefs[0]:
-        raise InputError("priors is empty: give at least two secrets with a Mixture each")
-    for belief in beliefs[1:]:
-        if set(belief) != set(beliefs[0]):
-            odd = set(belief) ^ set(beliefs[0])
-            raise InputError(
-                f"every belief must be about the same secrets; not in all of them: {sorted(odd, key=repr)}"
-            )
-    return tuple(beliefs)
 
 
 def _over_beliefs(

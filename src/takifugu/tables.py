@@ -177,6 +177,8 @@ def _open_file(path: str) -> "nw.LazyFrame[Any]":
         raise InputError(f"{wanted} {path!r}, looked up from {os.getcwd()!r}")
     # Should a query outgrow memory, its spill belongs with the other temporary files, not beside the data.
     connection = duckdb.connect(config={"temp_directory": os.path.join(tempfile.gettempdir(), "takifugu-spill")})
+    # DuckDB draws its bar on standard output, where the answers of the command line go.
+    connection.execute("SET enable_progress_bar = false")
     try:
         if lower.endswith(PARQUET):
             relation = connection.read_parquet(path)

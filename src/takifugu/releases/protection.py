@@ -3,7 +3,8 @@
 import hashlib
 from typing import Any
 
-from takifugu.calibration import Belief, Calibration
+from takifugu.beliefs import Belief
+from takifugu.calibration import Calibration
 
 
 def protection(calibration: Calibration, *, salt: bytes) -> str:
