@@ -58,13 +58,19 @@ class Calibration:
         """The exact privacy loss of each directed pair at this noise, computed when asked for."""
         return Losses(self.beliefs, self.pairs, self.alpha, self.theta)
 
+    @property
+    def _protected(self) -> str:
+        if self.pairs.is_every:
+            return "every pair of secrets"
+        return "the chosen pair of secrets" if len(self.pairs) == 1 else f"each of the {len(self.pairs):,} chosen pairs"
+
     def __str__(self) -> str:
         """What was found, in sentences."""
         a, b = self.worst_pair
         budget = f"(α, ε) = ({self.alpha:g}, {self.epsilon:g})"
         if self.theta == 0:
             return (
-                f"No noise is needed: without any, every pair of secrets is within {budget}. The closest to the "
+                f"No noise is needed: without any, {self._protected} is within {budget}. The closest to the "
                 f"limit is {a!r} against {b!r}, with a loss of {self.losses[a, b]:.6g}."
             )
         if math.isinf(self.theta):
@@ -73,9 +79,9 @@ class Calibration:
                 f"whatever the noise. Use 'exact', which always has an answer."
             )
         promise = (
-            "hides every pair of secrets"
+            f"hides {self._protected}"
             if self.guarantee == RPP
-            else f"gives the weaker, {self.guarantee} promise of {self.mechanism!r} to every pair of secrets"
+            else f"gives the weaker, {self.guarantee} promise of {self.mechanism!r} to {self._protected}"
         )
         return (
             f"Gaussian noise of standard deviation θ = {self.theta:.6g} {promise} within {budget} "
