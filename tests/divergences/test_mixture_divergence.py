@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from oracles import mixture_divergence, relative_error
 from random_priors import mixture
 from takifugu import InputError, Mixture, renyi_divergence
+from takifugu.divergences.certified import enclose
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -149,3 +150,33 @@ def test_noise_that_is_none_is_refused(theta):
 def test_only_mixtures_are_compared():
     with pytest.raises(InputError, match="q must be a Mixture, got list"):
         renyi_divergence(Mixture.gaussian(0, 1), [0, 1], alpha=2)
+
+
+@pytest.mark.parametrize("alpha", [3.0, 20.0, 100.0])
+@pytest.mark.parametrize("distance", [30.0, 100.0, 200.0])
+def test_the_spike_where_two_components_of_q_cross_is_not_missed(alpha, distance):
+    # between them q is tiny and turns sharply: the integrand has a peak thousands of times narrower than any component
+    p = Mixture([0.6, 0.4], [0.17, -0.9], [1.0, 0.9])
+    q = Mixture([0.3, 0.7], [-distance, distance + 0.4], [1.0, 1.0003])
+    value, proved = renyi_divergence(p, q, alpha=alpha), enclose(p, q, alpha=alpha, theta=0.0)
+    assert proved.lower * (1 - 1e-10) <= value <= proved.upper * (1 + 1e-10)
+
+
+def rugged(rng):
+    """Components of weights down to 1e-30, widths over three decades and means over four."""
+    count = int(rng.integers(1, 6))
+    weights = 10 ** rng.uniform(-rng.choice([0.5, 3, 30]), 0, count)
+    means = rng.choice([-1, 1], count) * 10 ** rng.uniform(-2, rng.choice([0, 1, 2]), count)
+    return Mixture(weights / weights.sum(), means, 10 ** rng.uniform(-rng.choice([0.2, 1, 2]), 0.3, count))
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_rugged_mixtures_agree_with_ball_arithmetic(seed):
+    rng = np.random.default_rng(seed)
+    p, q = rugged(rng), rugged(rng)
+    alpha, theta = float(rng.choice([1.05, 1.5, 2, 3, 7.7, 30, 100])), float(rng.choice([0.0, 0.01, 0.3, 2]))
+    edge = ((alpha - 1) * p.stds.max() ** 2 - theta**2) / alpha
+    if edge > 0:  # just inside the domain, where mass lies far away
+        q = Mixture(q.weights, q.means, np.append(q.stds[:-1], math.sqrt(edge) * (1 + 10 ** rng.uniform(-8, 0.5))))
+    value, proved = renyi_divergence(p, q, alpha=alpha, theta=theta), enclose(p, q, alpha=alpha, theta=theta)
+    assert proved.lower * (1 - 1e-9) <= value <= proved.upper * (1 + 1e-9)

@@ -17,7 +17,7 @@ from takifugu.divergences.gaussian import exact_margin
 _DROPS = (0.5, 3.0, 12.0, 40.0)  # where panels end, in units of the log-integrand below a peak
 _WIDTHS = (0.0, 1.0, 3.0, 6.0, 9.5)  # the same for the density of q, in standard deviations
 _NEGLIGIBLE = 46.0  # e^-46 = 1e-20
-_PANELS_PER_STD = 2.0
+_PANELS_PER_FEATURE = 2.0
 
 
 class Side(NamedTuple):
@@ -134,11 +134,17 @@ def _bulk_points(skeleton: Skeleton, g: Parabolas) -> Array:
 
 
 def _thinned(edges: Array, skeleton: Skeleton, f: Parabolas, g: Parabolas, alpha: float) -> Array:
-    """The edges without those that stand closer than any feature of the integrand could."""
+    """The edges without those that stand closer than any feature of the integrand could.
+
+    A feature is no narrower than a component's width over √α, nor than the distance over which H changes by one:
+    where two components of q cross far from p the integrand has a kink with slopes in the thousands.
+    """
     middle = edges[:-1] + 0.5 * np.diff(edges)
     segment = np.searchsorted(skeleton.left[1:], middle)
     std = np.minimum(f.stds[skeleton.p_owner[segment]], g.stds[skeleton.q_owner[segment]])
-    place = np.concatenate([[0.0], np.cumsum(np.diff(edges) / std)]) * (_PANELS_PER_STD * math.sqrt(alpha))
+    slope = skeleton.slope[segment] + skeleton.curvature[segment] * (middle - skeleton.origin[segment])
+    density = np.maximum(math.sqrt(alpha) / std, np.abs(slope))
+    place = np.concatenate([[0.0], np.cumsum(np.diff(edges) * density)]) * _PANELS_PER_FEATURE
     keep = np.diff(np.floor(place), prepend=-1.0) > 0
     keep[-1] = True
     return edges[keep]
