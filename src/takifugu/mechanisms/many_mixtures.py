@@ -53,6 +53,7 @@ class _Serving:
             Components.of([self.priors[c] for c in columns]),
             alpha=self.alpha,
             theta=self.theta,
+            tolerance=0.1 * _CLEAR * self.epsilon * (self.alpha - 1.0),
         )[i_place, j_place]
         order = _largest_first(losses)
         order = order[~(losses[order] <= self.epsilon * (1 - _CLEAR))]
