@@ -100,6 +100,23 @@ def test_text_where_numbers_are_needed():
         Table(PEOPLE[["sex"]]).number("sex")
 
 
+def test_an_empty_file_has_no_rows(tmp_path):
+    path = tmp_path / "empty.csv"
+    path.write_text("s,x\n")
+    with pytest.raises(tk.InputError, match=r"empty.csv' has no rows"):
+        tk.fit_priors(path, secret="s", query=tk.Mean("x"))
+    path.write_text("")
+    with pytest.raises(tk.InputError, match=r"the file '.*empty.csv' is empty"):
+        tk.fit_priors(path, secret="s", query=tk.Mean("x"))
+
+
+def test_a_column_with_nothing_in_it_has_no_value(tmp_path):
+    path = tmp_path / "hollow.csv"
+    path.write_text("s,x\na,\nb,\n")
+    with pytest.raises(tk.InputError, match="'x' has no value in any of the 2 rows"):
+        tk.fit_priors(path, secret="s", query=tk.Mean("x"))
+
+
 def test_truth_counts_as_a_number():
     table = Table(PEOPLE)
     assert table.collect(table.frame.select(table.number("tall")))["tall"] == [1.0, 0.0]

@@ -73,11 +73,7 @@ class Table:
         elif dtype.is_numeric():
             value = nw.col(column).cast(nw.Float64)
         else:
-            kind = "text" if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object) else str(dtype)
-            raise InputError(
-                f"column {column!r} holds {kind}, and numbers are needed: convert it, or name one of "
-                f"{listed(self.numeric) or 'those with numbers (there is none)'}"
-            )
+            raise self._no_numbers(column)
         return nw.when(~value.is_null() & ~value.is_nan()).then(value)
 
     def secret(self, column: str) -> "nw.Expr":
@@ -96,6 +92,23 @@ class Table:
             return value
         raise InputError(
             f"column {column!r} holds {dtype}, and a secret is text, a number or a truth value: convert it to text"
+        )
+
+    def _no_numbers(self, column: str) -> InputError:
+        """Why a column is no column of numbers: an empty one has no type of its own in a CSV file or an object."""
+        import narwhals as nw
+
+        answer = self.collect(self.frame.select(nw.len().alias("rows"), nw.col(column).count().alias("values")))
+        (rows,), (values,) = answer["rows"], answer["values"]
+        if not rows:
+            return InputError(f"{self.name} has no rows")
+        if not values:
+            return InputError(f"column {column!r} has no value in any of the {rows} rows")
+        dtype = self.schema[column]
+        kind = "text" if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object) else str(dtype)
+        return InputError(
+            f"column {column!r} holds {kind}, and numbers are needed: convert it, or name one of "
+            f"{listed(self.numeric) or 'those with numbers (there is none)'}"
         )
 
     def collect(self, frame: "nw.LazyFrame[Any]") -> dict[str, list[Any]]:
@@ -175,6 +188,8 @@ def _open_file(path: str) -> "nw.LazyFrame[Any]":
     if "://" not in path and not os.path.exists(path) and not glob.glob(path, recursive=True):
         wanted = "no file matches" if glob.has_magic(path) else "there is no file"
         raise InputError(f"{wanted} {path!r}, looked up from {os.getcwd()!r}")
+    if os.path.isfile(path) and not os.path.getsize(path):
+        raise InputError(f"the file {path!r} is empty")
     # Should a query outgrow memory, its spill belongs with the other temporary files, not beside the data.
     connection = duckdb.connect(config={"temp_directory": os.path.join(tempfile.gettempdir(), "takifugu-spill")})
     # DuckDB draws its bar on standard output, where the answers of the command line go.

@@ -38,8 +38,9 @@ def test_the_prediction_is_right_and_has_the_observation_noise(line, query):
 def test_every_dataset(case, query):
     model = tk.GP(case.answer, max_rows=200, restarts=0) if query == "gp" else tk.BNN(case.answer, **QUICK)
     data = tk.datasets.load(case.name)
-    found = tk.fit_priors(data, secret=case.secret, query=model, secrets=case.pair)
-    assert list(found) == list(case.pair)
+    secrets = list(case.pair) if query == "gp" else [case.pair[1]]  # a network compiles for seconds
+    found = tk.fit_priors(data, secret=case.secret, query=model, secrets=secrets)
+    assert list(found) == secrets
     for secret, prior in found.items():
         answers = data.loc[data[case.secret] == secret, case.answer]
         assert prior.is_gaussian
