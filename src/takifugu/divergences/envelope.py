@@ -16,16 +16,17 @@ Indices = npt.NDArray[np.intp]
 
 
 class Parabolas(NamedTuple):
-    """f_k(y) = height_k − (y − mean_k)² / (2 std_k²), one per component."""
+    """f_k(y) = height_k − (y − mean_k)² / (2 std_k²), one per component; `bare` is std_k before noise."""
 
     heights: Array
     means: Array
     stds: Array
+    bare: Array
 
     @classmethod
-    def of(cls, weights: Array, means: Array, stds: Array) -> "Parabolas":
+    def of(cls, weights: Array, means: Array, stds: Array, bare: Array) -> "Parabolas":
         """The log-densities of weighted normal components."""
-        return cls(np.log(weights) - np.log(stds) - 0.5 * np.log(2 * np.pi), means, stds)
+        return cls(np.log(weights) - np.log(stds) - 0.5 * np.log(2 * np.pi), means, stds, bare)
 
     def at(self, y: Array, which: Indices | slice = slice(None)) -> Array:
         """f_k(y), elementwise over `y` and the components chosen."""

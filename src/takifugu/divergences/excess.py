@@ -19,15 +19,14 @@ _SERIES_BELOW = 0.1  # on α|L|; beyond, at most a factor of 20 of a rounding er
 _SERIES_TERMS = 14
 
 
-def log_weighted_excess(log_p: Array, log_q: Array, log_power: Array, alpha: float) -> Array:
-    """ln(q·excess(ln p/q)), given also log_power = α ln p − (α − 1) ln q.
+def log_weighted_excess(L: Array, log_q: Array, log_power: Array, alpha: float) -> Array:
+    """ln(q·excess(L)) for L = ln p/q, given also log_power = α ln p − (α − 1) ln q.
 
-    The power is taken from the caller because where p and q are tiny and p/q is huge it is known to more digits
-    than a difference of their logarithms would give.
+    All three are taken from the caller because where p and q are tiny each is known to more digits than a
+    difference of their logarithms would give.
     """
     beta = alpha - 1.0
     with np.errstate(all="ignore"):
-        L = log_p - log_q
         small = alpha * np.abs(L) < _SERIES_BELOW
         above = np.where(L > 0, L, 0.0)
         below = np.where(L > 0, 0.0, L)
@@ -38,7 +37,7 @@ def log_weighted_excess(log_p: Array, log_q: Array, log_power: Array, alpha: flo
         if small.any():
             near = np.where(small, L, 0.0)
             result = np.where(small, log_q + np.log(_series(near, alpha)), result)
-        return np.where(np.isneginf(log_q) & np.isneginf(log_p), -np.inf, result)
+        return result
 
 
 def from_log_integral(log_j: float, alpha: float) -> float:

@@ -52,7 +52,7 @@ def _log_atom_terms(p: dict[float, float], q: dict[float, float], alpha: float) 
     with np.errstate(divide="ignore"):
         log_p = np.log(np.array([p.get(atom, 0.0) for atom in q]))
         log_q = np.log(np.array(list(q.values())))
-        return log_weighted_excess(log_p, log_q, alpha * log_p - (alpha - 1.0) * log_q, alpha)
+        return log_weighted_excess(log_p - log_q, log_q, alpha * log_p - (alpha - 1.0) * log_q, alpha)
 
 
 def _log_density_part(p: Side, q: Side, alpha: float, theta: float) -> float:

@@ -13,6 +13,7 @@ from takifugu.divergences.envelope import Indices, Parabolas
 from takifugu.divergences.excess import log_weighted_excess
 from takifugu.divergences.gaussian import exact_margin
 from takifugu.divergences.kronrod import GAUSS_WEIGHTS, KRONROD_WEIGHTS, NODES
+from takifugu.divergences.relative import relative
 from takifugu.divergences.skeleton import Side, Skeleton, build_skeleton, panel_edges
 
 _TOLERANCE = 1e-14  # of the whole integral, per panel
@@ -40,7 +41,7 @@ def log_integral(p: Side, q: Side, *, alpha: float, theta: float) -> float:
     origin = float(p.means[p.weights.argmax()])
     scale = 2.0 ** -math.frexp(max(p.stds.max(), q.stds.max()))[1]
     p, q = p.moved(origin, scale), q.moved(origin, scale)
-    f, g = Parabolas.of(p.weights, p.means, p.stds), Parabolas.of(q.weights, q.means, q.stds)
+    f, g = (Parabolas.of(side.weights, side.means, side.stds, side.bare) for side in (p, q))
     skeleton = build_skeleton(p, q, f, g, alpha=alpha, theta=theta * scale)
     edges = panel_edges(skeleton, f, g, alpha=alpha)
     return _integrate(edges, skeleton, f, g, alpha)
@@ -109,26 +110,30 @@ def _panels(
 def _log_integrand(middle: Array, half: Array, skeleton: Skeleton, f: Parabolas, g: Parabolas, alpha: float) -> Array:
     """ln(q·excess(ln p/q)) at the nodes of each panel.
 
-    Distances are taken from the panel's middle, where differences of nearby floats are exact, and the power
-    p^α q^{1−α} from the segment's quadratic times what the other components add.
+    Everything is told relative to the two components that own the panel, by quadratics around its middle: far out the
+    logarithms themselves are huge, and their differences would be rounding and little else.
     """
     offsets = half[:, None] * NODES
     segment = np.searchsorted(skeleton.left[1:], middle)
     k, l = skeleton.p_owner[segment], skeleton.q_owner[segment]
-    log_p, over_p = _log_density(middle, offsets, f, k)
-    log_q, over_q = _log_density(middle, offsets, g, l)
+    over_p, over_q = _above_owner(middle, offsets, f, k), _above_owner(middle, offsets, g, l)
     t = (middle - skeleton.origin[segment])[:, None] + offsets
-    quadratic = skeleton.height[segment][:, None] - t * (
+    power = skeleton.height[segment][:, None] - t * (
         skeleton.slope[segment][:, None] + 0.5 * skeleton.curvature[segment][:, None] * t
     )
-    return log_weighted_excess(log_p, log_q, quadratic + alpha * over_p - (alpha - 1.0) * over_q, alpha)
+    ratio = relative(f, k[:, None], g, l[:, None], middle[:, None]).at(offsets)
+    z = ((middle - g.means[l])[:, None] + offsets) / g.stds[l][:, None]
+    log_q = g.heights[l][:, None] - 0.5 * z * z + over_q
+    return log_weighted_excess(ratio + over_p - over_q, log_q, power + alpha * over_p - (alpha - 1.0) * over_q, alpha)
 
 
-def _log_density(middle: Array, offsets: Array, curves: Parabolas, owner: Indices) -> tuple[Array, Array]:
-    """The log-density at middle + offsets, and by how much it exceeds the owner's share."""
-    z = ((middle[:, None] - curves.means)[:, None, :] + offsets[:, :, None]) / curves.stds
-    logs = curves.heights - 0.5 * z * z
-    own = np.take_along_axis(logs, owner[:, None, None], axis=2)[:, :, 0]
+def _above_owner(middle: Array, offsets: Array, curves: Parabolas, owner: Indices) -> Array:
+    """ln of the density over that of its component `owner`, at middle + offsets."""
+    everyone = np.arange(len(curves.means))[None, :]
+    curve = relative(curves, everyone, curves, owner[:, None], middle[:, None])
+    logs = curve.constant[:, None, :] + offsets[:, :, None] * (
+        curve.linear[:, None, :] + curve.square[:, None, :] * offsets[:, :, None]
+    )
     top = logs.max(axis=2)
-    rest = np.log(np.exp(logs - top[:, :, None]).sum(axis=2))
-    return top + rest, (top - own) + rest
+    above: Array = top + np.log(np.exp(logs - top[:, :, None]).sum(axis=2))
+    return above
