@@ -161,10 +161,10 @@ def executors(session: Any) -> int:
 
 
 def wait_until(ready: Any, what: str) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300  # a laden machine starts Java slowly
     while not ready():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{what} did not start within two minutes")
+            raise TimeoutError(f"{what} did not start within five minutes")
         time.sleep(0.2)
 
 

@@ -36,6 +36,7 @@ class GP(Model):
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.gaussian_process import GaussianProcessRegressor
         from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+        from threadpoolctl import threadpool_limits
 
         size = len(sample.at)
         lengths = math.sqrt(size) * np.ones(size)  # standardised points lie about √d apart
@@ -47,7 +48,9 @@ class GP(Model):
             n_restarts_optimizer=self.restarts,
             random_state=self.seed,
         )
-        with warnings.catch_warnings():
+        # One thread: for matrices of this size more cost more than they bring, and their number, which differs
+        # from machine to machine, would change the last digits.
+        with warnings.catch_warnings(), threadpool_limits(limits=1):
             # A length at its upper bound is a feature found to be irrelevant: no cause for alarm.
             warnings.simplefilter("ignore", ConvergenceWarning)
             process.fit(sample.inputs, sample.answers)
