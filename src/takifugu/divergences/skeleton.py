@@ -13,6 +13,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.divergences.envelope import Envelope, Indices, Parabolas, owners_at, upper_envelope
 from takifugu.divergences.gaussian import exact_margin
+from takifugu.divergences.narrow import fading_points, hidden_components
 
 _DROPS = (0.5, 3.0, 12.0, 40.0)  # where panels end, in units of the log-integrand below a peak
 _WIDTHS = (0.0, 1.0, 3.0, 6.0, 9.5)  # the same for the density of q, in standard deviations
@@ -90,7 +91,14 @@ def panel_edges(skeleton: Skeleton, f: Parabolas, g: Parabolas, *, alpha: float)
         _drop_points(skeleton, segment[high], anchor[high], slack),
         _bulk_points(skeleton, g),
     ]
-    return _thinned(np.unique(np.concatenate(edges)), skeleton, f, g, alpha)
+    coarse = _thinned(np.unique(np.concatenate(edges)), skeleton, f, g, alpha)
+    fine = [
+        *(hidden_components(coarse, curves, alpha) for curves in (f, g)),
+        fading_points(skeleton.left, skeleton.right, skeleton.p_owner, f),
+        fading_points(skeleton.left, skeleton.right, skeleton.q_owner, g),
+    ]
+    points = np.concatenate(fine)
+    return np.unique(np.concatenate([coarse, points[(points > coarse[0]) & (points < coarse[-1])]]))
 
 
 def _segment_owners(envelope: Envelope, cuts: Array) -> Indices:
