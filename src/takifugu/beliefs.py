@@ -1,10 +1,13 @@
 """What an adversary may believe: one distribution of the answer per secret, and possibly several such beliefs."""
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 from takifugu.errors import InputError
 from takifugu.priors.mixture import Mixture
+
+_LARGEST = 1e150
 
 
 class Belief(Mapping[Hashable, Mixture]):
@@ -49,10 +52,18 @@ def beliefs_from(priors: Any) -> tuple[Belief, ...]:
         if not isinstance(belief, Mapping):
             raise InputError(f"each belief must be a mapping from secret to Mixture, got {type(belief).__name__}")
         for secret, prior in belief.items():
+            if isinstance(secret, float) and not math.isfinite(secret):
+                raise InputError(f"a secret must be a value that can be named, got {secret!r}: drop or rename it")
             if not isinstance(prior, Mixture):
                 raise InputError(
                     f"the prior of {secret!r} must be a Mixture, got {type(prior).__name__}: make one with "
                     f"Mixture.gaussian, Mixture.empirical or Mixture.fit"
+                )
+            reach = max(float(abs(prior.means).max()), float(prior.stds.max()))
+            if reach > _LARGEST:
+                raise InputError(
+                    f"the prior of {secret!r} reaches {reach:g}, and above {_LARGEST:g} a variance leaves the range of "
+                    f"numbers here: use a larger unit"
                 )
         beliefs.append(Belief(belief))
     if not beliefs or not beliefs[0]:

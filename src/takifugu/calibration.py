@@ -88,6 +88,19 @@ class Calibration:
             f"({self.mechanism}). The worst pair is {a!r} against {b!r}, with a loss of {self.losses[a, b]:.6g}."
         )
 
+    def meets_budget(self) -> bool:
+        """Whether the noise is seen, once more, to be enough for every pair and belief.
+
+        A release asks this, since a calibration may come from a file that somebody has changed. For a proof see
+        `takifugu.certify`.
+        """
+        name, options = ("exact", {}) if self.guarantee == RPP else (self.mechanism, dict(self.options))
+        here = Binding(self.variance * (1 + 2**-50), None)
+        return (
+            _over_beliefs(get_mechanism(name, options), self.beliefs, self.pairs, self.alpha, self.epsilon, here)
+            == here
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values for JSON; no float loses a bit. It holds the priors: keep it private.
 
@@ -123,23 +136,33 @@ class Calibration:
     def from_dict(cls, data: Mapping[str, Any]) -> "Calibration":
         """What `to_dict` wrote, validated again. Nothing is proved by it: see `certify`."""
         try:
-            beliefs = tuple(
-                Belief({e["secret"]: Mixture(e["weights"], e["means"], e["stds"]) for e in belief})
-                for belief in data["beliefs"]
+            for belief in data["beliefs"]:
+                if len({entry["secret"] for entry in belief}) < len(belief):
+                    raise InputError("a secret stands twice in one belief: which prior is meant cannot be told")
+            beliefs = beliefs_from(
+                [
+                    {e["secret"]: Mixture(e["weights"], e["means"], e["stds"]) for e in belief}
+                    for belief in data["beliefs"]
+                ]
             )
             chosen = data["pairs"]
             pairs = Pairs(beliefs[0], None if chosen is None else [tuple(pair) for pair in chosen])
-            theta = data["theta"]
+            theta, worst = data["theta"], tuple(data["worst_pair"])
+            if worst not in pairs:
+                raise InputError(f"the worst pair {worst!r} is not among the pairs")
+            rule = get_mechanism(data["mechanism"], dict(data["options"]))
+            if data["guarantee"] != rule.guarantee:
+                raise InputError(f"{rule.name!r} gives the guarantee {rule.guarantee!r}, not {data['guarantee']!r}")
             return cls(
                 theta=theta if theta == math.inf else check.noise(theta),
                 alpha=check.order(data["alpha"]),
                 epsilon=check.budget(data["epsilon"]),
-                mechanism=data["mechanism"],
-                worst_pair=tuple(data["worst_pair"]),
+                mechanism=rule.name,
+                worst_pair=worst,
                 pairs=pairs,
                 beliefs=beliefs,
-                guarantee=data["guarantee"],
-                options=tuple(sorted(data["options"].items())),
+                guarantee=rule.guarantee,
+                options=tuple(sorted(rule.options.items())),
             )
         except (KeyError, TypeError, IndexError, AttributeError) as error:
             raise InputError(f"this is not a calibration as to_dict writes it: {error!r}") from error

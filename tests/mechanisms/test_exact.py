@@ -107,3 +107,27 @@ def test_thousands_of_pairs_that_tie_are_no_trouble():
     mixtures = {i: tk.Mixture([0.5, 0.5], [i % 2, 3], [1.0, 2.0]) for i in range(60)}
     two = tk.calibrate({0: mixtures[0], 1: mixtures[1]}, alpha=2, epsilon=0.01)
     assert tk.calibrate(mixtures, alpha=2, epsilon=0.01).variance == pytest.approx(two.variance, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-15, 1e-26])
+def test_budgets_beyond_the_digits_of_a_float_are_met(epsilon):
+    p, q = tk.Mixture([0.5, 0.5], [0, 1], [1, 1]), tk.Mixture([0.5, 0.5], [0, 2], [1, 1])
+    variance = Exact().least_variance(p, q, alpha=2.0, epsilon=epsilon)
+    assert decide(p, q, alpha=2.0, epsilon=epsilon, theta=math.sqrt(variance)).holds is True
+
+
+@pytest.mark.parametrize(("alpha", "epsilon"), [(2.0, 1e-4), (10.0, 0.01), (100.0, 0.5)])
+def test_a_needle_under_a_wide_component_is_seen(alpha, epsilon):
+    p = tk.Mixture([1 - 9e-4, 9e-4], [0, 0.37], [1, 1e-3])
+    result = tk.calibrate({"a": p, "b": tk.Mixture.gaussian(0, 1)}, alpha=alpha, epsilon=epsilon)
+    assert result.theta > 0
+    tk.verify(tk.certify(result))
+
+
+def test_a_peak_midway_between_two_nodes_of_the_screen_is_seen():
+    def around(w):
+        return tk.Mixture([w, (1 - w) / 2, (1 - w) / 2], [0, -10, 10], [1, 1, 1])
+
+    priors = {"q": tk.Mixture([0.5, 0.5], [-10, 10], [1, 1])} | {i: around(1e-4 * (1 - i / 100)) for i in range(4)}
+    result = tk.calibrate(priors, alpha=(39.5 / 36) ** 2, epsilon=0.68)
+    assert max(result.losses.values()) <= 0.68

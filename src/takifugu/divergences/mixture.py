@@ -18,8 +18,8 @@ from takifugu.divergences.skeleton import Side, Skeleton, build_skeleton, panel_
 
 _TOLERANCE = 1e-14  # of the whole integral, per panel
 _ABSOLUTE = 1e-20  # the same next to a mass of one: below it lies the rounding of the densities
-_ROUNDS = 60
-_MOST_PANELS = 200_000
+_ROUNDS = 50
+_MOST_PANELS = 20_000  # what takes more is rounding, which no panel is small enough for
 _BLOCK = 1 << 19  # exponentials at a time
 _FINEST = 1e-7  # a component narrower than this share of the distances around it needs more than float64
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.errors import BudgetError, InputError
 from takifugu.releases.frames import Columns, assembled, numbers, protected
@@ -45,36 +46,71 @@ def release_file(
 ) -> FileRelease:
     """Release one column of a Parquet or CSV file into another, in memory that does not grow with it.
 
-    The arguments are those of `takifugu.release`. `target` appears when it is complete and, with a ledger, after the
-    release was written down; until then everything is under a temporary name beside it. `progress` is called with the
-    number of rows done and, where it is known, of all rows.
+    The arguments are those of `takifugu.release`. With a ledger the file is read twice: the release is written down
+    before a value is drawn. `target` appears when it is complete; until then it is a draft beside it that only its
+    owner can read. `progress` is called with the number of rows done and, where it is known, of all rows.
     """
     check_others(others)
     plan = Plan.of(calibration, **options)
     origin, goal = Path(source), Path(target)
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
-    _refuse_early(plan)
-    digest = None if plan.ledger is None else plan.ledger.answer_digest()
+    paid = None
+    if plan.ledger is not None:  # what is drawn must have been paid for, so the file is read once before
+        with _reader(origin) as reader:
+            columns = Columns.of(reader.names, column=column, secret=secret, keep=keep, others=others)
+            paid, count = _digest(reader, plan, columns)
+        plan.charge(paid, count)
+    drawn = None if plan.ledger is None else plan.ledger.answer_digest()
     done = 0
     with _reader(origin) as reader, _draft(goal) as draft:
         columns = Columns.of(reader.names, column=column, secret=secret, keep=keep, others=others)
         with _writer(draft, goal.suffix) as write:
-            for batch in reader.batches(columns):
-                rows = protected(batch, plan, columns)
-                values = plan.checked(numbers(rows[columns.column]))
-                if digest is not None:
-                    digest.update(values)
+            for rows, values in _values(reader, plan, columns):
                 write(assembled(rows, plan.noised(values), plan, columns))
+                if drawn is not None:
+                    drawn.update(values)
                 done += len(values)
                 if progress is not None:
                     progress(done, reader.rows)
+        if drawn is not None and drawn.hexdigest() != paid:
+            raise InputError(f"{origin} changed while it was read: nothing was published, and the charge stands")
         _synchronise(draft)
-        if digest is not None:
-            plan.charge(digest.hexdigest(), done)  # nothing has left yet: the name is still the draft's
-        os.rename(draft, goal)
+        _appear(draft, goal)
     _synchronise(goal.parent)
     return FileRelease(goal, done, plan.theta, plan.granularity, plan.insecure)
+
+
+def _values(reader: "_Reader", plan: Plan, columns: Columns) -> Iterator[tuple[Any, Array]]:
+    """The rows that may be published, batch by batch, with their checked values."""
+    for batch in reader.batches(columns):
+        rows = protected(batch, plan, columns)
+        yield rows, plan.checked(numbers(rows[columns.column]))
+
+
+def _digest(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[str, int]:
+    """What the ledger is to know of the answer, and the number of values."""
+    _refuse_early(plan)
+    digest, count = plan.ledger.answer_digest(), 0  # type: ignore[union-attr]
+    for _, values in _values(reader, plan, columns):
+        digest.update(values)
+        count += len(values)
+    if count == 0:
+        raise InputError("the file has no rows: there is nothing to publish")
+    return digest.hexdigest(), count
+
+
+def _appear(draft: Path, goal: Path) -> None:
+    """Give the finished draft its name, unless somebody took that name in the meantime."""
+    mask = os.umask(0)
+    os.umask(mask)
+    draft.chmod(0o666 & ~mask)
+    try:
+        os.link(draft, goal)
+    except FileExistsError:
+        raise InputError(f"{goal} appeared in the meantime: a release does not replace a file") from None
+    except OSError:  # a file system without links
+        os.rename(draft, goal)
 
 
 class _Reader:
@@ -148,6 +184,10 @@ def _draft(goal: Path) -> Iterator[Path]:
     """A name beside the goal, gone again if it was not renamed."""
     _check_format(goal)
     draft = goal.with_name(f".{goal.name}.{os.getpid()}.{randomness.token_hex(8)}.partial")
+    try:
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except OSError as error:
+        raise InputError(f"{goal} cannot be written: {error.strerror}") from error
     try:
         yield draft
     finally:

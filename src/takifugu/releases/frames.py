@@ -86,8 +86,20 @@ def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.D
     """The rows that may be published, or an error."""
     if columns.secret is None:
         return frame
+    _refuse_telling_index(frame, columns.secret)
     kept = protected_rows(frame[columns.secret].to_list(), plan.calibration, columns.others)
     return frame if kept is None else frame.filter(kept.tolist())
+
+
+def _refuse_telling_index(frame: "nw.DataFrame[Any]", secret: str) -> None:
+    """A pandas table hands over its index too, which must not be the column of secrets again."""
+    if not frame.implementation.is_pandas_like() or not len(frame):
+        return
+    index = frame.to_native().index
+    if secret in index.names or list(index) == frame[secret].to_list():
+        raise InputError(
+            f"the index of the table holds the secret {secret!r} and would be published: reset_index(drop=True)"
+        )
 
 
 def assembled(frame: "nw.DataFrame[Any]", noisy: Array, plan: Plan, columns: Columns) -> Any:

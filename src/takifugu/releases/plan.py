@@ -75,7 +75,13 @@ class Plan:
 
     def checked(self, values: Any) -> Array:
         """The values as float64, or an error: all that can be refused before anything is drawn."""
-        return checked(values, theta=self.theta, granularity=self.granularity)[0]
+        ready = checked(values, theta=self.theta, granularity=self.granularity)[0]
+        if ready.ndim > 1:
+            raise InputError(
+                f"values must be one column, got an array of shape {ready.shape}: several answers about the same "
+                f"records are several releases, and do not compose without a joint prior"
+            )
+        return ready
 
     def charge(self, answer: str, count: int) -> None:
         """Write the release into the ledger, if there is one, or refuse."""
@@ -111,6 +117,11 @@ def _noise(calibration: Any, theta: float | None) -> float:
         raise CalibrationError(
             f"the mechanism {calibration.mechanism!r} found no finite noise, so nothing can be released: "
             f"calibrate with mechanism='exact'"
+        )
+    if not calibration.meets_budget():
+        raise CalibrationError(
+            f"theta={calibration.theta!r} does not meet the budget that this calibration states: it, or its file, was "
+            f"changed. Nothing was released; calibrate again"
         )
     if theta is None:
         return calibration.theta

@@ -87,6 +87,12 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.calibration_ = calibrate(
             priors, alpha=self.alpha, epsilon=self.epsilon, mechanism=self.mechanism, pairs=self.pairs
         )
+        alone = set(priors).difference(*self.calibration_.pairs)
+        if alone:
+            raise InputError(
+                f"records of {sorted(map(str, alone))} stand in none of the pairs, so nothing hides them: add pairs, "
+                f"or leave those records out"
+            )
         return self
 
     def transform(self, X: Any) -> Array:

@@ -1,0 +1,101 @@
+"""What a hostile or a hurried caller might try."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import takifugu as tk
+
+PRIORS = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(5, 1)}
+CALIBRATION = tk.calibrate(PRIORS, alpha=2, epsilon=1)
+
+
+def test_many_answers_do_not_pass_for_one(tmp_path):
+    with pytest.raises(tk.InputError, match="one column"):
+        tk.release(np.ones((3, 1000)), CALIBRATION, ledger=tmp_path / "ledger.db")
+
+
+@pytest.mark.parametrize("theta", [0.0, 1e-9, CALIBRATION.theta * (1 - 1e-9)])
+@pytest.mark.parametrize("mechanism", ["exact", "closed-form", "wasserstein-approx"])
+def test_a_calibration_that_was_changed_is_refused(theta, mechanism):
+    honest = tk.calibrate(PRIORS, alpha=2, epsilon=1, mechanism=mechanism)
+    tk.release([1.0, 2.0], honest)
+    changed = dataclasses.replace(honest, theta=min(theta, honest.theta * (1 - 1e-9)))
+    with pytest.raises(tk.CalibrationError, match="does not meet the budget"):
+        tk.release([1.0, 2.0], changed)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"mechanism": "magic"},
+        {"mechanism": ["?"]},
+        {"guarantee": "approximate"},
+        {"worst_pair": ["a", "z"]},
+        {"options": {"a": [1]}},
+        {"theta": "1"},
+    ],
+)
+def test_a_damaged_file_is_no_calibration(change):
+    data = json.loads(json.dumps(CALIBRATION.to_dict())) | change
+    with pytest.raises(tk.InputError):
+        tk.Calibration.from_dict(data)
+
+
+def test_a_secret_that_stands_twice_is_refused():
+    data = CALIBRATION.to_dict()
+    data["beliefs"][0].append(data["beliefs"][0][0])
+    with pytest.raises(tk.InputError, match="twice"):
+        tk.Calibration.from_dict(data)
+
+
+def test_an_index_that_tells_the_secret_is_refused():
+    table = pd.DataFrame({"s": ["a", "b"], "v": [1.0, 2.0]})
+    for telling in (table.set_index("s", drop=False), table.set_axis(["a", "b"])):
+        with pytest.raises(tk.InputError, match="reset_index"):
+            tk.release(telling, CALIBRATION, secret="s", column="v")
+    assert list(tk.release(table, CALIBRATION, secret="s", column="v").columns) == ["v"]
+
+
+def test_a_secret_in_no_pair_is_not_published_by_the_transformer():
+    X, y = np.array([[0.0], [1.0], [5.0], [6.0], [1e6], [1e6 + 1]]), np.array(list("aabbcc"))
+    with pytest.raises(tk.InputError, match="'c'"):
+        tk.ReleaseTransformer(prior="gaussian", pairs=[("a", "b")]).fit(X, y)
+
+
+def test_a_file_is_charged_before_a_value_is_drawn(tmp_path, monkeypatch):
+    from takifugu.releases.plan import Plan
+
+    source, ledger = tmp_path / "in.csv", tk.Ledger(tmp_path / "ledger.db")
+    source.write_text("s,v\na,1\nb,2\n")
+    seen = []
+
+    def noised(self, values):
+        seen.append(ledger.account())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Plan, "noised", noised)
+    with pytest.raises(KeyboardInterrupt):
+        tk.release_file(source, tmp_path / "out.csv", CALIBRATION, column="v", secret="s", ledger=ledger)
+    assert seen[0] is not None
+    assert sorted(p.name for p in tmp_path.glob("*out*")) + sorted(p.name for p in tmp_path.glob(".*")) == []
+
+
+def test_a_file_that_changes_between_the_readings_is_not_published(tmp_path, monkeypatch):
+    from takifugu.releases.plan import Plan
+
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("s,v\na,1\nb,2\n")
+    charge = Plan.charge
+
+    def charge_and_change(self, answer, count):
+        charge(self, answer, count)
+        source.write_text("s,v\na,1\nb,3\n")
+
+    monkeypatch.setattr(Plan, "charge", charge_and_change)
+    with pytest.raises(tk.InputError, match="changed while it was read"):
+        tk.release_file(source, target, CALIBRATION, column="v", secret="s", ledger=tmp_path / "ledger.db")
+    assert not target.exists()
