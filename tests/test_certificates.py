@@ -22,6 +22,7 @@ from takifugu import (
     list_mechanisms,
     verify,
 )
+from takifugu.beliefs import Belief
 from takifugu.certificates import RedactedCertificate
 
 GAUSSIANS = {"yes": Mixture.gaussian(0.0, 1.0), "no": Mixture.gaussian(1.5, 1.25)}
@@ -127,10 +128,14 @@ class TestCertify:
             certify(calibrate(priors, alpha=2, epsilon=1))
 
     def test_a_belief_without_one_of_the_secrets_is_refused(self):
-        data = calibrate([GAUSSIANS, GAUSSIANS], alpha=2, epsilon=1).to_dict()
+        calibration = calibrate([GAUSSIANS, GAUSSIANS], alpha=2, epsilon=1)
+        data = calibration.to_dict()
         data["beliefs"][1].pop()
+        with pytest.raises(InputError, match="the same secrets"):
+            Calibration.from_dict(data)
+        lacking = Belief({s: m for s, m in GAUSSIANS.items() if s != "no"})
         with pytest.raises(InputError, match="none to 'no'"):
-            certify(Calibration.from_dict(data))
+            certify(dataclasses.replace(calibration, beliefs=(calibration.beliefs[0], lacking)))
 
     def test_no_noise_where_none_is_needed(self):
         points = {"a": Mixture.empirical([0, 1]), "b": Mixture.empirical([0, 1, 1])}

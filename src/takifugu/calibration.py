@@ -95,11 +95,8 @@ class Calibration:
         `takifugu.certify`.
         """
         name, options = ("exact", {}) if self.guarantee == RPP else (self.mechanism, dict(self.options))
-        here = Binding(self.variance * (1 + 2**-50), None)
-        return (
-            _over_beliefs(get_mechanism(name, options), self.beliefs, self.pairs, self.alpha, self.epsilon, here)
-            == here
-        )
+        here, budget = Binding(self.variance * (1 + 2**-50), None), self.epsilon * (1 + 1e-9)
+        return _over_beliefs(get_mechanism(name, options), self.beliefs, self.pairs, self.alpha, budget, here) == here
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values for JSON; no float loses a bit. It holds the priors: keep it private.

@@ -11,10 +11,10 @@ from takifugu import InputError, Mixture, renyi_divergence
 from takifugu.divergences.certified import enclose
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(16))
 def test_agrees_with_an_independent_quadrature(seed):
     rng = np.random.default_rng(seed)
-    p, q = mixture(rng, most=4), mixture(rng, most=4)
+    p, q = mixture(rng, most=3), mixture(rng, most=3)
     alpha = float(rng.choice([1.01, 1.5, 2, 3.7, 20, 100]))
     theta = float(rng.choice([0.0, 0.3, 3.0]))
     value = renyi_divergence(p, q, alpha=alpha, theta=theta)

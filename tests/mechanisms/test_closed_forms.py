@@ -30,7 +30,7 @@ def test_closed_form_is_the_formula_of_the_paper_rounded_up():
 
 def test_envelope_is_the_least_closed_form_over_larger_orders():
     rng = np.random.default_rng(1)
-    for _ in range(300):
+    for _ in range(60):
         (p, q), (alpha, epsilon) = gaussian_pair(rng), budget(rng)
         args = float(p.means[0] - q.means[0]), float(p.stds[0]), float(q.stds[0])
         found = envelope(*args, alpha=alpha, epsilon=epsilon)
