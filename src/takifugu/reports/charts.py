@@ -12,6 +12,7 @@ _WIDTH = 480
 _LEFT, _RIGHT = 46.0, 466.0
 _BARS = 60  # a histogram with more values is binned to this many
 _NAME = 24  # characters of a secret in a legend
+_SPIKE = 6.0  # a peak this many times as tall as the lowest one is cut off
 
 
 def density_chart(facts: Facts) -> str:
@@ -24,9 +25,7 @@ def density_chart(facts: Facts) -> str:
     binned = [h for h in histograms if h is not None]
     height = 230 + used
     top = used + 16
-    # Of a histogram the picture keeps what stands out, of a spike only its foot: the eye compares the rest.
-    tallest = max(_tallest(curves), *(float(h[1].max()) for h in binned), 0.0) if binned else _tallest(curves)
-    panel = Panel(x, Scale(0.0, 1.06 * tallest, height - 46, top))
+    panel = Panel(x, _y_scale([*(c.y for c in curves), *(h[1] for h in binned)], height - 46, top))
     panel.axes(x_label="answer", y_numbers=False)
     for i, (at, heights, width) in enumerate(binned):
         shift = (i - (len(binned) - 1) / 2) * width / max(1, len(binned))
@@ -58,7 +57,7 @@ def before_after_chart(facts: Facts) -> str:
     for k, (name, pair) in enumerate(rows):
         last = k == len(rows) - 1
         top, bottom = foot + 16, foot + 130
-        panel = Panel(x, Scale(0.0, 1.08 * _tallest(pair), bottom, top))
+        panel = Panel(x, _y_scale([curve.y for curve in pair], bottom, top))
         panel.axes(x_label="answer" if last else "", y_numbers=False)
         _draw(panel, pair, filled=True)
         panel.note(name)
@@ -114,9 +113,10 @@ def _x_scale(curves: "list[Curve] | tuple[Curve, ...]") -> Scale:
     return Scale(low - pad, high + pad, 14.0, _RIGHT)
 
 
-def _tallest(curves: "list[Curve] | tuple[Curve, ...]") -> float:
-    """The top of the picture; masses are scaled on their own."""
-    return max((float(c.y.max()) for c in curves if len(c.y)), default=1.0) or 1.0
+def _y_scale(heights: list[Array], bottom: float, top: float) -> Scale:
+    """From 0 to the tallest, unless that is a spike beside which nothing else could be seen."""
+    peaks = [float(y.max()) for y in heights if len(y)]
+    return Scale(0.0, 1.06 * (min(max(peaks), _SPIKE * min(peaks)) or 1.0), bottom, top)
 
 
 def _draw(panel: Panel, curves: "list[Curve] | tuple[Curve, ...]", *, filled: bool) -> None:

@@ -125,23 +125,18 @@ def exact_curve(beliefs: tuple[Belief, ...], pairs: Pairs, alpha: float, low: fl
     while loss(top) > low and top < 1e150:
         top *= 2.0
     bottom = top / 2
-    while (at := loss(bottom)) < high and bottom > 1e-3 * start:
+    while loss(bottom) < high and bottom > 1e-3 * start:
         bottom /= 2.0
-    if math.isinf(at):
-        bottom = _finite_above(loss, bottom, 2 * bottom)
-    thetas = np.concatenate([[0.0], np.geomspace(bottom, top, _POINTS)])
-    return _ordered("exact", np.array([loss(float(theta)) for theta in thetas]), thetas, low, high)
-
-
-def _finite_above(loss: Callable[[float], float], low: float, high: float) -> float:
-    """A θ near the least with a finite loss: the curve is steep there and should not begin in mid-air."""
-    for _ in range(6):
-        middle = 0.5 * (low + high)
-        if math.isinf(loss(middle)):
-            low = middle
-        else:
-            high = middle
-    return high
+    thetas = [0.0, *np.geomspace(bottom, top, _POINTS // 2).tolist()]
+    losses = [loss(theta) for theta in thetas]
+    for _ in range(_POINTS // 2):
+        # Where the tails of a pair barely fit, the loss falls off a cliff: points go where it changes most.
+        heights = np.log(np.clip(losses, low / 2, 4 * high))
+        k = int(np.argmax(heights[:-1] - heights[1:]))
+        middle = 0.5 * (thetas[k] + thetas[k + 1])
+        thetas.insert(k + 1, middle)
+        losses.insert(k + 1, loss(middle))
+    return _ordered("exact", np.array(losses), np.array(thetas), low, high)
 
 
 @lru_cache(maxsize=64)
@@ -192,13 +187,13 @@ def _loss(beliefs: tuple[Belief, ...], pairs: Pairs, alpha: float, theta: float)
 
 
 def _ordered(mechanism: str, epsilon: Array, theta: Array, low: float, high: float) -> NoiseCurve:
-    order = np.argsort(epsilon, kind="stable")
+    """By ascending budget, cut to the range; at its upper end stands the least θ that was looked at within it."""
+    order = np.lexsort((-theta, epsilon))
     epsilon, theta = epsilon[order], theta[order]
-    seen = np.isfinite(epsilon) & (epsilon >= 0.9 * low) & (epsilon <= 1.3 * high)
-    epsilon, theta = epsilon[seen], theta[seen]
-    if theta.size and theta[-1] == 0 and epsilon[-1] < high:  # beyond the loss without noise none is needed
-        epsilon, theta = np.append(epsilon, high), np.append(theta, 0.0)
-    return NoiseCurve(mechanism, epsilon, theta)
+    inside = (epsilon >= 0.9 * low) & (epsilon < high)
+    beyond = np.flatnonzero(epsilon >= high)
+    epsilon, last = epsilon[inside], theta[beyond[0]] if beyond.size else theta[-1]
+    return NoiseCurve(mechanism, np.append(epsilon, high), np.append(theta[inside], last))
 
 
 def _others(calibration: Calibration) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ class Scale:
         """
         if self.is_log:
             decades = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
-            steps = (1, 2, 5) if len(decades) <= 4 else (1,)
+            steps = (1, 2, 5) if self.high < 500 * self.low else (1,)
             return [x for d in decades for s in steps if self.low * 0.999 <= (x := _decimal(s, d)) <= self.high * 1.001]
         width = (self.high - self.low) / most
         if not (math.isfinite(width) and width > 0):
@@ -94,6 +94,7 @@ class Panel:
 
     def curve(self, x: Array, y: Array, index: int, *, filled: bool = False, width: float = 2.0) -> None:
         """A line in the colour and dash of a series, perhaps with the area under it."""
+        y = np.minimum(y, self.y.high)  # a peak beyond the picture is cut off flat
         points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(self.x(x), self.y(y), strict=True))
         if filled and len(x):
             foot = f"{float(self.y(self.y.low)):.1f}"
@@ -107,7 +108,7 @@ class Panel:
     def bars(self, x: Array, y: Array, index: int, *, width: float, shift: float = 0.0, opacity: float = 0.3) -> None:
         """Bars of a width in units of the picture, from the foot of the panel."""
         foot = float(self.y(self.y.low))
-        for at, top in zip(self.x(x), self.y(y), strict=True):
+        for at, top in zip(self.x(x), self.y(np.minimum(y, self.y.high)), strict=True):
             if foot - top > 0.2:
                 self.parts.append(
                     f'<rect x="{at + shift - width / 2:.1f}" y="{top:.1f}" width="{width:.1f}" '
@@ -156,7 +157,9 @@ def document(parts: Sequence[str], *, name: str, title: str, description: str, w
 
 
 def _text(x: float, y: float, text: str, *, anchor: str = "start", fill: str = MUTED, weight: str = "400") -> str:
-    style = f'text-anchor="{anchor}" fill="{fill}" font-weight="{weight}"'
+    # A rim in the colour of the paper keeps a label readable where a line runs behind it.
+    rim = 'stroke="var(--tk-paper, #ffffff)" stroke-width="4" stroke-linejoin="round" paint-order="stroke"'
+    style = f'text-anchor="{anchor}" fill="{fill}" font-weight="{weight}" {rim}'
     return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(text)}</text>'
 
 
