@@ -1,7 +1,6 @@
 """Noise against budget, mechanism by mechanism, cheaply enough to follow a slider."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
