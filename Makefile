@@ -24,7 +24,7 @@ test: lint       ## lint, type-check and test
 	$(BIN)/python -m pytest -n auto
 
 demo: $(READY)   ## the main job, from nothing
-	$(BIN)/python -m takifugu.demo
+	$(BIN)/python -m takifugu demo
 
 bench: $(READY)  ## ratios against peers, side by side
 	$(BIN)/python -m benchmarks

@@ -126,7 +126,7 @@ class Facts:
 
 
 def facts_for(
-    priors: Mapping[Hashable, Mixture] | Sequence[Mapping[Hashable, Mixture]],
+    priors: Mapping[Any, Mixture] | Sequence[Mapping[Any, Mixture]],
     *,
     alpha: float,
     epsilon: float,

@@ -7,7 +7,8 @@ from functools import lru_cache
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.calibration import Belief, Calibration, calibrate
+from takifugu.beliefs import Belief
+from takifugu.calibration import Calibration, calibrate
 from takifugu.divergences.general import divergence
 from takifugu.errors import CalibrationError, MechanismError
 from takifugu.mechanisms import get_mechanism

@@ -18,10 +18,10 @@ def answer(facts: Facts) -> str:
         )
     if facts.theta == 0:
         return f"No noise is needed: even without any, every pair of secrets is within the budget ({budget})."
-    promise = "keeps" if facts.calibration.guarantee == RPP else "gives the weaker, approximate promise to"
+    promise = "hides" if facts.calibration.guarantee == RPP else "gives a weaker, approximate promise to hide"
     return (
         f"Adding Gaussian noise of standard deviation θ = {number(facts.theta)} to each published value {promise} "
-        f"{_pairs(facts)} within the budget ({budget})."
+        f"{_what(facts)}, within the budget ({budget})."
     )
 
 
@@ -76,7 +76,7 @@ def saving(facts: Facts) -> str | None:
     )
 
 
-def _pairs(facts: Facts) -> str:
+def _what(facts: Facts) -> str:
     count = len(facts.calibration.pairs)
     a, b = map(clean, facts.worst_pair)
-    return f"{a} and {b}" if count == 1 else f"each of the {count:,} pairs of secrets"
+    return f"whether the secret is {a} or {b}" if count == 1 else f"the secrets of {count:,} pairs from one another"
