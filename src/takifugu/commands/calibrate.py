@@ -94,4 +94,5 @@ def command(
         out = console()
         tell(facts, out)
         if files:
+            out.print()
             tell_files(files, out)

@@ -44,13 +44,13 @@ def command(output: str | None) -> None:
 
     step(f"Reading {about.title}: {about.rows:,} people, CC BY 4.0")
     people = datasets.load("adult")
-    step(f"Fitting what an adversary expects of {column!r}, for {pair[0]} and for {pair[1]}")
+    step(f"Fitting what an adversary expects of {column!r}, by {secret}")
     priors = fit_priors(people, secret=secret, query=Raw(column), secrets=pair)
     step("Finding the least noise that hides one from the other (α = 3, ε = 1)")
     result = calibrate(priors, alpha=3, epsilon=1, pairs=[pair])
     step("Proving that it is enough")
     certificate = certify(result)
-    step("Computing what an adversary can still infer, and what an analyst can still learn")
+    step("Computing what can still be inferred and what can still be learned")
     facts = facts_of(
         result,
         question=f"How much noise hides {secret} ({pair[0]} or {pair[1]}) in a published value of {column}, "
@@ -65,7 +65,7 @@ def command(output: str | None) -> None:
     write_text(render(facts, dated=datetime.date.today()), folder / "report.html")
     step("Proving it once more, from the certificate's file alone")
     verify(folder / "certificate.json")
-    step(f"Publishing {column!r} with the noise, through a ledger that will not let it out twice")
+    step(f"Publishing {column!r}, through a ledger that lets it out once")
     ledger = Ledger(folder / "ledger.db", records="adult")
     published = release(people, result, column=column, secret=secret, others="drop", ledger=ledger)
     write_text(published.to_csv(index=False, lineterminator="\n"), folder / "published.csv")
@@ -81,7 +81,9 @@ def command(output: str | None) -> None:
         ("calibration.json", "for takifugu release (private)"),
         ("ledger.db", "remembers what was published (private)"),
     ]
-    tell_files([(str(folder / name), what) for name, what in files], out)
+    out.print()
+    out.print(f"In {folder}:")
+    tell_files(files, out)
     out.print()
     out.print("Next, with a table of your own: takifugu calibrate --help")
 

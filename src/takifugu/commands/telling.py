@@ -96,5 +96,4 @@ def tell_files(files: list[tuple[str, str]], out: "Console") -> None:
     lines.add_column(style="dim")
     for path, what in files:
         lines.add_row(str(Path(path)), what)
-    out.print()
     out.print(Padding(lines, (0, 2)))
