@@ -43,7 +43,7 @@ def render(facts: Facts, *, dated: datetime.date | None = None) -> str:
         odds_table=_odds_table(facts),
         usefulness=_say(words.usefulness(facts)),
         analyst_table=_table(
-            "Standard error that the noise leaves in a mean",
+            "Error of a mean, from the noise",
             ("Published values", "Error"),
             [(f"{one.releases:,}", number(one.error)) for one in facts.analyst],
         ),
@@ -119,9 +119,9 @@ def _comparison_table(facts: Facts) -> str:
     for i, one in enumerate(facts.comparisons):
         if one.mechanism == facts.calibration.mechanism:
             chosen = i
-        note = "weaker promise" if one.is_weaker else "no finite answer" if math.isinf(one.theta) else ""
-        rows.append((one.label, number(one.theta), number(one.theta * one.theta), note))
-    head = ("Mechanism", "Noise θ", "Mean square error", "Remark")
+        note = " (weaker promise)" if one.is_weaker else " (no finite answer)" if math.isinf(one.theta) else ""
+        rows.append((one.label + note, number(one.theta), number(one.theta * one.theta)))
+    head = ("Mechanism", "Noise θ", "Square error θ²")
     return _table("The same budget, by other rules", head, rows, chosen=chosen)
 
 

@@ -187,13 +187,21 @@ def _loss(beliefs: tuple[Belief, ...], pairs: Pairs, alpha: float, theta: float)
 
 
 def _ordered(mechanism: str, epsilon: Array, theta: Array, low: float, high: float) -> NoiseCurve:
-    """By ascending budget, cut to the range; at its upper end stands the least θ that was looked at within it."""
+    """By ascending budget, cut to the range; at its upper end stands the least θ that was looked at."""
     order = np.lexsort((-theta, epsilon))
     epsilon, theta = epsilon[order], theta[order]
-    inside = (epsilon >= 0.9 * low) & (epsilon < high)
+    inside = (epsilon > low) & (epsilon < high)
+    ends_at = np.append(epsilon[inside], high)
     beyond = np.flatnonzero(epsilon >= high)
-    epsilon, last = epsilon[inside], theta[beyond[0]] if beyond.size else theta[-1]
-    return NoiseCurve(mechanism, np.append(epsilon, high), np.append(theta[inside], last))
+    thetas = np.append(theta[inside], theta[beyond[0]] if beyond.size else theta[-1])
+    below = np.flatnonzero((epsilon > 0) & (epsilon <= low))
+    if below.size:  # between two points that straddle it, the curve is a power law as good as exactly
+        left = below[-1]
+        span = math.log(ends_at[0] / epsilon[left])
+        share = math.log(low / epsilon[left]) / span if span else 0.0
+        ends_at = np.append(low, ends_at)
+        thetas = np.append(theta[left] ** (1 - share) * thetas[0] ** share, thetas)
+    return NoiseCurve(mechanism, ends_at, thetas)
 
 
 def _others(calibration: Calibration) -> tuple[str, ...]:
