@@ -62,6 +62,23 @@ def test_people_read_what_was_found_and_files_are_there(tmp_path):
     assert read == expected(tk.Mean("oldpeak"))
 
 
+def test_what_it_writes_can_be_released_and_certified(tmp_path):
+    people = tmp_path / "people.csv"
+    tk.datasets.load("heart")[["slope", "oldpeak"]].to_csv(people, index=False)
+    kept = tmp_path / "calibration.json"
+    asked = ("--secret", "slope", "--query", "raw:oldpeak", "--prior", "gaussian", "--alpha", 3, "--epsilon", 1)
+    assert run(people, *asked, "--output", kept).exit_code == 0
+    ends = ("--calibration", kept, "--column", "oldpeak", "--secret", "slope", "--quiet")
+    for command in (
+        ("release", people, tmp_path / "published.csv", *ends),
+        ("certify", kept, "-o", tmp_path / "certificate.json"),
+        ("verify", tmp_path / "certificate.json"),
+    ):
+        result = CliRunner().invoke(main, [str(part) for part in command])
+        assert result.exit_code == 0, result.output
+    assert len(pd.read_csv(tmp_path / "published.csv")) == 303
+
+
 def test_a_file_with_hostile_names(tmp_path):
     table = pd.DataFrame({"who": [HOSTILE, "b"] * 40, "value": range(80)})
     table.to_csv(tmp_path / "people.csv", index=False)

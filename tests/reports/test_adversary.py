@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -89,7 +90,15 @@ def test_infinite_noise_tells_nothing():
     assert {one.exact for one in found.odds} == {1.0}
 
 
-def test_many_components_are_no_burden():
+def test_thousands_of_components_fit_in_memory():
     values = np.linspace(0, 1, 2000)
     p, q = Mixture.empirical(values), Mixture.empirical(values**2)
-    assert 0 < total_variation(p.with_noise(0.1), q.with_noise(0.1)) < total_variation(p, q) <= 1
+    noisy = p.with_noise(0.1), q.with_noise(0.1)
+    tracemalloc.start()
+    found = adversary(p, q, alpha=2, epsilon=1, theta=0.1)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2e8
+    few = [Mixture.empirical(v[::20]).with_noise(0.1) for v in (values, values**2)]
+    assert found.guess_after == pytest.approx(best_guess(*few), abs=2e-3)
+    assert found.guess_before == best_guess(p, q) > best_guess(*noisy)

@@ -13,7 +13,8 @@ from takifugu.priors.mixture import Mixture
 
 _SCORES = np.linspace(-9.0, 9.0, 145)  # of each component: beyond nine deviations there is no mass to speak of
 _SPLIT = 64  # cells in which the likelier secret changes are cut into this many
-_MOST_COMPONENTS = 200  # beyond that the components are sampled more thinly
+_MOST_PLACES = 6_000  # more than that are thinned out: so many components overlap
+_BLOCK = 1 << 21  # distribution functions of components at a time
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ def total_variation(p: Mixture, q: Mixture) -> float:
     >>> total_variation(Mixture.empirical([0, 1]), Mixture.empirical([1, 2]))
     0.5
     """
+    if p.is_discrete and q.is_discrete:
+        return float(min(1.0, 0.5 * np.abs(np.subtract(*_masses(p, q))).sum()))
     x = _places(p, q)
     steps = np.diff(_ahead(p, q, x))
     crossing = np.flatnonzero(steps[:-1] * steps[1:] < 0)
@@ -90,8 +93,11 @@ def odds_bound(probability: float, *, alpha: float, epsilon: float) -> float:
 
 def odds_quantiles(p: Mixture, q: Mixture, probabilities: tuple[float, ...]) -> tuple[float, ...]:
     """The quantiles of the likelihood ratio p/q of a value drawn from p."""
-    x = _places(p, q)
-    mass_p, mass_q = (np.diff(np.concatenate([[0.0], np.asarray(m.cdf(x)), [1.0]])) for m in (p, q))
+    if p.is_discrete and q.is_discrete:
+        mass_p, mass_q = _masses(p, q)
+    else:
+        x = _places(p, q)
+        mass_p, mass_q = (np.diff(np.concatenate([[0.0], _cdf(m, x), [1.0]])) for m in (p, q))
     kept = mass_p > 1e-15
     mass_p, mass_q = mass_p[kept], mass_q[kept]
     with np.errstate(divide="ignore"):
@@ -123,17 +129,34 @@ def adversary(p: Mixture, q: Mixture, *, alpha: float, epsilon: float, theta: fl
 
 
 def _ahead(p: Mixture, q: Mixture, x: Array) -> Array:
-    ahead: Array = np.asarray(p.cdf(x)) - np.asarray(q.cdf(x))
-    return ahead
+    return _cdf(p, x) - _cdf(q, x)
+
+
+def _cdf(mixture: Mixture, x: Array) -> Array:
+    """The distribution function in blocks: thousands of points and components together would fill the memory."""
+    mixture = mixture.simplified()
+    rows = max(1, _BLOCK // len(mixture))
+    return np.concatenate([np.asarray(mixture.cdf(x[start : start + rows])) for start in range(0, len(x), rows)])
+
+
+def _masses(p: Mixture, q: Mixture) -> tuple[Array, Array]:
+    """The masses of both at every point of either."""
+    p, q = p.simplified(), q.simplified()
+    points = np.union1d(p.means, q.means)
+    found = np.zeros((2, len(points)))
+    for row, mixture in zip(found, (p, q), strict=True):
+        row[np.searchsorted(points, mixture.means)] = mixture.weights
+    return found[0], found[1]
 
 
 def _places(p: Mixture, q: Mixture) -> Array:
     """Points that follow every component; both sides of every point mass."""
-    points = []
-    for mixture in (p, q):
-        mixture = mixture.simplified()
-        scores = _SCORES[:: 1 + len(mixture) // _MOST_COMPONENTS]
-        points.append((mixture.means[:, None] + mixture.stds[:, None] * scores).ravel())
-        atoms = mixture.means[mixture.stds == 0]
-        points.extend((atoms, np.nextafter(atoms, -np.inf)))
-    return np.unique(np.concatenate(points))
+    bells, atoms = [], []
+    for mixture in (p.simplified(), q.simplified()):
+        wide = mixture.stds > 0
+        scores = _SCORES[:: 1 + int(wide.sum()) // 200]
+        bells.append((mixture.means[wide, None] + mixture.stds[wide, None] * scores).ravel())
+        atoms.append(mixture.means[~wide])
+    x, points = np.unique(np.concatenate(bells)), np.concatenate(atoms)
+    x = np.append(x[:: 1 + len(x) // _MOST_PLACES], x[-1:])
+    return np.unique(np.concatenate([x, points, np.nextafter(points, -np.inf)]))
