@@ -10,6 +10,7 @@ from scipy.integrate import trapezoid
 import takifugu as tk
 from takifugu.findings import FewRows
 from takifugu.queries.priors import Priors
+from takifugu.reports import words
 from takifugu.reports.facts import facts_for, facts_of
 from takifugu.reports.noise_curves import budgets
 
@@ -70,6 +71,13 @@ def test_a_mechanism_without_an_answer_has_facts_too():
     assert facts.after is None
     assert facts.adversary.guess_after == 0.5
     assert json.loads(json.dumps(facts.to_dict(), allow_nan=False))["theta"] is None
+
+
+def test_a_weaker_promise_claims_no_bound():
+    facts = facts_for(GAUSSIAN, alpha=2, epsilon=1, mechanism="wasserstein-approx", question="?")
+    assert facts.adversary.guess_bound == 1.0
+    assert {one.bound for one in facts.adversary.odds} == {math.inf}
+    assert "bounds nothing by itself" in words.odds(facts)
 
 
 def test_several_beliefs_and_many_secrets():

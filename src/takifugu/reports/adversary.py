@@ -1,4 +1,4 @@
-"""What one release tells about the secret: the best possible guess, and how far the odds move.
+"""What one release tells about the secret: the best possible guess, and how far the odds move (proofs/inference.md).
 
 The adversary here knows both priors, gives the two secrets of a pair equal odds beforehand and wastes nothing.
 """

@@ -10,6 +10,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.calibration import Calibration, calibrate
 from takifugu.findings import Finding
+from takifugu.mechanisms.base import RPP
 from takifugu.pairs import Pair
 from takifugu.priors.mixture import Mixture
 from takifugu.reports.adversary import Adversary, adversary
@@ -174,6 +175,8 @@ def facts_of(
         noisy = p.with_noise(theta), q.with_noise(theta)
         noisy_x = grid([*noisy, p, q])
         after = curve(str(a), noisy[0], noisy_x), curve(str(b), noisy[1], noisy_x)
+    # A weaker promise bounds nothing by ε alone.
+    promised = calibration.epsilon if calibration.guarantee == RPP else math.inf
     rows = getattr(priors, "rows", {})
     return Facts(
         question=question,
@@ -186,7 +189,7 @@ def facts_of(
         after=after,
         noise_curves=noise_curves(calibration, comparisons),
         comparisons=comparisons,
-        adversary=adversary(p, q, alpha=calibration.alpha, epsilon=calibration.epsilon, theta=theta),
+        adversary=adversary(p, q, alpha=calibration.alpha, epsilon=promised, theta=theta),
         analyst=tuple(Averaged(n, theta / math.sqrt(n)) for n in _RELEASES),
         spread=max(p.std, q.std),
         findings=tuple(getattr(priors, "findings", ())),

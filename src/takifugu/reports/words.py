@@ -39,11 +39,10 @@ def inference(facts: Facts) -> str:
 def odds(facts: Facts) -> str:
     """How far one release can move somebody's opinion."""
     typical = next(o for o in facts.adversary.odds if o.probability == 0.95)
-    return (
-        f"In 95 of 100 releases the odds in favour of the true secret rise by a factor of "
-        f"{number(typical.exact, 3)} or less; the budget alone, whatever the priors, promises "
-        f"{number(typical.bound, 3)} or less."
-    )
+    here = f"In 95 of 100 releases the odds in favour of the true secret rise by a factor of {number(typical.exact, 3)}"
+    if math.isinf(typical.bound):
+        return f"{here} or less; the mechanism's promise, weaker than the budget's, bounds nothing by itself."
+    return f"{here} or less; the budget alone, whatever the priors, promises {number(typical.bound, 3)} or less."
 
 
 def usefulness(facts: Facts) -> str:
