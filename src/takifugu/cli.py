@@ -48,8 +48,12 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             _interrupted()
+        except RuntimeError as error:
+            if str(error) != "Query interrupted":  # what DuckDB makes of Ctrl-C while it reads
+                raise
+            _interrupted()
         except TakifuguError as error:
-            if type(error.__cause__).__name__ == "InterruptException":  # Ctrl-C while DuckDB was reading
+            if type(error.__cause__).__name__ == "InterruptException":  # the same, as an error of its own
                 _interrupted()
             click.echo(f"takifugu: {error}", err=True)
             sys.exit(2 if isinstance(error, InputError) else 1)

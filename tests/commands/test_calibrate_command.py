@@ -169,6 +169,17 @@ def test_an_interruption_leaves_nothing(tmp_path, target):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize(("text", "status"), [("Query interrupted", 130), ("another", 1)])
+def test_an_interruption_inside_the_engine_is_one(monkeypatch, text, status):
+    def interrupted(*arguments, **named):
+        raise RuntimeError(text)
+
+    monkeypatch.setattr("takifugu.queries.priors.fit_priors", interrupted)
+    result = run(*MEAN)
+    assert result.exit_code == status
+    assert ("interrupted; no file" in result.stderr) == (status == 130)
+
+
 def test_it_speaks_to_a_terminal_without_greek():
     ended = subprocess.run(
         [sys.executable, "-m", "takifugu", "calibrate", *MEAN],
