@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
+CORE    = $(VENV)/.core
 READY   = $(VENV)/.ready
 
 .PHONY: test demo bench lint format clean help
@@ -9,9 +10,13 @@ READY   = $(VENV)/.ready
 help:            ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/: .*##/\t/'
 
-$(READY): pyproject.toml
+$(CORE): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Takifugu needs Python 3.11 or newer; set PYTHON=")'
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(READY): $(CORE)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
@@ -23,8 +28,8 @@ lint: $(READY)   ## ruff and mypy
 test: lint       ## lint, type-check and test
 	$(BIN)/python -m pytest -n auto
 
-demo: $(READY)   ## the main job, from nothing
-	$(BIN)/python -m takifugu.demo
+demo: $(CORE)    ## the main job, from nothing
+	$(BIN)/python -m takifugu demo
 
 bench: $(READY)  ## ratios against peers, side by side
 	$(BIN)/python -m benchmarks

@@ -41,6 +41,14 @@ def test_a_glob_is_one_table(tmp_path):
     assert table.collect(table.frame.select(nw.len()))["len"] == [6]
 
 
+def test_yes_and_no_stay_text_and_truth_stays_truth(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text('"it ""is""",flag,late\nyes,true,true\nno,false,false\n,,no\n')
+    table = Table(path)
+    assert table.schema == {'it "is"': nw.String, "flag": nw.Boolean, "late": nw.String}
+    assert table.collect(table.frame)["late"] == ["true", "false", "no"]
+
+
 def test_the_whole_file_decides_the_type(tmp_path):
     path = tmp_path / "late.csv"
     path.write_text("x\n" + "1\n" * 50_000 + "1.5\n")

@@ -1,7 +1,7 @@
 """From beliefs and a budget to the noise that meets it."""
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -166,7 +166,7 @@ class Calibration:
 
 
 def calibrate(
-    priors: Mapping[Hashable, Mixture] | Sequence[Mapping[Hashable, Mixture]],
+    priors: Mapping[Any, Mixture] | Sequence[Mapping[Any, Mixture]],
     *,
     alpha: float,
     epsilon: float,
@@ -217,7 +217,7 @@ def calibrate(
 
 
 def sweep(
-    priors: Mapping[Hashable, Mixture] | Sequence[Mapping[Hashable, Mixture]],
+    priors: Mapping[Any, Mixture] | Sequence[Mapping[Any, Mixture]],
     *,
     alphas: Iterable[float],
     epsilons: Iterable[float],

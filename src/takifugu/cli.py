@@ -1,11 +1,11 @@
 """The command line: parses, calls, prints. Each command is a file in `takifugu.commands`.
 
-Exit status: 0 done, 1 refused or not proved, 2 bad input.
+Exit status: 0 done, 1 refused or not proved, 2 bad input, 130 interrupted.
 """
 
 import sys
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -14,6 +14,9 @@ from takifugu.errors import InputError, TakifuguError
 
 # A command's name, its module and its one-line help; the module is imported when the command is used.
 _COMMANDS = {
+    "demo": ("takifugu.commands.demo", "See the whole way once, on bundled data: start here."),
+    "calibrate": ("takifugu.commands.calibrate", "Find the least noise that hides a secret; write a report."),
+    "sweep": ("takifugu.commands.sweep", "Compare budgets and mechanisms in a table."),
     "certify": ("takifugu.commands.certify", "Prove a calibration and write a certificate."),
     "release": ("takifugu.commands.release", "Publish a column of a Parquet or CSV file with its noise."),
     "verify": ("takifugu.commands.verify", "Prove a certificate again from the file alone."),
@@ -43,12 +46,40 @@ class Commands(click.Group):
         """Run a command; say what went wrong in a sentence."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _interrupted()
+        except RuntimeError as error:
+            if str(error) != "Query interrupted":  # what DuckDB makes of Ctrl-C while it reads
+                raise
+            _interrupted()
         except TakifuguError as error:
+            if type(error.__cause__).__name__ == "InterruptException":  # the same, as an error of its own
+                _interrupted()
             click.echo(f"takifugu: {error}", err=True)
             sys.exit(2 if isinstance(error, InputError) else 1)
+
+
+def _interrupted() -> NoReturn:
+    click.echo("takifugu: interrupted; no file was left half-written", err=True)
+    sys.exit(130)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="takifugu")
 def main() -> None:
-    """Calibrate, certify and release data under Rényi Pufferfish Privacy."""
+    """Publish data with the least noise that hides a secret, and prove that it is enough.
+
+    \b
+    See it work on bundled data:
+      takifugu demo
+    Hide race in a column of your own table, with a report and a proof:
+      takifugu calibrate people.csv --secret race --pair White Other \\
+          --query raw:income --alpha 3 --epsilon 1 \\
+          --report report.html --certificate certificate.json
+
+    Each command explains itself: takifugu calibrate --help. Exit status: 0 done, 1 refused or not proved, 2 bad
+    input, 130 interrupted. Errors are one sentence on standard error.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal without Greek letters gets question marks

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from takifugu.atomic import write_text
 from takifugu.errors import InputError
 
 _MOST_BYTES = 1 << 24
@@ -53,10 +54,7 @@ def parse(data: bytes) -> Any:
 def write(content: Any, path: str | os.PathLike[str]) -> None:
     """Write JSON for people: indented, ASCII, with every float in the shortest form that loses no bit."""
     text = json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False)
-    try:
-        Path(path).write_text(text + "\n", encoding="ascii")
-    except OSError as error:
-        raise InputError(f"{os.fspath(path)!r} cannot be written: {error.strerror or error}") from None
+    write_text(text + "\n", path)
 
 
 def canonical(content: Any) -> bytes:

@@ -195,15 +195,30 @@ def _open_file(path: str) -> "nw.LazyFrame[Any]":
     # DuckDB draws its bar on standard output, where the answers of the command line go.
     connection.execute("SET enable_progress_bar = false")
     try:
-        if lower.endswith(PARQUET):
-            relation = connection.read_parquet(path)
-        else:
-            # Types are decided by the whole file: a sample would take the first decimal point for an error.
-            relation = connection.read_csv(path, header=True, sample_size=-1)
+        relation = connection.read_parquet(path) if lower.endswith(PARQUET) else _read_csv(connection, path)
     except duckdb.Error as error:
         raise InputError(f"the file {path!r} cannot be read: {_first_line(error)}") from error
     frame: nw.LazyFrame[Any] = nw.from_native(relation)
     return frame
+
+
+def _read_csv(connection: Any, path: str) -> Any:
+    """The file with the types of its columns, decided by all its rows.
+
+    A sample would take the first decimal point for an error. DuckDB takes "yes" and "no" for truth values, but people
+    name a secret as the file spells it: such columns stay text.
+    """
+    relation = connection.read_csv(path, header=True, sample_size=-1)
+    truths = [name for name, kind in zip(relation.columns, relation.types, strict=True) if str(kind) == "BOOLEAN"]
+    if not truths:
+        return relation
+    spelled = connection.read_csv(path, header=True, sample_size=-1, dtype=dict.fromkeys(truths, "VARCHAR"))
+    texts = []
+    for name in truths:
+        quoted = '"' + name.replace('"', '""') + '"'
+        if spelled.filter(f"lower({quoted}) NOT IN ('true', 'false')").limit(1).fetchall():
+            texts.append(name)
+    return connection.read_csv(path, header=True, sample_size=-1, dtype=dict.fromkeys(texts, "VARCHAR"))
 
 
 def _is_duckdb_error(error: Exception) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn, Protocol, runtime_checkable
 
-from takifugu.counting import Overview
+from takifugu.counting import Overview, Subset
 from takifugu.errors import InputError
 from takifugu.findings import FewRows, Finding, NoSecret, NoValue
 from takifugu.priors.mixture import Mixture
@@ -15,11 +15,13 @@ FEW = 100  # rows below which a secret's prior is called uncertain
 class Priors(dict[Secret, Mixture]):
     """One prior per secret, with what there is to say about the data behind them.
 
-    A plain dictionary wherever one is expected. `rows` tells how many rows each prior rests on.
+    A plain dictionary wherever one is expected. `rows` tells how many rows each prior rests on; `subsets` holds the
+    values and counts behind each where they were counted, for a picture of the data beside its prior.
     """
 
     findings: tuple[Finding, ...]
     rows: dict[Secret, int]
+    subsets: dict[Secret, Subset]
 
     def __init__(
         self,
@@ -27,11 +29,13 @@ class Priors(dict[Secret, Mixture]):
         *,
         findings: Iterable[Finding] = (),
         rows: Mapping[Secret, int] | None = None,
+        subsets: Mapping[Secret, Subset] | None = None,
     ) -> None:
-        """Keep the priors, the findings and the number of rows behind each prior."""
+        """Keep the priors, the findings and what each prior rests on."""
         super().__init__(priors)
         self.findings = tuple(findings)
         self.rows = dict(rows or {})
+        self.subsets = dict(subsets or {})
 
     def __missing__(self, key: Any) -> NoReturn:
         """Tell which secrets there are."""

@@ -67,7 +67,8 @@ class Raw:
             found = {name: make(subset) for name, subset in subsets.items()}
         if self.prior != "empirical":
             findings.extend(_misses(found, subsets, step))
-        return Priors(found, findings=findings, rows={n: e.valid for n, e in seen.extents.items()})
+        rows = {name: extent.valid for name, extent in seen.extents.items()}
+        return Priors(found, findings=findings, rows=rows, subsets=subsets)
 
     def _mixtures(self, subsets: dict[Secret, Subset], step: float, findings: list[Finding]) -> dict[Secret, Mixture]:
         from takifugu.priors.fitting import fit

@@ -1,7 +1,6 @@
 """Releasing files larger than memory: Parquet and CSV, batch by batch, to a temporary name and then renamed."""
 
 import os
-import secrets as randomness
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from takifugu._validation import Array
+from takifugu.atomic import draft, open_to_readers
 from takifugu.calibration import Calibration
 from takifugu.errors import BudgetError, InputError
 from takifugu.releases.frames import Columns, assembled, numbers, protected
@@ -53,6 +53,7 @@ def release_file(
     check_others(others)
     plan = Plan.of(calibration, **options)
     origin, goal = Path(source), Path(target)
+    _check_format(goal)
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
     paid = None
@@ -63,9 +64,9 @@ def release_file(
         plan.charge(paid, count)
     drawn = None if plan.ledger is None else plan.ledger.answer_digest()
     done = 0
-    with _reader(origin) as reader, _draft(goal) as draft:
+    with _reader(origin) as reader, draft(goal) as unfinished:
         columns = Columns.of(reader.names, column=column, secret=secret, keep=keep, others=others)
-        with _writer(draft, goal.suffix) as write:
+        with _writer(unfinished, goal.suffix) as write:
             for rows, values in _values(reader, plan, columns):
                 write(assembled(rows, plan.noised(values), plan, columns))
                 if drawn is not None:
@@ -75,8 +76,8 @@ def release_file(
                     progress(done, reader.rows)
         if drawn is not None and drawn.hexdigest() != paid:
             raise InputError(f"{origin} changed while it was read: nothing was published, and the charge stands")
-        _synchronise(draft)
-        _appear(draft, goal)
+        _synchronise(unfinished)
+        _appear(unfinished, goal)
     _synchronise(goal.parent)
     return FileRelease(goal, done, plan.theta, plan.granularity, plan.insecure)
 
@@ -100,17 +101,15 @@ def _digest(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[str, int]:
     return digest.hexdigest(), count
 
 
-def _appear(draft: Path, goal: Path) -> None:
+def _appear(finished: Path, goal: Path) -> None:
     """Give the finished draft its name, unless somebody took that name in the meantime."""
-    mask = os.umask(0)
-    os.umask(mask)
-    draft.chmod(0o666 & ~mask)
+    open_to_readers(finished)
     try:
-        os.link(draft, goal)
+        os.link(finished, goal)
     except FileExistsError:
         raise InputError(f"{goal} appeared in the meantime: a release does not replace a file") from None
     except OSError:  # a file system without links
-        os.rename(draft, goal)
+        os.rename(finished, goal)
 
 
 class _Reader:
@@ -177,21 +176,6 @@ def _reader(path: Path) -> Iterator[_Reader]:
         raise InputError(f"there is no file {path}") from None
     except pa.ArrowInvalid as error:
         raise InputError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
-
-
-@contextmanager
-def _draft(goal: Path) -> Iterator[Path]:
-    """A name beside the goal, gone again if it was not renamed."""
-    _check_format(goal)
-    draft = goal.with_name(f".{goal.name}.{os.getpid()}.{randomness.token_hex(8)}.partial")
-    try:
-        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except OSError as error:
-        raise InputError(f"{goal} cannot be written: {error.strerror}") from error
-    try:
-        yield draft
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 @contextmanager

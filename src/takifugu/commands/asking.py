@@ -1,0 +1,152 @@
+"""What `calibrate` and `sweep` have in common: which table, which secret, which answer."""
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from takifugu._nearest import suggestion
+from takifugu.errors import InputError
+
+if TYPE_CHECKING:
+    from takifugu.queries.priors import Priors, Query
+
+_KINDS = ("raw", "mean", "gp", "bnn")
+_ANSWERS = {
+    "raw": "a published value of {}",
+    "mean": "the published mean of {}",
+    "gp": "a Gaussian process's prediction of {}",
+    "bnn": "a Bayesian neural network's prediction of {}",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The priors that the options describe, the pairs to hide, and the question in words."""
+
+    priors: "Priors"
+    pairs: list[tuple[Any, Any]] | None
+    question: str
+
+
+def asking(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The argument and options that describe a question."""
+    for decorate in reversed(
+        (
+            click.argument("table"),
+            click.option("--secret", required=True, metavar="COLUMN", help="The column to hide."),
+            click.option(
+                "--pair",
+                "pairs",
+                type=(str, str),
+                multiple=True,
+                metavar="A B",
+                help="Two secrets to hide from one another; may be repeated. By default every pair.",
+            ),
+            click.option(
+                "--query",
+                required=True,
+                metavar="KIND:COLUMN",
+                help="What is published: raw:COLUMN, each person's value; mean:COLUMN, each group's mean; gp:TARGET or "
+                "bnn:TARGET, the prediction of a model trained on each group.",
+            ),
+            click.option("--prior", metavar="KIND", help="For raw: mixture (the default), empirical or gaussian."),
+            click.option(
+                "--feature",
+                "features",
+                multiple=True,
+                metavar="COLUMN",
+                help="For gp and bnn: a column to predict from.",
+            ),
+            click.option(
+                "--at",
+                multiple=True,
+                metavar="COLUMN=NUMBER",
+                help="For gp and bnn: where to predict; else at the means.",
+            ),
+        )
+    ):
+        command = decorate(command)
+    return command
+
+
+def ask(
+    table: str,
+    *,
+    secret: str,
+    pairs: Iterable[tuple[str, str]],
+    query: str,
+    prior: str | None,
+    features: tuple[str, ...],
+    at: tuple[str, ...],
+) -> Asked:
+    """Fit the priors that the options describe."""
+    from takifugu.queries.priors import fit_priors
+    from takifugu.tables import match_secret
+
+    kind, column = parse_query(query)
+    wanted = list(pairs)
+    named = list(dict.fromkeys(name for pair in wanted for name in pair)) or None
+    source, title = _source(table)
+    priors = fit_priors(source, secret=secret, query=_query(kind, column, prior, features, at), secrets=named)
+    chosen = [(match_secret(a, priors), match_secret(b, priors)) for a, b in wanted] or None
+    which = f" ({' or '.join(map(str, chosen[0]))})" if chosen is not None and len(chosen) == 1 else ""
+    answer = _ANSWERS[kind].format(column)
+    return Asked(priors, chosen, f"How much noise hides {secret}{which} in {answer}, for the table {title}?")
+
+
+def parse_query(text: str) -> tuple[str, str]:
+    """The kind and the column of KIND:COLUMN.
+
+    >>> parse_query("raw:education-num")
+    ('raw', 'education-num')
+    """
+    kind, colon, column = text.partition(":")
+    if not colon or not column:
+        raise InputError(f"--query must be KIND:COLUMN, such as raw:{text.strip(':') or 'age'}; got {text!r}")
+    if kind not in _KINDS:
+        raise InputError(f"--query has no kind {kind!r}; there are {', '.join(_KINDS)}.{suggestion(kind, _KINDS)}")
+    return kind, column
+
+
+def _source(table: str) -> tuple[Any, str]:
+    """A file, or a bundled dataset where no file has that name; and what to call it."""
+    from takifugu import datasets
+
+    if table in datasets.names() and not os.path.exists(table):
+        return datasets.load(table), table
+    return table, Path(table).name
+
+
+def _query(kind: str, column: str, prior: str | None, features: tuple[str, ...], at: tuple[str, ...]) -> "Query":
+    from takifugu.queries.bnn import BNN
+    from takifugu.queries.gp import GP
+    from takifugu.queries.mean import Mean
+    from takifugu.queries.raw import Raw
+
+    if prior is not None and kind != "raw":
+        raise InputError(f"--prior is for raw: the prior of {kind} is one Gaussian per secret, leave it out")
+    if (features or at) and kind in ("raw", "mean"):
+        raise InputError(f"--feature and --at are for gp and bnn, which train a model: leave them out for {kind}")
+    if kind == "raw":
+        return Raw(column, prior=prior or "mixture")
+    if kind == "mean":
+        return Mean(column)
+    model = GP if kind == "gp" else BNN
+    return model(column, features=list(features) or None, at=_place(at) or None)
+
+
+def _place(at: tuple[str, ...]) -> dict[str, float]:
+    place = {}
+    for text in at:
+        column, equals, value = text.rpartition("=")
+        try:
+            place[column] = float(value)
+        except ValueError:
+            equals = ""
+        if not equals or not column:
+            raise InputError(f"--at must be COLUMN=NUMBER, such as age=30; got {text!r}")
+    return place

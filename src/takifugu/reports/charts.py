@@ -1,0 +1,144 @@
+"""The three pictures of a report: what is believed, what noise does to it, and what noise costs."""
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.reports.facts import Facts
+from takifugu.reports.grids import Curve
+from takifugu.reports.svg import Panel, Scale, document, legend
+from takifugu.reports.text import clean, number, percent
+
+_WIDTH = 480
+_LEFT, _RIGHT = 46.0, 466.0
+_BARS = 60  # a histogram with more values is binned to this many
+_NAME = 24  # characters of a secret in a legend
+_SPIKE = 6.0  # a peak this many times as tall as the lowest one is cut off
+
+
+def density_chart(facts: Facts) -> str:
+    """The priors, over a histogram of the data where it was counted."""
+    names = [curve.label for curve in facts.densities]
+    marks, used = legend([(i, clean(name, _NAME)) for i, name in enumerate(names)], 8, 18, _WIDTH - 16)
+    curves = facts.densities
+    x = _x_scale(curves)
+    histograms = [_binned(h.values, h.shares, x) for h in facts.histograms[:2]]
+    binned = [h for h in histograms if h is not None]
+    height = 230 + used
+    top = used + 16
+    panel = Panel(x, _y_scale([*(c.y for c in curves), *(h[1] for h in binned)], height - 46, top))
+    panel.axes(x_label="answer", y_numbers=False)
+    for i, (at, heights, width) in enumerate(binned):
+        shift = (i - (len(binned) - 1) / 2) * width / max(1, len(binned))
+        panel.bars(at, heights, i, width=max(0.8, 0.92 * width / len(binned)), shift=shift)
+    _draw(panel, curves, filled=not binned)
+    return document(
+        [*marks, *panel.parts],
+        name="tk-densities",
+        title="The priors: how likely each answer is for each secret",
+        description=". ".join(
+            f"{clean(s.name)}: mean {number(s.mean)}, standard deviation {number(s.std)}"
+            for s in facts.secrets
+            if s.name in names
+        ),
+        width=_WIDTH,
+        height=height,
+    )
+
+
+def before_after_chart(facts: Facts) -> str:
+    """The worst pair as it is, and as it is published: one above the other, on one axis."""
+    a, b = facts.worst_pair
+    marks, used = legend([(0, clean(a, _NAME)), (1, clean(b, _NAME))], 8, 18, _WIDTH - 16)
+    rows = [("before noise", facts.before)]
+    if facts.after is not None:
+        rows.append(("as published", facts.after))
+    x = _x_scale([curve for _, pair in rows for curve in pair])
+    parts, foot = list(marks), used + 12.0
+    for k, (name, pair) in enumerate(rows):
+        last = k == len(rows) - 1
+        top, bottom = foot + 16, foot + 130
+        panel = Panel(x, _y_scale([curve.y for curve in pair], bottom, top))
+        panel.axes(x_label="answer" if last else "", y_numbers=False)
+        _draw(panel, pair, filled=True)
+        panel.note(name)
+        parts += panel.parts
+        foot = bottom + 26
+    guess = facts.adversary
+    return document(
+        parts,
+        name="tk-before-after",
+        title=f"{clean(a)} and {clean(b)} before and after noise",
+        description=(
+            f"Before noise a value tells {clean(a)} from {clean(b)} with a chance of {percent(guess.guess_before)}; "
+            f"with noise of standard deviation {number(facts.theta)}, {percent(guess.guess_after)}."
+        ),
+        width=_WIDTH,
+        height=foot + 20,
+    )
+
+
+def noise_chart(facts: Facts) -> str:
+    """Noise against budget, mechanism by mechanism, with the chosen point."""
+    curves = [curve for curve in facts.noise_curves if len(curve.epsilon) > 1]
+    marks, used = legend([(i, curve.label) for i, curve in enumerate(curves)], 8, 18, _WIDTH - 16)
+    height = 250 + used
+    chosen = facts.theta if np.isfinite(facts.theta) else 0.0
+    own = [float(c.theta.max()) for c in curves[:2]]
+    most = max([*own, 1.15 * chosen]) or 1.0
+    low = min([facts.epsilon, *(float(c.epsilon.min()) for c in curves)])
+    high = max([facts.epsilon, *(min(float(c.epsilon.max()), 20 * facts.epsilon) for c in curves)])
+    panel = Panel(
+        Scale(low, high * 1.0001, _LEFT, _RIGHT, is_log=True), Scale(0.0, 1.05 * most, height - 48, used + 32)
+    )
+    panel.axes(x_label="budget ε (less is more private)", y_label="noise θ")
+    for i, curve in reversed(list(enumerate(curves))):
+        seen = (curve.theta <= 1.05 * most) & (curve.epsilon <= high * 1.0001)
+        panel.curve(curve.epsilon[seen], curve.theta[seen], i, width=2.6 if i == 0 else 1.8)
+    if np.isfinite(facts.theta):
+        panel.point(facts.epsilon, facts.theta, f"θ = {number(facts.theta)}")
+    told = "; ".join(f"{c.label} {number(c.theta)}" for c in facts.comparisons)
+    return document(
+        [*marks, *panel.parts],
+        name="tk-noise",
+        title="The noise that each budget costs",
+        description=f"Noise falls as the budget grows. At ε = {number(facts.epsilon)}: {told}.",
+        width=_WIDTH,
+        height=height,
+    )
+
+
+def _x_scale(curves: "list[Curve] | tuple[Curve, ...]") -> Scale:
+    low, high = min(float(c.x.min()) for c in curves), max(float(c.x.max()) for c in curves)
+    pad = 0.03 * (high - low) or 0.5 if any(c.is_mass for c in curves) else 0.0
+    return Scale(low - pad, high + pad, 14.0, _RIGHT)
+
+
+def _y_scale(heights: list[Array], bottom: float, top: float) -> Scale:
+    """From 0 to the tallest, unless that is a spike beside which nothing else could be seen."""
+    peaks = [float(y.max()) for y in heights if len(y)]
+    return Scale(0.0, 1.06 * (min(max(peaks), _SPIKE * min(peaks)) or 1.0), bottom, top)
+
+
+def _draw(panel: Panel, curves: "list[Curve] | tuple[Curve, ...]", *, filled: bool) -> None:
+    masses = [c for c in curves if c.is_mass]
+    for i, curve in enumerate(curves):
+        if curve.is_mass:
+            shift = 5.0 * (masses.index(curve) - (len(masses) - 1) / 2)
+            panel.bars(curve.x, curve.y, i, width=4.0, shift=shift, opacity=0.85)
+        else:
+            panel.curve(curve.x, curve.y, i, filled=filled)
+
+
+def _binned(values: Array, shares: Array, x: Scale) -> tuple[Array, Array, float] | None:
+    """Centres, heights as a density, and the width of a bar in units of the picture."""
+    inside = (values >= x.low) & (values <= x.high)
+    values, shares = values[inside], shares[inside]
+    if not len(values):
+        return None
+    gaps = np.diff(values)
+    step = float(gaps.min()) if len(gaps) else 0.0
+    if step <= 0 or (x.high - x.low) / step > _BARS:
+        edges = np.linspace(x.low, x.high, _BARS + 1)
+        shares, _ = np.histogram(values, bins=edges, weights=shares)
+        values, step = 0.5 * (edges[1:] + edges[:-1]), float(edges[1] - edges[0])
+    return values, shares / step, step / (x.high - x.low) * (x.end - x.start)

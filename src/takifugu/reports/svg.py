@@ -1,0 +1,173 @@
+"""A small SVG renderer: axes, lines, areas, bars and a legend, as text that goes straight into a page.
+
+Colours are CSS variables, so that a page's light and dark themes reach the charts; each has a value to fall back on.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.reports.text import escape, number
+
+# Okabe and Ito's colours, told apart by colour-blind readers; the dashes tell them apart in print.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#a8548a", "#5f6b76", "#8a6d00")
+DASHES = ("", "7 4", "2 3", "9 3 2 3", "5 2", "1 4")
+
+INK, MUTED, RULE = "var(--tk-ink, #1f2933)", "var(--tk-muted, #52606d)", "var(--tk-rule, #d9e0e6)"
+
+
+def colour(index: int) -> str:
+    """The colour of the index-th series."""
+    return f"var(--tk-c{index % len(COLOURS) + 1}, {COLOURS[index % len(COLOURS)]})"
+
+
+def dash(index: int) -> str:
+    """The dash pattern of the index-th series."""
+    return DASHES[index % len(DASHES)]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From values to coordinates, straight or logarithmic."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    is_log: bool = False
+
+    def __call__(self, values: Array | float) -> Array:
+        """Coordinates, kept within a picture's reach of the range."""
+        x, low, high = np.asarray(values, dtype=np.float64), self.low, self.high
+        if self.is_log:
+            x, low, high = np.log(np.maximum(x, 1e-300)), math.log(low), math.log(high)
+        share = np.clip((x - low) / ((high - low) or 1.0), -1.0, 2.0)
+        return self.start + share * (self.end - self.start)
+
+    def ticks(self, most: int = 6) -> list[float]:
+        """Round values within the range.
+
+        >>> Scale(0, 10, 0, 1).ticks(), Scale(0.1, 10, 0, 1, is_log=True).ticks()
+        ([0.0, 2.0, 4.0, 6.0, 8.0, 10.0], [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0])
+        """
+        if self.is_log:
+            decades = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+            steps = (1, 2, 5) if self.high < 500 * self.low else (1,)
+            return [x for d in decades for s in steps if self.low * 0.999 <= (x := _decimal(s, d)) <= self.high * 1.001]
+        width = (self.high - self.low) / most
+        if not (math.isfinite(width) and width > 0):
+            return [self.low]
+        exponent = math.floor(math.log10(width))
+        step = next(s for s in (1, 2, 5, 10) if _decimal(s, exponent) >= width * 0.999)
+        unit = _decimal(step, exponent)
+        first, last = math.ceil(self.low / unit - 1e-9), math.floor(self.high / unit + 1e-9)
+        return [float(np.float64(k * unit).round(12 - min(exponent, 0))) for k in range(first, last + 1)]
+
+
+@dataclass
+class Panel:
+    """One pair of axes and what is drawn on them."""
+
+    x: Scale
+    y: Scale
+    parts: list[str] = field(default_factory=list)
+
+    def axes(self, *, x_label: str = "", y_label: str = "", x_numbers: bool = True, y_numbers: bool = True) -> None:
+        """Rules, ticks and labels."""
+        left, right, bottom, top = self.x.start, self.x.end, self.y.start, self.y.end
+        for value in self.y.ticks(5) if y_numbers else ():
+            at = float(self.y(value))
+            self.parts.append(_line(left, at, right, at, RULE))
+            self.parts.append(_text(left - 6, at + 4, number(value), anchor="end"))
+        for value in self.x.ticks() if x_numbers else ():
+            at = float(self.x(value))
+            self.parts.append(_line(at, bottom, at, bottom + 4, MUTED))
+            self.parts.append(_text(at, bottom + 18, number(value), anchor="middle"))
+        self.parts.append(_line(left, bottom, right, bottom, MUTED))
+        if x_label:
+            self.parts.append(_text((left + right) / 2, bottom + 36, x_label, anchor="middle", fill=INK))
+        if y_label:
+            self.parts.append(_text(left, top - 10, y_label, fill=INK))
+
+    def curve(self, x: Array, y: Array, index: int, *, filled: bool = False, width: float = 2.0) -> None:
+        """A line in the colour and dash of a series, perhaps with the area under it."""
+        y = np.minimum(y, self.y.high)  # a peak beyond the picture is cut off flat
+        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(self.x(x), self.y(y), strict=True))
+        if filled and len(x):
+            foot = f"{float(self.y(self.y.low)):.1f}"
+            ends = f"{float(self.x(x[0])):.1f},{foot} {points} {float(self.x(x[-1])):.1f},{foot}"
+            self.parts.append(f'<polygon points="{ends}" fill="{colour(index)}" fill-opacity="0.13"/>')
+        self.parts.append(
+            f'<polyline points="{points}" fill="none" stroke="{colour(index)}" stroke-width="{width:g}" '
+            f'stroke-linejoin="round" stroke-dasharray="{dash(index) or "none"}"/>'
+        )
+
+    def bars(self, x: Array, y: Array, index: int, *, width: float, shift: float = 0.0, opacity: float = 0.3) -> None:
+        """Bars of a width in units of the picture, from the foot of the panel."""
+        foot = float(self.y(self.y.low))
+        for at, top in zip(self.x(x), self.y(np.minimum(y, self.y.high)), strict=True):
+            if foot - top > 0.2:
+                self.parts.append(
+                    f'<rect x="{at + shift - width / 2:.1f}" y="{top:.1f}" width="{width:.1f}" '
+                    f'height="{foot - top:.1f}" fill="{colour(index)}" fill-opacity="{opacity:g}"/>'
+                )
+
+    def point(self, x: float, y: float, label: str) -> None:
+        """A marked point with guides to both axes."""
+        at, up = float(self.x(x)), float(self.y(y))
+        self.parts.append(_line(at, up, at, self.y.start, INK, "3 3"))
+        self.parts.append(_line(self.x.start, up, at, up, INK, "3 3"))
+        self.parts.append(f'<circle cx="{at:.1f}" cy="{up:.1f}" r="5.5" fill="{INK}"/>')
+        right = at > (self.x.start + self.x.end) / 2
+        self.parts.append(_text(at + (-9 if right else 9), up - 9, label, anchor="end" if right else "start", fill=INK))
+
+    def note(self, label: str) -> None:
+        """A heading inside the panel's upper right corner."""
+        self.parts.append(_text(self.x.end, self.y.end - 6, label, anchor="end", fill=INK, weight="600"))
+
+
+def legend(labels: Sequence[tuple[int, str]], x: float, y: float, width: float) -> tuple[list[str], float]:
+    """A line sample and a name for each series, wrapped; the parts, and how high they stand."""
+    parts, at, row = [], x, y
+    for index, label in labels:
+        needs = 34 + 7.2 * len(label) + 16
+        if at > x and at + needs > x + width + 16:
+            at, row = x, row + 20
+        parts.append(
+            f'<line x1="{at:.0f}" y1="{row - 4:.0f}" x2="{at + 26:.0f}" y2="{row - 4:.0f}" stroke="{colour(index)}" '
+            f'stroke-width="3" stroke-dasharray="{dash(index) or "none"}"/>'
+        )
+        parts.append(_text(at + 33, row, label, fill=INK))
+        at += needs
+    return parts, row - y + 20
+
+
+def document(parts: Sequence[str], *, name: str, title: str, description: str, width: int, height: float) -> str:
+    """The whole picture, with a title and a description for those who do not see it."""
+    return (
+        f'<svg class="tk-chart" viewBox="0 0 {width} {height:.0f}" role="img" '
+        f'aria-labelledby="{name}-title {name}-desc" font-family="system-ui, sans-serif" font-size="13">'
+        f'<title id="{name}-title">{escape(title, 200)}</title>'
+        f'<desc id="{name}-desc">{escape(description, 1000)}</desc>'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def _text(x: float, y: float, text: str, *, anchor: str = "start", fill: str = MUTED, weight: str = "400") -> str:
+    # A rim in the colour of the paper keeps a label readable where a line runs behind it.
+    rim = 'stroke="var(--tk-paper, #ffffff)" stroke-width="4" stroke-linejoin="round" paint-order="stroke"'
+    style = f'text-anchor="{anchor}" fill="{fill}" font-weight="{weight}" {rim}'
+    return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(text)}</text>'
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, stroke: str, dashes: str = "none") -> str:
+    return (
+        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{stroke}" stroke-dasharray="{dashes}"/>'
+    )
+
+
+def _decimal(step: int, exponent: int) -> float:
+    return float(f"{step}e{exponent}")

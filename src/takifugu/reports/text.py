@@ -1,0 +1,62 @@
+"""Words and numbers for people, from data that may mean harm."""
+
+import html
+import math
+import unicodedata
+
+_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def clean(value: object, longest: int = 60) -> str:
+    """Text that is one line, of a sensible length, with nothing in it that acts on the text around it.
+
+    Control characters, lone surrogates and marks that turn the direction of writing become '�'.
+
+    >>> clean("a\\u202eb\\n"), clean("x" * 100, longest=5)
+    ('a�b�', 'xxxx…')
+    """
+    text = "".join("�" if c in _TURNING or unicodedata.category(c) in ("Cc", "Cs") else c for c in str(value))
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def escape(value: object, longest: int = 60) -> str:
+    """`clean` text for HTML and SVG, in elements and in quoted attributes.
+
+    >>> escape('<b>"')
+    '&lt;b&gt;&quot;'
+    """
+    return html.escape(clean(value, longest), quote=True)
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number with as many digits as a reader wants.
+
+    >>> number(1.88968288), number(12345678.0), number(0.00001234), number(math.inf), number(4.0)
+    ('1.89', '12,350,000', '0.00001234', '∞', '4')
+    """
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "−∞"
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if not 1e-6 <= size < 1e9:
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+        return f"{mantissa}×10^{int(exponent)}".replace("-", "−")
+    decimals = max(0, digits - 1 - math.floor(math.log10(size)))
+    rounded = round(value, digits - 1 - math.floor(math.log10(size)))
+    text = f"{rounded:,.{decimals}f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return text.replace("-", "−")
+
+
+def percent(share: float) -> str:
+    """A share in percent, to a tenth, without claiming certainty that is not there.
+
+    >>> percent(0.5), percent(0.56789), percent(0.99999), percent(1.0)
+    ('50 %', '56.8 %', '> 99.9 %', '100 %')
+    """
+    if 0.9995 <= share < 1:
+        return "> 99.9 %"
+    text = f"{100 * share:.1f}"
+    return f"{text.removesuffix('.0')} %"

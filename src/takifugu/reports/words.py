@@ -1,0 +1,81 @@
+"""The facts in sentences: the same on the command line, in the report and on the explorer's page."""
+
+import math
+
+from takifugu.mechanisms.base import RPP
+from takifugu.reports.facts import Facts
+from takifugu.reports.text import clean, number, percent
+
+
+def answer(facts: Facts) -> str:
+    """What was found."""
+    a, b = map(clean, facts.worst_pair)
+    budget = f"α = {number(facts.alpha)}, ε = {number(facts.epsilon)}"
+    if math.isinf(facts.theta):
+        return (
+            f"No finite noise satisfies the mechanism “{facts.calibration.mechanism}” for {a} and {b}. "
+            "The mechanism “exact” always has an answer."
+        )
+    if facts.theta == 0:
+        return f"No noise is needed: even without any, every pair of secrets is within the budget ({budget})."
+    promise = "hides" if facts.calibration.guarantee == RPP else "gives a weaker, approximate promise to hide"
+    return (
+        f"Adding Gaussian noise of standard deviation θ = {number(facts.theta)} to each published value {promise} "
+        f"{_what(facts)}, within the budget ({budget})."
+    )
+
+
+def inference(facts: Facts) -> str:
+    """What an adversary can still infer, in one sentence."""
+    a, b = map(clean, facts.worst_pair)
+    guess = facts.adversary
+    return (
+        f"From one published value, the best possible guess between {a} and {b} is right with a chance of "
+        f"{percent(guess.guess_after)}; without noise it would be {percent(guess.guess_before)}, and blind luck is "
+        "50 %."
+    )
+
+
+def odds(facts: Facts) -> str:
+    """How far one release can move somebody's opinion."""
+    typical = next(o for o in facts.adversary.odds if o.probability == 0.95)
+    here = f"In 95 of 100 releases the odds in favour of the true secret rise by a factor of {number(typical.exact, 3)}"
+    if math.isinf(typical.bound):
+        return f"{here} or less; the mechanism's promise, weaker than the budget's, bounds nothing by itself."
+    return f"{here} or less; the budget alone, whatever the priors, promises {number(typical.bound, 3)} or less."
+
+
+def usefulness(facts: Facts) -> str:
+    """What an analyst can still learn, in one sentence."""
+    if facts.theta == 0:
+        return "Values are published as they are, so an analyst loses nothing."
+    if math.isinf(facts.theta):
+        return "Nothing can be published with infinite noise."
+    hundred = next(a for a in facts.analyst if a.releases == 100)
+    beside = ""
+    if facts.spread > 0:
+        beside = f", beside a natural spread of {number(facts.spread, 3)}"
+    return (
+        f"A single value is off by about {number(facts.theta, 3)}{beside}; the mean of 100 published values is off by "
+        f"{number(hundred.error, 3)}, of 10,000 by {number(facts.analyst[-1].error, 3)}."
+    )
+
+
+def saving(facts: Facts) -> str | None:
+    """How the noise compares with what the paper's mechanism would add; None where there is nothing to say."""
+    paper = next((c for c in facts.comparisons if c.mechanism in ("closed-form", "gmm-transport")), None)
+    if paper is None or facts.calibration.mechanism != "exact" or not 0 < facts.theta < paper.theta < math.inf:
+        return None
+    share = 1 - (facts.theta / paper.theta) ** 2
+    if share < 0.005:
+        return None
+    return (
+        f"The paper's mechanism would add noise of {number(paper.theta)}: the exact one costs {percent(share)} less "
+        "mean square error for the same promise."
+    )
+
+
+def _what(facts: Facts) -> str:
+    count = len(facts.calibration.pairs)
+    a, b = map(clean, facts.worst_pair)
+    return f"whether the secret is {a} or {b}" if count == 1 else f"the secrets of {count:,} pairs from one another"

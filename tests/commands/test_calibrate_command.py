@@ -1,0 +1,203 @@
+"""takifugu calibrate: what it prints and writes, and how it refuses."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import takifugu as tk
+from takifugu.cli import main
+
+HEART = ("heart", "--secret", "slope", "--pair", "1", "3", "--alpha", "3", "--epsilon", "1")
+MEAN = (*HEART, "--query", "mean:oldpeak")
+HOSTILE = "<script>alert(1)</script>\x1b[31m"
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["calibrate", *map(str, arguments)])
+
+
+def expected(query):
+    priors = tk.fit_priors(tk.datasets.load("heart"), secret="slope", query=query, secrets=[1, 3])
+    return tk.calibrate(priors, alpha=3, epsilon=1, pairs=[(1, 3)])
+
+
+def test_json_is_to_dict():
+    result = run(*MEAN, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout) == json.loads(json.dumps(expected(tk.Mean("oldpeak")).to_dict()))
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "empirical"])
+def test_the_kind_of_prior_is_passed_on(kind):
+    result = run(*HEART, "--query", "raw:oldpeak", "--prior", kind, "--json")
+    assert json.loads(result.stdout)["theta"] == expected(tk.Raw("oldpeak", prior=kind)).theta
+
+
+def test_models_take_features_and_a_place():
+    result = run(*HEART, "--query", "gp:oldpeak", "--feature", "age", "--at", "age=50", "--json")
+    wanted = expected(tk.GP("oldpeak", features=["age"], at={"age": 50.0}))
+    assert json.loads(result.stdout)["theta"] == wanted.theta
+
+
+def test_people_read_what_was_found_and_files_are_there(tmp_path):
+    names = ("report.html", "certificate.json", "public.json", "calibration.json")
+    options = zip(
+        ("--report", "--certificate", "--public", "--output"), (tmp_path / name for name in names), strict=True
+    )
+    result = run(*MEAN, *(part for option in options for part in option))
+    assert result.exit_code == 0, result.output
+    for said in ("slope (1 or 3)", "θ = ", "Best guess", "The paper's closed form", "secret 3 has 21 rows", "private"):
+        assert said in result.stdout, said
+    assert "\x1b" not in result.stdout  # no colour in a pipe
+    assert sorted(os.listdir(tmp_path)) == sorted(names)
+    proved = tk.verify(tmp_path / "certificate.json")
+    assert proved.sha256 in (tmp_path / "report.html").read_text(encoding="utf-8")
+    read = tk.Calibration.from_dict(json.loads((tmp_path / "calibration.json").read_text()))
+    assert read == expected(tk.Mean("oldpeak"))
+
+
+def test_what_it_writes_can_be_released_and_certified(tmp_path):
+    people = tmp_path / "people.csv"
+    tk.datasets.load("heart")[["slope", "oldpeak"]].to_csv(people, index=False)
+    kept = tmp_path / "calibration.json"
+    asked = ("--secret", "slope", "--query", "raw:oldpeak", "--prior", "gaussian", "--alpha", 3, "--epsilon", 1)
+    assert run(people, *asked, "--output", kept).exit_code == 0
+    ends = ("--calibration", kept, "--column", "oldpeak", "--secret", "slope", "--quiet")
+    for command in (
+        ("release", people, tmp_path / "published.csv", *ends),
+        ("certify", kept, "-o", tmp_path / "certificate.json"),
+        ("verify", tmp_path / "certificate.json"),
+    ):
+        result = CliRunner().invoke(main, [str(part) for part in command])
+        assert result.exit_code == 0, result.output
+    assert len(pd.read_csv(tmp_path / "published.csv")) == 303
+
+
+def test_a_file_with_hostile_names(tmp_path):
+    table = pd.DataFrame({"who": [HOSTILE, "b"] * 40, "value": range(80)})
+    table.to_csv(tmp_path / "people.csv", index=False)
+    report = tmp_path / "report.html"
+    result = run(
+        tmp_path / "people.csv", "--secret", "who", "--query", "mean:value", "--alpha", 2, "--epsilon", 1,
+        "--report", report,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "\x1b" not in result.stdout
+    assert "<script" not in report.read_text(encoding="utf-8")
+    assert str(tmp_path) not in report.read_text(encoding="utf-8")  # a report does not tell where the data lie
+
+
+def test_secrets_are_spelled_as_in_the_file(tmp_path):
+    table = pd.DataFrame({"support": ["yes", "no"] * 40, "flag": ["true", "false"] * 40, "value": range(80)})
+    table.to_csv(tmp_path / "people.csv", index=False)
+    rest = ("--query", "mean:value", "--alpha", 2, "--epsilon", 1, "--json")
+    result = run(tmp_path / "people.csv", "--secret", "support", "--pair", "yes", "no", *rest)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["pairs"] == [["yes", "no"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (("nothing.csv", *MEAN[1:]), 2, "there is no file 'nothing.csv'"),
+        (("hart", *MEAN[1:]), 2, "its name must end in"),
+        ((*HEART, "--query", "mean:oldpaek"), 2, "Did you mean 'oldpeak'?"),
+        ((*HEART, "--query", "oldpeak"), 2, "such as raw:oldpeak"),
+        ((*HEART, "--query", "row:oldpeak"), 2, "Did you mean 'raw'?"),
+        ((*HEART, "--query", "raw:oldpeak", "--prior", "gauss"), 2, "Did you mean 'gaussian'?"),
+        ((*MEAN, "--prior", "gaussian"), 2, "--prior is for raw"),
+        ((*MEAN, "--at", "age=1"), 2, "--feature and --at are for gp and bnn"),
+        ((*HEART, "--query", "gp:oldpeak", "--at", "age"), 2, "--at must be COLUMN=NUMBER"),
+        ((*MEAN, "--pair", "1", "9"), 2, "no row has slope = '9'"),
+        ((*MEAN, "--alpha", "1"), 2, "alpha must be a finite number above 1"),
+        ((*MEAN, "--epsilon", "nan"), 2, "epsilon must be"),
+        ((*MEAN, "--mechanism", "magic"), 2, "no mechanism 'magic'"),
+        ((*MEAN, "--delta", "0.1"), 2, "has no option 'delta'"),
+        ((*MEAN, "--mechanism", "wasserstein"), 1, "No finite noise"),
+        ((*MEAN, "--report", "no/such/folder.html"), 2, "cannot be written"),
+    ],
+)
+def test_refusals_are_one_sentence_and_a_status(arguments, status, says):
+    result = run(*arguments)
+    assert result.exit_code == status, result.output
+    assert says in result.stderr
+    assert result.stderr.startswith("takifugu: ")
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+def test_nothing_is_written_where_nothing_is_proved(tmp_path):
+    files = (part for name in ("report", "certificate", "output") for part in (f"--{name}", tmp_path / name))
+    result = run(*MEAN, "--mechanism", "wasserstein-approx", *files)
+    assert result.exit_code == 1
+    assert "weaker promise" in result.stderr
+    assert os.listdir(tmp_path) == []
+
+
+_INTERRUPTED = """
+import os, signal, sys
+import takifugu.atomic, takifugu.calibration
+from takifugu.cli import main
+
+def interrupt(*arguments, **named):
+    os.kill(os.getpid(), signal.SIGINT)
+    signal.pause()
+
+{target} = interrupt
+main({arguments!r})
+"""
+
+
+@pytest.mark.parametrize("target", ["takifugu.calibration.calibrate", "takifugu.atomic.os.fsync"])
+def test_an_interruption_leaves_nothing(tmp_path, target):
+    arguments = ["calibrate", *MEAN, "--report", str(tmp_path / "r.html"), "--certificate", str(tmp_path / "c.json")]
+    ended = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED.format(target=target, arguments=arguments)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        check=False,
+    )
+    assert ended.returncode == 130, ended.stderr
+    assert ended.stderr == "takifugu: interrupted; no file was left half-written\n"
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(("text", "status"), [("Query interrupted", 130), ("another", 1)])
+def test_an_interruption_inside_the_engine_is_one(monkeypatch, text, status):
+    def interrupted(*arguments, **named):
+        raise RuntimeError(text)
+
+    monkeypatch.setattr("takifugu.queries.priors.fit_priors", interrupted)
+    result = run(*MEAN)
+    assert result.exit_code == status
+    assert ("interrupted; no file" in result.stderr) == (status == 130)
+
+
+def test_it_speaks_to_a_terminal_without_greek():
+    ended = subprocess.run(
+        [sys.executable, "-m", "takifugu", "calibrate", *MEAN],
+        capture_output=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONIOENCODING": "ascii"},
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert b"standard deviation" in ended.stdout
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; from click.testing import CliRunner; from takifugu.cli import main\n"
+        "for name in ([], ['calibrate'], ['sweep'], ['demo']):\n"
+        "    assert CliRunner().invoke(main, [*name, '--help']).exit_code == 0\n"
+        "print(sorted({'numpy', 'scipy', 'pandas', 'rich', 'duckdb', 'flint'} & set(sys.modules)))"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert ended.stdout.strip() == "[]"

@@ -1,0 +1,67 @@
+"""takifugu sweep: a table for people, for programs and for spreadsheets."""
+
+import io
+import json
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import takifugu as tk
+from takifugu.cli import main
+
+HEART = ("heart", "--secret", "slope", "--pair", "1", "3", "--query", "mean:oldpeak")
+GRID = ("--alpha", "2,3", "--epsilon", "0.5", "--epsilon", "1", "--mechanism", "exact,wasserstein")
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["sweep", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def expected():
+    priors = tk.fit_priors(tk.datasets.load("heart"), secret="slope", query=tk.Mean("oldpeak"), secrets=[1, 3])
+    return tk.sweep(priors, alphas=[2, 3], epsilons=[0.5, 1], mechanisms=["exact", "wasserstein"], pairs=[(1, 3)])
+
+
+def test_json_has_the_rows(expected):
+    rows = json.loads(run(*HEART, *GRID, "--json").stdout)
+    assert len(rows) == 8
+    assert [row["theta"] for row in rows[:4]] == expected["theta"].tolist()[:4]
+    assert rows[-1]["theta"] is None
+    assert rows[0]["worst_pair"] == list(expected["worst_pair"][0])
+
+
+def test_csv_loses_no_bit(tmp_path, expected):
+    path = tmp_path / "noise.csv"
+    written = run(*HEART, *GRID, "--csv", path)
+    assert (written.exit_code, written.stdout) == (0, "")
+    here = run(*HEART, *GRID, "--csv", "-").stdout
+    assert path.read_text() == here
+    read = pd.read_csv(io.StringIO(here))
+    assert read["theta"].tolist() == expected["theta"].tolist()
+    assert list(read) == ["alpha", "epsilon", "mechanism", "theta", "variance", "worst_first", "worst_second"]
+
+
+def test_people_get_a_table(expected):
+    text = run(*HEART, *GRID).stdout
+    assert "How much noise hides slope (1 or 3)" in text
+    assert "no finite answer" in text
+    assert text.count("exact") == 4
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--alpha", "two", "--epsilon", "1"), "--alpha must be numbers"),
+        (("--alpha", "2", "--epsilon", ""), "--epsilon must be numbers"),
+        (("--alpha", "2", "--epsilon", "-1"), "epsilon must be a finite number above 0"),
+        (("--alpha", "2", "--epsilon", "1", "--mechanism", "magic"), "no mechanism 'magic'"),
+    ],
+)
+def test_refusals_are_one_sentence(arguments, says):
+    result = run(*HEART, *arguments)
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert result.stderr.count("\n") == 1
