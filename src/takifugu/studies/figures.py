@@ -12,23 +12,23 @@ from takifugu.datasets.catalogue import about
 from takifugu.errors import MissingExtraError
 from takifugu.studies.headline import drawn_baseline
 from takifugu.studies.run import Study
-from takifugu.studies.settings import ANSWERS, ORDER, ORDERS, TITLES, UNITS, Setting
+from takifugu.studies.settings import ANSWERS, HEADLINE, ORDER, ORDERS, TITLES, UNITS, Setting
 
 # Okabe and Ito's colours, told apart by dash and marker too.
 _BLUE, _ORANGE, _GREEN, _GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
 _BASELINE = {"color": _GREY, "linestyle": (0, (4, 1.6)), "marker": "s", "markerfacecolor": "white"}
 STYLES: dict[str, dict[str, Any]] = {
     "gwm-empirical": _BASELINE,
-    "gawm-1e-3": _BASELINE,
+    "gawm-1e-3": {**_BASELINE, "marker": "v"},
     "dagwm": {"color": _GREEN, "linestyle": (0, (1, 1.4)), "marker": "^", "markerfacecolor": "white"},
     "paper": {"color": _ORANGE, "linestyle": (0, (6, 1.4, 1.4, 1.4)), "marker": "D", "markerfacecolor": "white"},
     "exact": {"color": _BLUE, "linestyle": "-", "marker": "o"},
 }
 NAMES = {
-    "paper": "paper's mechanism",
+    "paper": "paper’s theorem",
     "exact": "exact (ours)",
-    "gwm-empirical": "GWM, empirical support",
-    "gawm-1e-3": r"GAWM, $\delta=10^{-3}$",
+    "gwm-empirical": "GWM (empirical)",
+    "gawm-1e-3": r"GAWM ($\delta=10^{-3}$)",
     "dagwm": "DAGWM",
 }
 _ORDER_STYLES: dict[float, dict[str, Any]] = dict(
@@ -81,7 +81,7 @@ def require_matplotlib() -> None:
 def draw(figure: str, study: Study) -> Any:
     """One figure of the paper, as a Matplotlib figure."""
     require_matplotlib()
-    with _look():
+    with look():
         if figure == "2":
             return _examples(study)
         if figure == "3":
@@ -92,7 +92,8 @@ def draw(figure: str, study: Study) -> Any:
 
 
 @contextmanager
-def _look() -> Iterator[None]:
+def look() -> Iterator[None]:
+    """The settings to draw and to save under: Matplotlib reads some of them only when it writes."""
     import matplotlib as mpl
 
     with mpl.rc_context(_LOOK):
@@ -112,7 +113,7 @@ def _budgets(name: str, study: Study) -> Any:
     single = name in ("5", "6", "7")
     figure, axes = _canvas(1, 4) if single else _canvas(2, 3)
     for place, (axis, setting) in enumerate(zip(axes.flat, settings, strict=True)):
-        for series in (drawn_baseline(setting), "dagwm", "paper", "exact"):
+        for series in ("exact", "paper", "dagwm", drawn_baseline(setting)):
             _line(axis, study, setting, series, ORDER, {**STYLES[series], "label": NAMES[series]})
         query = setting.query.upper()
         axis.set_title(f"({'abcdef'[place]}) {query if single else f'{TITLES[setting.dataset]}, {query}'}", loc="left")
@@ -123,7 +124,16 @@ def _budgets(name: str, study: Study) -> Any:
 
 def _line(axis: Any, study: Study, setting: Setting, series: str, alpha: float, style: dict[str, Any]) -> None:
     points = [p for p in study.line(setting, series, alpha) if math.isfinite(p.theta)]
-    axis.plot([p.epsilon for p in points], [p.theta for p in points], clip_on=False, zorder=3, **style)
+    marked = [i for i, p in enumerate(points) if p.epsilon in HEADLINE]
+    above = {"exact": 5, "paper": 4}.get(series, 3)
+    axis.plot(
+        [p.epsilon for p in points],
+        [p.theta for p in points],
+        markevery=marked,
+        clip_on=False,
+        zorder=above,
+        **style,
+    )
 
 
 def _axes(axis: Any, study: Study, setting: Setting, *, x: bool = True, y: bool = True) -> None:
@@ -137,24 +147,24 @@ def _axes(axis: Any, study: Study, setting: Setting, *, x: bool = True, y: bool 
     axis.set_xticks(range(0, math.ceil(max(study.plan.epsilons)) + 1))
 
 
-def _legend(figure: Any, axes: Any, *, columns: int, title: str | None = None) -> None:
+def _legend(figure: Any, axes: Any, *, columns: int) -> None:
     """One legend for all panels, above them, where it can hide nothing."""
     found: dict[str, Any] = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
     figure.legend(
-        list(found.values()), list(found), loc="outside upper center", ncols=columns, title=title, handlelength=3.2
+        list(found.values()), list(found), loc="outside upper center", ncols=columns, handlelength=3, columnspacing=1.4
     )
 
 
 def _examples(study: Study) -> Any:
     """Two pairs of Gaussians: the closed form beside the exact least noise and the baseline."""
     figure, axes = _canvas(2, 3)
-    for row, setting in zip(axes, study.plan.settings_of("2"), strict=True):
-        _compare_orders(row, study, setting, f"{setting.query} case")
-        _letter(row, "abc" if row is axes[0] else "def")
-        _share_top(row)
+    for row, setting, letters in zip(axes, study.plan.settings_of("2"), ("abc", "def"), strict=True):
+        _compare_orders(row, study, setting, setting.query.capitalize())
+        _letter(row, letters)
+        _share_top(row[:2])  # the baseline is several times as large in the first row
     for axis in axes[1]:
         axis.set_xlabel(r"privacy budget $\varepsilon$ (nats)")
     _legend(figure, axes.flat, columns=4)
@@ -180,8 +190,8 @@ def _compare_orders(axes: Any, study: Study, setting: Setting, title: str) -> No
         for order in ORDERS:
             style = {**_ORDER_STYLES[order], "markerfacecolor": "white", "label": rf"$\alpha={order:g}$"}
             _line(axis, study, setting, series, order, style)
-        what = {"paper": "closed form", "exact": "exact (ours)", baseline: NAMES[baseline]}[series]
-        axis.set_title(f"{title}, {what}", loc="left")
+        what = {"paper": "closed form", "exact": "exact (ours)", baseline: "GAWM"}[series]
+        axis.set_title(f"{title}: {what}", loc="left")
         _axes(axis, study, setting, x=False)
 
 
@@ -214,6 +224,7 @@ def _histograms(study: Study) -> Any:
         dataset = about(setting.dataset)
         table = load(setting.dataset)
         step = 0.5 if setting.dataset == "heart" else 1.0
+        tallest, peak = 0.0, (0.0, 0.0)
         for (secret, prior), (bars, curve) in zip(study.fits[setting].priors.items(), looks, strict=True):
             values = table.loc[table[dataset.secret] == secret, dataset.answer].dropna().to_numpy(float)
             edges = np.arange(table[dataset.answer].min() - step / 2, table[dataset.answer].max() + step, step)
@@ -221,11 +232,31 @@ def _histograms(study: Study) -> Any:
             axis.bar(edges[:-1], heights, width=step, align="edge", **bars)
             x = np.linspace(edges[0] - step, edges[-1] + step, 3001)
             label = f"{dataset.secret} = {secret} ($K={len(prior)}$)"
-            axis.plot(x, prior.pdf(x), label=label, **curve)
+            density = prior.pdf(x)
+            axis.plot(x, density, label=label, **curve)
+            tallest = max(tallest, float(heights.max()))
+            peak = max(peak, (float(density.max()), float(x[density.argmax()])))
         axis.set_title(f"({'abc'[place]}) {TITLES[setting.dataset]}", loc="left")
         axis.set_xlabel(ANSWERS[setting.dataset])
         axis.set_ylabel("density" if place == 0 else "")
         axis.margins(x=0)
-        axis.set_ylim(0, axis.get_ylim()[1] * 1.22)  # room for the legend
+        _limit_height(axis, tallest, peak)
         axis.legend(loc="upper left" if setting.dataset == "adult" else "upper right", handlelength=2.2)
     return figure
+
+
+def _limit_height(axis: Any, tallest: float, peak: tuple[float, float]) -> None:
+    """Room for the legend; a spike far above every bar is cut off, and says how high it goes."""
+    height, place = peak
+    if height <= 3 * tallest:
+        axis.set_ylim(0, 1.3 * max(tallest, height))
+        return
+    axis.set_ylim(0, 1.45 * tallest)
+    axis.annotate(
+        f"spike of height {height:.1f}",
+        xy=(place, 1.2 * tallest),
+        xytext=(9, -8),
+        textcoords="offset points",
+        fontsize=8,
+        va="center",
+    )

@@ -1,6 +1,7 @@
 """The priors of each setting, fitted once and kept."""
 
 import hashlib
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,14 +9,14 @@ from takifugu.datasets.catalogue import about
 from takifugu.datasets.loading import load, path
 from takifugu.priors.mixture import Mixture
 from takifugu.studies.cache import Cache, code_digest
-from takifugu.studies.settings import Setting, query_of
+from takifugu.studies.settings import ORDER, Setting, query_of
 
 # Narrow against wide, where the closed form falls as the order grows; and two means far apart, where it rises.
 _EXAMPLES = {
     "decreasing": {"narrow": Mixture.gaussian(0.0, 1.0), "wide": Mixture.gaussian(0.5, 3.0)},
     "increasing": {"left": Mixture.gaussian(0.0, 1.0), "right": Mixture.gaussian(3.0, 1.2)},
 }
-_CODE = ("priors", "queries", "counting.py", "tables.py", "training.py", "findings.py")
+_CODE = ("priors", "queries", "counting.py", "tables.py", "training.py", "findings.py", "studies/wide_raw.py")
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Fitted:
                 }
                 for secret, prior in self.priors.items()
             ],
+            "forced_noise": forced_noise(*self.priors.values(), alpha=ORDER),
             "findings": list(self.findings),
         }
 
@@ -70,6 +72,16 @@ def fitted(setting: Setting, cache: Cache, *, quick: bool) -> Fitted:
     priors = {one["secret"]: Mixture(one["weights"], one["means"], one["stds"]) for one in found["priors"]}
     rows = {one["secret"]: one["rows"] for one in found["priors"]}
     return Fitted(setting, priors, rows, tuple(found["findings"]))
+
+
+def forced_noise(p: Mixture, q: Mixture, *, alpha: float) -> float:
+    """The noise below which the divergence of this order is infinite one way or the other, whatever the budget.
+
+    >>> forced_noise(Mixture.gaussian(0, 2), Mixture.gaussian(0, 1), alpha=2)
+    1.4142135623730951
+    """
+    low, high = sorted(float(prior.stds.max()) ** 2 for prior in (p, q))
+    return math.sqrt(max(0.0, (alpha - 1) * high - alpha * low))
 
 
 def _fit(setting: Setting, query: Any) -> dict[str, Any]:

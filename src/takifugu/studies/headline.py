@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from takifugu.studies.curves import BASELINES, Point
 from takifugu.studies.run import Study
-from takifugu.studies.settings import HEADLINE, ORDER, Setting
+from takifugu.studies.settings import HEADLINE, ORDER, OTHERS, PRIORS, Setting
 
 CLAIMED = 0.489
 
@@ -65,14 +65,14 @@ def headline(study: Study) -> list[Reduction]:
 
 
 def _raw(study: Study, settings: list[Setting]) -> list[Reduction]:
-    """Exact against GWM on RAW at five budgets: mixture priors as in the figures, then the same empirical priors."""
+    """Exact against GWM on RAW at five budgets: mixture priors as in the figures, then other fits of the same data."""
     found = []
     raw = [s for s in settings if s.query == "raw"]
     for over, chosen in (("RAW", raw), *((f"RAW, {s.dataset}", [s]) for s in raw)):
         gwm = [p for p in _points(study, chosen, "gwm-empirical") if p.epsilon in HEADLINE]
-        for prior in ("mixture", "empirical"):
+        for prior in ("mixture", *OTHERS):
             mine = [Setting(s.dataset, "raw", prior) for s in chosen]
-            names = ("exact" if prior == "mixture" else "exact, empirical priors", "gwm-empirical")
+            names = ("exact" if prior == "mixture" else f"exact, {PRIORS[prior]}", "gwm-empirical")
             found.append(reduction(_points(study, mine, "exact"), gwm, names=names, over=over))
     return found
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from takifugu.studies.claims import Claim
 from takifugu.studies.curves import as_row
+from takifugu.studies.figures import look
 from takifugu.studies.headline import Reduction, drawn_baseline
 from takifugu.studies.run import Study
 from takifugu.studies.settings import Setting
@@ -77,8 +78,9 @@ def save_figure(figure: Any, stem: Path) -> bytes:
     """The figure as SVG and PNG; the SVG is returned too."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     svg = io.BytesIO()
-    figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
-    figure.savefig(stem.with_suffix(".png"), dpi=220, metadata={"Software": None})
+    with look():
+        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(stem.with_suffix(".png"), dpi=220, metadata={"Software": None})
     stem.with_suffix(".svg").write_bytes(svg.getvalue())
     return svg.getvalue()
 

@@ -9,7 +9,6 @@ from takifugu.studies.fits import Fitted, fitted
 from takifugu.studies.settings import Plan, Setting
 
 Tell = Callable[[int, int, str], None]  # done, of how many, what is running
-_FAIR = tuple(s for s in EVERY if s == EXACT or s.name in ("gwm", "dagwm"))  # for empirical priors
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def _lines(plan: Plan) -> list[tuple[Setting, float, tuple[Series, ...]]]:
         (s, alpha): EVERY for f in plan.figures for alpha in plan.orders_of(f) for s in plan.settings_of(f)
     }
     for setting, alpha in plan.extra:
-        wanted.setdefault((setting, alpha), _FAIR if setting.prior == "empirical" else EVERY)
+        wanted.setdefault((setting, alpha), (EXACT,) if setting.prior == "empirical" else EVERY)
     return [(setting, alpha, series) for (setting, alpha), series in sorted(wanted.items(), key=lambda kv: kv[0])]
 
 
