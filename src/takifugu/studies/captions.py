@@ -17,8 +17,8 @@ _CAPTIONS = {
     ),
     "2": (
         "Two pairs of Gaussians, compared one way. (a–c) N(0, 1) against N(0.5, 9), the “α-decreasing case”: only the "
-        "closed form falls as α grows. The least noise (b) never does, and is zero for every α from ε = 1.25 on: the "
-        "decrease is slack. (d–f) N(0, 1) against N(3, 1.44), the increasing case."
+        "closed form falls as α grows. The least noise (b) never does, and is zero for each of these α from ε = 1 on: "
+        "the decrease is slack. (d–f) N(0, 1) against N(3, 1.44), the increasing case."
     ),
     "3": (
         "Fitted mixtures (lines) over the data (bars), K chosen by BIC. Whole numbers are narrow spikes to a "

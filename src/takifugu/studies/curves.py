@@ -13,8 +13,9 @@ from takifugu.mechanisms import get_mechanism
 from takifugu.priors.mixture import Mixture
 from takifugu.studies.cache import Cache, code_digest
 from takifugu.studies.fits import Fitted
+from takifugu.studies.settings import Setting
 
-_CODE = ("priors", "divergences", "mechanisms", "certificates", "calibration.py", "pairs.py", "studies/curves.py")
+_CODE = ("priors", "divergences", "mechanisms", "certificates", "calibration.py", "pairs.py")
 OURS = ("paper", "exact")
 
 
@@ -61,6 +62,11 @@ class Point:
     theta: float
     worst_pair: str
     certified: bool | None
+
+    @property
+    def setting(self) -> Setting:
+        """The dataset, the query and the prior."""
+        return Setting(self.dataset, self.query, self.prior)
 
     @property
     def place(self) -> str:

@@ -13,7 +13,6 @@ from takifugu.studies.curves import as_row
 from takifugu.studies.figures import look
 from takifugu.studies.headline import Reduction, drawn_baseline
 from takifugu.studies.run import Study
-from takifugu.studies.settings import Setting
 
 COLUMNS = (
     "figures",
@@ -40,9 +39,8 @@ def rows(study: Study) -> list[dict[str, Any]]:
     for point in study.points:
         row = as_row(point)
         figures = study.figures_of(point)
-        setting = Setting(point.dataset, point.query, point.prior)
         orders = {"2", "8"} >= set(figures)
-        shown = {"paper", "exact", drawn_baseline(setting)} | (set() if orders else {"dagwm"})
+        shown = {"paper", "exact", drawn_baseline(point.setting)} | (set() if orders else {"dagwm"})
         row["figures"] = " ".join(figures)
         row["drawn"] = bool(figures) and point.series in shown
         found.append({name: row[name] for name in COLUMNS})

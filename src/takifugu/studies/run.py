@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from takifugu.studies.cache import Cache
 from takifugu.studies.curves import EVERY, EXACT, Point, Series, curve
@@ -21,22 +22,27 @@ class Study:
 
     def line(self, setting: Setting, series: str, alpha: float) -> list[Point]:
         """The points of one line of a figure, in order of ε."""
-        return [
-            p
-            for p in self.points
-            if (p.dataset, p.query, p.prior) == (setting.dataset, setting.query, setting.prior)
-            and p.series == series
-            and p.alpha == alpha
-        ]
+        return self._lines.get((setting, series, alpha), [])
 
     def figures_of(self, point: Point) -> list[str]:
         """The figures that rest on a point."""
-        setting = Setting(point.dataset, point.query, point.prior)
-        return [
-            f
-            for f in self.plan.figures
-            if point.alpha in self.plan.orders_of(f) and setting in self.plan.settings_of(f)
-        ]
+        return self._figures.get((point.setting, point.alpha), [])
+
+    @cached_property
+    def _lines(self) -> dict[tuple[Setting, str, float], list[Point]]:
+        found: dict[tuple[Setting, str, float], list[Point]] = {}
+        for point in self.points:
+            found.setdefault((point.setting, point.series, point.alpha), []).append(point)
+        return found
+
+    @cached_property
+    def _figures(self) -> dict[tuple[Setting, float], list[str]]:
+        found: dict[tuple[Setting, float], list[str]] = {}
+        for figure in self.plan.figures:
+            for setting in self.plan.settings_of(figure):
+                for alpha in self.plan.orders_of(figure):
+                    found.setdefault((setting, alpha), []).append(figure)
+        return found
 
 
 def run(plan: Plan, cache: Cache, tell: Tell) -> Study:
