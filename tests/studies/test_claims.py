@@ -71,6 +71,7 @@ def test_modes_are_counted_on_the_density():
 def test_the_average_leaves_out_what_the_paper_leaves_out():
     found = reduction(line(1, 0, 3, 1), line(2, 5, 4, math.inf), names=("exact", "gwm"), over="all")
     assert (found.mean, found.least, found.most) == (0.375, 0.25, 0.5)
+    assert found.inclusive == pytest.approx(1.75 / 3)
     assert (found.settings, found.no_noise, found.infinite) == (2, 1, 1)
     empty = reduction([], [], names=("exact", "gwm"), over="all")
     assert (empty.mean, empty.settings) == (None, 0)

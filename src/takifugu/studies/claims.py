@@ -86,8 +86,8 @@ def _baselines(study: Study) -> list[Claim]:
     found = []
     for name, figures in (("gaussian", ("1",)), ("mixture", ("4",)), ("evaluation", ("5", "6", "7"))):
         settings = _settings(study, figures)
-        for ours in OURS:
-            for baseline in BASELINES:
+        for baseline in BASELINES:
+            for ours in OURS:
                 found.append(_below(study, f"below-{baseline.name}-{name}", figures, settings, ours, baseline.name))
     models = _settings(study, ("8",)) + [s for s, _ in study.plan.extra if s.query == "gp"]
     models = list(dict.fromkeys(models))

@@ -103,7 +103,7 @@ def look() -> Iterator[None]:
 def _canvas(rows: int, columns: int, *, width: float = 7.2, height: float = 2.1) -> tuple[Any, Any]:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, rows * height + 0.45), layout="constrained")
+    figure: Any = Figure(figsize=(width, rows * height + 0.45), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.06, h_pad=0.06)
     return figure, figure.subplots(rows, columns, squeeze=False)
 

@@ -19,6 +19,7 @@ class Reduction:
     theirs: str
     over: str
     mean: float | None
+    inclusive: float | None  # the mean with a reduction of 100 % where ours needs no noise
     least: float | None
     most: float | None
     settings: int
@@ -43,7 +44,8 @@ def reduction(ours: Iterable[Point], theirs: Iterable[Point], *, names: tuple[st
     size = len(ratios)
     mean = math.fsum(ratios) / size if size else None
     least, most = (min(ratios), max(ratios)) if size else (None, None)
-    return Reduction(names[0], names[1], over, mean, least, most, size, no_noise, infinite)
+    inclusive = (math.fsum(ratios) + no_noise) / (size + no_noise) if size + no_noise else None
+    return Reduction(names[0], names[1], over, mean, inclusive, least, most, size, no_noise, infinite)
 
 
 def headline(study: Study) -> list[Reduction]:
