@@ -44,7 +44,7 @@ def reduction(ours: Iterable[Point], theirs: Iterable[Point], *, names: tuple[st
     size = len(ratios)
     mean = math.fsum(ratios) / size if size else None
     least, most = (min(ratios), max(ratios)) if size else (None, None)
-    inclusive = (math.fsum(ratios) + no_noise) / (size + no_noise) if size + no_noise else None
+    inclusive = (math.fsum(ratios) + no_noise) / (size + no_noise) if size else None
     return Reduction(names[0], names[1], over, mean, inclusive, least, most, size, no_noise, infinite)
 
 
