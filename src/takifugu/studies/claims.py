@@ -10,6 +10,11 @@ from takifugu.studies.headline import CLAIMED, drawn_baseline, headline
 from takifugu.studies.run import Study
 from takifugu.studies.settings import ORDER, ORDERS, Setting
 
+_PARTS = {
+    "gaussian": (("1",), "RAW and MEAN with Gaussian priors"),
+    "mixture": (("4",), "RAW and MEAN with mixture priors"),
+    "evaluation": (("5", "6", "7"), "all three datasets and all four queries"),
+}
 HOLDS, FAILS, NOT_RUN = "holds", "fails", "not run"
 LABELS = {
     "paper": "the paper's mechanism",
@@ -63,16 +68,12 @@ def _lines(study: Study, settings: Iterable[Setting], series: str, orders: Itera
 
 def _budget(study: Study) -> list[Claim]:
     found = []
-    for name, figures, what in (
-        ("monotone-gaussian", ("1",), "RAW and MEAN with Gaussian priors"),
-        ("monotone-mixture", ("4",), "RAW and MEAN with mixture priors"),
-        ("monotone-evaluation", ("5", "6", "7"), "all three datasets and all four queries"),
-    ):
+    for name, (figures, what) in _PARTS.items():
         settings = _settings(study, figures)
         for series in OURS:
             found.append(
                 _claim(
-                    name,
+                    f"monotone-{name}",
                     series,
                     _figures(figures),
                     f"The noise never grows with the budget ε: {what}.",
@@ -84,11 +85,9 @@ def _budget(study: Study) -> list[Claim]:
 
 def _baselines(study: Study) -> list[Claim]:
     found = []
-    for name, figures in (("gaussian", ("1",)), ("mixture", ("4",)), ("evaluation", ("5", "6", "7"))):
-        settings = _settings(study, figures)
+    for name in _PARTS:
         for baseline in BASELINES:
-            for ours in OURS:
-                found.append(_below(study, f"below-{baseline.name}-{name}", figures, settings, ours, baseline.name))
+            found += [_below(study, name, ours, baseline.name) for ours in OURS]
     models = _settings(study, ("8",)) + [s for s, _ in study.plan.extra if s.query == "gp"]
     models = list(dict.fromkeys(models))
     for ours in OURS:
@@ -107,9 +106,9 @@ def _baselines(study: Study) -> list[Claim]:
     return found
 
 
-def _below(
-    study: Study, name: str, figures: tuple[str, ...], settings: list[Setting], ours: str, baseline: str
-) -> Claim:
+def _below(study: Study, name: str, ours: str, baseline: str) -> Claim:
+    figures, what = _PARTS[name]
+    settings = _settings(study, figures)
     pairs = [checks.below(study.line(s, ours, ORDER), study.line(s, baseline, ORDER)) for s in settings]
     drawn = {drawn_baseline(s) for s in settings}
     remark = {
@@ -122,10 +121,10 @@ def _below(
     if baseline in drawn:
         remark += " Drawn."
     return _claim(
-        name,
+        f"below-{baseline}-{name}",
         ours,
         _figures(figures),
-        f"The noise is below that of {LABELS[baseline]} everywhere.",
+        f"The noise is below that of {LABELS[baseline]} everywhere: {what}.",
         checks.together(pairs),
         remark,
     )

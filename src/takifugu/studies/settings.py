@@ -21,7 +21,7 @@ PRIORS = {
     "mixture": "mixture priors",
     "empirical": "empirical priors",
     "mixture-max-5": "mixtures of at most 5",
-    "mixture-floor-0.75": "mixtures no narrower than 3/4 of a step",
+    "mixture-floor-0.75": "mixtures at least 3/4 of a step wide",
 }
 # How much of a RAW result is the fit's: GWM is drawn for the empirical distribution, so exact is computed for it too;
 # and BIC spends its components on the spikes of rounded values, which fewer or wider components do not follow.
