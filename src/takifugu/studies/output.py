@@ -1,0 +1,99 @@
+"""Writing the results: one tidy CSV, one JSON, and each figure twice."""
+
+import csv
+import io
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from takifugu.studies.claims import Claim
+from takifugu.studies.curves import as_row
+from takifugu.studies.figures import look
+from takifugu.studies.headline import Reduction, drawn_baseline
+from takifugu.studies.run import Study
+
+COLUMNS = (
+    "figures",
+    "dataset",
+    "query",
+    "prior",
+    "alpha",
+    "epsilon",
+    "series",
+    "mechanism",
+    "delta",
+    "guarantee",
+    "theta",
+    "variance",
+    "worst_pair",
+    "certified",
+    "drawn",
+)
+
+
+def rows(study: Study) -> list[dict[str, Any]]:
+    """Every number, in a fixed order: figures, setting, α, ε, series."""
+    found = []
+    for point in study.points:
+        row = as_row(point)
+        figures = study.figures_of(point)
+        orders = {"2", "8"} >= set(figures)
+        shown = {"paper", "exact", drawn_baseline(point.setting)} | (set() if orders else {"dagwm"})
+        row["figures"] = " ".join(figures)
+        row["drawn"] = bool(figures) and point.series in shown
+        found.append({name: row[name] for name in COLUMNS})
+    return found
+
+
+def write_csv(path: Path, study: Study) -> None:
+    """A row a number; floats in full, so that the same numbers are the same bytes."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for row in rows(study):
+        writer.writerow({name: _cell(value) for name, value in row.items()})
+    write_text(path, text.getvalue())
+
+
+def write_json(
+    path: Path, study: Study, reductions: list[Reduction], found: list[Claim], environment: dict[str, Any]
+) -> None:
+    """Everything: the plan, the environment, headline, claims, priors and numbers."""
+    content = {
+        "plan": asdict(study.plan),
+        "environment": environment,
+        "headline": [asdict(one) for one in reductions],
+        "claims": [asdict(one) for one in found],
+        "fits": [fit.to_dict() for _, fit in sorted(study.fits.items())],
+        "points": rows(study),
+    }
+    write_text(path, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def save_figure(figure: Any, stem: Path) -> bytes:
+    """The figure as SVG and PNG; the SVG is returned too."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    svg = io.BytesIO()
+    with look():
+        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(stem.with_suffix(".png"), dpi=220, metadata={"Software": None})
+    stem.with_suffix(".svg").write_bytes(svg.getvalue())
+    return svg.getvalue()
+
+
+def write_text(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8", newline="\n")
+    os.replace(part, path)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return repr(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,41 @@
+"""From nothing to the whole evaluation: one call, one folder."""
+
+import platform
+from pathlib import Path
+from typing import Any
+
+from takifugu.studies.cache import Cache, versions
+from takifugu.studies.claims import Claim, claims
+from takifugu.studies.figures import draw, require_matplotlib
+from takifugu.studies.headline import Reduction, headline
+from takifugu.studies.output import save_figure, write_csv, write_json, write_text
+from takifugu.studies.page import page
+from takifugu.studies.run import Study, Tell, run
+from takifugu.studies.settings import Plan
+
+
+def reproduce(folder: Path, plan: Plan, cache: Cache, tell: Tell = lambda done, total, what: None) -> "Results":
+    """Compute the plan and write results.csv, results.json, figures/ and index.html into a folder."""
+    require_matplotlib()
+    study = run(plan, cache, tell)
+    results = Results(study, headline(study), claims(study), environment())
+    drawn = {name: save_figure(draw(name, study), folder / "figures" / f"figure-{name}") for name in plan.figures}
+    write_csv(folder / "results.csv", study)
+    write_json(folder / "results.json", study, results.headline, results.claims, results.environment)
+    write_text(folder / "index.html", page(study, results.headline, results.claims, results.environment, drawn))
+    return results
+
+
+class Results:
+    """What a run found."""
+
+    def __init__(self, study: Study, reductions: list[Reduction], found: list[Claim], where: dict[str, Any]) -> None:
+        """Hold the numbers together with what follows from them."""
+        self.study, self.headline, self.claims, self.environment = study, reductions, found, where
+
+
+def environment() -> dict[str, Any]:
+    """What the numbers were computed with."""
+    from takifugu import __version__
+
+    return {"takifugu": __version__, **versions(), "system": platform.system(), "machine": platform.machine()}
