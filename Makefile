@@ -5,7 +5,7 @@ BIN     = $(VENV)/bin
 CORE    = $(VENV)/.core
 READY   = $(VENV)/.ready
 
-.PHONY: test demo bench lint format clean help
+.PHONY: test demo bench docs lint format clean help
 
 help:            ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/: .*##/\t/'
@@ -34,9 +34,12 @@ demo: $(CORE)    ## the main job, from nothing
 bench: $(READY)  ## ratios against peers, side by side
 	$(BIN)/python -m benchmarks
 
+docs: $(READY)   ## the documentation, as pages in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 format: $(READY) ## rewrite the code in the house style
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 clean:           ## remove everything that was made
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

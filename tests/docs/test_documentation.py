@@ -1,0 +1,72 @@
+"""No page holds code of its own: what is shown is a file that runs, a doctest, or a command that parses."""
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from run_examples import EXAMPLES, ROOT
+
+from takifugu.cli import main
+
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("proofs/*.md")])
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SNIPPET = re.compile(r'^--8<-- "(.+)"$')
+FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.M | re.S)
+
+
+def fences(page: Path, *languages: str) -> list[str]:
+    """The blocks of a page in these languages."""
+    text = page.read_text(encoding="utf-8")
+    return [body for language, body in FENCE.findall(text) if language in languages]
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_python_is_included_or_a_doctest(page):
+    for body in fences(page, "python", "py", "pycon"):
+        if included := SNIPPET.match(body.strip()):
+            assert (ROOT / included[1]) in EXAMPLES
+        elif ">>>" in body:
+            found = doctest.DocTestParser().get_doctest(body, {}, name(page), str(page), 0)
+            assert doctest.DocTestRunner().run(found).failed == 0
+        else:
+            assert page.name == "README.md"  # a front page shows its code itself
+            assert body == (ROOT / "docs/examples/readme.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_is_on_a_page(example):
+    everything = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for file in (example, example.with_suffix(".txt")):
+        assert f'--8<-- "{name(file)}"' in everything
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_commands_are_understood(page):
+    for body in fences(page, "sh", "console", "bash", "shell"):
+        for line in body.replace("\\\n", " ").splitlines():
+            words = shlex.split(line.removeprefix("$ ").split("|")[0].split(" > ")[0], comments=True)
+            if words[:1] == ["takifugu"] and words[1] not in ("--help", "COMMAND"):
+                command = main.get_command(main.make_context("takifugu", ["--help"], resilient_parsing=True), words[1])
+                assert command is not None, f"there is no command {words[1]!r}"
+                if "--help" not in words:
+                    command.make_context(words[1], words[2:])  # raises for an option that does not exist
+            elif words[:1] == ["make"]:
+                assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.M)
+
+
+def test_the_readme_has_the_ten_lines():
+    code = (ROOT / "docs/examples/readme.py").read_text(encoding="utf-8")
+    assert f"```python\n{code}```" in README
+    assert sum(bool(line.strip()) for line in code.splitlines()) <= 10
+
+
+def test_links_of_the_repository_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#\s:]+)[)#]", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{name(page)} links to {target}"
