@@ -21,6 +21,8 @@ def run(example: Path, folder: Path) -> str:
         "PYTHONIOENCODING": "utf-8",
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
+        # Two hundred empty partitions would take most of the time.
+        "PYSPARK_SUBMIT_ARGS": "--conf spark.sql.shuffle.partitions=2 pyspark-shell",
     }
     command = [sys.executable, *strict, str(example)]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False)

@@ -185,6 +185,7 @@ def test_numeric_secrets_match():
         ([math.inf], {}, "finite, got inf"),
         (["x"], {}, "must be numbers"),
         ([1e308], {}, "could overflow"),
+        ("people.csv", {"column": "value", "secret": "secret"}, "is a path.*release_file"),
         ([1.0], {"granularity": 0.3}, "power of two"),
         ([1.0], {"granularity": 2.0**90}, "too far"),
         ([1.0], {"clip": 3}, "pair"),

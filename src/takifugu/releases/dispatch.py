@@ -65,6 +65,11 @@ def release(
     import narwhals as nw
 
     check_others(others)
+    if isinstance(values, str | os.PathLike):
+        raise InputError(
+            f"{os.fspath(values)!r} is a path, and release takes values: publish a file with "
+            f"takifugu.release_file(source, target, calibration, column=...)"
+        )
     plan = Plan.of(
         calibration,
         theta=theta,
