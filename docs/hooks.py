@@ -13,6 +13,10 @@ from mkdocs.structure.files import File
 ROOT = Path(__file__).parents[1]
 PROJECT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 _LINK = re.compile(r"(\]\()([^)#\s:]+)([)#])")
+_CODE = re.compile(r"(```.*?```|`[^`]*`|\]\([^)]*\))", re.S)  # links count as code: their targets stay as they are
+_SHORT = "[A-Za-z0-9α-ωΑ-Ω∞]+"
+_SUPERSCRIPT = re.compile(rf"\^(?:\{{([^{{}}]*)\}}|\(([^()]*)\)|({_SHORT}))")
+_SUBSCRIPT = re.compile(rf"(?<=[A-Za-zα-ωΑ-Ω∫Σ])(?<![A-Za-z]{{2}})_(?:\{{([^{{}}]*)\}}|({_SHORT}))")
 
 
 def on_files(files, config):
@@ -23,9 +27,23 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Point links between pages at where the site has them."""
+    """Point links between pages at where the site has them; raise and lower what formulas do."""
     here = page.file.src_uri
-    return _LINK.sub(lambda link: link[1] + in_site(link[2], here) + link[3], markdown)
+    markdown = _LINK.sub(lambda link: link[1] + in_site(link[2], here) + link[3], markdown)
+    if here.startswith("proofs/") or here == "paper.md":
+        parts = _CODE.split(markdown)  # text and code in turn
+        markdown = "".join(part if i % 2 else formulas(part) for i, part in enumerate(parts))
+    return markdown
+
+
+def formulas(text):
+    """p^{1−α} and σ_i as superscript and subscript; in the repository they stay plain text.
+
+    >>> formulas("σ_i² ≤ e^{(α−1)ε} q^(1−α), file_name")
+    'σ<sub>i</sub>² ≤ e<sup>(α−1)ε</sup> q<sup>1−α</sup>, file_name'
+    """
+    text = _SUPERSCRIPT.sub(lambda found: f"<sup>{found[1] or found[2] or found[3]}</sup>", text)
+    return _SUBSCRIPT.sub(lambda found: f"<sub>{found[1] or found[2]}</sub>", text)
 
 
 def in_site(target, page):

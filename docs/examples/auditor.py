@@ -2,7 +2,9 @@ import takifugu as tk
 from takifugu.certificates import RedactedCertificate
 
 patients = tk.datasets.load("heart")
-priors = tk.fit_priors(patients, secret="slope", query=tk.Raw("oldpeak"), secrets=[1, 3])
+priors = tk.fit_priors(
+    patients, secret="slope", query=tk.Raw("oldpeak"), secrets=[1, 3]
+)
 calibration = tk.calibrate(priors, alpha=3, epsilon=1)
 
 certificate = tk.certify(calibration)
@@ -14,4 +16,5 @@ proved = tk.verify("certificate.json")
 proved.require_match(RedactedCertificate.load("public.json"))
 for (_, first, second), loss in zip(proved.places, proved.losses, strict=True):
     a, b = proved.secrets[first], proved.secrets[second]
-    print(f"{a} against {b}: proved to lie between {loss.lower:.9f} and {loss.upper:.9f}, budget {proved.epsilon}")
+    bounds = f"between {loss.lower:.9f} and {loss.upper:.9f}"
+    print(f"{a} against {b}: {bounds}, budget {proved.epsilon}")

@@ -3,9 +3,17 @@ import takifugu as tk
 query = tk.Raw("G3")
 ours = tk.fit_priors(tk.datasets.load("student-por"), secret="schoolsup", query=query)
 theirs = tk.fit_priors(tk.datasets.load("student-mat"), secret="schoolsup", query=query)
-by_hand = {"no": tk.Mixture.gaussian(12, 3), "yes": tk.Mixture([0.7, 0.3], [11, 5], [2, 1.5])}
+by_hand = {
+    "no": tk.Mixture.gaussian(12, 3),
+    "yes": tk.Mixture([0.7, 0.3], [11, 5], [2, 1.5]),
+}
 
-for name, belief in (("Portuguese", ours), ("mathematics", theirs), ("by hand", by_hand)):
+for name, belief in (
+    ("Portuguese", ours),
+    ("mathematics", theirs),
+    ("by hand", by_hand),
+):
     print(f"{name}: θ = {tk.calibrate(belief, alpha=3, epsilon=1).theta:.3f}")
 
-print(f"all three: θ = {tk.calibrate([ours, theirs, by_hand], alpha=3, epsilon=1).theta:.3f}")
+together = tk.calibrate([ours, theirs, by_hand], alpha=3, epsilon=1)
+print(f"all three: θ = {together.theta:.3f}")

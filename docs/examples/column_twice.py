@@ -10,7 +10,12 @@ budget = tk.calibrate(priors, alpha=3, epsilon=1)
 ledger = tk.Ledger("heart.ledger", budget=budget)
 for visit in ("first", "second"):
     tk.release(
-        patients["oldpeak"], budget, secret=patients["slope"], theta=math.sqrt(2.001) * budget.theta, ledger=ledger
+        patients["oldpeak"],
+        budget,
+        secret=patients["slope"],
+        theta=math.sqrt(2.001) * budget.theta,
+        ledger=ledger,
     )
     account = ledger.account()
-    print(f"after the {visit}: {account.fraction_spent:.1%} spent, loss {ledger.loss(budget):.3f} of {budget.epsilon}")
+    spent, loss = account.fraction_spent, ledger.loss(budget)
+    print(f"after the {visit}: {spent:.1%} spent, loss {loss:.3f} of {budget.epsilon}")

@@ -12,4 +12,4 @@ done = tk.release_file(
     secret="schoolsup",
     ledger="grades.ledger",
 )
-print(f"{done.rows} rows in {done.path}, θ = {done.theta:.3f}, multiples of {done.granularity}")
+print(f"{done.rows} rows in {done.path}, θ = {done.theta:.3f}")

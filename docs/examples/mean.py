@@ -10,4 +10,4 @@ for finding in priors.findings:
 calibration = tk.calibrate(priors, alpha=3, epsilon=1)
 answer = grades.loc[grades["schoolsup"] == "yes", "G3"].mean()
 published = tk.release([answer], calibration, ledger="means.ledger")
-print(f"one number published, θ = {calibration.theta:.3f}, rounded to {published.granularity}")
+print(f"one number published, θ = {calibration.theta:.3f}")

@@ -7,16 +7,17 @@ from scipy.optimize import brentq
 
 
 def odds_factor(alpha, epsilon, *, chance):
-    """The factor by which the odds of the true secret rise, or more, with at most this probability."""
+    """The factor that the odds of the true secret pass with at most this chance."""
     return math.exp(epsilon + math.log(1 / chance) / (alpha - 1))
 
 
 def best_guess(alpha, epsilon):
-    """The largest probability of guessing right between two secrets that were equally likely."""
+    """The largest chance to guess right between two equally likely secrets."""
 
     def excess(x):
         right, wrong = math.log(x), math.log1p(-x)
-        there, back = alpha * right + (1 - alpha) * wrong, alpha * wrong + (1 - alpha) * right
+        there = alpha * right + (1 - alpha) * wrong
+        back = alpha * wrong + (1 - alpha) * right
         return np.logaddexp(there, back) - (alpha - 1) * epsilon
 
     almost = 1 - 1e-15
@@ -24,10 +25,12 @@ def best_guess(alpha, epsilon):
 
 
 if __name__ == "__main__":
-    print("| α | ε | odds factor passed at most once in 20 | at most once in 1000 | best guess right, at most |")
+    print("| α | ε | odds × once in 20 | odds × once in 1000 | best guess |")
     print("|---|---|---|---|---|")
     for alpha in (2, 3, 8, 32):
         for epsilon in (0.1, 0.5, 1, 2):
-            rare, rarer = (odds_factor(alpha, epsilon, chance=chance) for chance in (1 / 20, 1 / 1000))
+            rare = odds_factor(alpha, epsilon, chance=1 / 20)
+            rarer = odds_factor(alpha, epsilon, chance=1 / 1000)
             guess = best_guess(alpha, epsilon)
-            print(f"| {alpha} | {epsilon} | × {rare:.1f} | × {rarer:,.1f} | {100 * guess:.1f} % |")
+            row = f"{rare:.1f} | {rarer:,.1f} | {100 * guess:.1f} %"
+            print(f"| {alpha} | {epsilon} | {row} |")

@@ -9,4 +9,5 @@ publish = make_pipeline(
     tk.ReleaseTransformer(alpha=3, epsilon=1, clip=(0, 100), ledger="grades.ledger"),
 )
 published = publish.fit_transform(grades[["G3"]].to_numpy(), grades["schoolsup"])
-print(f"{published.shape[0]} marks published, θ = {publish[-1].calibration_.theta:.2f} points of 100")
+theta = publish[-1].calibration_.theta
+print(f"{len(published)} marks published, θ = {theta:.2f} points of 100")

@@ -1,11 +1,12 @@
 import takifugu as tk
 
-people = tk.datasets.load("adult")
-priors = tk.fit_priors(people, secret="race", query=tk.Raw("education-num"), secrets=["White", "Other"])
+pupils = tk.datasets.load("student-por")  # who gets extra support is the secret
+priors = tk.fit_priors(pupils, secret="schoolsup", query=tk.Raw("G3"))
 calibration = tk.calibrate(priors, alpha=3, epsilon=1)
 print(calibration)
 
-tk.certify(calibration).save("certificate.json")  # for the auditor: it holds the priors
-tk.verify("certificate.json")  # proves it again, from the file alone
-column = {"column": "education-num", "secret": "race", "others": "drop"}  # drop those of other races
-print(len(tk.release(people, calibration, **column, ledger="ledger.db")), "noisy values published")
+tk.certify(calibration).save("proof.json")  # for the auditor: it holds the priors
+tk.verify("proof.json")  # proves it again, from the file alone
+ledger = tk.Ledger("ledger.db")  # remembers what was published
+noisy = tk.release(pupils, calibration, column="G3", secret="schoolsup", ledger=ledger)
+print(f"{len(noisy)} final grades published with noise, and no other column")

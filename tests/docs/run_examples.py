@@ -1,5 +1,6 @@
 """Run the examples of the documentation. As a program, write their outputs down anew."""
 
+import gzip
 import os
 import subprocess
 import sys
@@ -7,28 +8,56 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = sorted(ROOT.glob("docs/examples/*.py"))
+EXAMPLES = sorted([*ROOT.glob("docs/examples/*.py"), *ROOT.glob("docs/examples/*.sh")])
 
 
 def run(example: Path, folder: Path) -> str:
     """What the example prints, run on its own in an empty folder; an error is raised with what it said."""
+    command = _shell(example, folder) if example.suffix == ".sh" else _python(example)
+    done = subprocess.run(
+        command, cwd=folder, env=_environment(folder), capture_output=True, encoding="utf-8", check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"{example.name} failed:\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+def output(example: Path) -> Path:
+    """The file with what an example prints."""
+    return example.with_suffix(".txt")
+
+
+def _python(example: Path) -> list[str]:
     # PySpark itself warns about the pandas it finds.
     strict = [] if example.stem == "spark" else ["-W", "error"]
+    return [sys.executable, *strict, str(example)]
+
+
+def _shell(example: Path, folder: Path) -> list[str]:
+    """Commands find `takifugu` on the path, and a table of marks in the folder they start from."""
+    takifugu = folder / ".bin" / "takifugu"
+    takifugu.parent.mkdir()
+    takifugu.write_text(f'#!/bin/sh\nexec "{sys.executable}" -W error -m takifugu "$@"\n')
+    takifugu.chmod(0o755)
+    marks = ROOT / "src/takifugu/datasets/student-por.csv.gz"
+    (folder / "marks.csv").write_bytes(gzip.decompress(marks.read_bytes()))
+    return ["bash", "-euo", "pipefail", str(example)]
+
+
+def _environment(folder: Path) -> dict[str, str]:
     paths = [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
-    environment = {
+    return {
         **os.environ,
+        "PATH": f"{folder / '.bin'}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "PYTHONIOENCODING": "utf-8",
+        "NO_COLOR": "1",
+        "COLUMNS": "88",
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
         # Two hundred empty partitions would take most of the time.
         "PYSPARK_SUBMIT_ARGS": "--conf spark.sql.shuffle.partitions=2 pyspark-shell",
     }
-    command = [sys.executable, *strict, str(example)]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False)
-    if done.returncode:
-        raise RuntimeError(f"{example.name} failed:\n{done.stderr}")
-    return done.stdout
 
 
 if __name__ == "__main__":
@@ -36,5 +65,5 @@ if __name__ == "__main__":
     for path in EXAMPLES:
         if not wanted or path.stem in wanted:
             with tempfile.TemporaryDirectory() as empty:
-                path.with_suffix(".txt").write_text(run(path, Path(empty)), encoding="utf-8")
+                output(path).write_text(run(path, Path(empty)), encoding="utf-8")
             print(path.stem)

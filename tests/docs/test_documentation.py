@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from run_examples import EXAMPLES, ROOT
+from run_examples import EXAMPLES, ROOT, output
 
 from takifugu.cli import main
 
@@ -42,13 +42,16 @@ def test_python_is_included_or_a_doctest(page):
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_is_on_a_page(example):
     everything = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    for file in (example, example.with_suffix(".txt")):
+    for file in (example, output(example)):
         assert f'--8<-- "{name(file)}"' in everything
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_commands_are_understood(page):
     for body in fences(page, "sh", "console", "bash", "shell"):
+        if included := SNIPPET.match(body.strip()):
+            assert (ROOT / included[1]) in EXAMPLES
+            continue
         for line in body.replace("\\\n", " ").splitlines():
             words = shlex.split(line.removeprefix("$ ").split("|")[0].split(" > ")[0], comments=True)
             if words[:1] == ["takifugu"] and words[1] not in ("--help", "COMMAND"):
@@ -63,6 +66,7 @@ def test_commands_are_understood(page):
 def test_the_readme_has_the_ten_lines():
     code = (ROOT / "docs/examples/readme.py").read_text(encoding="utf-8")
     assert f"```python\n{code}```" in README
+    assert f"```text\n{(ROOT / 'docs/examples/readme.txt').read_text(encoding='utf-8')}```" in README
     assert sum(bool(line.strip()) for line in code.splitlines()) <= 10
 
 

@@ -43,6 +43,13 @@ def test_nothing_is_fetched_from_elsewhere(site):
         assert found is None, f"{file.name}: {found}"
 
 
+def test_formulas_of_the_proofs_are_set(site):
+    for page in [*site.glob("proofs/*.html"), site / "paper.html"]:
+        text = re.sub(r"<code.*?</code>", "", page.read_text(encoding="utf-8"), flags=re.S)
+        assert not re.search(r"\w\^[\w({]", text), page.name
+    assert "<sup>(α−1)ε</sup>" in (site / "proofs/odds.html").read_text(encoding="utf-8")
+
+
 def test_snippets_were_included(site):
     for page in site.rglob("*.html"):
         assert "--8&lt;--" not in page.read_text(encoding="utf-8")
