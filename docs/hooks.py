@@ -15,7 +15,7 @@ PROJECT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 _LINK = re.compile(r"(\]\()([^)#\s:]+)([)#])")
 _CODE = re.compile(r"(```.*?```|`[^`]*`|\]\([^)]*\))", re.S)  # links count as code: their targets stay as they are
 _SHORT = "[A-Za-z0-9α-ωΑ-Ω∞]+"
-_SUPERSCRIPT = re.compile(rf"\^(?:\{{([^{{}}]*)\}}|\(([^()]*)\)|({_SHORT}))")
+_SUPERSCRIPT = re.compile(rf"\^(?:\{{([^{{}}]*)\}}|\(((?:[^()]|\([^()]*\))*)\)|({_SHORT}))")
 _SUBSCRIPT = re.compile(rf"(?<=[A-Za-zα-ωΑ-Ω∫Σ])(?<![A-Za-z]{{2}})_(?:\{{([^{{}}]*)\}}|({_SHORT}))")
 
 
@@ -39,8 +39,8 @@ def on_page_markdown(markdown, page, config, files):
 def formulas(text):
     """p^{1−α} and σ_i as superscript and subscript; in the repository they stay plain text.
 
-    >>> formulas("σ_i² ≤ e^{(α−1)ε} q^(1−α), file_name")
-    'σ<sub>i</sub>² ≤ e<sup>(α−1)ε</sup> q<sup>1−α</sup>, file_name'
+    >>> formulas("σ_i² ≤ e^{(α−1)ε} q^((1−α)s), file_name")
+    'σ<sub>i</sub>² ≤ e<sup>(α−1)ε</sup> q<sup>(1−α)s</sup>, file_name'
     """
     text = _SUPERSCRIPT.sub(lambda found: f"<sup>{found[1] or found[2] or found[3]}</sup>", text)
     return _SUBSCRIPT.sub(lambda found: f"<sub>{found[1] or found[2]}</sub>", text)
