@@ -36,6 +36,7 @@ bench: $(READY)  ## ratios against peers, side by side
 
 docs: $(READY)   ## the documentation, as pages in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open site/index.html"
 
 format: $(READY) ## rewrite the code in the house style
 	$(BIN)/ruff format .
