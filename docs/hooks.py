@@ -19,6 +19,15 @@ _SUPERSCRIPT = re.compile(rf"\^(?:\{{([^{{}}]*)\}}|\(((?:[^()]|\([^()]*\))*)\)|(
 _SUBSCRIPT = re.compile(rf"(?<=[A-Za-zα-ωΑ-Ω∫Σ])(?<![A-Za-z]{{2}})_(?:\{{([^{{}}]*)\}}|({_SHORT}))")
 
 
+def on_config(config):
+    """List the proofs in the order of their own index."""
+    index = (ROOT / "proofs/README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| \[[^]]*\]\(([^)]+\.md)\)", index, re.M)
+    pages = ["proofs/README.md", *(f"proofs/{name}" for name in listed)]
+    config.nav = [{"Proofs": pages} if "Proofs" in entry else entry for entry in config.nav]
+    return config
+
+
 def on_files(files, config):
     """Add the proofs and the project's pages."""
     for path in [*sorted(ROOT.glob("proofs/*.md")), *(ROOT / name for name in PROJECT)]:
