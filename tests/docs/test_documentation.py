@@ -72,5 +72,6 @@ def test_the_readme_has_the_ten_lines():
 
 def test_links_of_the_repository_lead_somewhere():
     for page in PAGES:
-        for target in re.findall(r"\]\(([^)#\s:]+)[)#]", page.read_text(encoding="utf-8")):
+        text = page.read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)#\s:]+)[)#]", text) + re.findall(r'src="([^":]+)"', text):
             assert (page.parent / target).exists(), f"{name(page)} links to {target}"
