@@ -1,6 +1,7 @@
 """A real browser on the explorer's page, which notes whatever should not happen."""
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,12 +29,11 @@ LONG = 120_000  # milliseconds; how fast the answers are is for the benchmarks t
 
 
 def chromium() -> str:
-    """Where Chromium is. Without it these tests fail, because a page that nobody opened is not tested."""
+    """Where Chromium is. Without it these tests say that they did not run, and under CI they fail."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None:
-        pytest.fail(
-            "Chromium is not installed, and these tests drive the page with it: run scripts/install_test_tools.sh"
-        )
+        stop = pytest.fail if os.environ.get("CI") else pytest.skip
+        stop("Chromium is not installed, and these tests drive the page with it: run scripts/install_test_tools.sh")
     return found
 
 
