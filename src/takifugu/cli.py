@@ -18,6 +18,7 @@ _COMMANDS = {
     "calibrate": ("takifugu.commands.calibrate", "Find the least noise that hides a secret; write a report."),
     "sweep": ("takifugu.commands.sweep", "Compare budgets and mechanisms in a table."),
     "certify": ("takifugu.commands.certify", "Prove a calibration and write a certificate."),
+    "explore": ("takifugu.commands.explore", "Open a page to try secrets and budgets on."),
     "release": ("takifugu.commands.release", "Publish a column of a Parquet or CSV file with its noise."),
     "reproduce": ("takifugu.commands.reproduce", "Redraw the paper's evaluation: figures, headline and claims."),
     "verify": ("takifugu.commands.verify", "Prove a certificate again from the file alone."),

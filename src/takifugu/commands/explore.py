@@ -1,0 +1,34 @@
+"""takifugu explore: the explorer's page."""
+
+import contextlib
+
+import click
+
+
+@click.command("explore")
+@click.argument("table", required=False)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to use; by default any free one.")
+@click.option("--no-browser", is_flag=True, help="Show the address and open nothing.")
+def command(table: str | None, port: int, no_browser: bool) -> None:
+    """Open a page to choose secrets and budgets and see the noise follow.
+
+    The bundled datasets are ready; TABLE, a CSV or Parquet file or the name of a bundled dataset, is added and opened
+    first. The page is served to this machine alone, and to those who have the address with its token. Ctrl-C ends it.
+
+    \b
+    takifugu explore
+    takifugu explore visits.csv --port 8000 --no-browser
+    """
+    from takifugu.web.server import browser_door, serve
+
+    with contextlib.ExitStack() as until_the_end:
+
+        def ready(address: str) -> None:
+            click.echo(f"The explorer is open at\n\n    {address}\n\nKeep the address to yourself. Ctrl-C ends it.")
+            if not no_browser:
+                import webbrowser
+
+                webbrowser.open(until_the_end.enter_context(browser_door(address)))
+
+        serve(table, port=port, ready=ready)
+    click.echo("\nThe explorer has ended.")

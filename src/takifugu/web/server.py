@@ -1,0 +1,79 @@
+"""Serving the explorer on this machine's own address until Ctrl-C."""
+
+import contextlib
+import html
+import os
+import secrets
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from takifugu.errors import InputError
+from takifugu.web.answers import Answers
+from takifugu.web.app import make_app, require
+from takifugu.web.shelf import Shelf
+
+_ADDRESS = "127.0.0.1"
+
+
+def serve(source: str | None = None, *, port: int = 0, ready: Callable[[str], Any] = print) -> None:
+    """Serve until interrupted; `ready` is called once with the address to open, token included.
+
+    `source` is the one table to offer beside the bundled ones: a path, or the name of a bundled one to open with.
+    A `port` of 0 is any free one.
+    """
+    require()
+    import uvicorn
+
+    shelf = Shelf(source)
+    with _listen(port) as listener:
+        port = listener.getsockname()[1]
+        token = secrets.token_urlsafe(32)
+        config = uvicorn.Config(
+            make_app(Answers(shelf), token=token, port=port),
+            access_log=False,  # it would write the token down
+            log_level="error",
+            server_header=False,
+            lifespan="off",
+            ws="none",
+            proxy_headers=False,  # nobody speaks for anybody else here
+            limit_concurrency=64,
+            timeout_graceful_shutdown=1,
+        )
+        ready(f"http://{_ADDRESS}:{port}/?token={token}")
+        with contextlib.suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+@contextlib.contextmanager
+def browser_door(address: str) -> Iterator[str]:
+    """The address of a private file that leads to `address`.
+
+    A browser is started with the address among its arguments, which every user of the machine can list: so it
+    is given this file, which only its owner can read.
+    """
+    with tempfile.TemporaryDirectory(prefix="takifugu-") as folder:
+        door = Path(folder, "explorer.html")
+        where = html.escape(address)
+        content = f'<!doctype html><title>Takifugu explorer</title><meta http-equiv="refresh" content="0;url={where}">'
+        with os.fdopen(os.open(door, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(content)
+        yield door.as_uri()
+
+
+def _listen(port: int) -> socket.socket:
+    """A socket that no other machine can reach, open before the address is shown."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((_ADDRESS, port))
+        listener.listen(64)
+    except OSError as error:
+        listener.close()
+        raise InputError(
+            f"port {port} cannot be used ({error.strerror}): choose another, or none for a free one"
+        ) from None
+    return listener

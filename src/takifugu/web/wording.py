@@ -1,0 +1,92 @@
+"""The sentences beside the figures, for people who meet θ, α and ε for the first time."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from takifugu.mechanisms.base import RPP
+
+if TYPE_CHECKING:
+    from takifugu.reports.facts import Facts
+    from takifugu.web.choices import Choice, Fit
+
+_THINGS = {
+    "raw": "each published {column}",
+    "mean": "the published mean of {column}",
+    "gp": "the published prediction of {column}",
+    "bnn": "the published prediction of {column}",
+}
+
+
+def told(facts: "Facts", choice: "Choice") -> dict[str, Any]:
+    """θ and what can be inferred, in figures and in words."""
+    theta, adversary = facts.theta, facts.adversary
+    return {
+        "theta": theta if math.isfinite(theta) else None,
+        "theta_text": digits(theta),
+        "in_words": in_words(facts, choice.fit),
+        "guess": {"before": adversary.guess_before, "after": adversary.guess_after},
+        "guess_words": guess_words(facts, choice.fit),
+        "odds_words": odds_words(facts),
+        "certifiable": facts.calibration.guarantee == RPP and math.isfinite(theta),
+    }
+
+
+def digits(number: float) -> str:
+    """Six digits, as people write them.
+
+    >>> digits(1.7320508), digits(123456789.0), digits(float("inf"))
+    ('1.73205', '123457000', 'infinite')
+    """
+    if math.isinf(number):
+        return "infinite"
+    if number == 0 or not 1e-5 <= abs(number) < 1e15:
+        return f"{number:.6g}"
+    return f"{float(f'{number:.6g}'):.{max(0, 5 - math.floor(math.log10(abs(number))))}f}"
+
+
+def in_words(facts: "Facts", fit: "Fit") -> str:
+    """What to do with θ, and what it costs."""
+    theta = facts.theta
+    thing = _THINGS[fit.query].format(column=fit.column)
+    if math.isinf(theta):
+        return "No finite noise satisfies this mechanism here. Choose “exact”, which always has an answer."
+    if theta == 0:
+        return f"No noise is needed: {thing} is within the budget as it is."
+    weaker = (
+        ""
+        if facts.calibration.guarantee == RPP
+        else " Mind that this mechanism promises less: the budget may be exceeded in a small share of cases."
+    )
+    share = f", {_few(theta / facts.spread)} times the spread of the answer itself" if facts.spread > 0 else ""
+    return (
+        f"To {thing}, add a random number from a bell curve of standard deviation {_few(theta)}{share}. Two times out "
+        f"of three it moves the answer by less than {_few(theta)}, and nineteen times out of twenty by less than "
+        f"{_few(1.96 * theta)}.{weaker}"
+    )
+
+
+def guess_words(facts: "Facts", fit: "Fit") -> str:
+    """How often the best guess is right."""
+    a, b = facts.worst_pair
+    before, after = 100 * facts.adversary.guess_before, 100 * facts.adversary.guess_after
+    return (
+        f"Somebody who knows both distributions, and thinks {fit.secret} = {a} and {fit.secret} = {b} equally likely, "
+        f"guesses right {before:.1f} times in a hundred from one exact answer, and {after:.1f} times from one "
+        f"published with the noise. A coin is right 50 times."
+    )
+
+
+def odds_words(facts: "Facts") -> str:
+    """How far the odds move."""
+    for factor in facts.adversary.odds:
+        if factor.probability == 0.95 and math.isfinite(factor.exact):
+            return (
+                f"Nineteen times out of twenty, one release makes the true secret at most {_few(factor.exact)} times "
+                f"as likely against the other as it was before."
+            )
+    return ""
+
+
+def _few(number: float) -> str:
+    """Three digits, enough for a sentence."""
+    return digits(float(f"{number:.3g}")).rstrip("0").rstrip(".") if 1e-5 <= number < 1000 else f"{number:.3g}"
