@@ -1,0 +1,123 @@
+"""A real browser on the explorer's page, which notes whatever should not happen."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+SCREENSHOTS = Path(__file__).parents[2] / "out" / "screenshots"
+_QUIET = (
+    "--no-sandbox",  # the tests may run as root in a container
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-sync",
+    "--no-first-run",
+    "--no-proxy-server",
+)
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+LONG = 120_000  # milliseconds; how fast the answers are is for the benchmarks to say
+
+
+def chromium() -> str:
+    """Where Chromium is. Without it these tests fail, because a page that nobody opened is not tested."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        pytest.fail(
+            "Chromium is not installed, and these tests drive the page with it: run scripts/install_test_tools.sh"
+        )
+    return found
+
+
+@contextmanager
+def opened(address: str, *, dark: bool = False, size: dict[str, int] = DESKTOP) -> Iterator["Visit"]:
+    """A visit that fails at its end if the page asked another machine or wrote to the console."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=list(_QUIET))
+        context = browser.new_context(
+            viewport=size, color_scheme="dark" if dark else "light", accept_downloads=True, has_touch=size is PHONE
+        )
+        visit = Visit(context.new_page(), address)
+        try:
+            yield visit
+        finally:
+            context.close()
+            browser.close()
+    assert visit.complaints == []
+    assert visit.strangers == []
+
+
+class Visit:
+    """A page, and what a person does on it."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        self.asked: list[str] = []
+        self.home = address.partition("?")[0]
+        page.set_default_timeout(LONG)
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.goto(address)
+        self.settle()
+
+    @property
+    def strangers(self) -> list[str]:
+        """Requests that went anywhere but home."""
+        return [url for url in self.asked if not url.startswith((self.home, "data:", f"blob:{self.home}"))]
+
+    def settle(self) -> dict[str, Any]:
+        """Wait until what is shown is the answer to what is chosen; the question it answers."""
+        self.page.wait_for_function(_SETTLED)
+        settled: dict[str, Any] = json.loads(self.page.evaluate("document.body.dataset.settled"))
+        return settled
+
+    def choose(self, label: str, value: str) -> dict[str, Any]:
+        self.page.get_by_label(label, exact=True).select_option(value)
+        return self.settle()
+
+    def type_number(self, label: str, value: str) -> dict[str, Any]:
+        self.page.get_by_label(label).fill(value)
+        return self.settle()
+
+    def slide(self, label: str, place: int) -> dict[str, Any]:
+        self.page.get_by_label(label, exact=True).fill(str(place))
+        return self.settle()
+
+    def text(self, selector: str) -> str:
+        return self.page.locator(selector).inner_text()
+
+    def save(self, button: str, folder: Path) -> Path:
+        with self.page.expect_download() as waiting:
+            self.page.get_by_role("button", name=button, exact=True).click()
+        path = folder / waiting.value.suggested_filename
+        waiting.value.save_as(path)
+        return path
+
+    def picture(self, name: str, *, full: bool = True) -> Path:
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        path = SCREENSHOTS / f"{name}.png"
+        self.page.screenshot(path=path, full_page=full)
+        return path
+
+
+_SETTLED = """() => {
+  const value = (id) => document.getElementById(id).value;
+  if (document.getElementById("result").getAttribute("aria-busy") !== "false") return false;
+  const settled = document.body.dataset.settled && JSON.parse(document.body.dataset.settled);
+  if (!settled) return false;
+  return ["table", "secret", "query", "column", "prior", "mechanism"].every((id) => settled[id] === value(id))
+    && settled.pair[0] === value("first") && settled.pair[1] === value("second")
+    && settled.alpha === Number(value("alpha")) && settled.epsilon === Number(value("epsilon"));
+}"""
+
+Opener = Callable[..., Any]

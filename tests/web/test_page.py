@@ -1,0 +1,244 @@
+"""The page in Chromium: every control is moved, and every figure is held against `calibrate`."""
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import DESKTOP, PHONE, Visit, opened
+from explorer_process import Explorer
+
+import takifugu as tk
+
+
+@pytest.fixture(scope="module")
+def visit(explorer: Explorer) -> Iterator[Visit]:
+    with opened(explorer.address) as visit:
+        yield visit
+
+
+@cache
+def _priors(table: str, secret: str, pair: tuple[str, str], query: str, column: str, prior: str) -> Any:
+    asked = {
+        "raw": lambda: tk.Raw(column, prior=prior),
+        "mean": lambda: tk.Mean(column),
+        "gp": lambda: tk.GP(column, max_rows=200, restarts=0),
+    }[query]()
+    return tk.fit_priors(tk.datasets.load(table), secret=secret, query=asked, secrets=pair)
+
+
+def _expected(q: dict[str, Any]) -> tk.Calibration:
+    priors = _priors(q["table"], q["secret"], tuple(q["pair"]), q["query"], q["column"], q["prior"])
+    return tk.calibrate(priors, alpha=q["alpha"], epsilon=q["epsilon"], mechanism=q["mechanism"])
+
+
+def _agrees(visit: Visit, question: dict[str, Any]) -> str:
+    """What is shown as θ is what `calibrate` finds, to the last digit shown."""
+    shown = visit.text("#theta")
+    digits = len(shown.replace(".", "").lstrip("0"))
+    assert digits == 6
+    assert float(shown) == float(f"{_expected(question).theta:.6g}")
+    return shown
+
+
+def test_it_opens_on_the_first_dataset(visit: Visit) -> None:
+    question = visit.settle()
+    assert (question["table"], question["secret"], question["pair"]) == ("adult", "race", ["White", "Other"])
+    assert (question["query"], question["column"]) == ("raw", "education-num")
+    _agrees(visit, question)
+    assert "standard deviation" in visit.text("#in-words")
+    for chart in ("before-after", "noise", "density"):
+        assert visit.page.locator(f"#chart-{chart} svg").count() == 1
+
+
+def test_the_token_leaves_the_address_and_a_reload_still_works(visit: Visit) -> None:
+    assert "token" not in visit.page.url
+    visit.page.reload()
+    visit.settle()
+    assert "token" not in visit.page.url
+    # The closed door is met on the way; Chromium notes that, and that alone.
+    assert [note for note in visit.complaints if "403" not in note] == []
+    assert len(visit.complaints) == 1
+    visit.complaints.clear()
+
+
+def test_every_control_moves_the_figures(visit: Visit) -> None:
+    seen = [_agrees(visit, visit.choose("Table", "heart"))]
+    moves = [
+        lambda: visit.choose("Adversary’s belief", "gaussian"),
+        lambda: visit.slide("ε, the budget", 300),
+        lambda: visit.slide("α, the order", 700),
+        lambda: visit.type_number("ε, the budget, as a number", "0.77"),
+        lambda: visit.type_number("α, the order, as a number", "2.5"),
+        lambda: visit.choose("Mechanism", "closed-form"),
+        lambda: visit.choose("Mechanism", "wasserstein-aware"),
+        lambda: visit.choose("Mechanism", "closed-form-envelope"),
+        lambda: visit.choose("of the column", "thalach"),
+        lambda: visit.choose("Publish", "mean"),
+        lambda: visit.choose("Publish", "raw"),
+        lambda: visit.choose("Mechanism", "exact"),
+        lambda: visit.choose("from", "2"),
+        lambda: visit.choose("Hide", "3"),
+        lambda: visit.choose("Secret column", "cp"),
+        lambda: visit.choose("Adversary’s belief", "empirical"),
+        lambda: visit.choose("Adversary’s belief", "mixture"),
+        lambda: visit.choose("Mechanism", "gmm-transport"),
+    ]
+    for move in moves:
+        charts = visit.page.locator("#answer").inner_html()
+        seen.append(_agrees(visit, move()))
+        assert seen[-1] != seen[-2]
+        assert visit.page.locator("#answer").inner_html() != charts
+
+
+def test_the_other_tables_are_ready(visit: Visit) -> None:
+    visit.choose("Mechanism", "exact")
+    for name in ("student-mat", "student-por", "adult"):
+        question = visit.choose("Table", name)
+        assert question["secret"] == tk.datasets.about(name).secret
+        _agrees(visit, question)
+
+
+def test_a_gaussian_process_is_trained_once(visit: Visit) -> None:
+    visit.choose("Table", "heart")
+    question = visit.choose("Publish", "gp")
+    assert visit.page.get_by_label("Adversary’s belief").is_disabled()
+    _agrees(visit, question)
+    _agrees(visit, visit.slide("ε, the budget", 500))
+    visit.choose("Publish", "raw")
+
+
+def test_a_network_is_trained_only_when_asked(visit: Visit) -> None:
+    visit.page.get_by_label("Publish").select_option("bnn")
+    visit.page.get_by_role("alert").filter(has_text="not trained yet").wait_for()
+    assert visit.page.get_by_role("button", name="Train the network").is_visible()
+    assert visit.text("#theta") == "–"
+    visit.choose("Publish", "raw")
+    assert not visit.page.get_by_role("alert").is_visible()
+    assert not visit.page.get_by_role("button", name="Train the network").is_visible()
+
+
+def test_the_downloads_verify(visit: Visit, tmp_path: Path) -> None:
+    question = visit.choose("Table", "heart")
+    certificate = visit.save("Certificate for an auditor", tmp_path)
+    public = visit.save("Public certificate", tmp_path)
+    report = visit.save("Report", tmp_path)
+    proved = tk.verify(certificate)
+    assert proved.theta == _expected(question).theta
+    assert json.loads(public.read_text())["certificate_sha256"] == proved.sha256
+    text = report.read_text()
+    assert text.lower().startswith("<!doctype html>")
+    assert f"{proved.theta:.4g}" in text
+
+
+def test_what_promises_less_has_no_certificate(visit: Visit) -> None:
+    visit.choose("Mechanism", "wasserstein-approx")
+    assert "promises less" in visit.text("#in-words")
+    assert visit.page.get_by_role("button", name="Public certificate").is_disabled()
+    visit.choose("Mechanism", "exact")
+    assert visit.page.get_by_role("button", name="Public certificate").is_enabled()
+
+
+def test_what_has_no_answer_is_told_and_nothing_old_stays(visit: Visit) -> None:
+    visit.choose("Adversary’s belief", "mixture")
+    visit.page.get_by_label("Mechanism").select_option("closed-form")
+    visit.page.get_by_role("alert").filter(has_text=re.compile("closed-form")).wait_for()
+    assert visit.text("#theta") == "–"
+    visit.choose("Mechanism", "exact")
+    assert visit.page.get_by_role("alert").count() == 0
+
+
+@pytest.mark.parametrize("wrong", ["", "0", "-1", "1e9"])
+def test_a_number_out_of_range_is_told_and_nothing_is_asked(visit: Visit, wrong: str) -> None:
+    visit.settle()
+    before = len(visit.asked)
+    visit.page.get_by_label("ε, the budget, as a number").fill(wrong)
+    visit.page.get_by_role("alert").filter(has_text="ε must be a number from 0.001 to 100").wait_for()
+    assert visit.text("#theta") == "–"
+    visit.page.wait_for_timeout(400)
+    assert len(visit.asked) == before
+    visit.type_number("ε, the budget, as a number", "1")
+
+
+def test_an_old_answer_never_covers_a_new_one(visit: Visit) -> None:
+    """The first of two answers is held back until long after the second has come."""
+    visit.choose("Table", "heart")
+    held: list[Any] = []
+
+    def hold_first(route: Any) -> None:
+        if not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    visit.page.route("**/api/answer", hold_first)
+    slider = visit.page.get_by_label("ε, the budget", exact=True)
+    slider.fill("200")
+    while not held:
+        visit.page.wait_for_timeout(20)
+    slider.fill("800")
+    shown = _agrees(visit, visit.settle())
+    held[0].fulfill(json={"theta_text": "0", "in_words": "old"})
+    visit.page.wait_for_timeout(200)
+    assert visit.text("#theta") == shown
+    visit.page.unroute("**/api/answer")
+
+
+def test_a_quick_hand_gets_the_answer_to_its_last_move(visit: Visit) -> None:
+    slider = visit.page.get_by_label("α, the order", exact=True)
+    slider.focus()
+    for _ in range(25):
+        visit.page.keyboard.press("ArrowRight")
+    _agrees(visit, visit.settle())
+
+
+def test_the_keyboard_reaches_everything(visit: Visit) -> None:
+    visit.page.locator("body").evaluate("document.activeElement.blur()")
+    reached = set()
+    for _ in range(40):
+        visit.page.keyboard.press("Tab")
+        reached.add(visit.page.evaluate("document.activeElement.id"))
+    controls = {"table", "secret", "first", "second", "query", "column", "prior", "mechanism"}
+    sliders = {"alpha", "alpha-slider", "epsilon", "epsilon-slider"}
+    assert controls | sliders | {"get-report", "get-certificate", "get-public"} <= reached
+
+
+def test_everything_has_a_name_for_those_who_listen(visit: Visit) -> None:
+    nameless = visit.page.evaluate(
+        """() => [...document.querySelectorAll("select, input, button")]
+             .filter((e) => !(e.labels && e.labels.length) && !e.ariaLabel && !e.textContent.trim()).map((e) => e.id)"""
+    )
+    assert nameless == []
+    assert visit.page.locator("[aria-live=polite]").inner_text() == f"θ is {visit.text('#theta')}"
+    for chart in visit.page.locator("figure svg").all():
+        assert chart.get_attribute("role") == "img"
+
+
+def test_a_wrong_token_shows_the_closed_door(explorer: Explorer) -> None:
+    wrong = explorer.address[:-4] + "AAAA"
+    from playwright.sync_api import sync_playwright
+
+    from browser import _QUIET, chromium
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=list(_QUIET))
+        page = browser.new_page()
+        response = page.goto(wrong)
+        assert response is not None
+        assert response.status == 403
+        assert "The door is closed" in page.inner_text("body")
+        browser.close()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_pictures_for_people_to_look_at(explorer: Explorer, size: dict[str, int], dark: bool) -> None:
+    with opened(explorer.address, dark=dark, size=size) as visit:
+        name = f"explorer-{'phone' if size is PHONE else 'desktop'}-{'dark' if dark else 'light'}"
+        visit.page.wait_for_timeout(300)  # the bars have grown
+        assert visit.picture(name).stat().st_size > 20_000
+        overflow = visit.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert overflow == 0
