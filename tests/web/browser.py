@@ -2,13 +2,13 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 SCREENSHOTS = Path(__file__).parents[2] / "out" / "screenshots"
 _QUIET = (
@@ -38,19 +38,25 @@ def chromium() -> str:
 
 
 @contextmanager
-def opened(address: str, *, dark: bool = False, size: dict[str, int] = DESKTOP) -> Iterator["Visit"]:
-    """A visit that fails at its end if the page asked another machine or wrote to the console."""
+def browsing() -> Iterator[Browser]:
+    """Chromium, without a window."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=list(_QUIET))
-        context = browser.new_context(
-            viewport=size, color_scheme="dark" if dark else "light", accept_downloads=True, has_touch=size is PHONE
-        )
-        visit = Visit(context.new_page(), address)
-        try:
-            yield visit
-        finally:
-            context.close()
-            browser.close()
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(browser: Browser, address: str, *, dark: bool = False, size: dict[str, int] = DESKTOP) -> Iterator["Visit"]:
+    """A visit that fails at its end if the page asked another machine or wrote to the console."""
+    context = browser.new_context(
+        viewport=size, color_scheme="dark" if dark else "light", accept_downloads=True, has_touch=size is PHONE
+    )
+    visit = Visit(context.new_page(), address)
+    try:
+        yield visit
+    finally:
+        context.close()
     assert visit.complaints == []
     assert visit.strangers == []
 
@@ -119,5 +125,3 @@ _SETTLED = """() => {
     && settled.pair[0] === value("first") && settled.pair[1] === value("second")
     && settled.alpha === Number(value("alpha")) && settled.epsilon === Number(value("epsilon"));
 }"""
-
-Opener = Callable[..., Any]

@@ -172,9 +172,10 @@
   }
 
   function draw(id, source) {
-    const root = new DOMParser().parseFromString(source, "image/svg+xml").documentElement;
-    if (root.nodeName !== "svg") throw new Refusal("A chart could not be drawn.");
-    $(id).replaceChildren(document.importNode(root, true));
+    // Parsed apart from the page, where nothing in it could run or load, and taken over only if it is one picture.
+    const { children } = new DOMParser().parseFromString(source, "text/html").body;
+    if (children.length !== 1 || !(children[0] instanceof SVGElement)) throw new Refusal("A chart could not be drawn.");
+    $(id).replaceChildren(document.importNode(children[0], true));
   }
 
   const percent = (share) => `${(100 * share).toFixed(1)} %`;
