@@ -11,6 +11,7 @@ import pytest
 from browser import DESKTOP, PHONE, Visit, browsing, opened
 from explorer_process import Explorer
 from playwright.sync_api import Browser
+from threadpoolctl import threadpool_limits
 
 import takifugu as tk
 
@@ -34,7 +35,8 @@ def _priors(table: str, secret: str, pair: tuple[str, str], query: str, column: 
         "mean": lambda: tk.Mean(column),
         "gp": lambda: tk.GP(column, max_rows=200, restarts=0),
     }[query]()
-    return tk.fit_priors(tk.datasets.load(table), secret=secret, query=asked, secrets=pair)
+    with threadpool_limits(1):  # a small model gains nothing from threads
+        return tk.fit_priors(tk.datasets.load(table), secret=secret, query=asked, secrets=pair)
 
 
 def _expected(q: dict[str, Any]) -> tk.Calibration:

@@ -3,12 +3,14 @@
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import replace
+from datetime import date
 from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from takifugu.errors import InputError
+from takifugu.errors import CertificationError, InputError
 from takifugu.mechanisms import list_mechanisms
 from takifugu.web import wording
 from takifugu.web.choices import ALPHAS, EPSILONS, Choice, Fit
@@ -98,10 +100,13 @@ class Answers:
         }
 
     def report(self, choice: Choice) -> str:
-        """The report on a choice, with the digest of its certificate where there is one."""
-        from takifugu.reports.html import report_html
+        """The report on a choice, with the digest of the certificate that goes with it, where there can be one."""
+        from takifugu.reports.html import render
 
-        return report_html(self.facts(choice))
+        facts = self.facts(choice)
+        with suppress(CertificationError):  # the report says then that nothing was proved
+            facts = replace(facts, certificate_sha256=self._proved(choice).sha256)
+        return render(facts, dated=date.today())
 
     def certificate(self, choice: Choice) -> str:
         """The certificate for an auditor, as the text of its file."""
@@ -116,7 +121,7 @@ class Answers:
         from takifugu.reports.facts import facts_for
 
         choice = _settled(choice)
-        priors = self.priors(choice.fit, train=choice.train)
+        priors: Any = self.priors(choice.fit, train=choice.train)
         key = (choice.fit, choice.mechanism, choice.alpha, choice.epsilon)
 
         def make() -> "Facts":
@@ -125,7 +130,7 @@ class Answers:
                 alpha=choice.alpha,
                 epsilon=choice.epsilon,
                 mechanism=choice.mechanism,
-                question=f"{choice.fit.query}:{choice.fit.column}",
+                question=wording.question(choice.fit),
             )
 
         facts: Facts = self._facts.get(key, make)

@@ -9,6 +9,12 @@ if TYPE_CHECKING:
     from takifugu.reports.facts import Facts
     from takifugu.web.choices import Choice, Fit
 
+_ASKED = {
+    "raw": "one person's {column}",
+    "mean": "the mean of {column}",
+    "gp": "a Gaussian process's prediction of {column}",
+    "bnn": "a Bayesian neural network's prediction of {column}",
+}
 _THINGS = {
     "raw": "each published {column}",
     "mean": "the published mean of {column}",
@@ -19,16 +25,26 @@ _THINGS = {
 
 def told(facts: "Facts", choice: "Choice") -> dict[str, Any]:
     """θ and what can be inferred, in figures and in words."""
+    from takifugu.reports import words
+
     theta, adversary = facts.theta, facts.adversary
     return {
         "theta": theta if math.isfinite(theta) else None,
         "theta_text": digits(theta),
         "in_words": in_words(facts, choice.fit),
         "guess": {"before": adversary.guess_before, "after": adversary.guess_after},
-        "guess_words": guess_words(facts, choice.fit),
-        "odds_words": odds_words(facts),
+        "guess_words": words.inference(facts),
+        "odds_words": words.odds(facts),
+        "use_words": " ".join(filter(None, (words.usefulness(facts), words.saving(facts)))),
         "certifiable": facts.calibration.guarantee == RPP and math.isfinite(theta),
     }
+
+
+def question(fit: "Fit") -> str:
+    """What a report says was asked."""
+    asked = _ASKED[fit.query].format(column=fit.column)
+    first, second = fit.pair
+    return f"How to publish {asked} so that nobody can tell {fit.secret} = {first} from {fit.secret} = {second}?"
 
 
 def digits(number: float) -> str:
@@ -63,28 +79,6 @@ def in_words(facts: "Facts", fit: "Fit") -> str:
         f"of three it moves the answer by less than {_few(theta)}, and nineteen times out of twenty by less than "
         f"{_few(1.96 * theta)}.{weaker}"
     )
-
-
-def guess_words(facts: "Facts", fit: "Fit") -> str:
-    """How often the best guess is right."""
-    a, b = facts.worst_pair
-    before, after = 100 * facts.adversary.guess_before, 100 * facts.adversary.guess_after
-    return (
-        f"Somebody who knows both distributions, and thinks {fit.secret} = {a} and {fit.secret} = {b} equally likely, "
-        f"guesses right {before:.1f} times in a hundred from one exact answer, and {after:.1f} times from one "
-        f"published with the noise. A coin is right 50 times."
-    )
-
-
-def odds_words(facts: "Facts") -> str:
-    """How far the odds move."""
-    for factor in facts.adversary.odds:
-        if factor.probability == 0.95 and math.isfinite(factor.exact):
-            return (
-                f"Nineteen times out of twenty, one release makes the true secret at most {_few(factor.exact)} times "
-                f"as likely against the other as it was before."
-            )
-    return ""
 
 
 def _few(number: float) -> str:

@@ -88,7 +88,8 @@
     fillColumns($("column").value);
     const { secrets } = await ask("/api/secrets", chosen);
     if (mine !== state.latest) return;
-    const names = secrets.map((one) => [one.name, `${one.name} (${one.rows.toLocaleString("en")})`]);
+    state.rows = Object.fromEntries(secrets.map((one) => [one.name, one.rows.toLocaleString("en")]));
+    const names = secrets.map((one) => [one.name, one.name]);
     const [first, second] = pair || names.map(([name]) => name);
     fill($("first"), names, first);
     fill($("second"), names, second);
@@ -136,6 +137,7 @@
     if (state.asking) state.asking.abort();
     $("prior").disabled = $("query").value !== "raw";
     $("train-field").hidden = $("query").value !== "bnn";
+    $("pair-note").textContent = `${state.rows[$("first").value]} rows against ${state.rows[$("second").value]}.`;
     $("mechanism-note").textContent = state.mechanisms[$("mechanism").value] || "";
     if (!validNumbers()) { unsettle(); return; }
     state.timer = setTimeout(async () => {
@@ -186,6 +188,7 @@
     $("announce").textContent = `θ is ${answer.theta_text}`;
     $("guess-words").textContent = answer.guess_words;
     $("odds-words").textContent = answer.odds_words;
+    $("use-words").textContent = answer.use_words;
     for (const side of ["before", "after"]) {
       $(`text-${side}`).textContent = percent(answer.guess[side]);
       $(`bar-${side}`).style.width = percent(answer.guess[side]).replace(" ", "");
@@ -196,7 +199,7 @@
     draw("chart-density", answer.charts.density);
     $("findings").replaceChildren(...answer.findings.map((finding) => {
       const item = document.createElement("li");
-      item.className = finding.level;
+      item.className = `finding-${finding.level}`;
       item.textContent = finding.sentence;
       return item;
     }));
