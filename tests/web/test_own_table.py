@@ -1,0 +1,152 @@
+"""The table named at the start: its names may be hostile, and it is the only file that is ever read."""
+
+import html
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from browser import browsing, opened
+from explorer_process import QUESTION, Explorer
+
+import takifugu as tk
+
+_EVIL = "<script>alert(1)</script>"
+_COLUMN = '"><img src=x onerror=alert(2)>'
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(5)
+    rows = 60
+    path = tmp_path_factory.mktemp("own") / "own & only.csv"
+    pd.DataFrame(
+        {
+            "who": np.where(np.arange(rows) % 3 == 0, _EVIL, "plain"),
+            _COLUMN: rng.normal(5, 1, rows).round(2) + (np.arange(rows) % 3 == 0),
+            "other": rng.normal(0, 1, rows).round(2),
+            "identity": [f"person {i}" for i in range(rows + 0)],
+            "code": np.arange(rows) + 1_000_000,
+            "empty": [None] * rows,
+        }
+    ).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def own(table: Path) -> Iterator[Explorer]:
+    running = Explorer.start(str(table))
+    yield running
+    running.stop()
+
+
+def _question(**changed: Any) -> dict[str, Any]:
+    return QUESTION | {"table": "table", "secret": "who", "pair": ["plain", _EVIL], "column": _COLUMN} | changed
+
+
+def test_it_comes_first_and_is_told_from_the_bundled_ones(own: Explorer) -> None:
+    start = json.loads(own.request("GET", "/api/start")[2])
+    assert [one["name"] for one in start["tables"]] == ["table", *tk.datasets.names()]
+    assert start["tables"][0]["title"] == "own & only.csv"
+
+
+def test_columns_with_a_value_for_everybody_are_no_secrets(own: Explorer) -> None:
+    about = own.ask("/api/table", {"table": "table"})
+    assert about["secrets"] == ["who", _COLUMN, "other", "identity", "code"] or about["secrets"][0] == "who"
+    assert "empty" not in about["secrets"]
+
+
+def test_hostile_names_are_text_and_nothing_more(own: Explorer, table: Path, tmp_path: Path) -> None:
+    with browsing() as browser, opened(browser, own.address) as visit:
+        assert visit.settle()["pair"] == ["plain", _EVIL]
+        question = visit.choose("Adversary’s belief", "gaussian")
+        assert question["column"] == _COLUMN
+        priors = tk.fit_priors(table, secret="who", query=tk.Raw(_COLUMN, prior="gaussian"), secrets=["plain", _EVIL])
+        theta = tk.calibrate(priors, alpha=3, epsilon=1).theta
+        assert float(visit.text("#theta")) == float(f"{theta:.6g}")
+        assert _EVIL in visit.text("#guess-words")
+        assert visit.page.locator("img").count() == 0
+        assert visit.page.locator("script").count() == 1
+        report = visit.save("Report", tmp_path).read_text()
+        assert "<script" not in report
+        assert "<img" not in report
+        assert html.escape(_EVIL) in report
+        assert tk.verify(visit.save("Certificate for an auditor", tmp_path)).theta == theta
+
+
+def test_a_network_trains_when_asked_and_is_remembered(own: Explorer) -> None:
+    question = _question(query="bnn")
+    assert "not trained yet" in own.ask("/api/answer", question)["refusal"]
+    trained = own.ask("/api/answer", question | {"train": True})
+    assert trained["theta"] > 0
+    assert own.ask("/api/answer", question)["theta"] == trained["theta"]
+    assert own.ask("/api/answer", question | {"epsilon": 0.5})["theta"] > trained["theta"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"table": "nosuch"}, "there is no table"),
+        ({"table": "/etc/passwd"}, "there is no table"),
+        ({"table": "../own & only.csv"}, "there is no table"),
+        ({"secret": "nosuch"}, "not among those that can be secrets"),
+        ({"secret": "empty"}, "not among those that can be secrets"),
+        ({"column": "nosuch"}, "not among those that can be published"),
+        ({"column": "identity"}, "not among those that can be published"),
+        ({"column": "who"}, "not among those that can be published"),
+        ({"pair": ["plain", "nobody"]}, "no row has who"),
+        ({"mechanism": "closed-form", "prior": "mixture"}, "closed-form"),
+    ],
+)
+def test_what_was_not_offered_is_refused_in_a_sentence(own: Explorer, changed: dict[str, Any], sentence: str) -> None:
+    refusal = own.ask("/api/answer", _question(**changed))["refusal"]
+    assert sentence in refusal
+    assert "Traceback" not in refusal
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"nonsense",
+        b"[]",
+        b'{"table": "heart"}',
+        b"[" * 4000,
+        b'{"alpha": NaN}',
+        b'{"alpha": 1' + b"0" * 3000 + b"}",
+        b"\xff\xfe",
+        json.dumps(QUESTION | {"alpha": 1}).encode(),
+        json.dumps(QUESTION | {"alpha": 1e6}).encode(),
+        json.dumps(QUESTION | {"epsilon": 0}).encode(),
+        json.dumps(QUESTION | {"epsilon": "1"}).encode(),
+        json.dumps(QUESTION | {"epsilon": True}).encode(),
+        json.dumps(QUESTION | {"pair": ["1", "1"]}).encode(),
+        json.dumps(QUESTION | {"pair": ["1", "2", "3"]}).encode(),
+        json.dumps(QUESTION | {"secret": "x" * 201}).encode(),
+        json.dumps(QUESTION | {"mechanism": "none"}).encode(),
+        json.dumps(QUESTION | {"prior": ["mixture"]}).encode(),
+        json.dumps(QUESTION | {"path": "/etc/passwd"}).encode(),
+    ],
+)
+def test_a_question_that_is_none_is_refused(own: Explorer, body: bytes) -> None:
+    for path in ("/api/answer", "/api/download/report", "/api/download/certificate"):
+        status, _, content = own.request("POST", path, body=body)
+        assert status == 400, content
+        assert json.loads(content).keys() == {"error"}
+        assert b"Traceback" not in content
+
+
+def test_a_question_of_another_kind_is_refused(own: Explorer) -> None:
+    """A form on somebody else's page can send text, but not JSON."""
+    body = json.dumps(QUESTION).encode()
+    assert own.request("POST", "/api/answer", body=body, headers={"Content-Type": "text/plain"})[0] == 400
+
+
+def test_what_cannot_be_certified_has_no_download(own: Explorer) -> None:
+    question = _question(mechanism="wasserstein-approx")
+    assert own.request("POST", "/api/download/certificate", body=question)[0] == 409
+    assert own.request("POST", "/api/download/report", body=question)[0] == 200
+    assert own.request("POST", "/api/download/nothing", body=question)[0] == 404
