@@ -58,9 +58,9 @@ class Remembered:
 class Answers:
     """Everything the page can ask for, from the tables on a shelf."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        """Start with nothing remembered."""
-        self._shelf = shelf
+    def __init__(self, shelf: Shelf, *, network_steps: int = 10_000) -> None:
+        """Start with nothing remembered. `network_steps` is how long a Bayesian network is trained."""
+        self._shelf, self._network_steps = shelf, network_steps
         self._fits, self._facts = Remembered(_FITS), Remembered(_FACTS)
         self._certificates = Remembered(_CERTIFICATES)
 
@@ -155,7 +155,7 @@ class Answers:
                 return made
 
         pair = self._pair(fit)
-        query = _query(fit)
+        query = self._query(fit)
         frame = self._shelf.open(fit.table).frame
         if fit.column not in self._shelf.describe(fit.table)["answers"]:
             raise InputError(f"column {fit.column[:60]!r} is not among those that can be published")
@@ -170,6 +170,17 @@ class Answers:
                 raise InputError(f"no row has {fit.secret} = {spelled[:60]!r}")
         return [known[spelled][0] for spelled in fit.pair]
 
+    def _query(self, fit: Fit) -> "Query":
+        from takifugu.queries import BNN, GP, Mean, Raw
+
+        makers: dict[str, Callable[[], Query]] = {
+            "raw": lambda: Raw(fit.column, prior=fit.prior),
+            "mean": lambda: Mean(fit.column),
+            "gp": lambda: GP(fit.column, max_rows=GP_ROWS, restarts=0),
+            "bnn": lambda: BNN(fit.column, steps=self._network_steps, progress=False),
+        }
+        return makers[fit.query]()
+
     def _proved(self, choice: Choice) -> "Certificate":
         from takifugu.certificates import certify
 
@@ -183,18 +194,6 @@ class Answers:
 def _settled(choice: Choice) -> Choice:
     """The choice without what makes no difference: a model's prediction is normal whatever the kind of prior."""
     return choice if choice.fit.query == "raw" else replace(choice, fit=replace(choice.fit, prior="gaussian"))
-
-
-def _query(fit: Fit) -> "Query":
-    from takifugu.queries import BNN, GP, Mean, Raw
-
-    makers: dict[str, Callable[[], Query]] = {
-        "raw": lambda: Raw(fit.column, prior=fit.prior),
-        "mean": lambda: Mean(fit.column),
-        "gp": lambda: GP(fit.column, max_rows=GP_ROWS, restarts=0),
-        "bnn": lambda: BNN(fit.column, progress=False),
-    }
-    return makers[fit.query]()
 
 
 def _file(content: dict[str, Any]) -> str:

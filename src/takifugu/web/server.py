@@ -42,8 +42,8 @@ def serve(source: str | None = None, *, port: int = 0, ready: Callable[[str], An
             limit_concurrency=64,
             timeout_graceful_shutdown=1,
         )
-        ready(f"http://{_ADDRESS}:{port}/?token={token}")
-        with contextlib.suppress(KeyboardInterrupt):
+        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends, however soon it comes
+            ready(f"http://{_ADDRESS}:{port}/?token={token}")
             uvicorn.Server(config).run(sockets=[listener])
 
 

@@ -143,7 +143,7 @@
     state.timer = setTimeout(async () => {
       const asked = question();
       state.asking = new AbortController();
-      busy(true, extra.train ? "training the network…" : "fitting the beliefs…");
+      busy(true, extra.train ? "training the network…" : "working…");
       try {
         const answer = await ask("/api/answer", { ...asked, ...extra }, state.asking.signal);
         if (mine !== state.latest) return;
