@@ -11,7 +11,6 @@ import pytest
 from browser import DESKTOP, PHONE, Visit, browsing, opened
 from explorer_process import Explorer
 from playwright.sync_api import Browser
-from threadpoolctl import threadpool_limits
 
 import takifugu as tk
 
@@ -35,8 +34,7 @@ def _priors(table: str, secret: str, pair: tuple[str, str], query: str, column: 
         "mean": lambda: tk.Mean(column),
         "gp": lambda: tk.GP(column, max_rows=200, restarts=0),
     }[query]()
-    with threadpool_limits(1):  # a small model gains nothing from threads
-        return tk.fit_priors(tk.datasets.load(table), secret=secret, query=asked, secrets=pair)
+    return tk.fit_priors(tk.datasets.load(table), secret=secret, query=asked, secrets=pair)
 
 
 def _expected(q: dict[str, Any]) -> tk.Calibration:
@@ -193,6 +191,18 @@ def test_an_old_answer_never_covers_a_new_one(visit: Visit) -> None:
     visit.page.wait_for_timeout(200)
     assert visit.text("#theta") == shown
     visit.page.unroute("**/api/answer")
+
+
+def test_figures_follow_while_the_slider_is_still_moving(visit: Visit) -> None:
+    visit.choose("Adversary’s belief", "gaussian")
+    slider = visit.page.get_by_label("ε, the budget", exact=True)
+    seen = set()
+    for place in range(400, 700, 5):
+        slider.fill(str(place))
+        visit.page.wait_for_timeout(20)
+        seen.add(visit.text("#theta"))
+    visit.settle()
+    assert len(seen) > 2
 
 
 def test_a_quick_hand_gets_the_answer_to_its_last_move(visit: Visit) -> None:

@@ -138,17 +138,13 @@ class Answers:
 
     def priors(self, fit: Fit, *, train: bool = False) -> "Priors":
         """The two priors of a pair; a network is trained only where that was asked for."""
-        from threadpoolctl import threadpool_limits
-
         from takifugu.queries.priors import fit_priors
 
         if fit.query == "bnn" and not train and fit not in self._fits:
             raise InputError("the network is not trained yet for this choice: press “Train the network”")
 
         def make() -> "Priors":
-            # Whoever asked for the same meanwhile finds it when their turn comes. Models here are small: threads of the
-            # linear algebra would only wait for one another.
-            with self._shelf.lock, threadpool_limits(1):
+            with self._shelf.lock:  # whoever asked for the same meanwhile finds it when their turn comes
                 made: Priors = self._fits.get(
                     fit, lambda: fit_priors(frame, secret=fit.secret, query=query, secrets=pair)
                 )

@@ -7,8 +7,10 @@
 
   const $ = (id) => document.getElementById(id);
   const PAUSE = 40; // milliseconds a slider must rest before the server is asked
+  const PATIENCE = 1000; // milliseconds that a moving slider waits for the answer to its last place
   const SLOW = 400; // milliseconds after which a wait is worth a word
-  const state = { tables: [], mechanisms: {}, limits: {}, latest: 0, asking: null, settled: null, timer: 0 };
+  const state = { tables: [], mechanisms: {}, limits: {}, settled: null,
+    latest: 0, floor: 0, shown: 0, flying: 0, since: 0, timer: 0, send: null, training: false };
 
   // Sliders are logarithmic: α by its distance from one.
   const scales = {
@@ -27,8 +29,8 @@
 
   class Refusal extends Error {}
 
-  async function ask(path, body, signal) {
-    const options = { headers: { "X-Takifugu-Token": token }, cache: "no-store", signal };
+  async function ask(path, body) {
+    const options = { headers: { "X-Takifugu-Token": token }, cache: "no-store" };
     if (body !== undefined) {
       options.method = "POST";
       options.headers["Content-Type"] = "application/json";
@@ -37,8 +39,7 @@
     let response;
     try {
       response = await fetch(path, options);
-    } catch (error) {
-      if (error.name === "AbortError") throw error;
+    } catch {
       throw new Refusal("The explorer does not answer: is the command in the terminal still running?");
     }
     const kind = response.headers.get("Content-Type") || "";
@@ -63,15 +64,15 @@
 
   function busy(on, words = "working…") {
     clearTimeout(state.slow);
-    if (on) state.slow = setTimeout(() => { $("busy").textContent = words; }, SLOW);
-    else $("busy").textContent = "";
+    if (on && !$("busy").textContent) state.slow = setTimeout(() => { $("busy").textContent = words; }, SLOW);
+    if (!on) $("busy").textContent = "";
     $("result").setAttribute("aria-busy", String(on));
   }
 
   // ---- choosing: a table brings its columns, a secret column its secrets -------------------------------------
 
   async function chooseTable() {
-    const mine = ++state.latest;
+    const mine = changed(false);
     busy(true, "reading the table…");
     const table = state.tables.find((one) => one.name === $("table").value);
     const about = await ask("/api/table", { table: table.name });
@@ -83,7 +84,7 @@
   }
 
   async function chooseSecret(pair) {
-    const mine = ++state.latest;
+    const mine = changed(false);
     const chosen = { table: $("table").value, secret: $("secret").value };
     fillColumns($("column").value);
     const { secrets } = await ask("/api/secrets", chosen);
@@ -131,30 +132,60 @@
     return good;
   }
 
-  function refresh(pause = PAUSE, extra = {}) {
-    const mine = ++state.latest; // whatever was asked before is out of date from now on
-    clearTimeout(state.timer);
-    if (state.asking) state.asking.abort();
+  // Every change has a number. An answer is shown if it is newer than the one shown and no other choice than a
+  // slider's place was made since it was asked for; so figures follow a moving slider, and nothing old comes back.
+  function changed(moving) {
+    state.latest += 1;
+    if (!moving) state.floor = state.latest;
+    return state.latest;
+  }
+
+  function refresh(pause = PAUSE, extra = {}, moving = false) {
+    changed(moving);
     $("prior").disabled = $("query").value !== "raw";
     $("train-field").hidden = $("query").value !== "bnn";
     $("pair-note").textContent = `${state.rows[$("first").value]} rows against ${state.rows[$("second").value]}.`;
     $("mechanism-note").textContent = state.mechanisms[$("mechanism").value] || "";
-    if (!validNumbers()) { unsettle(); return; }
-    state.timer = setTimeout(async () => {
-      const asked = question();
-      state.asking = new AbortController();
-      busy(true, extra.train ? "training the network…" : "working…");
-      try {
-        const answer = await ask("/api/answer", { ...asked, ...extra }, state.asking.signal);
-        if (mine !== state.latest) return;
+    if (!validNumbers()) {
+      state.floor = state.latest;
+      clearTimeout(state.timer);
+      state.timer = 0;
+      unsettle();
+      return;
+    }
+    busy(true, extra.train ? "training the network…" : "working…");
+    if (moving && (state.timer || state.training)) return; // what leaves next, or follows the training, takes this along
+    clearTimeout(state.timer);
+    // One question at a time while a slider moves, unless the last one takes long: the server is not to be flooded.
+    const turn = moving && state.flying ? state.since + PATIENCE - performance.now() : 0;
+    state.send = () => send(extra);
+    state.timer = setTimeout(state.send, Math.max(pause, turn));
+  }
+
+  async function send(extra) {
+    clearTimeout(state.timer);
+    state.timer = 0;
+    state.flying += 1;
+    state.since = performance.now();
+    state.training = Boolean(extra.train);
+    const mine = state.latest;
+    const asked = question();
+    try {
+      const answer = await ask("/api/answer", { ...asked, ...extra });
+      if (mine >= state.floor && mine > state.shown) {
+        state.shown = mine;
         tell("");
         show(answer, asked);
-      } catch (error) {
-        if (mine === state.latest) fail(error);
-      } finally {
-        if (mine === state.latest) busy(false);
       }
-    }, pause);
+    } catch (error) {
+      if (mine === state.latest) fail(error);
+    } finally {
+      state.flying -= 1;
+      if (extra.train) state.training = false;
+      if (mine === state.latest) busy(false);
+      else if (state.timer) state.send();
+      else if (extra.train) refresh(0);
+    }
   }
 
   function unsettle() {
@@ -168,7 +199,6 @@
   }
 
   function fail(error) {
-    if (error.name === "AbortError") return;
     unsettle();
     tell(error instanceof Refusal ? error.message : "The page could not show the answer.");
   }
@@ -246,7 +276,7 @@
     for (const name of ["alpha", "epsilon"]) {
       const slider = $(`${name}-slider`);
       const speak = () => slider.setAttribute("aria-valuetext", $(name).value);
-      slider.addEventListener("input", () => { $(name).value = fromSlider(name, Number(slider.value)); speak(); refresh(); });
+      slider.addEventListener("input", () => { $(name).value = fromSlider(name, Number(slider.value)); speak(); refresh(PAUSE, {}, true); });
       $(name).addEventListener("input", () => {
         if (!Number.isNaN(number(name))) slider.value = toSlider(name, number(name));
         speak();
