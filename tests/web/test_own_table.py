@@ -2,6 +2,7 @@
 
 import html
 import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -155,3 +156,18 @@ def test_what_cannot_be_certified_has_no_download(own: Explorer) -> None:
     assert own.request("POST", "/api/download/certificate", body=question)[0] == 409
     assert own.request("POST", "/api/download/report", body=question)[0] == 200
     assert own.request("POST", "/api/download/nothing", body=question)[0] == 404
+
+
+def test_ctrl_c_does_not_wait_for_a_model_in_training() -> None:
+    running = Explorer.start()
+    body = json.dumps(QUESTION | {"query": "bnn", "train": True}).encode()
+    head = (
+        f"POST /api/answer HTTP/1.1\r\nHost: 127.0.0.1:{running.port}\r\nOrigin: http://127.0.0.1:{running.port}\r\n"
+        f"X-Takifugu-Token: {running.token}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", running.port)) as line:
+        line.sendall(head.encode() + body)
+        line.settimeout(2)
+        with pytest.raises(TimeoutError):  # still at it: ten thousand steps take longer than this
+            line.recv(1)
+        assert running.stop() == (0, "\nThe explorer has ended.\n", "")

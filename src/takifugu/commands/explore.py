@@ -1,6 +1,9 @@
 """takifugu explore: the explorer's page."""
 
 import contextlib
+import os
+import sys
+import threading
 
 import click
 
@@ -32,3 +35,14 @@ def command(table: str | None, port: int, no_browser: bool) -> None:
 
         serve(table, port=port, ready=ready)
     click.echo("\nThe explorer has ended.")
+    _leave_unfinished_work()
+
+
+def _leave_unfinished_work() -> None:
+    """End now even if a model is in training: Python would wait for its thread, maybe for minutes."""
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join(timeout=0.5)
+            if thread.is_alive():
+                sys.stdout.flush()
+                os._exit(0)

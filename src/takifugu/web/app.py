@@ -34,7 +34,6 @@ def require() -> None:
 
 def _routes(answers: "Answers") -> "FastAPI":
     from fastapi import FastAPI, Request
-    from fastapi.concurrency import run_in_threadpool
     from fastapi.responses import Response
 
     # No generated documentation: its pages would load scripts from elsewhere.
@@ -46,7 +45,7 @@ def _routes(answers: "Answers") -> "FastAPI":
         except InputError as error:
             return _json({"error": str(error)}, 400)
         try:
-            return _json(await run_in_threadpool(act, asked))
+            return _json(await _apart(act, asked))
         except TakifuguError as error:
             return _json({"refusal": str(error)})
 
@@ -76,7 +75,7 @@ def _routes(answers: "Answers") -> "FastAPI":
             return _json({"error": "There is no such download."}, 404)
         make, media = makers[kind]
         try:
-            content = await run_in_threadpool(make, read_choice(await _body(request)))
+            content = await _apart(make, read_choice(await _body(request)))
         except InputError as error:
             return _json({"error": str(error)}, 400)
         except TakifuguError as error:
@@ -115,6 +114,13 @@ def _routes(answers: "Answers") -> "FastAPI":
     app.add_exception_handler(405, wrong_method)
     app.middleware("http")(no_details)
     return app
+
+
+async def _apart(act: Callable[[Any], Any], asked: Any) -> Any:
+    """Do the work in a thread, which Ctrl-C does not wait for: what it computes is not worth keeping."""
+    from anyio.to_thread import run_sync
+
+    return await run_sync(act, asked, abandon_on_cancel=True)
 
 
 async def _body(request: "Request") -> Any:

@@ -34,7 +34,7 @@ def serve(source: str | None = None, *, port: int = 0, ready: Callable[[str], An
         config = uvicorn.Config(
             make_app(Answers(shelf), token=token, port=port),
             access_log=False,  # it would write the token down
-            log_level="error",
+            log_level="critical",  # our own errors are told by `takifugu.web.app`, without what the table holds
             server_header=False,
             lifespan="off",
             ws="none",
