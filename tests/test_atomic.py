@@ -46,3 +46,10 @@ def test_what_is_no_file_is_written_to(capfd):
 def test_what_cannot_be_written_is_a_sentence(tmp_path, name):
     with pytest.raises(InputError, match="cannot be written"):
         atomic.write_text("x", f"{tmp_path}/{name}")
+
+
+def test_a_private_file_is_for_its_owner_alone(tmp_path):
+    atomic.write_text("secret", tmp_path / "private", private=True)
+    atomic.write_text("open", tmp_path / "public")
+    assert (tmp_path / "private").stat().st_mode & 0o077 == 0
+    assert (tmp_path / "public").stat().st_mode & 0o400

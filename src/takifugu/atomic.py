@@ -30,8 +30,11 @@ def open_to_readers(finished: Path) -> None:
     finished.chmod(0o666 & ~mask)
 
 
-def write_text(text: str, path: str | os.PathLike[str]) -> None:
-    """Write a text file in UTF-8, replacing one of that name; an `InputError` with a sentence where it cannot be."""
+def write_text(text: str, path: str | os.PathLike[str], *, private: bool = False) -> None:
+    """Write a text file in UTF-8, replacing one of that name; an `InputError` with a sentence where it cannot be.
+
+    A private one, which describes people's data, can be read by its owner alone.
+    """
     try:
         goal = Path(path)
         if goal.exists() and not goal.is_file():  # a pipe or a terminal has no name beside it
@@ -43,7 +46,8 @@ def write_text(text: str, path: str | os.PathLike[str]) -> None:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            open_to_readers(name)
+            if not private:
+                open_to_readers(name)
             os.replace(name, goal)
     except InputError:
         raise

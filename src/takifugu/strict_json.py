@@ -51,10 +51,10 @@ def parse(data: bytes) -> Any:
         raise InputError("its lists are nested too deeply") from None
 
 
-def write(content: Any, path: str | os.PathLike[str]) -> None:
+def write(content: Any, path: str | os.PathLike[str], *, private: bool = False) -> None:
     """Write JSON for people: indented, ASCII, with every float in the shortest form that loses no bit."""
     text = json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False)
-    write_text(text + "\n", path)
+    write_text(text + "\n", path, private=private)
 
 
 def canonical(content: Any) -> bytes:

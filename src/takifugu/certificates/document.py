@@ -50,7 +50,7 @@ class Certificate:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file that `verify` takes."""
-        strict_json.write(self.to_dict(), path)
+        strict_json.write(self.to_dict(), path, private=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Certificate":

@@ -77,7 +77,7 @@ def command(
     if report is not None and facts is not None:
         from takifugu.reports.html import render
 
-        write_text(render(facts, dated=datetime.date.today()), report)
+        write_text(render(facts, dated=datetime.date.today()), report, private=True)
         files.append((report, "the report (private)"))
     if proved is not None and certificate is not None:
         proved.save(certificate)
@@ -86,7 +86,7 @@ def command(
         proved.redacted().save(public)
         files.append((public, "the certificate without priors, to be published"))
     if output is not None:
-        strict_json.write(finite(result.to_dict()), output)
+        strict_json.write(finite(result.to_dict()), output, private=True)
         files.append((output, "the calibration (private)"))
     if as_json:
         print_json(result.to_dict())
