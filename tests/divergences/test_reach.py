@@ -31,7 +31,7 @@ def test_nothing_of_weight_lies_beyond_the_panels(seed):
         if not converges(p, q, alpha=alpha, theta=theta):
             continue
         tried += 1
-        f, g = (Parabolas.of(side.weights, side.means, side.stds) for side in (p, q))
+        f, g = (Parabolas.of(side.weights, side.means, side.stds, side.bare) for side in (p, q))
         edges = panel_edges(build_skeleton(p, q, f, g, alpha=alpha, theta=theta), f, g, alpha=alpha)
         within = np.concatenate([edges, np.linspace(edges[0], edges[-1], 4001)])
         inside = log_power(within, f, g, alpha).max()
