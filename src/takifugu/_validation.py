@@ -60,13 +60,7 @@ def vector(name: str, values: Any) -> Array:
     """`values` as a new one-dimensional array of finite floats."""
     if isinstance(values, str | bytes):
         raise InputError(f"{name} must be a list of numbers, got the text {values!r}")
-    try:
-        given = np.asarray(values)
-        if given.dtype.kind not in "fiu":
-            raise TypeError
-        array = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} must be a list of numbers, got {_short(values)}") from None
+    array = _floats(name, values, "a list of numbers")
     if array.ndim != 1:
         raise InputError(f"{name} must be one list of numbers, got an array of shape {array.shape}")
     if array.size == 0:
@@ -79,16 +73,21 @@ def vector(name: str, values: Any) -> Array:
 
 def reals(name: str, values: Any) -> Array:
     """`values` as an array of floats of any shape; infinite ones are welcome, NaN and text are not."""
+    array = _floats(name, values, "a number or an array of numbers")
+    if np.isnan(array).any():
+        raise InputError(f"{name} must be a number or an array of numbers, got nan in {_short(values)}")
+    return array
+
+
+def _floats(name: str, values: Any, accepted: str) -> Array:
+    """`values` as float64, or an error where they are not numbers: text, truth values and objects are refused."""
     try:
         given = np.asarray(values)
         if given.dtype.kind not in "fiu":
             raise TypeError
-        array = np.asarray(given, dtype=np.float64)
+        return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} must be a number or an array of numbers, got {_short(values)}") from None
-    if np.isnan(array).any():
-        raise InputError(f"{name} must be a number or an array of numbers, got nan in {_short(values)}")
-    return array
+        raise InputError(f"{name} must be {accepted}, got {_short(values)}") from None
 
 
 def _short(value: Any) -> str:

@@ -3,11 +3,11 @@
 import csv
 import io
 import json
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from takifugu.atomic import write_text
 from takifugu.studies.claims import Claim
 from takifugu.studies.curves import as_row
 from takifugu.studies.figures import look
@@ -54,7 +54,8 @@ def write_csv(path: Path, study: Study) -> None:
     writer.writeheader()
     for row in rows(study):
         writer.writerow({name: _cell(value) for name, value in row.items()})
-    write_text(path, text.getvalue())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(text.getvalue(), path)
 
 
 def write_json(
@@ -69,7 +70,8 @@ def write_json(
         "fits": [fit.to_dict() for _, fit in sorted(study.fits.items())],
         "points": rows(study),
     }
-    write_text(path, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", path)
 
 
 def save_figure(figure: Any, stem: Path) -> bytes:
@@ -81,14 +83,6 @@ def save_figure(figure: Any, stem: Path) -> bytes:
         figure.savefig(stem.with_suffix(".png"), dpi=220, metadata={"Software": None})
     stem.with_suffix(".svg").write_bytes(svg.getvalue())
     return svg.getvalue()
-
-
-def write_text(path: Path, text: str) -> None:
-    """Whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(part, path)
 
 
 def _cell(value: Any) -> str:

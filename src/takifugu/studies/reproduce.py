@@ -4,11 +4,12 @@ import platform
 from pathlib import Path
 from typing import Any
 
+from takifugu.atomic import write_text
 from takifugu.studies.cache import Cache, versions
 from takifugu.studies.claims import Claim, claims
 from takifugu.studies.figures import draw, require_matplotlib
 from takifugu.studies.headline import Reduction, headline
-from takifugu.studies.output import save_figure, write_csv, write_json, write_text
+from takifugu.studies.output import save_figure, write_csv, write_json
 from takifugu.studies.page import page
 from takifugu.studies.run import Study, Tell, run
 from takifugu.studies.settings import Plan
@@ -22,7 +23,7 @@ def reproduce(folder: Path, plan: Plan, cache: Cache, tell: Tell = lambda done, 
     drawn = {name: save_figure(draw(name, study), folder / "figures" / f"figure-{name}") for name in plan.figures}
     write_csv(folder / "results.csv", study)
     write_json(folder / "results.json", study, results.headline, results.claims, results.environment)
-    write_text(folder / "index.html", page(study, results.headline, results.claims, results.environment, drawn))
+    write_text(page(study, results.headline, results.claims, results.environment, drawn), folder / "index.html")
     return results
 
 
