@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from takifugu import Mixture, calibrate
-from takifugu.mechanisms.exact import Exact
+from takifugu.mechanisms.additive.exact import Exact
 
 ALPHA, EPSILON = 3.0, 1.0
 

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from takifugu.priors.fitting import fit
+from takifugu.laws.fitting.fit import fit
 
 ROWS = 1_000_000
 STARTS = 2  # scikit-learn needs minutes for more; Takifugu's default is 10

@@ -20,8 +20,8 @@ def run(count: int = 10**6, peer_count: int = 5_000) -> dict[str, float]:
     """Nanoseconds a value for each, and the ratios."""
     import opendp.prelude as dp
 
-    from takifugu.releases.normal_table import normal_table
-    from takifugu.releases.sampler import rounded_gaussian
+    from takifugu.channels.gaussian.normal_table import normal_table
+    from takifugu.channels.gaussian.sampler import rounded_gaussian
 
     dp.enable_features("contrib", "idealized-numerics")
     x = np.random.default_rng(0).normal(size=count) * 50

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
         MissingExtraError,
         TakifuguError,
     )
+    from takifugu.laws.mixture import Mixture
     from takifugu.mechanisms import list_mechanisms
-    from takifugu.priors.mixture import Mixture
     from takifugu.queries.bnn import BNN
     from takifugu.queries.gp import GP
     from takifugu.queries.mean import Mean
     from takifugu.queries.priors import fit_priors
     from takifugu.queries.raw import Raw
     from takifugu.releases import release
-    from takifugu.releases.files import release_file
+    from takifugu.releases.doors.files import release_file
+    from takifugu.releases.doors.transformer import ReleaseTransformer
     from takifugu.releases.ledger import Ledger
-    from takifugu.releases.transformer import ReleaseTransformer
 
 __version__ = "0.1.0"
 
@@ -50,9 +50,9 @@ _HOME = {
     "LedgerError": "takifugu.errors",
     "MechanismError": "takifugu.errors",
     "MissingExtraError": "takifugu.errors",
-    "Mixture": "takifugu.priors.mixture",
+    "Mixture": "takifugu.laws.mixture",
     "Raw": "takifugu.queries.raw",
-    "ReleaseTransformer": "takifugu.releases.transformer",
+    "ReleaseTransformer": "takifugu.releases.doors.transformer",
     "TakifuguError": "takifugu.errors",
     "calibrate": "takifugu.calibration",
     "certify": "takifugu.certificates",
@@ -60,7 +60,7 @@ _HOME = {
     "fit_priors": "takifugu.queries.priors",
     "list_mechanisms": "takifugu.mechanisms",
     "release": "takifugu.releases",
-    "release_file": "takifugu.releases.files",
+    "release_file": "takifugu.releases.doors.files",
     "renyi_divergence": "takifugu.divergences",
     "sweep": "takifugu.calibration",
     "verify": "takifugu.certificates",

@@ -7,14 +7,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from takifugu import _validation as check
-from takifugu.beliefs import Belief, beliefs_from
 from takifugu.errors import CalibrationError, InputError
-from takifugu.losses import Losses
+from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms import get_mechanism
 from takifugu.mechanisms.base import RPP, Binding, Mechanism
+from takifugu.mechanisms.losses import Losses
 from takifugu.mechanisms.worst import largest_loss
-from takifugu.pairs import Pair, Pairs
-from takifugu.priors.mixture import Mixture
+from takifugu.problems.beliefs import Belief, beliefs_from
+from takifugu.problems.pairs import Pair, Pairs
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from takifugu.divergences.balls import INFINITE, UNKNOWN, Enclosure, dyadic, meet, outward
-from takifugu.divergences.rational import fraction
+from takifugu.divergences.proved.balls import INFINITE, UNKNOWN, Enclosure, dyadic, meet, outward
+from takifugu.divergences.proved.rational import fraction
 from takifugu.errors import CertificationError
 
 

@@ -11,10 +11,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from takifugu.divergences import renyi_divergence
-from takifugu.divergences.certified import Decision, Enclosure, decide, enclose
-from takifugu.divergences.effort import Effort
+from takifugu.divergences.proved.certified import Decision, Enclosure, decide, enclose
+from takifugu.divergences.proved.effort import Effort
 from takifugu.errors import InputError
-from takifugu.priors.mixture import Mixture
+from takifugu.laws.mixture import Mixture
 
 RTOL = 1e-12
 

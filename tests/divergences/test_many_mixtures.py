@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from takifugu import Mixture
-from takifugu.divergences.general import divergence
-from takifugu.divergences.many_mixtures import Components, rough_losses
+from takifugu.divergences.line.general import divergence
+from takifugu.divergences.line.many_mixtures import Components, rough_losses
 
 
 def rugged(rng):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from oracles import mixture_divergence, relative_error
 from random_priors import mixture
 from takifugu import InputError, Mixture, renyi_divergence
-from takifugu.divergences.certified import enclose
+from takifugu.divergences.proved.certified import enclose
 
 
 @pytest.mark.parametrize("seed", range(16))

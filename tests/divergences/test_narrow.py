@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from takifugu import Mixture, renyi_divergence
-from takifugu.divergences.certified import enclose
+from takifugu.divergences.proved.certified import enclose
 
 MARGIN = 1e-10  # of the budget, left by the exact mechanism for the error of the quadrature
 

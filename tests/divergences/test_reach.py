@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from takifugu.divergences.envelope import Parabolas
-from takifugu.divergences.mixture import converges
-from takifugu.divergences.skeleton import Side, build_skeleton, panel_edges
+from takifugu.divergences.line.envelope import Parabolas
+from takifugu.divergences.line.mixture import converges
+from takifugu.divergences.line.skeleton import Side, build_skeleton, panel_edges
 
 
 def random_side(rng, theta):

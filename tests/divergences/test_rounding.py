@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from takifugu import Mixture
-from takifugu.divergences.gaussian import gaussian_divergence
-from takifugu.divergences.general import divergence
-from takifugu.divergences.many_gaussians import RoughLosses, upper_losses
-from takifugu.divergences.many_mixtures import Components, rough_losses
+from takifugu.divergences.line.gaussian import gaussian_divergence
+from takifugu.divergences.line.general import divergence
+from takifugu.divergences.line.many_gaussians import RoughLosses, upper_losses
+from takifugu.divergences.line.many_mixtures import Components, rough_losses
 
 
 def truth(means, stds, alpha, variance):

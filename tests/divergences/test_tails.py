@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from flint import arb
 
-from takifugu.divergences.rational import ExactMixture, converges, fraction
-from takifugu.divergences.tails import RightTail
-from takifugu.priors.mixture import Mixture
+from takifugu.divergences.proved.rational import ExactMixture, converges, fraction
+from takifugu.divergences.proved.tails import RightTail
+from takifugu.laws.mixture import Mixture
 
 
 def bells(weights, means, stds):

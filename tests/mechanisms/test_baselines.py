@@ -6,9 +6,9 @@ import pytest
 from scipy import integrate, stats
 
 from takifugu import InputError, Mixture, calibrate
-from takifugu.mechanisms.wasserstein import wasserstein_infinity
-from takifugu.mechanisms.wasserstein_approx import approximate_distance
-from takifugu.mechanisms.wasserstein_aware import WassersteinAware, gaussian_bound
+from takifugu.mechanisms.additive.wasserstein import wasserstein_infinity
+from takifugu.mechanisms.additive.wasserstein_approx import approximate_distance
+from takifugu.mechanisms.additive.wasserstein_aware import WassersteinAware, gaussian_bound
 
 
 def test_the_largest_distance_between_points_is_what_couplings_say():

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import takifugu as tk
 from oracles import least_gaussian_variance
 from random_priors import budget, gaussian_pair, mixture
-from takifugu.divergences.certified import decide
-from takifugu.mechanisms.exact import Exact
+from takifugu.divergences.proved.certified import decide
+from takifugu.mechanisms.additive.exact import Exact
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from takifugu import Mixture, calibrate, renyi_divergence
-from takifugu.mechanisms.closed_form import closed_form
-from takifugu.mechanisms.closed_form_envelope import envelope
-from takifugu.mechanisms.exact import Exact
+from takifugu.mechanisms.additive.closed_form import closed_form
+from takifugu.mechanisms.additive.closed_form_envelope import envelope
+from takifugu.mechanisms.additive.exact import Exact
 
 
 def random_pairs(count, seed=7):

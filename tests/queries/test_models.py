@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import takifugu as tk
-from takifugu.findings import Constant, NotConverged, Subsampled
+from takifugu.problems.findings import Constant, NotConverged, Subsampled
 
 CASES = [tk.datasets.about(name) for name in tk.datasets.names()]
 QUICK = {"steps": 1_500, "max_rows": 200, "progress": False}

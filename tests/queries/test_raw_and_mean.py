@@ -9,9 +9,7 @@ import pandas as pd
 import pytest
 
 import takifugu as tk
-from takifugu import counting
-from takifugu.counting import Subset
-from takifugu.findings import (
+from takifugu.problems.findings import (
     ComponentLimit,
     Constant,
     FewRows,
@@ -25,6 +23,8 @@ from takifugu.findings import (
 )
 from takifugu.queries.priors import Priors
 from takifugu.queries.raw import kolmogorov
+from takifugu.tables import counting
+from takifugu.tables.count import Subset
 
 CASES = [tk.datasets.about(name) for name in tk.datasets.names()]
 

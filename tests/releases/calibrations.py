@@ -2,8 +2,8 @@
 
 from takifugu.calibration import Belief, Calibration
 from takifugu.divergences import renyi_divergence
-from takifugu.pairs import Pairs
-from takifugu.priors.mixture import Mixture
+from takifugu.laws.mixture import Mixture
+from takifugu.problems.pairs import Pairs
 
 PRIORS = {"a": Mixture.gaussian(0.0, 1.0), "b": Mixture.gaussian(1.0, 1.0)}
 

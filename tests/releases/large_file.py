@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from calibrations import hand_made
 
-from takifugu.releases.files import release_file
+from takifugu.releases.doors.files import release_file
 
 if __name__ == "__main__":
     rng = np.random.default_rng(0)

@@ -12,7 +12,7 @@ from pyarrow import csv
 
 from takifugu.errors import BudgetError, CompositionError, InputError
 from takifugu.releases import files
-from takifugu.releases.files import release_file
+from takifugu.releases.doors.files import release_file
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import InsecureReleaseWarning
 

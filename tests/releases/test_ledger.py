@@ -12,11 +12,11 @@ import pytest
 from calibrations import PRIORS, hand_made
 
 import takifugu as tk
+from takifugu.channels.gaussian.composition import WHOLE
 from takifugu.divergences import renyi_divergence
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError
-from takifugu.priors.mixture import Mixture
+from takifugu.laws.mixture import Mixture
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.shares import WHOLE
 
 FORK = multiprocessing.get_context("fork")
 

@@ -12,7 +12,7 @@ from calibrations import PRIORS, hand_made
 
 import takifugu as tk
 from takifugu.errors import BudgetError, CalibrationError, CompositionError, InputError, LedgerError
-from takifugu.priors.mixture import Mixture
+from takifugu.laws.mixture import Mixture
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import InsecureReleaseWarning
 from takifugu.releases.released import Released
@@ -34,7 +34,7 @@ def no_draws(monkeypatch):
     def refuse(self, count):
         raise AssertionError(f"{count} bytes were drawn")
 
-    monkeypatch.setattr("takifugu.releases.bits.OsBits.read", refuse)
+    monkeypatch.setattr("takifugu.channels.bits.OsBits.read", refuse)
 
 
 def seeded(*args, **options):

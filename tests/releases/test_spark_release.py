@@ -11,9 +11,9 @@ from calibrations import hand_made
 
 import takifugu as tk
 from takifugu.errors import InputError
-from takifugu.releases.frames import Columns
+from takifugu.releases.doors.frames import Columns
+from takifugu.releases.doors.spark import release_batches
 from takifugu.releases.plan import InsecureReleaseWarning, Plan
-from takifugu.releases.spark import release_batches
 
 ROWS = 1000
 NAMES = {"secret": "secret", "column": "value", "keep": ["id"]}

@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import trapezoid
 
 import takifugu as tk
-from takifugu.findings import FewRows
+from takifugu.problems.findings import FewRows
 from takifugu.queries.priors import Priors
 from takifugu.reports import words
 from takifugu.reports.facts import facts_for, facts_of

@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 
 import takifugu as tk
-from takifugu.findings import FewRows
+from takifugu.problems.findings import FewRows
 from takifugu.queries.priors import Priors
 from takifugu.reports.facts import facts_for
 from takifugu.reports.html import render

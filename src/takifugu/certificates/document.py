@@ -5,13 +5,13 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from takifugu import strict_json
-from takifugu.certificates import fields as form
 from takifugu.certificates.redaction import RedactedCertificate
-from takifugu.divergences.balls import Enclosure
+from takifugu.divergences.proved.balls import Enclosure
+from takifugu.documents import fields as form
+from takifugu.documents import strict_json
 from takifugu.errors import CertificationError, InputError
+from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.base import RPP
-from takifugu.priors.mixture import Mixture
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from takifugu.calibration import Calibration
-from takifugu.certificates import fields as form
 from takifugu.certificates.document import Certificate
-from takifugu.divergences.balls import Enclosure
-from takifugu.divergences.certified import Decision, decide, settle
-from takifugu.divergences.effort import VERIFY_LIMIT, Effort
+from takifugu.divergences.proved.balls import Enclosure
+from takifugu.divergences.proved.certified import Decision, decide, settle
+from takifugu.divergences.proved.effort import VERIFY_LIMIT, Effort
+from takifugu.documents import fields as form
 from takifugu.errors import CertificationError, InputError
 from takifugu.mechanisms import get_mechanism, list_mechanisms
 from takifugu.mechanisms.base import RPP

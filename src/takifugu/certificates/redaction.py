@@ -4,8 +4,8 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from takifugu import strict_json
-from takifugu.certificates import fields as form
+from takifugu.documents import fields as form
+from takifugu.documents import strict_json
 from takifugu.errors import InputError
 
 

@@ -85,7 +85,7 @@ def ask(
 ) -> Asked:
     """Fit the priors that the options describe."""
     from takifugu.queries.priors import fit_priors
-    from takifugu.tables import match_secret
+    from takifugu.tables.table import match_secret
 
     kind, column = parse_query(query)
     wanted = list(pairs)

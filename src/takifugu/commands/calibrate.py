@@ -55,10 +55,10 @@ def command(
     Files marked private describe the people in the table. Nothing is written unless everything succeeds.
     Exit status: 0 done, 1 no finite noise or not proved, 2 bad input, 130 interrupted.
     """
-    from takifugu import strict_json
     from takifugu.atomic import write_text
     from takifugu.calibration import calibrate
     from takifugu.certificates import certify
+    from takifugu.documents import strict_json
     from takifugu.errors import CalibrationError
 
     asked = ask(**question)

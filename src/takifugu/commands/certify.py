@@ -12,9 +12,9 @@ def command(calibration: str, output: str, public: str | None) -> None:
 
     The certificate holds the priors: it is for an auditor. What --public writes holds none.
     """
-    from takifugu import strict_json
     from takifugu.calibration import Calibration
     from takifugu.certificates import certify
+    from takifugu.documents import strict_json
 
     certificate = certify(Calibration.from_dict(strict_json.read(calibration)))
     certificate.save(output)

@@ -26,10 +26,11 @@ def command(output: str | None) -> None:
       takifugu demo
       takifugu demo --output somewhere
     """
-    from takifugu import datasets, strict_json
+    from takifugu import datasets
     from takifugu.atomic import write_text
     from takifugu.calibration import calibrate
     from takifugu.certificates import certify, verify
+    from takifugu.documents import strict_json
     from takifugu.queries.priors import fit_priors
     from takifugu.queries.raw import Raw
     from takifugu.releases import release

@@ -41,10 +41,10 @@ def command(
 
     Only the column, with its noise, and the columns named by --keep are written.
     """
-    from takifugu import strict_json
     from takifugu.calibration import Calibration
+    from takifugu.documents import strict_json
     from takifugu.errors import InputError
-    from takifugu.releases.files import release_file
+    from takifugu.releases.doors.files import release_file
     from takifugu.releases.ledger import Ledger
 
     if records is not None and ledger is None:

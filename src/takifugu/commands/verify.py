@@ -2,7 +2,7 @@
 
 import click
 
-from takifugu.divergences.effort import VERIFY_LIMIT
+from takifugu.divergences.proved.effort import VERIFY_LIMIT
 
 
 @click.command("verify")

@@ -1,9 +1,9 @@
 """The exact Rényi divergence of two priors after Gaussian noise."""
 
 from takifugu import _validation as check
-from takifugu.divergences.general import divergence
+from takifugu.divergences.line.general import divergence
 from takifugu.errors import InputError
-from takifugu.priors.mixture import Mixture
+from takifugu.laws.mixture import Mixture
 
 __all__ = ["renyi_divergence"]
 
@@ -30,7 +30,7 @@ def renyi_divergence(p: Mixture, q: Mixture, *, alpha: float, theta: float = 0.0
     alpha, theta = check.order(alpha), check.noise(theta)
     value = divergence(p, q, alpha=alpha, theta=theta)
     if 0 < value < _TINY and not (p.is_gaussian and q.is_gaussian):
-        from takifugu.divergences.certified import enclose
+        from takifugu.divergences.proved.certified import enclose
 
         return enclose(p, q, alpha=alpha, theta=theta, rtol=1e-10).upper
     return value

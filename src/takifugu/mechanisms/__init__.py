@@ -4,14 +4,14 @@ from dataclasses import fields
 from typing import Any
 
 from takifugu.errors import InputError
+from takifugu.mechanisms.additive.closed_form import ClosedForm
+from takifugu.mechanisms.additive.closed_form_envelope import ClosedFormEnvelope
+from takifugu.mechanisms.additive.exact import Exact
+from takifugu.mechanisms.additive.gmm_transport import GmmTransport
+from takifugu.mechanisms.additive.wasserstein import Wasserstein
+from takifugu.mechanisms.additive.wasserstein_approx import WassersteinApprox
+from takifugu.mechanisms.additive.wasserstein_aware import WassersteinAware
 from takifugu.mechanisms.base import Mechanism
-from takifugu.mechanisms.closed_form import ClosedForm
-from takifugu.mechanisms.closed_form_envelope import ClosedFormEnvelope
-from takifugu.mechanisms.exact import Exact
-from takifugu.mechanisms.gmm_transport import GmmTransport
-from takifugu.mechanisms.wasserstein import Wasserstein
-from takifugu.mechanisms.wasserstein_approx import WassersteinApprox
-from takifugu.mechanisms.wasserstein_aware import WassersteinAware
 
 __all__ = ["Mechanism", "get_mechanism", "list_mechanisms"]
 

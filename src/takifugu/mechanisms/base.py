@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar, NamedTuple
 
-from takifugu.pairs import Pairs
-from takifugu.priors.mixture import Mixture
+from takifugu.laws.mixture import Mixture
+from takifugu.problems.pairs import Pairs
 
 RPP = "rpp"
 APPROXIMATE = "approximate"

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.divergences.general import divergence
-from takifugu.divergences.many_gaussians import RoughLosses
-from takifugu.divergences.many_mixtures import Components, rough_losses
+from takifugu.divergences.line.general import divergence
+from takifugu.divergences.line.many_gaussians import RoughLosses
+from takifugu.divergences.line.many_mixtures import Components, rough_losses
 from takifugu.mechanisms.base import Priors
-from takifugu.pairs import Indices, Pairs
+from takifugu.problems.pairs import Indices, Pairs
 
 _BLOCK = 1 << 15
 _CLOSE = 0.99  # rough losses this close to the largest are worth an exact look

@@ -9,7 +9,7 @@ import numpy as np
 from takifugu._validation import Array, integer
 from takifugu.errors import MissingExtraError
 from takifugu.queries.models import Model, Prediction
-from takifugu.training import Sample
+from takifugu.tables.sample import Sample
 
 _LEARNING_RATE = 1e-2
 _FIRST_WIDTH = 0.2  # of the posterior's normals: near the width of the priors, where most of them end up

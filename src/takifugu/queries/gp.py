@@ -9,7 +9,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.queries.models import Model, Prediction
-from takifugu.training import Sample
+from takifugu.tables.sample import Sample
 
 _STATIONARY = 1e-3  # largest slope of the log marginal likelihood at a settled optimum, relative to its size
 

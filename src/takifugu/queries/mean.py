@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from takifugu.counting import moments, overview
-from takifugu.findings import Constant
-from takifugu.priors.mixture import Mixture
+from takifugu.laws.mixture import Mixture
+from takifugu.problems.findings import Constant
 from takifugu.queries.priors import Priors, about_rows, check_roles
-from takifugu.tables import Table
+from takifugu.tables.count import moments, overview
+from takifugu.tables.table import Table
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, NamedTuple
 
 from takifugu._validation import integer
 from takifugu.errors import InputError
-from takifugu.findings import Constant, NotConverged
-from takifugu.priors.mixture import Mixture
+from takifugu.laws.mixture import Mixture
+from takifugu.problems.findings import Constant, NotConverged
 from takifugu.queries.priors import Priors, about_rows, check_roles
-from takifugu.tables import Table
-from takifugu.training import Sample, prepare
+from takifugu.tables.sample import Sample, prepare
+from takifugu.tables.table import Table
 
 
 class Prediction(NamedTuple):

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn, Protocol, runtime_checkable
 
-from takifugu.counting import Overview, Subset
 from takifugu.errors import InputError
-from takifugu.findings import FewRows, Finding, NoSecret, NoValue
-from takifugu.priors.mixture import Mixture
-from takifugu.tables import Secret, Table, listed
+from takifugu.laws.mixture import Mixture
+from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue
+from takifugu.tables.count import Overview, Subset
+from takifugu.tables.table import Secret, Table, listed
 
 FEW = 100  # rows below which a secret's prior is called uncertain
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from takifugu._nearest import suggestion
-from takifugu.counting import Subset, count, overview
 from takifugu.errors import InputError
-from takifugu.findings import ComponentLimit, Constant, Finding, Gridded, NotConverged, PoorFit, Rounded
-from takifugu.priors.mixture import Mixture, merge
+from takifugu.laws.mixture import Mixture, merge
+from takifugu.problems.findings import ComponentLimit, Constant, Finding, Gridded, NotConverged, PoorFit, Rounded
 from takifugu.queries.priors import Priors, about_rows, check_roles
-from takifugu.tables import Secret, Table
+from takifugu.tables.count import Subset, count, overview
+from takifugu.tables.table import Secret, Table
 
 KINDS = ("mixture", "empirical", "gaussian")
 _POOR = 0.05  # a Kolmogorov distance worth a word, where there are rows enough to measure it
@@ -71,7 +71,7 @@ class Raw:
         return Priors(found, findings=findings, rows=rows, subsets=subsets)
 
     def _mixtures(self, subsets: dict[Secret, Subset], step: float, findings: list[Finding]) -> dict[Secret, Mixture]:
-        from takifugu.priors.fitting import fit
+        from takifugu.laws.fitting.fit import fit
 
         floor = step / math.sqrt(12)
         if step and not any(subset.width for subset in subsets.values()):
@@ -111,7 +111,7 @@ def _gaussian(subset: Subset) -> Mixture:
 
 def _step(subsets: dict[Secret, Subset]) -> float:
     """The step that the values of all secrets share, 0 where they are not rounded; on a grid, its width."""
-    from takifugu.priors.floors import least_std
+    from takifugu.laws.fitting.floors import least_std
 
     if width := max(subset.width for subset in subsets.values()):
         return width

@@ -1,5 +1,5 @@
 """Publishing: the exact sampler, the ledger of what was published, and the doors to tables and files."""
 
-from takifugu.releases.dispatch import release
+from takifugu.releases.doors.dispatch import release
 
 __all__ = ["release"]

@@ -11,10 +11,10 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
+from takifugu.channels.gaussian.composition import WHOLE, effective_theta, least_theta, share
 from takifugu.errors import BudgetError, CompositionError, InputError
 from takifugu.releases.ledger_file import LedgerFile
 from takifugu.releases.protection import protection, worst_loss
-from takifugu.releases.shares import WHOLE, effective_theta, least_theta, share
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Account:
     alpha: float
     epsilon: float
     releases: int
-    spent: int  # in parts of `takifugu.releases.shares.WHOLE`
+    spent: int  # in parts of `takifugu.channels.gaussian.composition.WHOLE`
 
     @property
     def fraction_spent(self) -> float:

@@ -10,11 +10,11 @@ import numpy as np
 
 from takifugu._validation import Array, real
 from takifugu.calibration import Calibration
+from takifugu.channels.bits import BitSource, InsecureSeededBits, OsBits
+from takifugu.channels.gaussian.grid import Grid, default_granularity
+from takifugu.channels.gaussian.sampler import checked, rounded_gaussian
 from takifugu.errors import BudgetError, CalibrationError, InputError
-from takifugu.releases.bits import BitSource, InsecureSeededBits, OsBits
-from takifugu.releases.grid import Grid, default_granularity
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.sampler import checked, rounded_gaussian
 
 
 class InsecureReleaseWarning(UserWarning):

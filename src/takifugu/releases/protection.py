@@ -3,8 +3,8 @@
 import hashlib
 from typing import Any
 
-from takifugu.beliefs import Belief
 from takifugu.calibration import Calibration
+from takifugu.problems.beliefs import Belief
 
 
 def protection(calibration: Calibration, *, salt: bytes) -> str:

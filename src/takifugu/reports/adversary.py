@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.priors.mixture import Mixture
+from takifugu.laws.mixture import Mixture
 
 _SCORES = np.linspace(-9.0, 9.0, 145)  # of each component: beyond nine deviations there is no mass to speak of
 _SPLIT = 64  # cells in which the likelier secret changes are cut into this many

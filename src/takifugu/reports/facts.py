@@ -9,10 +9,10 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration, calibrate
-from takifugu.findings import Finding
+from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.base import RPP
-from takifugu.pairs import Pair
-from takifugu.priors.mixture import Mixture
+from takifugu.problems.findings import Finding
+from takifugu.problems.pairs import Pair
 from takifugu.reports.adversary import Adversary, adversary
 from takifugu.reports.grids import Curve, curve, grid
 from takifugu.reports.noise_curves import Comparison, NoiseCurve, compared, noise_curves
@@ -199,7 +199,7 @@ def facts_of(
 
 def _binding_belief(calibration: Calibration) -> Mapping[Hashable, Mixture]:
     """Of the beliefs, the one under which the worst pair loses most."""
-    from takifugu.divergences.general import divergence
+    from takifugu.divergences.line.general import divergence
 
     if len(calibration.beliefs) == 1 or math.isinf(calibration.theta):
         return calibration.beliefs[0]

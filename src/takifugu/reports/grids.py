@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.priors.mixture import Mixture
+from takifugu.laws.mixture import Mixture
 
 _POINTS = 201
 _NEAR = np.linspace(-3.0, 3.0, 13)  # standard deviations around a component, so that no spike falls between points

@@ -7,15 +7,15 @@ from functools import lru_cache
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.beliefs import Belief
 from takifugu.calibration import Calibration, calibrate
-from takifugu.divergences.general import divergence
+from takifugu.divergences.line.general import divergence
 from takifugu.errors import CalibrationError, MechanismError
 from takifugu.mechanisms import get_mechanism
+from takifugu.mechanisms.additive.gmm_transport import coupled_bound, optimal_coupling
 from takifugu.mechanisms.base import RPP
-from takifugu.mechanisms.gmm_transport import coupled_bound, optimal_coupling
 from takifugu.mechanisms.worst import largest_loss
-from takifugu.pairs import Pairs
+from takifugu.problems.beliefs import Belief
+from takifugu.problems.pairs import Pairs
 
 LABELS = {
     "exact": "Exact",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from takifugu.priors.mixture import Mixture
+from takifugu.laws.mixture import Mixture
 from takifugu.studies.curves import Point
 from takifugu.studies.settings import Setting
 

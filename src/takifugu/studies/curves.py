@@ -7,10 +7,10 @@ from typing import Any
 
 from takifugu.calibration import calibrate
 from takifugu.certificates import certify
-from takifugu.divergences.certified import decide
+from takifugu.divergences.proved.certified import decide
 from takifugu.errors import CertificationError
+from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms import get_mechanism
-from takifugu.priors.mixture import Mixture
 from takifugu.studies.cache import Cache, code_digest
 from takifugu.studies.fits import Fitted
 from takifugu.studies.settings import Setting

@@ -7,7 +7,7 @@ from typing import Any
 
 from takifugu.datasets.catalogue import about
 from takifugu.datasets.loading import load, path
-from takifugu.priors.mixture import Mixture
+from takifugu.laws.mixture import Mixture
 from takifugu.studies.cache import Cache, code_digest
 from takifugu.studies.settings import ORDER, Setting, query_of
 

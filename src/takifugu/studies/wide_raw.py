@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from takifugu.priors.fitting import fit
+from takifugu.laws.fitting.fit import fit
 from takifugu.queries.priors import Priors
 from takifugu.queries.raw import Raw
-from takifugu.tables import Table
+from takifugu.tables.table import Table
 
 
 @dataclass(frozen=True)

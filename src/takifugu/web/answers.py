@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from takifugu.certificates import Certificate
     from takifugu.queries.priors import Priors, Query
     from takifugu.reports.facts import Facts
-    from takifugu.tables import Secret
+    from takifugu.tables.table import Secret
 
 GP_ROWS = 200  # a page should not make people wait: training takes time cubic in the rows
 _FITS = 64

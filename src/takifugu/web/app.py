@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from takifugu import strict_json
+from takifugu.documents import strict_json
 from takifugu.errors import InputError, MissingExtraError, TakifuguError
 from takifugu.web import pages
 from takifugu.web.choices import Choice, read_choice, text

@@ -9,7 +9,7 @@ from typing import Any
 
 from takifugu import datasets
 from takifugu.errors import InputError
-from takifugu.tables import Secret, Table, plain
+from takifugu.tables.table import Secret, Table, plain
 
 MOST_SECRETS = 60  # a column with more distinct values is not offered as a secret
 MOST_COLUMNS = 400

@@ -1,0 +1,1 @@
+"""Gaussian noise, rounded exactly: how it is drawn, and what repeating it costs."""

@@ -1,0 +1,1 @@
+"""The divergence of mixtures on the line, in float64."""

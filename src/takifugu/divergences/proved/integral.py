@@ -1,0 +1,139 @@
+"""∫ p^α q^(1-α) in ball arithmetic: the pieces of a window, and a bound on what lies outside it.
+
+The proof that the ball returned holds the integral is proofs/certified.md.
+"""
+
+import math
+from typing import Any
+
+from takifugu.divergences.proved.balls import bits, dyadic
+from takifugu.divergences.proved.effort import Effort, UndecidableError
+from takifugu.divergences.proved.integrand import Bells, Integrand
+from takifugu.divergences.proved.pieces import Piece, Plan
+from takifugu.divergences.proved.rational import Bell, fraction, mirrored, widest
+from takifugu.divergences.proved.tails import RightTail, term
+
+_GUARD_BITS = 24
+_GUESSES = 8  # points at which the size of the integrand is looked up
+_GUESS_BITS = 256
+_WIDENINGS = 40  # each twice the one before; the first guess is right but for rounding
+_MOST_BITS = 4000  # a working precision beyond this means scales that no data has
+_MOST_COMPONENTS = 4000  # of both sides together: tables of points by components must fit in memory
+_SETUP = 8  # units of work to expand one component around a piece, or to bound its tail
+_START = 2000  # units of work to lay out a window
+
+
+class Integral:
+    """The integral of p^α q^(1-α) for two sets of bells, to any accuracy asked for."""
+
+    def __init__(self, p: tuple[Bell, ...], q: tuple[Bell, ...], alpha: Any, effort: Effort) -> None:
+        """Move the line so that the widest component of q stands at 0 with a width near 1."""
+        if len(p) + len(q) > _MOST_COMPONENTS:
+            raise UndecidableError(f"{len(p) + len(q)} components are over the limit of {_MOST_COMPONENTS}")
+        self.effort = effort
+        anchor = widest(q)
+        scale = (int(anchor.variance.numer()).bit_length() - int(anchor.variance.denom()).bit_length()) // 2
+        unit = fraction(2.0) ** scale
+        self.alpha = alpha
+        self.p, self.q = _moved(p, anchor.mean, unit), _moved(q, anchor.mean, unit)
+        self.plan = Plan(self.p, self.q, float(alpha))
+        self._balls = Bells(self.p, self.plan.p), Bells(self.q, self.plan.q)
+        self._log2_size = self._guess()  # until a lower bound is proved
+
+    def ball(self, goal: int) -> Any:
+        """A ball around the integral, its radius about 2^-goal of it where the limits allow."""
+        from flint import ctx
+
+        self.effort.spend(_START + _SETUP * (len(self.p) + len(self.q)))
+        with ctx.workprec(goal + _GUARD_BITS):
+            start, end, total = self._window(goal)
+            pieces = self.plan.pieces(start, end)
+            _require_cover(pieces, start, end)
+            share = goal + len(pieces).bit_length() + 2
+            for piece in pieces:
+                total += self._integrate(piece, goal, math.floor(self._log2_size) - share)
+                if not total.is_finite():
+                    raise UndecidableError("the integrand could not be bounded within the limits")
+                if total > 0:
+                    self._log2_size = max(self._log2_size, bits(total.lower()) - 1)
+            # The guess may have been too high: what has been proved replaces it for the next call.
+            self._log2_size = bits(total.lower()) - 1 if total > 0 else self._log2_size - goal
+            return total
+
+    def _guess(self) -> float:
+        """About log2 of the largest value of the integrand, at points where it is likely to be found."""
+        from flint import arb, ctx
+
+        sides = ((1, self.p, self.q), (-1, mirrored(self.p), mirrored(self.q)))
+        with ctx.workprec(_GUESS_BITS):
+            far = [sign * term(widest(p), widest(q), self.alpha).centre for sign, p, q in sides]
+            up, down = arb(self.alpha), arb(self.alpha - 1)
+            logs = [
+                up * self._balls[0].log_density(y) - down * self._balls[1].log_density(y)
+                for y in (*map(fraction, self.plan.heights(_GUESSES)), *far)
+            ]
+        return max((float(log) / math.log(2) for log in logs if log.is_finite()), default=0.0)
+
+    def _window(self, goal: int) -> tuple[float, float, Any]:
+        """Two ends, and a ball that holds what lies beyond them."""
+        from flint import arb, ctx
+
+        log2_target = math.floor(self._log2_size) - goal - 4
+        core = self.plan.core
+        with ctx.workprec(goal + _GUESS_BITS):
+            end, right = _end(RightTail(self.p, self.q, self.alpha), float(core.max()), log2_target)
+            mirror = RightTail(mirrored(self.p), mirrored(self.q), self.alpha)
+            minus_start, left = _end(mirror, -float(core.min()), log2_target)
+            return -minus_start, end, arb(0).union(right + left)
+
+    def _integrate(self, piece: Piece, goal: int, exponent: int) -> Any:
+        from flint import acb, arb, ctx
+
+        function = Integrand(*self._balls, self.alpha, piece, goal + _GUARD_BITS)
+        precision = function.precision(goal + _GUARD_BITS)
+        if precision > _MOST_BITS:
+            raise UndecidableError(f"the scales are so far apart that more than {_MOST_BITS} bits are needed")
+        with ctx.workprec(precision):
+            function.prepare()
+            cost = function.cost * (1 + precision // 128)
+            self.effort.spend(_SETUP * (len(self.p) + len(self.q)))
+            value = acb.integral(
+                function,
+                dyadic(function.low),
+                dyadic(function.high),
+                rel_tol=arb((1, -goal - 2)),
+                abs_tol=arb((1, exponent)),
+                eval_limit=1 + self.effort.left // cost,
+            )
+        self.effort.spend(function.calls * cost)
+        return value.real
+
+
+def _moved(bells: tuple[Bell, ...], centre: Any, unit: Any) -> tuple[Bell, ...]:
+    """The bells on a line moved and scaled, which no divergence notices."""
+    return tuple(Bell(bell.weight, (bell.mean - centre) / unit, bell.variance / unit**2) for bell in bells)
+
+
+def _require_cover(pieces: list[Piece], start: float, end: float) -> None:
+    """The one thing a proof asks of a plan: that its pieces leave no gap."""
+    at = start
+    for piece in sorted(pieces, key=lambda piece: piece.start):
+        if piece.start != at or not piece.end > at:
+            raise UndecidableError("the window could not be cut into pieces")
+        at = piece.end
+    if at != end:
+        raise UndecidableError("the window could not be cut into pieces")
+
+
+def _end(tail: RightTail, least: float, log2_target: int) -> tuple[float, Any]:
+    """A point, not before `least`, with a tail beyond it that is small enough, and the bound on that tail."""
+    from flint import arb
+
+    end = max(least, tail.start(log2_target * math.log(2)))
+    step = 2.0**-10 * max(1.0, abs(end))
+    for _ in range(_WIDENINGS):
+        bound = tail.bound(arb(end)) if math.isfinite(end) else arb.pos_inf()
+        if bound <= arb((1, log2_target)):
+            return end, bound
+        end, step = end + step, 2 * step
+    raise UndecidableError("the scales of the two mixtures are too far apart")

@@ -1,0 +1,1 @@
+"""Fitting a mixture of normals to values with counts."""

@@ -1,0 +1,229 @@
+"""Fit a mixture to data: weighted EM on the line, the number of components by BIC.
+
+>>> ages = [21, 22, 22, 23, 23, 23, 24, 61, 62, 62, 63, 63, 64]
+>>> found = fit(ages)
+>>> len(found.mixture), found.resolution, found.converged
+(2, 1.0, True)
+"""
+
+import math
+import sys
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from takifugu._validation import Array, integer, real
+from takifugu.errors import InputError
+from takifugu.laws.fitting.em import Data
+from takifugu.laws.fitting.floors import least_std
+from takifugu.laws.fitting.search import Found, search, settle
+from takifugu.laws.mixture import Mixture, merge
+
+_EXTREME = 1e100  # times the data's span, or that part of it: squares of wider ratios would overflow
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted mixture, and how the fit went.
+
+    Attributes:
+        mixture: the fit, components in order of their means.
+        log_likelihood: natural logarithm of the likelihood of all samples; `inf` for a point mass.
+        bic: −2·log_likelihood + (3K − 1)·ln(samples), the least over the numbers of components tried.
+        bics: the same for each number of components tried, from 1 up.
+        samples: the number of samples (the sum of the counts).
+        converged: whether EM settled, for the number of components chosen.
+        iterations: EM steps taken for the number of components chosen, all starts side by side.
+        min_std: the least standard deviation a component could take.
+        resolution: the step of the values, where they repeat; otherwise None.
+        hit_limit: whether `max_components` alone stopped the fit from trying more than it chose.
+    """
+
+    mixture: Mixture
+    log_likelihood: float
+    bic: float
+    bics: tuple[float, ...]
+    samples: float
+    converged: bool
+    iterations: int
+    min_std: float
+    resolution: float | None
+    hit_limit: bool
+
+
+class _Frame(NamedTuple):
+    """The working scale: original = 2**outer · (centre + 2**inner · scaled), scaled in [-1, 1].
+
+    Powers of two make the scaling exact. It comes before the centring so that no difference
+    overflows, and the centre is one of the values so that differences from it near by are exact.
+    """
+
+    outer: int
+    centre: float
+    inner: int
+
+    @property
+    def exponent(self) -> int:
+        """The binary logarithm of the original length of one scaled unit."""
+        return self.outer + self.inner
+
+    def lengths(self, scaled: Any) -> Any:
+        """Lengths on the original scale; the largest float where they are beyond it."""
+        with np.errstate(over="ignore", under="ignore"):
+            return np.minimum(np.ldexp(scaled, self.exponent), sys.float_info.max)
+
+    def places(self, scaled: Array) -> Array:
+        """Positions on the original scale."""
+        with np.errstate(under="ignore"):
+            original: Array = np.ldexp(self.centre + np.ldexp(scaled, self.inner), self.outer)
+        return original
+
+
+def fit(
+    values: npt.ArrayLike,
+    weights: npt.ArrayLike | None = None,
+    *,
+    max_components: int = 10,
+    min_std: float | None = None,
+    seed: int = 0,
+    n_starts: int = 10,
+) -> Fit:
+    """Fit mixtures of 1 to `max_components` normals and keep the one with the least BIC.
+
+    Equal values are merged first, so the cost grows with the number of distinct values and not with the
+    number of rows. The same arguments always give the same fit.
+
+    Args:
+        values: the samples, in any order.
+        weights: how often each value was seen. They need not be whole numbers: the number of samples is
+            their sum. Weights that sum to less than the number of distinct values cannot be counts; they
+            are taken as proportions of the rows given.
+        max_components: the most components tried. The number of samples and the number of
+            distinct values limit it as well.
+        min_std: the least standard deviation of a component, above 0. Without one, a component
+            could shrink onto a value that occurs twice and make the likelihood infinite. By default, where
+            values repeat they are taken as rounded to their smallest gap, and the floor is that gap
+            divided by √12: the standard deviation of rounding, below which the data say nothing. Where
+            no value repeats, or only here and there, it is at least the standard deviation of the five
+            consecutive values that lie closest together: a narrower component would hold fewer samples.
+            On rounded samples this default bounds the likelihood but still rewards a component on a
+            single value: the density of one that narrow, summed over the steps, exceeds 1. So BIC may
+            choose many. At three quarters of the step (`min_std=0.75` for whole numbers) the
+            sum is 1 within 1e-4, and a rounded normal is found to be one component.
+        seed: of the random starts.
+        n_starts: starts for each number of components, apart from those grown from the best fit with one
+            component fewer.
+
+    A column with one distinct value and no `min_std` gives a point mass. That is what the data say;
+    any width would be an assumption about the adversary that only makes the secret look safer.
+
+    >>> fit([7.0, 7.0, 7.0]).mixture
+    Mixture.gaussian(mean=7, std=0)
+    """
+    limit = integer("max_components", max_components, least=1)
+    count = integer("n_starts", n_starts, least=1)
+    seed = integer("seed", seed, least=0)
+    if min_std is not None and real("min_std", min_std, "None or a finite number above 0") <= 0:
+        raise InputError(f"min_std must be None or a finite number above 0, got {min_std!r}")
+    points, mass, repeats = _samples(values, weights)
+    if len(points) == 1:
+        return _constant(float(points[0]), float(mass[0]), min_std)
+    frame, x = _rescale(points)
+    floor, step = _floor(points, x, mass, frame, min_std, repeats=repeats)
+    data = Data(x, mass)
+    samples = math.fsum(mass)
+    room = max(1, min(len(x), int(samples * (1 + 1e-12))))
+    found = search(data, floor, min(limit, room), count=count, seed=seed)
+    bics = [_bic(one, size, samples, frame) for size, one in enumerate(found, start=1)]
+    size = 1 + int(np.argmin(bics))
+    best = settle(data, found[size - 1], floor)
+    bics[size - 1] = _bic(best, size, samples, frame)
+    return Fit(
+        mixture=_mixture(best, frame, floor),
+        log_likelihood=_original(best.log_likelihood, samples, frame),
+        bic=bics[size - 1],
+        bics=tuple(bics),
+        samples=samples,
+        converged=best.converged,
+        iterations=best.steps,
+        min_std=float(frame.lengths(floor)),
+        resolution=None if step is None else float(frame.lengths(step)),
+        hit_limit=size == limit < room,
+    )
+
+
+def _samples(values: npt.ArrayLike, weights: npt.ArrayLike | None) -> tuple[Array, Array, bool]:
+    """Distinct values, how many samples each stands for, and whether any value was seen twice."""
+    points, mass = merge(values, weights)
+    if weights is None:
+        return points, mass, bool(mass.max() > 1)
+    given = np.asarray(weights, dtype=np.float64)
+    rows = int(np.count_nonzero(given))
+    total = math.fsum(mass)
+    if total < len(points) * (1 - 1e-9):
+        mass = mass * (rows / total)
+    counts = bool((given == np.floor(given)).all())
+    return points, mass, rows > len(points) or (counts and bool(mass.max() > 1))
+
+
+def _rescale(points: Array) -> tuple[_Frame, Array]:
+    outer = math.frexp(float(np.abs(points).max()))[1]
+    with np.errstate(under="ignore"):
+        shrunk = np.ldexp(points, -outer)
+        centre = float(shrunk[len(shrunk) // 2])
+        shifted = shrunk - centre
+        inner = math.frexp(float(np.abs(shifted).max()))[1]
+        return _Frame(outer, centre, inner), np.ldexp(shifted, -inner)
+
+
+def _floor(
+    points: Array, x: Array, mass: Array, frame: _Frame, min_std: float | None, *, repeats: bool
+) -> tuple[float, float | None]:
+    """The least standard deviation on the working scale, and the step of the values."""
+    rounding = 2 * sys.float_info.epsilon * math.ldexp(float(np.abs(points).max()), -frame.exponent)
+    floor, step = least_std(x, mass, repeats=repeats, rounding=rounding)
+    if min_std is not None:
+        with np.errstate(over="ignore", under="ignore"):
+            floor = float(np.ldexp(float(min_std), -frame.exponent))
+        if floor > _EXTREME:
+            span = float(frame.lengths(x[-1] - x[0]))
+            raise InputError(f"min_std is {min_std!r} but the values span only {span}: check its unit")
+    return max(floor, 1 / _EXTREME), step
+
+
+def _original(log_likelihood: float, samples: float, frame: _Frame) -> float:
+    """The log-likelihood in the units of the data: densities shrink as lengths grow."""
+    return log_likelihood - samples * frame.exponent * math.log(2)
+
+
+def _bic(found: Found, size: int, samples: float, frame: _Frame) -> float:
+    """A mixture of K normals has K means, K widths and K − 1 free weights."""
+    return -2 * _original(found.log_likelihood, samples, frame) + (3 * size - 1) * math.log(samples)
+
+
+def _mixture(found: Found, frame: _Frame, floor: float) -> Mixture:
+    stds = np.maximum(np.sqrt(found.variances), floor)
+    order = np.lexsort((stds, found.means))
+    weights = found.weights / math.fsum(found.weights)
+    return Mixture(weights[order], frame.places(found.means[order]), frame.lengths(stds[order]))
+
+
+def _constant(value: float, samples: float, min_std: float | None) -> Fit:
+    """One value: a point mass, or a normal of the width asked for."""
+    std = 0.0 if min_std is None else float(min_std)
+    peak = -math.log(std) - 0.5 * math.log(2 * math.pi) if std > 0 else math.inf
+    bic = -2 * samples * peak + 2 * math.log(samples)
+    return Fit(
+        mixture=Mixture.gaussian(value, std),
+        log_likelihood=samples * peak,
+        bic=bic,
+        bics=(bic,),
+        samples=samples,
+        converged=True,
+        iterations=0,
+        min_std=std,
+        resolution=None,
+        hit_limit=False,
+    )

@@ -1,0 +1,299 @@
+"""The one kind of prior: a finite mixture of normals, some of which may be points."""
+
+import math
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from takifugu._validation import Array, integer, noise, real, reals, vector
+from takifugu.errors import InputError
+
+_SUM_TOLERANCE = 1e-9  # weights off by more are a mistake; off by less they are rounding
+
+
+class Mixture:
+    """A mixture of normal distributions on the line: what an adversary believes about an answer.
+
+    One component is a Gaussian; a standard deviation of 0 makes a component a point mass. The
+    distribution is that of the weights divided by their sum, so rounding in the weights never matters.
+    Immutable, hashable and picklable; the arrays are read-only.
+
+    >>> Mixture([0.25, 0.75], means=[0.0, 4.0], stds=[1.0, 2.0])
+    Mixture(weights=[0.25, 0.75], means=[0.0, 4.0], stds=[1.0, 2.0])
+    """
+
+    __slots__ = ("_hash", "means", "stds", "weights")
+
+    weights: Array
+    means: Array
+    stds: Array
+
+    def __init__(self, weights: npt.ArrayLike, means: npt.ArrayLike, stds: npt.ArrayLike) -> None:
+        """Validate, copy and freeze the three lists."""
+        w, m, s = vector("weights", weights), vector("means", means), vector("stds", stds)
+        if not len(w) == len(m) == len(s):
+            raise InputError(
+                f"weights, means and stds must have one entry per component, got {len(w)}, {len(m)} and {len(s)}"
+            )
+        if w.min() < 0:
+            raise InputError(f"weights must be 0 or more, got {float(w.min())}")
+        if s.min() < 0:
+            raise InputError(f"stds must be 0 or more, got {float(s.min())}")
+        total = math.fsum(w)
+        if not abs(total - 1) <= _SUM_TOLERANCE:
+            raise InputError(f"weights must sum to 1, they sum to {total}: divide each by the sum")
+        if abs(total - 1) > 2**-50:
+            w = w / total
+        for name, array in (("weights", w), ("means", m), ("stds", s)):
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "_hash", hash((w.tobytes(), m.tobytes(), s.tobytes())))
+
+    @classmethod
+    def gaussian(cls, mean: float, std: float) -> Self:
+        """One normal distribution; a point mass where `std` is 0.
+
+        >>> Mixture.gaussian(1.0, 2.0).variance
+        4.0
+        """
+        mean = real("mean", mean, "a finite number")
+        std = real("std", std, "a finite number, 0 or more")
+        if std < 0:
+            raise InputError(f"std must be a finite number, 0 or more, got {std!r}")
+        return cls([1.0], [mean], [std])
+
+    @classmethod
+    def empirical(cls, values: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Self:
+        """Point masses at `values`; repeated values are merged, weights (or counts) are normalised.
+
+        >>> Mixture.empirical([3, 1, 3, 3])
+        Mixture(weights=[0.25, 0.75], means=[1.0, 3.0], stds=[0.0, 0.0])
+        """
+        points, counts = merge(values, weights)
+        return cls(counts / math.fsum(counts), points, np.zeros_like(points))
+
+    @classmethod
+    def fit(
+        cls,
+        values: npt.ArrayLike,
+        weights: npt.ArrayLike | None = None,
+        *,
+        max_components: int = 10,
+        min_std: float | None = None,
+        seed: int = 0,
+    ) -> Self:
+        """Fit by weighted EM, with the number of components chosen by BIC.
+
+        See `takifugu.laws.fitting.fit.fit` for the parameters, and for a result that tells how it went.
+        """
+        from takifugu.laws.fitting.fit import fit
+
+        mixture = fit(values, weights, max_components=max_components, min_std=min_std, seed=seed).mixture
+        return cls(mixture.weights, mixture.means, mixture.stds)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse: a prior that changed would carry a proof made for another."""
+        raise AttributeError(f"a Mixture is immutable: make a new one instead of setting {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        """Refuse, as for setting."""
+        raise AttributeError(f"a Mixture is immutable: {name!r} cannot be deleted")
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same components stand in the same order, bit for bit."""
+        if not isinstance(other, Mixture):
+            return NotImplemented
+        return (
+            np.array_equal(self.weights, other.weights)
+            and np.array_equal(self.means, other.means)
+            and np.array_equal(self.stds, other.stds)
+        )
+
+    def __hash__(self) -> int:
+        """Consistent with equality: no component holds a negative zero."""
+        value: int = self._hash  # type: ignore[attr-defined]
+        return value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as the three lists, so that what is unpickled has been validated again."""
+        return type(self), (self.weights, self.means, self.stds)
+
+    def __len__(self) -> int:
+        """The number of components."""
+        return len(self.weights)
+
+    def __repr__(self) -> str:
+        """Code that makes the mixture again while it is short, a summary where it is long."""
+        if len(self) == 1:
+            return f"Mixture.gaussian(mean={self.means[0]:.6g}, std={self.stds[0]:.6g})"
+        if len(self) <= 6:
+            lists = (
+                f"{name}=[{', '.join(_digits(x) for x in getattr(self, name))}]"
+                for name in ("weights", "means", "stds")
+            )
+            return f"Mixture({', '.join(lists)})"
+        kind = "point masses" if self.is_discrete else "components"
+        return (
+            f"<Mixture of {len(self)} {kind}, means {self.means.min():.6g} to {self.means.max():.6g}, "
+            f"mean {self.mean:.6g}, std {self.std:.6g}>"
+        )
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether this is one normal distribution or one point."""
+        return len(self.simplified()) == 1
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether every component is a point mass."""
+        return not self.stds.any()
+
+    @property
+    def mean(self) -> float:
+        """The expectation."""
+        _, exponent = math.frexp(float(np.abs(self.means).max()))
+        with np.errstate(under="ignore"):
+            return _ldexp(float(self._normalised() @ np.ldexp(self.means, -exponent)), exponent)
+
+    @property
+    def variance(self) -> float:
+        """The variance: the spread within the components plus the spread of their means.
+
+        `inf` where it is beyond the largest float; `std` is still right there.
+        """
+        square, exponent = self._spread()
+        return _ldexp(square, 2 * exponent)
+
+    @property
+    def std(self) -> float:
+        """The standard deviation."""
+        square, exponent = self._spread()
+        return _ldexp(math.sqrt(square), exponent)
+
+    def _spread(self) -> tuple[float, int]:
+        """The variance as square · 4**exponent, so that no square on the way over- or underflows."""
+        w = self._normalised()
+        # The heaviest mean is the origin, so that components close together far from zero lose no digits.
+        # Halves of huge means, because the difference of two floats may be beyond the largest.
+        half = 1 if np.abs(self.means).max() > 1e300 else 0
+        m = np.ldexp(self.means, -half) - math.ldexp(float(self.means[np.argmax(w)]), -half)
+        s = np.ldexp(self.stds, -half)
+        exponent = math.frexp(float(max(np.abs(m).max(), s.max())))[1]
+        with np.errstate(under="ignore"):
+            m, s = np.ldexp(m, -exponent), np.ldexp(s, -exponent)
+            return float(w @ (s**2 + (m - w @ m) ** 2)), exponent + half
+
+    def simplified(self) -> "Mixture":
+        """The same distribution with no empty component and no component twice, sorted.
+
+        Divergences start here: an empty component must not decide whether an integral converges.
+        """
+        if len(self) == 1:
+            return self
+        keep = np.flatnonzero(self.weights > 0)
+        keep = keep[np.lexsort((self.stds[keep], self.means[keep]))]
+        w, m, s = self.weights[keep], self.means[keep], self.stds[keep]
+        first = np.ones(len(w), dtype=bool)
+        first[1:] = (m[1:] != m[:-1]) | (s[1:] != s[:-1])
+        if first.all():
+            same = len(w) == len(self) and np.array_equal(keep, np.arange(len(w)))
+            return self if same else Mixture(w, m, s)
+        starts = np.flatnonzero(first)
+        return Mixture(np.add.reduceat(w, starts), m[starts], s[starts])
+
+    def with_noise(self, theta: float) -> "Mixture":
+        """The distribution of X + N(0, theta²)."""
+        with np.errstate(over="ignore"):  # beyond the largest float is refused like any infinite std
+            return Mixture(self.weights, self.means, np.hypot(self.stds, noise(theta)))
+
+    def pdf(self, x: npt.ArrayLike) -> Any:
+        """The density at `x`; an error where there is none because a component is a point.
+
+        >>> round(Mixture.gaussian(0, 1).pdf(0.0), 6)
+        0.398942
+        """
+        if not self.stds[self.weights > 0].all():
+            raise InputError(
+                "a mixture with point masses has no density: use cdf, or with_noise(theta).pdf for "
+                "the density after noise"
+            )
+        simple = self.simplified()  # an empty component must not turn 0 · inf into NaN
+        z = scores(reals("x", x), simple)
+        with np.errstate(over="ignore", under="ignore"):
+            bells = np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi) / simple.stds
+            return _scalar(bells @ simple._normalised())
+
+    def cdf(self, x: npt.ArrayLike) -> Any:
+        """P(X <= x).
+
+        >>> Mixture.gaussian(2.0, 3.0).cdf([2.0, 1e9]).tolist()
+        [0.5, 1.0]
+        """
+        from scipy.special import ndtr
+
+        below = ndtr(scores(reals("x", x), self))
+        return _scalar(np.clip(below @ self._normalised(), 0.0, 1.0))
+
+    def quantile(self, u: npt.ArrayLike) -> Any:
+        """The least x with cdf(x) >= u, for u from 0 to 1.
+
+        >>> Mixture.empirical([1, 2, 3, 4]).quantile([0.25, 0.26]).tolist()
+        [1.0, 2.0]
+        """
+        from takifugu.laws.quantiles import quantile
+
+        return _scalar(quantile(self, reals("u", u)))
+
+    def sample(self, size: int, *, seed: int | None = None) -> Array:
+        """Independent draws, for simulations. Never the noise of a release: see `takifugu.release`."""
+        size = integer("size", size, least=0)
+        rng = np.random.default_rng(None if seed is None else integer("seed", seed, least=0))
+        which = rng.choice(len(self), size=size, p=self._normalised())
+        draws: Array = self.means[which] + self.stds[which] * rng.standard_normal(size)
+        return draws
+
+    def _normalised(self) -> Array:
+        return self.weights / math.fsum(self.weights)
+
+
+def scores(x: Array, mixture: Mixture) -> Array:
+    """(x − mean)/std of each component, on a new last axis; ±inf on the two sides of a point mass."""
+    x = x[..., None]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        gaps = x - mixture.means
+        z = gaps / mixture.stds
+        if np.isinf(gaps).any():  # halves have a difference where floats of opposite sign have none
+            z = np.where(np.isinf(gaps), (0.5 * x - 0.5 * mixture.means) / (0.5 * mixture.stds), z)
+    return np.where(mixture.stds > 0, z, np.where(gaps >= 0, np.inf, -np.inf))
+
+
+def merge(values: npt.ArrayLike, weights: npt.ArrayLike | None) -> tuple[Array, Array]:
+    """Distinct values in order, with the weight (or count) of each; values without weight are dropped."""
+    x = vector("values", values)
+    if weights is None:
+        points, counts = np.unique(x, return_counts=True)
+        return points, counts.astype(np.float64)
+    w = vector("weights", weights)
+    if len(w) != len(x):
+        raise InputError(f"weights must have one entry per value, got {len(w)} for {len(x)} values")
+    if w.min() < 0:
+        raise InputError(f"weights must be 0 or more, got {float(w.min())}")
+    if not w.any():
+        raise InputError("weights are all 0: at least one value needs a positive weight")
+    x, w = x[w > 0], w[w > 0]
+    points, place = np.unique(x, return_inverse=True)
+    return points, np.bincount(place, weights=w).astype(np.float64)
+
+
+def _digits(x: float) -> str:
+    return repr(float(f"{x:.6g}"))
+
+
+def _ldexp(x: float, exponent: int) -> float:
+    with np.errstate(over="ignore", under="ignore"):
+        return float(np.ldexp(x, exponent))
+
+
+def _scalar(x: Any) -> Any:
+    return float(x) if np.ndim(x) == 0 else x

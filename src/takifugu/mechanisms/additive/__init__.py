@@ -1,0 +1,1 @@
+"""Rules for how much Gaussian noise is enough: one bound a file."""

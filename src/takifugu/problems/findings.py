@@ -1,0 +1,210 @@
+"""What a reader should know about the data: typed remarks, each of which says its own sentence.
+
+Reports, the command line and the web page show the same findings; each picks those it wants by type.
+"""
+
+import re
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal
+
+from takifugu.problems.pairs import Secret
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One remark. `level` is 'warning' where the priors may be worth less than they look."""
+
+    level: ClassVar[Literal["note", "warning"]] = "note"
+
+    @property
+    def kind(self) -> str:
+        """A name for machines.
+
+        >>> FewRows("Other", 21).kind
+        'few-rows'
+        """
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", type(self).__name__).lower()
+
+    @property
+    def sentence(self) -> str:
+        """The remark in words."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """The sentence."""
+        return self.sentence
+
+    def to_dict(self) -> dict[str, Any]:
+        """Fields, kind, level and sentence, ready for JSON."""
+        return {"kind": self.kind, "level": self.level, **asdict(self), "sentence": self.sentence}
+
+
+@dataclass(frozen=True)
+class FewRows(Finding):
+    """A secret so rare that its prior is uncertain."""
+
+    level = "warning"
+    secret: Secret
+    rows: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"secret {self.secret!r} has {self.rows} rows: its prior is uncertain"
+
+
+@dataclass(frozen=True)
+class NoValue(Finding):
+    """Rows that were left out because a column they need is empty."""
+
+    columns: tuple[str, ...]
+    rows: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        where = ", ".join(repr(column) for column in self.columns[:4])
+        if len(self.columns) > 4:
+            where += f" or {len(self.columns) - 4} more"
+        return f"{_rows(self.rows)} had no value in {where} and {_were(self.rows)} left out"
+
+
+@dataclass(frozen=True)
+class NoSecret(Finding):
+    """Rows that were left out because nobody knows their secret."""
+
+    column: str
+    rows: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"{_rows(self.rows)} had no secret in {self.column!r} and {_were(self.rows)} left out"
+
+
+@dataclass(frozen=True)
+class ComponentLimit(Finding):
+    """A mixture that might have used more components than it was allowed."""
+
+    level = "warning"
+    secret: Secret
+    limit: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"K hit its limit of {self.limit} for secret {self.secret!r}: allow more components"
+
+
+@dataclass(frozen=True)
+class Rounded(Finding):
+    """A column that was rounded before it was stored."""
+
+    column: str
+    step: float
+    floor: float
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"values look rounded to {self.step:.4g}: standard deviations are floored at {self.floor:.3g}"
+
+
+@dataclass(frozen=True)
+class Gridded(Finding):
+    """A column with more distinct values than are counted one by one."""
+
+    column: str
+    width: float
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"column {self.column!r} has too many distinct values to count one by one: they were counted "
+            f"on a grid of width {self.width:.3g}"
+        )
+
+
+@dataclass(frozen=True)
+class PoorFit(Finding):
+    """A fitted prior that does not look like the data."""
+
+    level = "warning"
+    secret: Secret
+    distance: float
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"the fitted prior of secret {self.secret!r} misses the data by a Kolmogorov distance of "
+            f"{self.distance:.2g}"
+        )
+
+
+@dataclass(frozen=True)
+class Constant(Finding):
+    """A secret whose rows all hold the same answer."""
+
+    level = "warning"
+    secret: Secret
+    column: str
+    value: float
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"column {self.column!r} is {self.value:g} in every row with secret {self.secret!r}: "
+            f"its prior is a single point"
+        )
+
+
+@dataclass(frozen=True)
+class NotConverged(Finding):
+    """A model whose training stopped before it settled."""
+
+    level = "warning"
+    secret: Secret
+    model: str
+    detail: str
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"the {self.model} of secret {self.secret!r} did not converge: {self.detail}"
+
+
+@dataclass(frozen=True)
+class Subsampled(Finding):
+    """A model trained on some of the rows."""
+
+    secret: Secret
+    rows: int
+    used: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"the model of secret {self.secret!r} was trained on {self.used} of its {self.rows} rows"
+
+
+@dataclass(frozen=True)
+class ConstantFeature(Finding):
+    """A feature that tells a model nothing."""
+
+    column: str
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"feature {self.column!r} is the same in every row and was left out"
+
+
+def _rows(number: int) -> str:
+    return f"{number} row{'' if number == 1 else 's'}"
+
+
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"

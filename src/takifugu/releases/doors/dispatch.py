@@ -1,0 +1,125 @@
+"""`release`: the one door through which values are published."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from takifugu.calibration import Calibration
+from takifugu.errors import InputError
+from takifugu.releases.doors.frames import Columns, as_frame, publish, release_frame, release_series
+from takifugu.releases.ledger import Ledger
+from takifugu.releases.plan import Plan
+from takifugu.releases.released import Released
+from takifugu.releases.secret_rows import check_others, protected_rows
+
+
+def release(
+    values: Any,
+    calibration: Calibration,
+    *,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    granularity: float | None = None,
+    secret: Any = None,
+    column: str | None = None,
+    keep: Sequence[str] = (),
+    others: str = "error",
+    theta: float | None = None,
+    clip: tuple[float, float] | None = None,
+    round_to: float | None = None,
+    insecure_seed: int | None = None,
+) -> Any:
+    """Publish values with the calibrated noise: each becomes a rounding of the exact x + N(0, θ²).
+
+    Everything that can be refused is refused before a random bit is drawn; with a ledger, the release is on disk
+    before a value leaves. Rows keep their order and, in pandas, their labels: neither may follow from the secret.
+
+    Args:
+        values: an array or a list of numbers; a column or a table of any dataframe library.
+        calibration: from `takifugu.calibrate`.
+        ledger: a `Ledger`, or the path of one. Without it nothing remembers that the answer was published: a
+            second release of it then costs privacy that no one counts.
+        granularity: the power of two that values are rounded to; by default about θ/1024.
+        secret: for a table the column of secrets; for an array or a column, optionally their secrets in the same
+            order. A secret is checked and never published.
+        column: the column of a table to publish.
+        keep: columns of the table to hand over as they are. By default none is: what the calibration does not
+            cover may tell the secret all by itself.
+        others: what to do with rows whose secret stands in none of the calibrated pairs: "error", "drop" them,
+            or "release" them without a guarantee.
+        theta: more noise than was calibrated, such as `ledger.account().next_theta`.
+        clip: the lowest and the highest value of the column's domain.
+        round_to: the step of the column's domain, such as 1. Like `clip` it looks only at what is published, so it
+            costs no privacy.
+        insecure_seed: makes the release reproducible, for tests alone. A warning says so, and so do the name of a
+            published column and the attribute `insecure` of an array.
+
+    Returns:
+        What came in: an array (a `Released`, which states `theta` and `granularity`), a column, or a table.
+
+    >>> from takifugu import Mixture, calibrate
+    >>> calibration = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1)
+    >>> published = release([1.5, -0.3, 2.2], calibration)
+    >>> published.granularity, len(published)
+    (0.0009765625, 3)
+    """
+    import narwhals as nw
+
+    check_others(others)
+    if isinstance(values, str | os.PathLike):
+        raise InputError(
+            f"{os.fspath(values)!r} is a path, and release takes values: publish a file with "
+            f"takifugu.release_file(source, target, calibration, column=...)"
+        )
+    plan = Plan.of(
+        calibration,
+        theta=theta,
+        granularity=granularity,
+        clip=clip,
+        round_to=round_to,
+        ledger=ledger,
+        insecure_seed=insecure_seed,
+    )
+    frame = as_frame(values)
+    if frame is not None and not isinstance(frame, nw.Series):
+        names = frame.collect_schema().names()
+        columns = Columns.of(names, column=column, secret=secret, keep=keep, others=others)
+        return _release_table(frame, plan, columns)
+    if column is not None or keep:
+        raise InputError("column and keep are for tables: these values are one column already")
+    kept = _kept(values, secret, plan, others)
+    if frame is not None:
+        return release_series(frame, plan, kept)
+    array = plan.checked(values)
+    published = publish(array if kept is None else array[kept], plan)
+    return Released(published, theta=plan.theta, granularity=plan.granularity, insecure=plan.insecure)
+
+
+def _release_table(frame: Any, plan: Plan, columns: Columns) -> Any:
+    import narwhals as nw
+
+    if isinstance(frame, nw.DataFrame):
+        return release_frame(frame, plan, columns)
+    if frame.implementation.is_pyspark():
+        from takifugu.releases.doors.spark import release_spark
+
+        return release_spark(frame.to_native(), plan, columns)
+    if frame.implementation.is_polars():
+        return release_frame(frame.collect(), plan, columns).lazy()
+    raise InputError(
+        f"a lazy table of {frame.implementation.name.lower()} would be drawn anew, and so published again, whenever "
+        f"it is read: collect it first, into Polars, pandas or PyArrow"
+    )
+
+
+def _kept(values: Any, secrets: Any, plan: Plan, others: str) -> Any:
+    if secrets is None:
+        return None
+    if isinstance(secrets, str | bytes) or not hasattr(secrets, "__len__"):
+        raise InputError(
+            f"for one column, secret must list the secret of each value, got {secrets!r}; "
+            f"a table has a column of them to name"
+        )
+    listed = secrets.tolist() if hasattr(secrets, "tolist") else list(secrets)
+    if len(listed) != len(values):
+        raise InputError(f"secret must have one entry per value, got {len(listed)} for {len(values)} values")
+    return protected_rows(listed, plan.calibration, others)

@@ -1,0 +1,228 @@
+"""Releasing files larger than memory: Parquet and CSV, batch by batch, to a temporary name and then renamed."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from takifugu._validation import Array
+from takifugu.atomic import draft, open_to_readers
+from takifugu.calibration import Calibration
+from takifugu.errors import BudgetError, InputError
+from takifugu.releases.doors.frames import Columns, assembled, numbers, protected
+from takifugu.releases.plan import Plan
+from takifugu.releases.secret_rows import check_others
+
+_ROWS = 1 << 18  # a batch of Parquet
+_BYTES = 1 << 24  # a block of CSV
+
+Progress = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True)
+class FileRelease:
+    """What was published, in numbers that may be published too."""
+
+    path: Path
+    rows: int
+    theta: float
+    granularity: float | None
+    insecure: bool
+
+
+def release_file(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    calibration: Calibration,
+    *,
+    column: str,
+    secret: str | None = None,
+    keep: Sequence[str] = (),
+    others: str = "error",
+    progress: Progress | None = None,
+    **options: Any,
+) -> FileRelease:
+    """Release one column of a Parquet or CSV file into another, in memory that does not grow with it.
+
+    The arguments are those of `takifugu.release`. With a ledger the file is read twice: the release is written down
+    before a value is drawn. `target` appears when it is complete; until then it is a draft beside it that only its
+    owner can read. `progress` is called with the number of rows done and, where it is known, of all rows.
+    """
+    check_others(others)
+    plan = Plan.of(calibration, **options)
+    origin, goal = Path(source), Path(target)
+    _check_format(goal)
+    if goal.exists():
+        raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
+    paid = None
+    if plan.ledger is not None:  # what is drawn must have been paid for, so the file is read once before
+        with _reader(origin) as reader:
+            columns = Columns.of(reader.names, column=column, secret=secret, keep=keep, others=others)
+            paid, count = _digest(reader, plan, columns)
+        plan.charge(paid, count)
+    drawn = None if plan.ledger is None else plan.ledger.answer_digest()
+    done = 0
+    with _reader(origin) as reader, draft(goal) as unfinished:
+        columns = Columns.of(reader.names, column=column, secret=secret, keep=keep, others=others)
+        with _writer(unfinished, goal.suffix) as write:
+            for rows, values in _values(reader, plan, columns):
+                write(assembled(rows, plan.noised(values), plan, columns))
+                if drawn is not None:
+                    drawn.update(values)
+                done += len(values)
+                if progress is not None:
+                    progress(done, reader.rows)
+        if drawn is not None and drawn.hexdigest() != paid:
+            raise InputError(f"{origin} changed while it was read: nothing was published, and the charge stands")
+        _synchronise(unfinished)
+        _appear(unfinished, goal)
+    _synchronise(goal.parent)
+    return FileRelease(goal, done, plan.theta, plan.granularity, plan.insecure)
+
+
+def _values(reader: "_Reader", plan: Plan, columns: Columns) -> Iterator[tuple[Any, Array]]:
+    """The rows that may be published, batch by batch, with their checked values."""
+    for batch in reader.batches(columns):
+        rows = protected(batch, plan, columns)
+        yield rows, plan.checked(numbers(rows[columns.column]))
+
+
+def _digest(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[str, int]:
+    """What the ledger is to know of the answer, and the number of values."""
+    _refuse_early(plan)
+    digest, count = plan.ledger.answer_digest(), 0  # type: ignore[union-attr]
+    for _, values in _values(reader, plan, columns):
+        digest.update(values)
+        count += len(values)
+    if count == 0:
+        raise InputError("the file has no rows: there is nothing to publish")
+    return digest.hexdigest(), count
+
+
+def _appear(finished: Path, goal: Path) -> None:
+    """Give the finished draft its name, unless somebody took that name in the meantime."""
+    open_to_readers(finished)
+    try:
+        os.link(finished, goal)
+    except FileExistsError:
+        raise InputError(f"{goal} appeared in the meantime: a release does not replace a file") from None
+    except OSError:  # a file system without links
+        os.rename(finished, goal)
+
+
+class _Reader:
+    """The names of the columns, the number of rows where it is known, and the rows in batches."""
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow.parquet as pq
+
+        self.path, self.rows = path, None
+        self._parquet = None
+        if path.suffix in (".parquet", ".pq"):
+            self._parquet = pq.ParquetFile(path)
+            self.names: list[str] = self._parquet.schema_arrow.names
+            self.rows = self._parquet.metadata.num_rows
+        else:
+            with self._csv(None) as stream:
+                self.names = stream.schema.names
+
+    def batches(self, columns: Columns) -> Iterator[Any]:
+        """Tables of the columns that are needed, a few hundred thousand rows at a time."""
+        import narwhals as nw
+        import pyarrow as pa
+
+        if self._parquet is not None:
+            parts = self._parquet.iter_batches(batch_size=_ROWS, columns=columns.read)
+        else:
+            parts = self._csv(columns)
+        for part in parts:
+            table = pa.Table.from_batches([part])
+            yield nw.from_native(table.select(columns.read), eager_only=True)
+
+    def close(self) -> None:
+        if self._parquet is not None:
+            self._parquet.close()
+
+    def _csv(self, columns: Columns | None) -> Any:
+        import pyarrow as pa
+        from pyarrow import csv
+
+        wanted: dict[str, Any] = {}
+        if columns is not None:
+            wanted = {"include_columns": columns.read, "column_types": {columns.column: pa.float64()}}
+        return csv.open_csv(
+            self.path,
+            read_options=csv.ReadOptions(block_size=_BYTES),
+            convert_options=csv.ConvertOptions(**wanted),
+        )
+
+
+@contextmanager
+def _reader(path: Path) -> Iterator[_Reader]:
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise InputError("files are read with PyArrow, which is not installed: pip install 'takifugu[files]'") from None
+    _check_format(path)
+    try:
+        reader = _Reader(path)
+        try:
+            yield reader
+        finally:
+            reader.close()
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}") from None
+    except pa.ArrowInvalid as error:
+        raise InputError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
+
+
+@contextmanager
+def _writer(path: Path, suffix: str) -> Iterator[Callable[[Any], None]]:
+    """A function that appends tables to the file; the format follows the suffix."""
+    import pyarrow.parquet as pq
+    from pyarrow import csv
+
+    kind = csv.CSVWriter if suffix == ".csv" else pq.ParquetWriter
+    writer: Any = None
+
+    def write(table: Any) -> None:
+        nonlocal writer
+        if writer is None:
+            writer = kind(str(path), table.schema)
+        writer.write_table(table)
+
+    try:
+        yield write
+        if writer is None:
+            raise InputError("the file has no rows: there is nothing to publish")
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _check_format(path: Path) -> None:
+    if path.suffix not in (".parquet", ".pq", ".csv"):
+        raise InputError(f"{path.name} is neither Parquet nor CSV: its name must end in .parquet, .pq or .csv")
+
+
+def _refuse_early(plan: Plan) -> None:
+    """Before hours of work, see whether the budget could allow it at all; the charge at the end decides."""
+    account = None if plan.ledger is None else plan.ledger.account()
+    if account is not None and plan.theta < account.next_theta:
+        raise BudgetError(
+            f"what is left of the budget of {account.records!r} allows theta={account.next_theta!r} or more, and "
+            f"this "
+            f"release has {plan.theta!r}: nothing was released"
+        )
+
+
+def _synchronise(path: Path) -> None:
+    if path.is_dir() and os.name != "posix":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

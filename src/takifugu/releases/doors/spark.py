@@ -1,0 +1,65 @@
+"""A PySpark table released where it lies, each partition with its own operating system's randomness."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from takifugu.errors import InputError
+from takifugu.releases.doors.frames import Columns, release_frame
+from takifugu.releases.plan import Plan
+
+
+def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
+    """The released table, made once: reading it again gives the same values, not new ones.
+
+    Spark computes a table anew whenever it is read, and noise drawn anew is a second release. So the result is
+    materialised on the executors (a local checkpoint) before it is handed back.
+    """
+    if plan.ledger is not None:
+        raise InputError(
+            "a ledger cannot follow a Spark table, whose rows have no order: write it to Parquet and use "
+            "takifugu.release_file, or release without a ledger"
+        )
+    if plan.insecure:
+        raise InputError("every partition would draw the same noise from one seed: leave insecure_seed out")
+    from pyspark.sql.types import DoubleType, StructField, StructType
+
+    fields = {field.name: field for field in frame.schema.fields}
+    fields[columns.column] = StructField(columns.column, DoubleType())
+    schema = StructType([fields[name] for name in columns.published])
+    _check(frame, plan, columns)
+
+    def released(batches: Iterable[Any]) -> Iterator[Any]:
+        yield from release_batches(batches, plan, columns)
+
+    return frame.select(*columns.read).mapInArrow(released, schema).localCheckpoint(eager=True)
+
+
+def release_batches(batches: Iterable[Any], plan: Plan, columns: Columns) -> Iterator[Any]:
+    """Each Arrow batch with its column published."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    for batch in batches:
+        table = nw.from_native(pa.Table.from_batches([batch]), eager_only=True)
+        published = release_frame(table, plan, columns).select(columns.published)
+        yield from published.combine_chunks().to_batches()
+
+
+def _check(frame: Any, plan: Plan, columns: Columns) -> None:
+    """Refuse what can be refused before a task draws: the extremes of the values, and the secrets there are."""
+    from pyspark.sql import functions as f
+
+    from takifugu.releases.secret_rows import protected_rows
+
+    value = f.col(columns.column).cast("double")
+    missing = f.sum(f.when(value.isNull() | f.isnan(value), 1).otherwise(0)).alias("missing")
+    low, high, bad = frame.select(f.min(value), f.max(value), missing).first()
+    if bad:
+        raise InputError(
+            f"column {columns.column!r} has {bad} missing values: drop or fill those rows before publishing"
+        )
+    if low is not None:
+        plan.checked([low, high])
+    if columns.secret is not None and columns.others == "error":
+        present = [row[0] for row in frame.select(columns.secret).distinct().collect()]
+        protected_rows(present, plan.calibration, columns.others)

@@ -1,0 +1,143 @@
+"""The release as a scikit-learn transformer: fit learns the priors and calibrates, transform publishes."""
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, column_or_1d, validate_data
+
+from takifugu._validation import Array
+from takifugu.calibration import calibrate
+from takifugu.errors import InputError
+from takifugu.laws.mixture import Mixture
+from takifugu.releases.doors.dispatch import release
+
+_PRIORS = ("mixture", "gaussian", "empirical")
+
+
+class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Adds to one column the least noise that hides each record's secret.
+
+    `fit(X, y)` takes the values and the secret of each record, fits one prior per secret and calibrates;
+    `transform(X)` publishes, as a table of one column. Several columns about the same records would need a joint
+    prior: where X has more than one, `column` chooses which is the answer, and the others do not leave.
+
+    Args:
+        alpha: the Rényi order.
+        epsilon: the budget.
+        prior: the kind of prior fitted to each secret: "mixture", "gaussian" or "empirical".
+        mechanism: see `takifugu.list_mechanisms`.
+        pairs: the pairs of secrets to hide from one another; every pair by default.
+        column: the position of the answer in X; it may be left out where X has one column.
+        granularity: see `takifugu.release`, as for the rest.
+        clip: the lowest and highest value of the column's domain.
+        round_to: the step of the column's domain.
+        ledger: a `Ledger` or the path of one, charged by every `transform`.
+        insecure_seed: for tests alone.
+
+    >>> X, secrets = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(["a", "a", "b", "b"])
+    >>> ReleaseTransformer(prior="gaussian").fit_transform(X, secrets).shape
+    (4, 1)
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 2.0,
+        epsilon: float = 1.0,
+        prior: str = "mixture",
+        mechanism: str = "exact",
+        pairs: Iterable[tuple[Any, Any]] | None = None,
+        column: int | None = None,
+        granularity: float | None = None,
+        clip: tuple[float, float] | None = None,
+        round_to: float | None = None,
+        ledger: Any = None,
+        insecure_seed: int | None = None,
+    ) -> None:
+        """Store the options; they are checked by `fit` and `transform`."""
+        self.alpha = alpha
+        self.epsilon = epsilon
+        self.prior = prior
+        self.mechanism = mechanism
+        self.pairs = pairs
+        self.column = column
+        self.granularity = granularity
+        self.clip = clip
+        self.round_to = round_to
+        self.ledger = ledger
+        self.insecure_seed = insecure_seed
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit a prior to the values of each secret in `y`, and calibrate the noise."""
+        if self.prior not in _PRIORS:
+            raise InputError(f"prior must be one of {', '.join(map(repr, _PRIORS))}, got {self.prior!r}")
+        if y is None:
+            raise InputError("requires y to be passed, but the target y is None: give the secret of each record")
+        values = self._column(X, reset=True)
+        secrets = column_or_1d(y)
+        if len(secrets) != len(values):
+            raise InputError(f"y must have one secret per record, got {len(secrets)} for {len(values)} records")
+        self.classes_, place = np.unique(secrets, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InputError("y holds one class only: a secret is hidden among others, so two or more are needed")
+        priors = {secret: self._fitted(values[place == i]) for i, secret in enumerate(self.classes_.tolist())}
+        self.calibration_ = calibrate(
+            priors, alpha=self.alpha, epsilon=self.epsilon, mechanism=self.mechanism, pairs=self.pairs
+        )
+        alone = set(priors).difference(*self.calibration_.pairs)
+        if alone:
+            raise InputError(
+                f"records of {sorted(map(str, alone))} stand in none of the pairs, so nothing hides them: add pairs, "
+                f"or leave those records out"
+            )
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Publish the values: every call is a release of its own."""
+        check_is_fitted(self)
+        values = self._column(X, reset=False)
+        published = release(
+            values,
+            self.calibration_,
+            ledger=self.ledger,
+            granularity=self.granularity,
+            clip=self.clip,
+            round_to=self.round_to,
+            insecure_seed=self.insecure_seed,
+        )
+        return np.asarray(published).reshape(-1, 1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """The name of the column that leaves."""
+        check_is_fitted(self)
+        names = np.asarray(_check_feature_names_in(self, input_features), dtype=object)
+        return names[[0 if self.column is None else self.column]]
+
+    def _column(self, X: Any, *, reset: bool) -> Array:
+        matrix = validate_data(self, X, reset=reset, dtype=np.float64)
+        features = matrix.shape[1]
+        if self.column is None and features != 1:
+            raise InputError(
+                f"X has {features} features, and one is released: several answers about the same records do not "
+                f"compose without a joint prior. Give column, the position of the answer"
+            )
+        place = 0 if self.column is None else self.column
+        if isinstance(place, bool) or not isinstance(place, int | np.integer) or not 0 <= place < features:
+            raise InputError(f"column must be a position from 0 to {features - 1}, got {place!r}")
+        values: Array = matrix[:, place]
+        return values
+
+    def _fitted(self, values: Array) -> Mixture:
+        if self.prior == "gaussian":
+            return Mixture.gaussian(float(values.mean()), float(values.std()))
+        return Mixture.empirical(values) if self.prior == "empirical" else Mixture.fit(values)
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn may assume: secrets are required, and noise is never the same twice."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.non_deterministic = True
+        return tags

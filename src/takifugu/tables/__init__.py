@@ -1,0 +1,1 @@
+"""One interface to any table, and the few questions that fitting asks of it."""
