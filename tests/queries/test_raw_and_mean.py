@@ -23,7 +23,7 @@ from takifugu.problems.findings import (
 )
 from takifugu.queries.priors import Priors
 from takifugu.queries.raw import kolmogorov
-from takifugu.tables import counting
+from takifugu.tables import count as counting
 from takifugu.tables.count import Subset
 
 CASES = [tk.datasets.about(name) for name in tk.datasets.names()]

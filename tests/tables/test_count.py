@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
-from takifugu.tables import counting
+from takifugu.tables import count as counting
 from takifugu.tables.count import count, moments, overview
 from takifugu.tables.table import Table
 

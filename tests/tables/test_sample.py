@@ -8,7 +8,7 @@ import pytest
 
 import takifugu as tk
 from takifugu.problems.findings import ConstantFeature, Subsampled
-from takifugu.tables import training
+from takifugu.tables import sample as training
 from takifugu.tables.sample import Training, prepare
 from takifugu.tables.table import Table
 
