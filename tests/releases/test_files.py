@@ -11,7 +11,7 @@ from calibrations import hand_made
 from pyarrow import csv
 
 from takifugu.errors import BudgetError, CompositionError, InputError
-from takifugu.releases import files
+from takifugu.releases.doors import files
 from takifugu.releases.doors.files import release_file
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import InsecureReleaseWarning

@@ -15,7 +15,7 @@ from takifugu.studies.cache import Cache, code_digest
 from takifugu.studies.fits import Fitted
 from takifugu.studies.settings import Setting
 
-_CODE = ("priors", "divergences", "mechanisms", "certificates", "calibration.py", "beliefs.py", "pairs.py")
+_CODE = ("laws", "problems", "divergences", "mechanisms", "certificates", "calibration.py")
 OURS = ("paper", "exact")
 
 
