@@ -48,6 +48,14 @@ def budget(epsilon: Any) -> float:
     return number
 
 
+def odds(factor: Any) -> float:
+    """A factor that odds may change by, above one."""
+    number = real("odds", factor, "a finite number above 1")
+    if number <= 1:
+        raise InputError(f"odds must be a finite number above 1, got {factor!r}: at 1 nothing may be told at all")
+    return number
+
+
 def noise(theta: Any) -> float:
     """The standard deviation of the noise, zero or more."""
     number = real("theta", theta, "a finite number, 0 or more")

@@ -1,47 +1,74 @@
-"""From beliefs and a budget to the noise that meets it."""
+"""From beliefs and a promise to the channel that keeps it."""
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from takifugu import _validation as check
-from takifugu.errors import CalibrationError, InputError
-from takifugu.laws.mixture import Mixture
-from takifugu.mechanisms import get_mechanism
-from takifugu.mechanisms.base import RPP, Binding, Mechanism
+from takifugu.channels.base import Channel
+from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.documents import fields as form
+from takifugu.documents import problems as documents
+from takifugu.documents import strict_json
+from takifugu.errors import CalibrationError, InputError, NoAnswerError
+from takifugu.laws import Law
+from takifugu.mechanisms import get_mechanism, is_ours
+from takifugu.mechanisms.additive.exact import Exact
+from takifugu.mechanisms.base import Additive, Found, Mechanism, root_above
 from takifugu.mechanisms.losses import Losses
-from takifugu.mechanisms.worst import largest_loss
-from takifugu.problems.beliefs import Belief, beliefs_from
+from takifugu.mechanisms.worst import worst
+from takifugu.problems.answer import Answer
+from takifugu.problems.beliefs import Belief
+from takifugu.problems.findings import Finding
+from takifugu.problems.guarantee import Guarantee, Renyi, asked_for
 from takifugu.problems.pairs import Pair, Pairs
+from takifugu.problems.problem import Place, Problem
 
 if TYPE_CHECKING:
     import pandas as pd
 
+FORMAT = "takifugu-calibration"
+VERSION = 2  # files of version 0.1 had no format and named no answer: they are refused
+
 _LISTED_LOSSES = 10_000  # directed pairs up to which `to_dict` lists every loss
+_ROOM = 1e-9  # of the budget: what a second look at a calibration may find more than the first
 
-
-_NO_NOISE = Binding(0.0, None)
+Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Noise that hides every pair of secrets within a budget, and how it was found.
+    """A channel that keeps a promise for a problem, and how it was found.
 
-    `theta` is the standard deviation of the Gaussian noise to add. It is infinite where the mechanism has no finite
-    answer. `guarantee` is "rpp" for (α, ε)-Rényi Pufferfish Privacy; mechanisms with a weaker promise say so.
+    `place` is the belief and pair closest to the limit. `theta` is the standard deviation of the noise, where the
+    channel is Gaussian noise.
     """
 
-    theta: float
-    alpha: float
-    epsilon: float
+    problem: Problem = field(repr=False)
+    guarantee: Guarantee
+    channel: Channel
     mechanism: str
-    worst_pair: Pair
-    pairs: Pairs = field(repr=False)
-    beliefs: tuple[Belief, ...] = field(repr=False)
-    guarantee: str = RPP
+    place: Place
     options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def answer(self) -> Answer | None:
+        """What may be published through it; None for priors made by hand, which name no answer."""
+        return self.problem.answer
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What there is to know about the data behind the priors."""
+        return self.problem.findings
+
+    @property
+    def theta(self) -> float:
+        """The standard deviation of the Gaussian noise; an `AttributeError` for a channel that adds none."""
+        if not isinstance(self.channel, GaussianNoise):
+            raise AttributeError(f"a {type(self.channel).__name__} has no theta: see .channel and .error")
+        return self.channel.theta
 
     @property
     def variance(self) -> float:
@@ -49,14 +76,68 @@ class Calibration:
         return self.theta * self.theta
 
     @property
+    def error(self) -> float:
+        """The expected loss of a published value: for Gaussian noise its square error."""
+        return self.variance
+
+    @property
+    def alpha(self) -> float:
+        """The Rényi order of the promise."""
+        return self.guarantee.alpha
+
+    @property
+    def epsilon(self) -> float:
+        """The budget of the promise."""
+        return self.guarantee.epsilon
+
+    @property
+    def pairs(self) -> Pairs:
+        """The pairs of secrets that are hidden from one another."""
+        return self.problem.pairs
+
+    @property
+    def beliefs(self) -> tuple[Belief, ...]:
+        """What the adversary may believe."""
+        return self.problem.beliefs
+
+    @property
     def priors(self) -> Belief | tuple[Belief, ...]:
         """The priors as they were given: one mapping, or several beliefs."""
         return self.beliefs[0] if len(self.beliefs) == 1 else self.beliefs
 
     @property
+    def worst_pair(self) -> Pair:
+        """The pair closest to the limit, in its worse direction."""
+        return self.problem.names(self.place)
+
+    @property
     def losses(self) -> Losses:
-        """The exact privacy loss of each directed pair at this noise, computed when asked for."""
-        return Losses(self.beliefs, self.pairs, self.alpha, self.theta)
+        """The exact privacy loss of each directed pair through the channel, computed when asked for."""
+        return Losses(self.problem, self.channel, self.alpha)
+
+    @property
+    def loss(self) -> float:
+        """The loss at the place closest to the limit."""
+        return self.channel.loss(*self.problem.ends(self.place), alpha=self.alpha)
+
+    def __str__(self) -> str:
+        """What was found, in sentences."""
+        who, where, loss = self._protected, self.problem.words(self.place), f"{self.loss:.6g}"
+        if self.theta == 0:
+            return (
+                f"No noise is needed: without any, {who} is within {self.guarantee}. The closest to the limit is "
+                f"{where}, with a loss of {loss}."
+            )
+        promise = (
+            f"hides {who}"
+            if isinstance(self.guarantee, Renyi)
+            else f"gives the weaker, approximate promise of {self.mechanism!r} to {who}"
+        )
+        foreign = "" if is_ours(self.mechanism) else ", not one of Takifugu's own: the exact divergence was checked"
+        return (
+            f"Gaussian noise of standard deviation θ = {self.theta:.6g} {promise} within {self.guarantee} "
+            f"({self.mechanism}{foreign}). The worst pair is {where}, with a loss of {loss}."
+        )
 
     @property
     def _protected(self) -> str:
@@ -64,39 +145,20 @@ class Calibration:
             return "every pair of secrets"
         return "the chosen pair of secrets" if len(self.pairs) == 1 else f"each of the {len(self.pairs):,} chosen pairs"
 
-    def __str__(self) -> str:
-        """What was found, in sentences."""
-        a, b = self.worst_pair
-        budget = f"(α, ε) = ({self.alpha:g}, {self.epsilon:g})"
-        if self.theta == 0:
-            return (
-                f"No noise is needed: without any, {self._protected} is within {budget}. The closest to the "
-                f"limit is {a!r} against {b!r}, with a loss of {self.losses[a, b]:.6g}."
-            )
-        if math.isinf(self.theta):
-            return (
-                f"No finite noise satisfies {self.mechanism!r} for {a!r} against {b!r}: its bound is infinite "
-                f"whatever the noise. Use 'exact', which always has an answer."
-            )
-        promise = (
-            f"hides {self._protected}"
-            if self.guarantee == RPP
-            else f"gives the weaker, {self.guarantee} promise of {self.mechanism!r} to {self._protected}"
-        )
-        return (
-            f"Gaussian noise of standard deviation θ = {self.theta:.6g} {promise} within {budget} "
-            f"({self.mechanism}). The worst pair is {a!r} against {b!r}, with a loss of {self.losses[a, b]:.6g}."
-        )
-
     def meets_budget(self) -> bool:
-        """Whether the noise is seen, once more, to be enough for every pair and belief.
+        """Whether the channel is seen, once more, to keep the promise for every pair and belief.
 
         A release asks this, since a calibration may come from a file that somebody has changed. For a proof see
         `takifugu.certify`.
         """
-        name, options = ("exact", {}) if self.guarantee == RPP else (self.mechanism, dict(self.options))
-        here, budget = Binding(self.variance * (1 + 2**-50), None), self.epsilon * (1 + 1e-9)
-        return _over_beliefs(get_mechanism(name, options), self.beliefs, self.pairs, self.alpha, budget, here) == here
+        rule: Mechanism = Exact()
+        if not isinstance(self.guarantee, Renyi):
+            rule = get_mechanism(self.mechanism, dict(self.options))
+        if not isinstance(rule, Additive):
+            raise InputError(f"{self.mechanism!r} promises less than Rényi Pufferfish Privacy, which cannot be checked")
+        here = self.variance * (1 + 2**-50)
+        needed = rule.needed(self.problem, alpha=self.alpha, epsilon=self.epsilon * (1 + _ROOM), floor=here)
+        return needed.variance == here
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values for JSON; no float loses a bit. It holds the priors: keep it private.
@@ -105,119 +167,133 @@ class Calibration:
         """
         listed = self.losses if len(self.losses) <= _LISTED_LOSSES else [self.worst_pair]
         return {
+            "format": FORMAT,
+            "version": VERSION,
+            "mechanism": self.mechanism,
+            "options": dict(self.options),
+            "guarantee": documents.guarantee_to(self.guarantee),
+            "channel": documents.channel_to(self.channel),
+            "problem": documents.problem_to(self.problem),
+            "place": list(self.place),
+            # What follows is for readers: it is not read back, except to see that nobody changed a part of it.
             "theta": self.theta,
             "variance": self.variance,
             "alpha": self.alpha,
             "epsilon": self.epsilon,
-            "mechanism": self.mechanism,
-            "options": dict(self.options),
-            "guarantee": self.guarantee,
-            "worst_pair": list(self.worst_pair),
-            "pairs": None if self.pairs.is_every else [list(pair) for pair in self.pairs],
-            "losses": [{"pair": list(pair), "loss": self.losses[pair]} for pair in listed],
-            "beliefs": [
-                [
-                    {
-                        "secret": secret,
-                        "weights": prior.weights.tolist(),
-                        "means": prior.means.tolist(),
-                        "stds": prior.stds.tolist(),
-                    }
-                    for secret, prior in belief.items()
-                ]
-                for belief in self.beliefs
-            ],
+            "worst_pair": [form.plain(secret) for secret in self.worst_pair],
+            "losses": [{"pair": list(map(form.plain, pair)), "loss": self.losses[pair]} for pair in listed],
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Calibration":
+    def from_dict(cls, data: Any) -> "Calibration":
         """What `to_dict` wrote, validated again. Nothing is proved by it: see `certify`."""
+        if isinstance(data, dict) and "format" not in data and "theta" in data and "beliefs" in data:
+            raise InputError(
+                "this is not a calibration of this version: it was made by version 0.1, which did not say what a "
+                "calibration is for. Calibrate again"
+            )
+        form.header(data, FORMAT, (VERSION,), "a calibration as to_dict writes it")
+        content = form.fields(data, _KEYS, "the calibration")
+        problem = documents.problem_from(content["problem"])
+        guarantee = documents.guarantee_from(content["guarantee"])
+        name = form.mechanism(content["mechanism"])
+        options = _options(name, content["options"], guarantee)
+        found = cls(
+            problem=problem,
+            guarantee=guarantee,
+            channel=documents.channel_from(content["channel"]),
+            mechanism=name,
+            place=_place(content["place"], problem),
+            options=options,
+        )
+        for key in ("theta", "variance", "alpha", "epsilon"):
+            if content[key] != getattr(found, key):
+                raise InputError(f"{key!r} is not that of the calibration it stands in: the file was changed")
+        if content["worst_pair"] != [form.plain(secret) for secret in found.worst_pair]:
+            raise InputError("'worst_pair' is not that of the calibration it stands in: the file was changed")
+        return found
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file that `load`, `takifugu certify` and `takifugu release` take. It holds the priors."""
+        strict_json.write(self.to_dict(), path, private=True)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Calibration":
+        """Read what `save` wrote."""
+        data = strict_json.read(path, most_bytes=1 << 28)
         try:
-            for belief in data["beliefs"]:
-                if len({entry["secret"] for entry in belief}) < len(belief):
-                    raise InputError("a secret stands twice in one belief: which prior is meant cannot be told")
-            beliefs = beliefs_from(
-                [
-                    {e["secret"]: Mixture(e["weights"], e["means"], e["stds"]) for e in belief}
-                    for belief in data["beliefs"]
-                ]
-            )
-            chosen = data["pairs"]
-            pairs = Pairs(beliefs[0], None if chosen is None else [tuple(pair) for pair in chosen])
-            theta, worst = data["theta"], tuple(data["worst_pair"])
-            if worst not in pairs:
-                raise InputError(f"the worst pair {worst!r} is not among the pairs")
-            rule = get_mechanism(data["mechanism"], dict(data["options"]))
-            if data["guarantee"] != rule.guarantee:
-                raise InputError(f"{rule.name!r} gives the guarantee {rule.guarantee!r}, not {data['guarantee']!r}")
-            return cls(
-                theta=theta if theta == math.inf else check.noise(theta),
-                alpha=check.order(data["alpha"]),
-                epsilon=check.budget(data["epsilon"]),
-                mechanism=rule.name,
-                worst_pair=worst,
-                pairs=pairs,
-                beliefs=beliefs,
-                guarantee=rule.guarantee,
-                options=tuple(sorted(rule.options.items())),
-            )
-        except (KeyError, TypeError, IndexError, AttributeError) as error:
-            raise InputError(f"this is not a calibration as to_dict writes it: {error!r}") from error
+            return cls.from_dict(data)
+        except InputError as error:
+            raise InputError(f"{os.fspath(path)!r} cannot be used: {error}") from None
+
+
+_KEYS = (
+    *("format", "version", "mechanism", "options", "guarantee", "channel", "problem", "place"),
+    *("theta", "variance", "alpha", "epsilon", "worst_pair", "losses"),
+)
 
 
 def calibrate(
-    priors: Mapping[Any, Mixture] | Sequence[Mapping[Any, Mixture]],
+    priors: Priors,
     *,
-    alpha: float,
-    epsilon: float,
+    alpha: float | None = None,
+    epsilon: float | None = None,
     pairs: Iterable[Pair] | None = None,
-    mechanism: str = "exact",
+    mechanism: str | Mechanism | None = None,
+    odds: float | None = None,
     **options: Any,
 ) -> Calibration:
-    """The least noise that keeps every pair of secrets within the budget, both ways.
+    """The channel that costs least and keeps every pair of secrets within the promise, both ways.
 
     Args:
-        priors: the distribution of the answer for each secret, as {secret: Mixture}; or a list of such mappings, one
-            per belief the adversary may hold, of which the worst counts.
+        priors: what `fit_priors` returns; or the law of the answer for each secret, as {secret: Mixture}; or a list
+            of such mappings, one per belief the adversary may hold, of which the worst counts.
         alpha: the Rényi order, above 1.
         epsilon: the budget in nats, above 0.
         pairs: the pairs of secrets to hide from one another; every pair by default.
-        mechanism: "exact" by default; see `list_mechanisms`.
+        mechanism: "exact" by default; see `list_mechanisms`. Also an object with the interface of
+            `takifugu.mechanisms.Mechanism`.
+        odds: no published value may change the odds of any pair by more than this factor: alone, or beside `alpha`
+            and `epsilon`. Gaussian noise cannot promise it.
         **options: options of the mechanism, such as `delta` of "wasserstein-approx".
 
+    >>> from takifugu import Mixture
     >>> result = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1)
     >>> round(result.variance, 6)
     3.0
     """
-    alpha, epsilon = check.order(alpha), check.budget(epsilon)
-    beliefs = beliefs_from(priors)
-    wanted = Pairs(beliefs[0], pairs)
-    rule = get_mechanism(mechanism, options)
-    found = _over_beliefs(rule, beliefs, wanted, alpha, epsilon)
-    if rule.guarantee == RPP and rule.name != "exact":
-        # The bound promises it; the exact divergence makes sure, rounding included.
-        found = _over_beliefs(get_mechanism("exact", {}), beliefs, wanted, alpha, epsilon, found)
-    theta = _root_above(found.variance)
-    if found.pair is None or (rule.name != "exact" and math.isfinite(theta)):
-        priors_of = [[belief[secret] for secret in wanted.secrets] for belief in beliefs]
-        i, j = largest_loss(priors_of, wanted, alpha=alpha, theta=theta)
-    else:
-        i, j = found.pair
+    asked = asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
+    problem = Problem.of(priors, pairs)
+    rule = get_mechanism("exact" if mechanism is None else mechanism, options)
+    found = _checked(rule, rule.find(problem, asked), problem, asked)
     return Calibration(
-        theta=theta,
-        alpha=alpha,
-        epsilon=epsilon,
+        problem=problem,
+        guarantee=rule.promise(asked),
+        channel=found.channel,
         mechanism=rule.name,
-        worst_pair=(wanted.secrets[i], wanted.secrets[j]),
-        pairs=wanted,
-        beliefs=beliefs,
-        guarantee=rule.guarantee,
+        place=found.place or worst(problem, found.channel, alpha=asked.alpha).place,
         options=tuple(sorted(rule.options.items())),
     )
 
 
+def _checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Found:
+    """What a rule found, with the noise that the exact divergence asks for where that is more.
+
+    The bound promises it; the exact divergence makes sure, rounding and other people's code included.
+    """
+    if not isinstance(found.channel, GaussianNoise):
+        raise CalibrationError(f"{rule.name!r} gave a {type(found.channel).__name__}, which is no channel known here")
+    if isinstance(rule, Exact) or not isinstance(rule.promise(asked), Renyi):
+        return found
+    variance = found.channel.variance
+    needed = Exact().needed(problem, alpha=asked.alpha, epsilon=asked.epsilon, floor=variance)
+    if needed.variance > variance:
+        return Found(GaussianNoise(root_above(needed.variance)), needed.place)
+    return Found(found.channel)  # a bound knows which pair it asks most for, not which loses most
+
+
 def sweep(
-    priors: Mapping[Any, Mixture] | Sequence[Mapping[Any, Mixture]],
+    priors: Priors,
     *,
     alphas: Iterable[float],
     epsilons: Iterable[float],
@@ -226,6 +302,9 @@ def sweep(
 ) -> "pd.DataFrame":
     """Calibrate at every combination: a row each, with alpha, epsilon, mechanism, theta, variance and worst_pair.
 
+    A mechanism that has no answer has an infinite theta in its row, and no worst pair.
+
+    >>> from takifugu import Mixture
     >>> table = sweep(
     ...     {"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alphas=[2], epsilons=[0.5, 1]
     ... )
@@ -236,17 +315,20 @@ def sweep(
 
     if isinstance(mechanisms, str):
         mechanisms = (mechanisms,)
-    chosen = None if pairs is None else list(pairs)
+    problem = Problem.of(priors, None if pairs is None else list(pairs))
     orders, budgets = (
         [check.order(a) for a in _several(alphas)],
         [check.budget(e) for e in _several(epsilons)],
     )
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for name in mechanisms:
         for alpha in orders:
             for epsilon in budgets:
-                one = calibrate(priors, alpha=alpha, epsilon=epsilon, pairs=chosen, mechanism=name)
-                rows.append((alpha, epsilon, name, one.theta, one.variance, one.worst_pair))
+                try:
+                    one = calibrate(problem, alpha=alpha, epsilon=epsilon, mechanism=name)
+                    rows.append((alpha, epsilon, name, one.theta, one.variance, one.worst_pair))
+                except NoAnswerError:
+                    rows.append((alpha, epsilon, name, math.inf, math.inf, None))
     return pd.DataFrame(rows, columns=["alpha", "epsilon", "mechanism", "theta", "variance", "worst_pair"])
 
 
@@ -254,33 +336,31 @@ def _several(values: Any) -> list[Any]:
     return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
 
 
-def _over_beliefs(
-    rule: Mechanism,
-    beliefs: tuple[Belief, ...],
-    pairs: Pairs,
-    alpha: float,
-    epsilon: float,
-    start: Binding = _NO_NOISE,
-) -> Binding:
-    """The least variance for all beliefs, no less than that of `start`."""
-    found = start
-    for belief in beliefs:
-        if math.isinf(found.variance):
-            break
-        priors = [belief[secret] for secret in pairs.secrets]
-        binding = rule.least_variance_over(priors, pairs, alpha=alpha, epsilon=epsilon, floor=found.variance)
-        if math.isnan(binding.variance):
-            raise CalibrationError(f"{rule.name!r} gave no number for these priors: please report this case")
-        if binding.variance > found.variance:
-            found = binding
-    return found
+def _options(name: str, value: Any, guarantee: Guarantee) -> tuple[tuple[str, Any], ...]:
+    """The options in a file, which must be those that the mechanism would have in force."""
+    if not isinstance(value, dict):
+        raise InputError("'options' must be an object")
+    if not is_ours(name):
+        if not isinstance(guarantee, Renyi):
+            raise InputError(f"{name!r} is not known here, and a weaker promise cannot be checked without it")
+        return tuple(sorted(value.items()))
+    rule = get_mechanism(name, value)
+    promised = rule.promise(Renyi(guarantee.alpha, guarantee.epsilon, getattr(guarantee, "odds", None)))
+    if promised != guarantee:
+        raise InputError(f"{name!r} promises {promised}, and not {guarantee}")
+    return tuple(sorted(rule.options.items()))
 
 
-def _root_above(variance: float) -> float:
-    """The least float whose square is the variance or more."""
-    theta = math.sqrt(variance)
-    if math.isinf(theta):
-        return theta
-    while Fraction(theta) ** 2 < Fraction(variance):
-        theta = math.nextafter(theta, math.inf)
-    return theta
+def _place(value: Any, problem: Problem) -> Place:
+    belief, first, second = (
+        form.index(k, "'place'", below=below)
+        for k, below in zip(
+            form.items(value, "'place'", least=3, most=3),
+            (len(problem.beliefs), len(problem.pairs.secrets), len(problem.pairs.secrets)),
+            strict=True,
+        )
+    )
+    place = Place(belief, first, second)
+    if problem.names(place) not in problem.pairs:
+        raise InputError("'place' is about a pair that is not among the pairs")
+    return place

@@ -17,6 +17,10 @@ class CalibrationError(TakifuguError):
     """No noise could be shown to meet the budget; nothing should be released."""
 
 
+class NoAnswerError(CalibrationError):
+    """The mechanism asked for has no channel that keeps the promise; the message names those that do."""
+
+
 class CertificationError(TakifuguError):
     """A claim could not be proved, or was refuted."""
 

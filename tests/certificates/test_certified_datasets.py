@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 import takifugu as tk
+from takifugu.channels.gaussian.noise import GaussianNoise
 
 QUESTIONS = {
     "adult": ("race", ("White", "Other"), "education-num"),
@@ -34,4 +35,4 @@ def test_raw_values(name, kind, alpha, epsilon):
     less = result.variance - 1e-6 * total
     if less > 0:
         with pytest.raises(tk.CertificationError):
-            tk.certify(dataclasses.replace(result, theta=math.sqrt(less)))
+            tk.certify(dataclasses.replace(result, channel=GaussianNoise(math.sqrt(less))))

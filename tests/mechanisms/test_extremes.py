@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from takifugu import Mixture, calibrate, renyi_divergence
-from takifugu.calibration import Belief, _over_beliefs
 from takifugu.errors import CalibrationError
 from takifugu.mechanisms.additive.closed_form import closed_form
 from takifugu.mechanisms.additive.closed_form_envelope import envelope
 from takifugu.mechanisms.additive.wasserstein_approx import approximate_distance
-from takifugu.mechanisms.base import Mechanism, at_least
+from takifugu.mechanisms.base import Additive, at_least
 from takifugu.problems.pairs import Pairs
 
 formulas = pytest.mark.parametrize("formula", [closed_form, envelope])
@@ -77,8 +76,8 @@ def test_the_approximate_distance_counts_what_happens_between_scores():
 
 
 def test_a_rule_that_gives_no_number_is_refused():
-    class Broken(Mechanism):
-        name, summary = "broken", "no number"
+    class Broken(Additive):
+        name, label, summary = "broken", "Broken", "no number"
 
         def least_variance(self, p, q, *, alpha, epsilon, floor=0.0):
             return math.nan
@@ -86,6 +85,5 @@ def test_a_rule_that_gives_no_number_is_refused():
     priors = [Mixture.gaussian(0, 1), Mixture.gaussian(1, 1)]
     binding = Broken().least_variance_over(priors, Pairs(["a", "b"]), alpha=2.0, epsilon=1.0)
     assert math.isnan(binding.variance)
-    beliefs = (Belief({"a": priors[0], "b": priors[1]}),)
     with pytest.raises(CalibrationError, match="no number"):
-        _over_beliefs(Broken(), beliefs, Pairs(["a", "b"]), 2.0, 1.0)
+        calibrate({"a": priors[0], "b": priors[1]}, alpha=2, epsilon=1, mechanism=Broken())

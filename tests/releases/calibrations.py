@@ -1,9 +1,13 @@
 """Calibrations made by hand, so that the tests of a release do not wait for a search."""
 
-from takifugu.calibration import Belief, Calibration
+from takifugu.calibration import Calibration
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.divergences import renyi_divergence
 from takifugu.laws.mixture import Mixture
+from takifugu.problems.beliefs import Belief
+from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pairs
+from takifugu.problems.problem import Place, Problem
 
 PRIORS = {"a": Mixture.gaussian(0.0, 1.0), "b": Mixture.gaussian(1.0, 1.0)}
 
@@ -13,4 +17,7 @@ def hand_made(theta=1.0, *, alpha=2.0, priors=PRIORS, pairs=None, epsilon=None) 
     chosen = Pairs(priors, pairs)
     if epsilon is None:
         epsilon = max(renyi_divergence(priors[i], priors[j], alpha=alpha, theta=theta) for i, j in chosen.directed())
-    return Calibration(theta, alpha, epsilon, "exact", chosen[0], chosen, (Belief(priors),))
+    first = tuple(chosen.secrets.index(secret) for secret in chosen[0])
+    return Calibration(
+        Problem((Belief(priors),), chosen), Renyi(alpha, epsilon), GaussianNoise(theta), "exact", Place(0, *first)
+    )

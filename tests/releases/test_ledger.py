@@ -171,7 +171,7 @@ def test_a_budget_is_set_once(ledger):
     with pytest.raises(BudgetError, match="was set by its first release"):
         charge(Ledger(path, budget=hand_made(0.5)), hand_made(3.0))
     with pytest.raises(BudgetError, match="would exceed"):
-        charge(Ledger(path, records="new", budget=hand_made(1.0)), hand_made(0.9))
+        charge(Ledger(path, records="new", budget=hand_made(1.0)), hand_made(0.9), values=[7.0])
     assert Ledger(path, records="new").account() is None
 
 
@@ -381,9 +381,10 @@ def test_a_ledger_in_use_refuses_in_the_end(tmp_path, monkeypatch):
 
 
 def test_records_need_a_name_and_a_budget_noise(tmp_path):
-    for budget in (1.0, hand_made(math.inf, epsilon=1.0)):
-        with pytest.raises(InputError, match="finite noise"):
-            Ledger(tmp_path / "l.db", budget=budget)
+    with pytest.raises(InputError, match="must be a Calibration"):
+        Ledger(tmp_path / "l.db", budget=1.0)
+    with pytest.raises(InputError, match="theta must be a finite number"):
+        hand_made(math.inf, epsilon=1.0)
     with pytest.raises(InputError, match="must be a name"):
         Ledger(tmp_path / "l.db", records="")
     assert "records='patients'" in repr(Ledger(tmp_path / "l.db", records="patients"))

@@ -11,7 +11,7 @@ from calibrations import hand_made
 
 import takifugu as tk
 from takifugu.errors import InputError
-from takifugu.releases.doors.frames import Columns
+from takifugu.releases.binding import bound_columns
 from takifugu.releases.doors.spark import release_batches
 from takifugu.releases.plan import InsecureReleaseWarning, Plan
 
@@ -30,7 +30,7 @@ def batch(rows=ROWS, secrets=("a", "b")):
 
 
 def test_each_batch_is_released():
-    columns = Columns.of(["secret", "value", "id"], **NAMES, others="error")
+    columns = bound_columns(hand_made(1.0), ["secret", "value", "id"], **NAMES, others="error")
     plan = Plan.of(hand_made(1.0))
     out = pa.Table.from_batches(release_batches([batch(), batch(), batch(0)], plan, columns))
     assert out.column_names == ["value", "id"]

@@ -3,12 +3,14 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
+import takifugu as tk
 from takifugu.errors import BudgetError, InputError
 from takifugu.releases.doors.transformer import ReleaseTransformer
 from takifugu.releases.ledger import Ledger
@@ -34,7 +36,7 @@ def test_scikit_learns_own_checks_pass(prior):
 @pytest.mark.parametrize("prior", ["mixture", "gaussian", "empirical"])
 def test_it_learns_and_publishes(prior):
     made = ReleaseTransformer(prior=prior, alpha=3, epsilon=0.5)
-    assert made.fit(X, SECRETS) is made
+    assert made.fit(X, secret=SECRETS) is made
     assert made.calibration_.theta > 0
     assert (made.calibration_.alpha, made.calibration_.epsilon) == (3, 0.5)
     first, second = made.transform(X), made.transform(X)
@@ -44,7 +46,7 @@ def test_it_learns_and_publishes(prior):
 
 
 def test_clones_and_pickles():
-    made = ReleaseTransformer(prior="gaussian", epsilon=2.0).fit(X, SECRETS)
+    made = ReleaseTransformer(prior="gaussian", epsilon=2.0).fit(X, secret=SECRETS)
     assert clone(made).get_params() == made.get_params()
     again = pickle.loads(pickle.dumps(made))
     assert again.calibration_ == made.calibration_
@@ -52,17 +54,39 @@ def test_clones_and_pickles():
 
 def test_works_in_a_pipeline_and_keeps_names():
     frame = pd.DataFrame({"age": X[:, 0], "id": np.arange(200)})
-    chosen = ColumnTransformer([("noise", ReleaseTransformer(prior="gaussian"), ["age"])])
-    chosen.set_output(transform="pandas")
-    released = chosen.fit_transform(frame, SECRETS)
-    assert released.columns.tolist() == ["noise__age"]
-    model = make_pipeline(ReleaseTransformer(prior="gaussian", column=1), LinearRegression())
-    model.fit(frame, np.repeat([0, 1], 100))
-    assert model[0].get_feature_names_out().tolist() == ["id"]
+    with sklearn.config_context(enable_metadata_routing=True):
+        noise = ReleaseTransformer(prior="gaussian", epsilon=0.1).set_fit_request(secret=True)
+        chosen = ColumnTransformer([("noise", noise, ["age"])])
+        chosen.set_output(transform="pandas")
+        released = chosen.fit(frame, secret=SECRETS).transform(frame)
+        assert released.columns.tolist() == ["noise__age"]
+        made = ReleaseTransformer(prior="gaussian", column=1).set_fit_request(secret=True)
+        model = make_pipeline(made, LinearRegression())
+        model.fit(frame, np.arange(200.0), secret=SECRETS)
+        assert model[0].get_feature_names_out().tolist() == ["id"]
+        assert set(model[0].calibration_.pairs.secrets) == {"a", "b"}
+
+
+def test_a_target_is_never_taken_for_the_secret(caplog):
+    made = ReleaseTransformer(prior="gaussian").fit(X, np.repeat([0, 1], 100))
+    assert made.calibration_ is None
+    assert "without secret=" in caplog.text
+    assert len(np.unique(made.transform(X))) == 1  # what nothing is known about does not leave
+
+
+@pytest.mark.parametrize("prior", ["mixture", "gaussian", "empirical"])
+def test_it_asks_for_the_noise_that_raw_asks_for(prior):
+    rng = np.random.default_rng(3)
+    for _ in range(4):
+        values, secrets = rng.integers(0, 12, 120) + 3.0 * rng.integers(0, 2, 120), np.repeat(["a", "b", "c"], 40)
+        made = ReleaseTransformer(prior=prior, alpha=2, epsilon=1).fit(values[:, None], secret=secrets)
+        table = pd.DataFrame({"s": secrets, "v": values})
+        priors = tk.fit_priors(table, secret="s", query=tk.Raw("v", prior=prior))
+        assert made.calibration_.theta == tk.calibrate(priors, alpha=2, epsilon=1).theta
 
 
 def test_each_transform_is_charged(tmp_path):
-    made = ReleaseTransformer(prior="gaussian", epsilon=0.1, ledger=str(tmp_path / "l.db")).fit(X, SECRETS)
+    made = ReleaseTransformer(prior="gaussian", epsilon=0.1, ledger=str(tmp_path / "l.db")).fit(X, secret=SECRETS)
     made.transform(X)
     assert Ledger(tmp_path / "l.db").account().releases == 1
     with pytest.raises(BudgetError):
@@ -76,11 +100,10 @@ def test_each_transform_is_charged(tmp_path):
         ({"column": 2}, np.zeros((4, 2)), list("aabb"), "position from 0 to 1"),
         ({"column": "v"}, np.zeros((4, 2)), list("aabb"), "position from 0 to 1"),
         ({"prior": "laplace"}, X, SECRETS, "prior must be one of"),
-        ({}, X, None, "secret of each record"),
-        ({}, X, SECRETS[:3], "one secret per record"),
-        ({}, X, ["a"] * 200, "one class only"),
+        ({}, X, SECRETS[:3], "one entry per record"),
+        ({}, X, ["a"] * 200, "the same in every record"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused(options, x, y, says):
     with pytest.raises(InputError, match=says):
-        ReleaseTransformer(**options).fit(x, y)
+        ReleaseTransformer(**options).fit(x, secret=y)

@@ -5,13 +5,13 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from takifugu.certificates import version_1
 from takifugu.certificates.redaction import RedactedCertificate
 from takifugu.divergences.proved.balls import Enclosure
 from takifugu.documents import fields as form
 from takifugu.documents import strict_json
 from takifugu.errors import CertificationError, InputError
 from takifugu.laws.mixture import Mixture
-from takifugu.mechanisms.base import RPP
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Certificate:
     losses: tuple[Enclosure, ...] = field(repr=False)
     software: tuple[tuple[str, str], ...] = field(repr=False)
     nonce: str = field(repr=False)
-    guarantee: str = RPP
+    guarantee: str = version_1.RPP
 
     def __post_init__(self) -> None:
         """One loss for each place; none yet in a draft, which no `verify` accepts."""
@@ -39,9 +39,9 @@ class Certificate:
             raise InputError(f"'losses' must have {len(self.places)} entries, got {len(self.losses)}")
 
     @property
-    def places(self) -> form.Places:
+    def places(self) -> version_1.Places:
         """What the losses are about, in order: (belief, from, to)."""
-        return form.places(self.pairs, len(self.beliefs))
+        return version_1.places(self.pairs, len(self.beliefs))
 
     @property
     def sha256(self) -> str:
@@ -68,10 +68,10 @@ class Certificate:
     @classmethod
     def from_dict(cls, data: Any) -> "Certificate":
         """What `to_dict` wrote, every field checked; an `InputError` names the one that is wrong."""
-        content = form.header(data)
+        content = version_1.header(data)
         names = form.secrets(content["secrets"])
         pairs = form.pairs(content["pairs"], len(names))
-        beliefs = form.beliefs(content["beliefs"], len(names))
+        beliefs = version_1.beliefs(content["beliefs"], len(names))
         epsilon = form.number(content["epsilon"], "'epsilon'", above=0)
         certificate = cls(
             alpha=form.number(content["alpha"], "'alpha'", above=1),
@@ -81,7 +81,7 @@ class Certificate:
             secrets=names,
             pairs=pairs,
             beliefs=beliefs,
-            losses=form.losses(content["losses"], form.places(pairs, len(beliefs)), epsilon),
+            losses=version_1.losses(content["losses"], version_1.places(pairs, len(beliefs)), epsilon),
             software=form.software(content["software"]),
             nonce=form.hex_digest(content["nonce"], "'nonce'"),
             guarantee=form.text(content["guarantee"], "'guarantee'"),
@@ -114,8 +114,8 @@ class Certificate:
 
     def _content(self) -> dict[str, Any]:
         return {
-            "format": form.FORMAT,
-            "version": form.VERSION,
+            "format": version_1.FORMAT,
+            "version": version_1.VERSION,
             "nonce": self.nonce,
             "alpha": self.alpha,
             "epsilon": self.epsilon,
@@ -132,7 +132,7 @@ class Certificate:
                 for belief in self.beliefs
             ],
             "losses": [
-                dict(zip(form.LOSS_KEYS, (*place, loss.lower, loss.upper), strict=True))
+                dict(zip(version_1.LOSS_KEYS, (*place, loss.lower, loss.upper), strict=True))
                 for place, loss in zip(self.places, self.losses, strict=False)
             ],
             "software": dict(self.software),

@@ -3,24 +3,21 @@
 What is proved by it, and what is not, is proofs/certificates.md.
 """
 
-import math
 import os
 import platform
 import secrets as random_bits
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
 
 from takifugu.calibration import Calibration
+from takifugu.certificates import version_1
 from takifugu.certificates.document import Certificate
 from takifugu.divergences.proved.balls import Enclosure
 from takifugu.divergences.proved.certified import Decision, decide, settle
 from takifugu.divergences.proved.effort import VERIFY_LIMIT, Effort
 from takifugu.documents import fields as form
 from takifugu.errors import CertificationError, InputError
-from takifugu.mechanisms import get_mechanism, list_mechanisms
-from takifugu.mechanisms.base import RPP
+from takifugu.mechanisms.additive.wasserstein_approx import WassersteinApprox
+from takifugu.problems.guarantee import Guarantee, Renyi
 
 _ROOM = 1e-10  # losses are recorded this much wider than proved, so that any machine can prove them again
 
@@ -38,9 +35,7 @@ def certify(calibration: Calibration) -> Certificate:
     if not isinstance(calibration, Calibration):
         raise InputError(f"certify takes the result of calibrate, got {type(calibration).__name__}")
     mechanism = form.mechanism(calibration.mechanism)
-    _require_full_promise(mechanism, form.text(calibration.guarantee, "'guarantee'"))
-    if math.isinf(calibration.theta):
-        raise CertificationError(f"{mechanism!r} found no finite noise, so there is nothing to certify: use 'exact'")
+    _require_full_promise(mechanism, calibration.guarantee)
     names = calibration.pairs.secrets
     for belief in calibration.beliefs:
         if missing := [secret for secret in names if secret not in belief]:
@@ -50,7 +45,7 @@ def certify(calibration: Calibration) -> Certificate:
         epsilon=calibration.epsilon,
         theta=calibration.theta,
         mechanism=mechanism,
-        secrets=form.secrets([_plain(secret) for secret in names]),
+        secrets=form.secrets([form.plain(secret) for secret in names]),
         pairs=_positions(calibration),
         beliefs=tuple(tuple(belief[secret] for secret in names) for belief in calibration.beliefs),
         losses=(),
@@ -77,7 +72,8 @@ def verify(certificate: Certificate | str | os.PathLike[str], *, limit: int = VE
             raise InputError(f"verify takes a Certificate or the path of one, got {type(certificate).__name__}")
         certificate = Certificate.load(certificate)
     certificate = Certificate.from_dict(certificate.to_dict())  # an object made by hand is held to the same form
-    _require_full_promise(certificate.mechanism, certificate.guarantee)
+    if certificate.guarantee != version_1.RPP or certificate.mechanism == WassersteinApprox.name:
+        raise _weaker(certificate.mechanism, certificate.guarantee)
     effort = Effort(limit)
     for place, loss in zip(certificate.places, certificate.losses, strict=True):
         p, q = (certificate.beliefs[place[0]][k] for k in place[1:])
@@ -86,15 +82,16 @@ def verify(certificate: Certificate | str | os.PathLike[str], *, limit: int = VE
     return certificate
 
 
-def _require_full_promise(mechanism: str, guarantee: str) -> None:
-    if mechanism in list_mechanisms():
-        promised = get_mechanism(mechanism, {}).guarantee
-        guarantee = promised if promised != RPP else guarantee
-    if guarantee != RPP:
-        raise CertificationError(
-            f"{mechanism!r} gives a weaker promise ({guarantee[:60]}) than Rényi Pufferfish Privacy: its budget may be "
-            "exceeded for a share of the cases, and so there is no proof to be had; calibrate with 'exact' instead"
-        )
+def _require_full_promise(mechanism: str, guarantee: Guarantee) -> None:
+    if not isinstance(guarantee, Renyi):
+        raise _weaker(mechanism, str(guarantee))
+
+
+def _weaker(mechanism: str, guarantee: str) -> CertificationError:
+    return CertificationError(
+        f"{mechanism!r} gives a weaker promise ({guarantee[:60]}) than Rényi Pufferfish Privacy: its budget may be "
+        "exceeded for a share of the cases, and so there is no proof to be had; calibrate with 'exact' instead"
+    )
 
 
 def _require_proof(decision: Decision, certificate: Certificate, place: tuple[int, int, int]) -> None:
@@ -117,12 +114,8 @@ def _with_room(proved: Enclosure, epsilon: float) -> Enclosure:
 def _positions(calibration: Calibration) -> tuple[tuple[int, int], ...]:
     names = calibration.pairs.secrets
     place = {secret: i for i, secret in enumerate(names)}
-    form.require_provable(len(calibration.pairs), len(calibration.beliefs))
+    version_1.require_provable(len(calibration.pairs), len(calibration.beliefs))
     return tuple((place[a], place[b]) for a, b in calibration.pairs)
-
-
-def _plain(secret: Any) -> Any:
-    return secret.item() if isinstance(secret, np.generic) else secret
 
 
 def _software() -> tuple[tuple[str, str], ...]:

@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from takifugu.certificates import version_1
 from takifugu.documents import fields as form
 from takifugu.documents import strict_json
 from takifugu.errors import InputError
@@ -32,8 +33,8 @@ class RedactedCertificate:
     def to_dict(self) -> dict[str, Any]:
         """The content as plain values for JSON."""
         return {
-            "format": form.REDACTED,
-            "version": form.VERSION,
+            "format": version_1.REDACTED,
+            "version": version_1.VERSION,
             "alpha": self.alpha,
             "epsilon": self.epsilon,
             "theta": self.theta,
@@ -51,10 +52,10 @@ class RedactedCertificate:
         """What `to_dict` wrote, every field checked."""
         keys = tuple(cls.__dataclass_fields__)
         content = form.fields(data, ("format", "version", *keys), "the redacted certificate")
-        if content["format"] != form.REDACTED or type(content["version"]) is not int:
-            raise InputError(f"'format' must be {form.REDACTED!r} and 'version' {form.VERSION}")
-        if content["version"] != form.VERSION:
-            raise InputError(f"'version' must be {form.VERSION}, the one version that is known here")
+        if content["format"] != version_1.REDACTED or type(content["version"]) is not int:
+            raise InputError(f"'format' must be {version_1.REDACTED!r} and 'version' {version_1.VERSION}")
+        if content["version"] != version_1.VERSION:
+            raise InputError(f"'version' must be {version_1.VERSION}, the one version that is known here")
         counts = {key: form.index(content[key], f"'{key}'", below=1 << 31) for key in ("secrets", "pairs", "beliefs")}
         return cls(
             alpha=form.number(content["alpha"], "'alpha'", above=1),

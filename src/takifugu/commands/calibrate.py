@@ -72,7 +72,7 @@ def command(
         from takifugu.reports.facts import facts_of
 
         digest = None if proved is None else proved.sha256
-        facts = facts_of(result, question=asked.question, priors=asked.priors, certificate_sha256=digest)
+        facts = facts_of(result, question=asked.question, certificate_sha256=digest)
     files = []
     if report is not None and facts is not None:
         from takifugu.reports.html import render

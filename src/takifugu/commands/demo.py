@@ -56,7 +56,6 @@ def command(output: str | None) -> None:
         result,
         question=f"How much noise hides {secret} ({pair[0]} or {pair[1]}) in a published value of {column}, "
         "for the table adult?",
-        priors=priors,
         certificate_sha256=certificate.sha256,
     )
     folder.mkdir(parents=True, exist_ok=True)

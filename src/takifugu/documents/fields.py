@@ -1,48 +1,53 @@
-"""The content of a certificate file, checked field by field against schemas/certificate-1.json.
+"""The content of a file, checked field by field.
 
-Every complaint is an `InputError` that names the field, what was found and what is accepted.
+Every complaint is an `InputError` that names the field, what was found and what is accepted; a value is never shown
+beyond its first characters.
 """
 
 import math
 import re
 from typing import Any
 
-from takifugu.divergences.proved.balls import Enclosure
+import numpy as np
+
 from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
 
-FORMAT = "takifugu-certificate"
-REDACTED = "takifugu-certificate-redacted"
-VERSION = 1
-
-KEYS = (
-    "format",
-    "version",
-    "nonce",
-    "alpha",
-    "epsilon",
-    "theta",
-    "mechanism",
-    "guarantee",
-    "secrets",
-    "pairs",
-    "beliefs",
-    "losses",
-    "software",
-    "sha256",
-)
-
-LOSS_KEYS = ("belief", "from", "to", "lower", "upper")
-
 Scalar = str | int | float | bool
-Places = tuple[tuple[int, int, int], ...]
 
+MOST_BELIEFS = 10_000
+MOST_LOSSES = 200_000
 _MOST_SECRETS = 20_000
-_MOST_LOSSES = 200_000
-_MOST_COMPONENTS = 500_000
 _HEX = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _LONGEST = 1000  # characters of a text
+
+
+class Room:
+    """What is left for all the laws of a file together, in numbers."""
+
+    def __init__(self, numbers: int = 2_000_000) -> None:
+        """Start with a limit that no honest file meets."""
+        self.numbers = numbers
+
+    def take(self, value: Any, where: str) -> list[Any]:
+        """A list that still fits, and less room for those that follow."""
+        found = items(value, where, least=1, most=self.numbers)
+        self.numbers -= len(found)
+        return found
+
+
+def header(data: Any, kind: str, versions: tuple[int, ...], what: str) -> int:
+    """The version of a file of this format, one of those known here."""
+    if not isinstance(data, dict) or "format" not in data:
+        raise InputError(f"it is not {what}: there is no field 'format'")
+    if data["format"] != kind:
+        raise InputError(f"it is not {what}: 'format' must be {kind!r}")
+    version = data.get("version")
+    if type(version) is not int or version not in versions:
+        known = " or ".join(map(str, versions))
+        raise InputError(f"'version' must be {known}, which are known here; got {str(version)[:40]}: upgrade Takifugu")
+    return version
 
 
 def fields(value: Any, keys: tuple[str, ...], where: str) -> dict[str, Any]:
@@ -54,7 +59,7 @@ def fields(value: Any, keys: tuple[str, ...], where: str) -> dict[str, Any]:
             raise InputError(f"{where} lacks {key!r}")
     for key in value:
         if key not in keys:
-            raise InputError(f"{where} has a field {key[:60]!r} that no certificate has")
+            raise InputError(f"{where} has a field {key[:60]!r} that does not belong there")
     return value
 
 
@@ -99,20 +104,6 @@ def text(value: Any, where: str, pattern: re.Pattern[str] | None = None) -> str:
     return value
 
 
-def header(data: Any) -> dict[str, Any]:
-    """The outermost object, of the right kind and version, with nothing missing or added."""
-    if not isinstance(data, dict) or "format" not in data:
-        raise InputError("it is not a certificate: there is no field 'format'")
-    if data["format"] == REDACTED:
-        raise InputError("it is a redacted certificate, which holds no priors: only the full one can be verified")
-    if data["format"] != FORMAT:
-        raise InputError(f"it is not a certificate: 'format' must be {FORMAT!r}")
-    version = data.get("version")
-    if type(version) is not int or version != VERSION:
-        raise InputError(f"'version' must be {VERSION}, the one version that is known here; got {str(version)[:40]}")
-    return fields(data, KEYS, "the certificate")
-
-
 def hex_digest(value: Any, where: str) -> str:
     """64 hexadecimal digits."""
     return text(value, where, _HEX)
@@ -139,7 +130,7 @@ def secrets(value: Any) -> tuple[Scalar, ...]:
 def pairs(value: Any, size: int) -> tuple[tuple[int, int], ...]:
     """Pairs of positions among the secrets."""
     found = []
-    for n, pair in enumerate(items(value, "'pairs'", least=1, most=_MOST_LOSSES)):
+    for n, pair in enumerate(items(value, "'pairs'", least=1, most=MOST_LOSSES)):
         i, j = (index(k, f"pairs[{n}]", below=size) for k in items(pair, f"pairs[{n}]", least=2, most=2))
         if i == j:
             raise InputError(f"pairs[{n}] hides a secret from itself")
@@ -147,51 +138,6 @@ def pairs(value: Any, size: int) -> tuple[tuple[int, int], ...]:
     if len({frozenset(pair) for pair in found}) < len(found):
         raise InputError("'pairs' holds the same pair twice")
     return tuple(found)
-
-
-def beliefs(value: Any, size: int) -> tuple[tuple[Mixture, ...], ...]:
-    """Under each belief, one prior for each secret, in the order of the secrets."""
-    room = [_MOST_COMPONENTS]
-    return tuple(
-        tuple(
-            _prior(prior, f"beliefs[{b}][{s}]", room)
-            for s, prior in enumerate(items(belief, f"beliefs[{b}]", least=size, most=size))
-        )
-        for b, belief in enumerate(items(value, "'beliefs'", least=1, most=10_000))
-    )
-
-
-def losses(value: Any, places: Places, epsilon: float) -> tuple[Enclosure, ...]:
-    """The enclosure of the loss at each place (belief, from, to), all of them and in order."""
-    found = []
-    for n, (entry, place) in enumerate(
-        zip(items(value, "'losses'", least=len(places), most=len(places)), places, strict=True)
-    ):
-        where = f"losses[{n}]"
-        entry = fields(entry, LOSS_KEYS, where)
-        if tuple(index(entry[key], f"{where}.{key}", below=1 << 31) for key in LOSS_KEYS[:3]) != place:
-            raise InputError(f"{where} must be about belief {place[0]} and secrets {place[1]} to {place[2]}")
-        lower = number(entry["lower"], f"{where}.lower", least=0)
-        upper = number(entry["upper"], f"{where}.upper", least=lower)
-        if upper > epsilon:
-            raise InputError(f"{where}.upper is {upper!r}, above the epsilon that the certificate claims")
-        found.append(Enclosure(lower, upper))
-    return tuple(found)
-
-
-def places(pairs: tuple[tuple[int, int], ...], beliefs: int) -> Places:
-    """Every pair in both directions under every belief, in the order of the file."""
-    require_provable(len(pairs), beliefs)
-    return tuple((b, *ends) for b in range(beliefs) for i, j in pairs for ends in ((i, j), (j, i)))
-
-
-def require_provable(pairs: int, beliefs: int) -> None:
-    """No more losses than a file may hold."""
-    if 2 * pairs * beliefs > _MOST_LOSSES:
-        raise InputError(
-            f"{2 * pairs * beliefs:,} losses would have to be proved, over the limit of {_MOST_LOSSES:,}: "
-            "certify fewer pairs at a time"
-        )
 
 
 def software(value: Any) -> tuple[tuple[str, str], ...]:
@@ -202,20 +148,25 @@ def software(value: Any) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((text(k, "'software'"), text(v, f"software[{k[:60]!r}]")) for k, v in value.items()))
 
 
-def _prior(value: Any, where: str, room: list[int]) -> Mixture:
+def mixture(value: Any, where: str, room: Room) -> Mixture:
+    """A mixture as its three lists, whose weights sum to 1."""
     prior = fields(value, ("weights", "means", "stds"), where)
-    lists = []
-    for key, least in (("weights", 0.0), ("means", -math.inf), ("stds", 0.0)):
-        entries = items(prior[key], f"{where}.{key}", least=1, most=room[0])
-        room[0] -= len(entries)
-        lists.append([number(x, f"{where}.{key}[{k}]", least=least) for k, x in enumerate(entries)])
+    lists = [
+        [number(x, f"{where}.{key}[{k}]", least=least) for k, x in enumerate(room.take(prior[key], f"{where}.{key}"))]
+        for key, least in (("weights", 0.0), ("means", -math.inf), ("stds", 0.0))
+    ]
     try:
-        mixture = Mixture(*lists)
+        made = Mixture(*lists)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
-    if mixture.weights.tolist() != lists[0]:
+    if made.weights.tolist() != lists[0]:
         raise InputError(f"{where}.weights must sum to 1 within 2^-50: divide each by their sum")
-    return mixture
+    return made
+
+
+def plain(secret: Any) -> Any:
+    """A secret without numpy's types."""
+    return secret.item() if isinstance(secret, np.generic) else secret
 
 
 def _wrong(where: str, accepted: str, value: Any) -> InputError:

@@ -1,8 +1,9 @@
-"""The mechanisms by name."""
+"""The mechanisms by name: ours, and those that other packages install."""
 
 from dataclasses import fields
 from typing import Any
 
+from takifugu._nearest import suggestion
 from takifugu.errors import InputError
 from takifugu.mechanisms.additive.closed_form import ClosedForm
 from takifugu.mechanisms.additive.closed_form_envelope import ClosedFormEnvelope
@@ -11,11 +12,13 @@ from takifugu.mechanisms.additive.gmm_transport import GmmTransport
 from takifugu.mechanisms.additive.wasserstein import Wasserstein
 from takifugu.mechanisms.additive.wasserstein_approx import WassersteinApprox
 from takifugu.mechanisms.additive.wasserstein_aware import WassersteinAware
-from takifugu.mechanisms.base import Mechanism
+from takifugu.mechanisms.base import Additive, Found, Mechanism, require_mechanism
 
-__all__ = ["Mechanism", "get_mechanism", "list_mechanisms"]
+__all__ = ["GROUP", "Additive", "Found", "Mechanism", "get_mechanism", "is_ours", "label_of", "list_mechanisms"]
 
-_MECHANISMS: dict[str, type[Mechanism]] = {
+GROUP = "takifugu.mechanisms"  # the entry-point group of mechanisms that other packages install
+
+_OURS: dict[str, type[Mechanism]] = {
     mechanism.name: mechanism
     for mechanism in (
         Exact,
@@ -35,17 +38,51 @@ def list_mechanisms() -> dict[str, str]:
     >>> list(list_mechanisms())[:2]
     ['exact', 'closed-form']
     """
-    return {name: mechanism.summary for name, mechanism in _MECHANISMS.items()}
+    return {name: mechanism.summary for name, mechanism in (_OURS | _installed()).items()}
 
 
-def get_mechanism(name: str, options: dict[str, Any]) -> Mechanism:
-    """The mechanism of that name with these options."""
-    if not isinstance(name, str) or name not in _MECHANISMS:
-        raise InputError(f"there is no mechanism {name!r}; there are {', '.join(map(repr, _MECHANISMS))}")
-    mechanism = _MECHANISMS[name]
+def is_ours(name: str) -> bool:
+    """Whether a mechanism of that name comes with Takifugu."""
+    return name in _OURS
+
+
+def label_of(name: str) -> str:
+    """The name of a mechanism for readers; its own where it is not installed here."""
+    known = _OURS if name in _OURS else _installed()
+    return known[name].label if name in known else name
+
+
+def get_mechanism(name: Any, options: dict[str, Any]) -> Mechanism:
+    """The mechanism of that name with these options; an object with its interface is taken as it is."""
+    if not isinstance(name, str):
+        if options:
+            raise InputError(f"give the options to the mechanism itself, not to calibrate: {', '.join(options)}")
+        return require_mechanism(name)
+    known = _OURS if name in _OURS else _OURS | _installed()
+    if name not in known:
+        raise InputError(
+            f"there is no mechanism {name!r}; there are {', '.join(map(repr, known))}.{suggestion(name, known)}"
+        )
+    mechanism = known[name]
     accepted = {field.name for field in fields(mechanism)}
     for option in options:
         if option not in accepted:
             takes = f"only {', '.join(sorted(accepted))}" if accepted else "none"
             raise InputError(f"{name!r} has no option {option!r}: it takes {takes}")
     return mechanism(**options)
+
+
+def _installed() -> dict[str, type[Mechanism]]:
+    """What other packages offer; none takes a name of ours."""
+    from importlib.metadata import entry_points
+
+    found = {}
+    for entry in entry_points(group=GROUP):
+        mechanism = entry.load()
+        if entry.name != getattr(mechanism, "name", None) or entry.name in _OURS:
+            raise InputError(
+                f"the entry point {entry.name!r} of the group {GROUP!r} must have the name of its mechanism, and none "
+                f"of Takifugu's: mend or remove the package that installs it"
+            )
+        found[entry.name] = mechanism
+    return found

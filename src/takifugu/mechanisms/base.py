@@ -1,18 +1,54 @@
-"""What every mechanism is: a rule for how much noise is enough."""
+"""What every mechanism is: a rule that finds a channel for a problem and a promise, or refuses by name."""
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar, NamedTuple
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple
 
+from takifugu.channels.base import Channel
+from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
 from takifugu.laws.mixture import Mixture
+from takifugu.mechanisms.curves import NoiseCurve, calibrated_curve
+from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.problems.pairs import Pairs
+from takifugu.problems.problem import Place, Problem
 
-RPP = "rpp"
-APPROXIMATE = "approximate"
 
-Priors = Sequence[Mixture]
+class Found(NamedTuple):
+    """A channel, and the place that asked for it where the mechanism knows."""
+
+    channel: Channel
+    place: Place | None = None
+    lower_bound: float | None = None  # no channel errs less, where that was proved
+    optimality: Any = None  # what proves it
+
+
+@dataclass(frozen=True)
+class Mechanism(ABC):
+    """A rule that finds a channel. Its options are its dataclass fields.
+
+    `label` is its name for readers of a report, `summary` a sentence on it. CONTRIBUTING.md shows one from start to
+    end.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    summary: ClassVar[str]
+
+    def promise(self, asked: Renyi) -> Guarantee:
+        """What this rule promises when it is asked for that: less, for some of the baselines."""
+        return asked
+
+    @abstractmethod
+    def find(self, problem: Problem, asked: Renyi) -> Found:
+        """A channel that keeps the promise; a `MechanismError` or `NoAnswerError` says why there is none."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options in force."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
 class Binding(NamedTuple):
@@ -22,17 +58,16 @@ class Binding(NamedTuple):
     pair: tuple[int, int] | None
 
 
+class Needed(NamedTuple):
+    """A variance that is enough for a whole problem, and the place that asked for it, if any asked for more."""
+
+    variance: float
+    place: Place | None
+
+
 @dataclass(frozen=True)
-class Mechanism(ABC):
-    """A rule that gives, for one prior against another, a noise variance that keeps the loss within budget.
-
-    A mechanism whose `guarantee` is "rpp" promises D_α ≤ ε; any other word is a weaker promise. Options of a mechanism
-    are its dataclass fields. A new mechanism is a file with a subclass and a line in `mechanisms/__init__.py`.
-    """
-
-    name: ClassVar[str]
-    summary: ClassVar[str]
-    guarantee: ClassVar[str] = RPP
+class Additive(Mechanism):
+    """A rule for how much Gaussian noise is enough for one law on the line against another."""
 
     @abstractmethod
     def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
@@ -43,7 +78,7 @@ class Mechanism(ABC):
         """
 
     def least_variance_over(
-        self, priors: Priors, pairs: Pairs, *, alpha: float, epsilon: float, floor: float = 0.0
+        self, priors: list[Mixture], pairs: Pairs, *, alpha: float, epsilon: float, floor: float = 0.0
     ) -> Binding:
         """The least variance for all pairs, both ways; `priors` in the order of `pairs.secrets`."""
         place = {secret: i for i, secret in enumerate(pairs.secrets)}
@@ -57,12 +92,69 @@ class Mechanism(ABC):
                 break
         return found
 
-    @property
-    def options(self) -> dict[str, object]:
-        """The options in force."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+    def needed(self, problem: Problem, *, alpha: float, epsilon: float, floor: float = 0.0) -> Needed:
+        """The least variance for every belief and pair, no less than `floor`."""
+        found = Needed(floor, None)
+        for belief in range(len(problem.beliefs)):
+            if math.isinf(found.variance):
+                break
+            binding = self.least_variance_over(
+                problem.laws(belief), problem.pairs, alpha=alpha, epsilon=epsilon, floor=found.variance
+            )
+            if math.isnan(binding.variance):
+                raise CalibrationError(f"{self.name!r} gave no number for these priors: please report this case")
+            if binding.variance > found.variance and binding.pair is not None:
+                found = Needed(binding.variance, Place(belief, *binding.pair))
+        return found
+
+    def find(self, problem: Problem, asked: Renyi) -> Found:
+        """Noise of the least variance that this rule allows."""
+        require_noise(problem, asked, self.name)
+        needed = self.needed(problem, alpha=asked.alpha, epsilon=asked.epsilon)
+        if needed.place is not None and math.isinf(needed.variance):
+            raise NoAnswerError(
+                f"no finite noise satisfies {self.name!r} for {problem.words(needed.place)}: its bound is infinite "
+                f"whatever the noise. Use 'exact', which always has an answer"
+            )
+        return Found(GaussianNoise(root_above(needed.variance)), needed.place)
+
+    def curve(self, problem: Problem, *, alpha: float, low: float, high: float) -> NoiseCurve | None:
+        """Noise against budget for a picture, cheaply; None where that would take too long."""
+        return calibrated_curve(self.needed, problem, alpha=alpha, low=low, high=high)
+
+
+def require_noise(problem: Problem, asked: Renyi, name: str) -> None:
+    """Refuse what Gaussian noise on the line cannot do."""
+    if not isinstance(problem.laws(0)[0], Mixture):
+        kind = type(problem.laws(0)[0]).__name__
+        raise MechanismError(f"{name!r} adds noise to numbers on the line, and these laws are of the kind {kind}")
+    if asked.most_odds is not None:
+        raise MechanismError(
+            f"Gaussian noise bounds the odds at no size, since its tails know no bound, so {name!r} cannot promise it: "
+            f"publish from a finite list (Row, or Finite laws), or ask for alpha and epsilon"
+        )
+
+
+def root_above(variance: float) -> float:
+    """The least float whose square is the variance or more."""
+    theta = math.sqrt(variance)
+    while Fraction(theta) ** 2 < Fraction(variance):
+        theta = math.nextafter(theta, math.inf)
+    return theta
 
 
 def at_least(floor: float, variance: float) -> float:
     """The larger of the two; a variance that is no number becomes infinite, never less noise."""
     return math.inf if math.isnan(variance) else max(floor, variance)
+
+
+def require_mechanism(rule: Any) -> Mechanism:
+    """An object with the interface of `Mechanism`, or an error that says what it lacks."""
+    for name in ("name", "label", "summary", "promise", "find", "options"):
+        if not hasattr(rule, name):
+            raise InputError(
+                f"mechanism must be a name or an object like takifugu.mechanisms.Mechanism; "
+                f"{type(rule).__name__} has no {name!r}"
+            )
+    found: Mechanism = rule
+    return found

@@ -1,36 +1,56 @@
-"""The pair closest to the limit: the one with the largest loss at a given noise."""
+"""The place closest to the limit: the one with the largest loss through a given channel."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.divergences.line.general import divergence
+from takifugu.channels.base import Channel
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.divergences.line.many_gaussians import RoughLosses
 from takifugu.divergences.line.many_mixtures import Components, rough_losses
-from takifugu.mechanisms.base import Priors
+from takifugu.laws.mixture import Mixture
 from takifugu.problems.pairs import Indices, Pairs
+from takifugu.problems.problem import Place, Problem
 
 _BLOCK = 1 << 15
 _CLOSE = 0.99  # rough losses this close to the largest are worth an exact look
+_FEW = 6  # places that are simply all evaluated
 
 
-def largest_loss(beliefs: Sequence[Priors], pairs: Pairs, *, alpha: float, theta: float) -> tuple[int, int]:
-    """Positions of the directed pair with the largest divergence under any belief."""
-    best, where = -1.0, (0, 1)
-    for given in beliefs:
-        priors = [prior.simplified() for prior in given]
-        for a, b in _candidates(priors, pairs, alpha, theta):
-            loss = divergence(priors[a], priors[b], alpha=alpha, theta=theta)
-            if loss > best:
-                best, where = loss, (a, b)
-    return where
+class Worst(NamedTuple):
+    """A place and its loss."""
+
+    place: Place
+    loss: float
 
 
-def _candidates(priors: Priors, pairs: Pairs, alpha: float, theta: float) -> Iterable[tuple[int, int]]:
+def worst(problem: Problem, channel: Channel, *, alpha: float) -> Worst:
+    """The place with the largest loss of all beliefs and pairs, and that loss."""
+    best = Worst(next(problem.places()), -1.0)
+    for place in _candidates(problem, channel, alpha):
+        loss = channel.loss(*problem.ends(place), alpha=alpha)
+        if loss > best.loss:
+            best = Worst(place, loss)
+    return best
+
+
+def _candidates(problem: Problem, channel: Channel, alpha: float) -> Iterator[Place]:
+    """The places that may have the largest loss: all where they are few, else those a cheap bound leaves."""
+    if problem.size <= _FEW or not isinstance(channel, GaussianNoise):
+        yield from problem.places()
+        return
+    for belief in range(len(problem.beliefs)):
+        laws = [law.simplified() for law in problem.laws(belief)]
+        for i, j in _largest_of(laws, problem.pairs, alpha, channel.theta):
+            yield Place(belief, i, j)
+
+
+def _largest_of(laws: list[Mixture], pairs: Pairs, alpha: float, theta: float) -> Iterable[tuple[int, int]]:
     """From each block of pairs the few that may have the largest loss, by a cheap upper bound."""
-    if all(len(prior) == 1 for prior in priors):
-        means, stds = (np.array([float(getattr(prior, name)[0]) for prior in priors]) for name in ("means", "stds"))
+    if all(len(law) == 1 for law in laws):
+        means, stds = (np.array([float(getattr(law, name)[0]) for law in laws]) for name in ("means", "stds"))
         rough = RoughLosses(means, stds, alpha=alpha, variance=theta * theta)
         for i, j in pairs.directed_blocks(_BLOCK):
             i, j = np.broadcast_arrays(i, j)
@@ -40,8 +60,8 @@ def _candidates(priors: Priors, pairs: Pairs, alpha: float, theta: float) -> Ite
         i, j = np.broadcast_arrays(i, j)
         rows, columns = np.unique(i), np.unique(j)
         losses = rough_losses(
-            Components.of([priors[r] for r in rows]),
-            Components.of([priors[c] for c in columns]),
+            Components.of([laws[r] for r in rows]),
+            Components.of([laws[c] for c in columns]),
             alpha=alpha,
             theta=theta,
         )[np.searchsorted(rows, i), np.searchsorted(columns, j)]

@@ -1,71 +1,85 @@
-"""What an adversary may believe: one distribution of the answer per secret, and possibly several such beliefs."""
+"""What an adversary may believe: one law of the answer per secret, and possibly several such beliefs."""
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
+from takifugu._validation import Array
 from takifugu.errors import InputError
+from takifugu.laws import LAWS, Law
 from takifugu.laws.mixture import Mixture
 
 _LARGEST = 1e150
 
 
-class Belief(Mapping[Hashable, Mixture]):
-    """One distribution per secret; a dictionary that cannot change."""
+class Counted(Protocol):
+    """Values of the data behind a law, and how often each occurs."""
 
-    __slots__ = ("_priors",)
+    @property
+    def values(self) -> Array:
+        """Distinct values, in order."""
+        ...
 
-    def __init__(self, priors: Mapping[Hashable, Mixture]) -> None:
-        """Copy the mapping."""
-        self._priors = dict(priors)
+    @property
+    def counts(self) -> Array:
+        """The number of rows with each."""
+        ...
 
-    def __getitem__(self, secret: Hashable) -> Mixture:
-        """The distribution of the answer given the secret."""
-        return self._priors[secret]
+
+class Belief(Mapping[Hashable, Law]):
+    """One law per secret; a dictionary that cannot change.
+
+    `label` tells beliefs apart for people ("sex = f", "last year"). `rows` and `histograms` are what the laws rest
+    on where they were fitted: pictures show them, and nothing is computed from them, so they do not make two
+    beliefs differ.
+    """
+
+    __slots__ = ("_laws", "histograms", "label", "rows")
+
+    def __init__(
+        self,
+        laws: Mapping[Any, Law],
+        *,
+        label: str = "",
+        rows: Mapping[Any, int] | None = None,
+        histograms: Mapping[Any, Counted] | None = None,
+    ) -> None:
+        """Copy the mappings."""
+        self._laws = dict(laws)
+        self.label = str(label)
+        self.rows = dict(rows or {})
+        self.histograms = dict(histograms or {})
+
+    def __getitem__(self, secret: Hashable) -> Law:
+        """The law of the answer given the secret."""
+        law: Law = self._laws[secret]
+        return law
 
     def __iter__(self) -> Iterator[Hashable]:
         """The secrets, in the order given."""
-        return iter(self._priors)
+        return iter(self._laws)
 
     def __len__(self) -> int:
         """The number of secrets."""
-        return len(self._priors)
+        return len(self._laws)
 
     def __hash__(self) -> int:
         """Consistent with equality, which is that of mappings."""
-        return hash(frozenset(self._priors.items()))
+        return hash(frozenset(self._laws.items()))
 
     def __repr__(self) -> str:
         """As a dictionary."""
-        return repr(self._priors)
+        return repr(self._laws)
 
 
 def beliefs_from(priors: Any) -> tuple[Belief, ...]:
-    """One or several mappings as a tuple of beliefs about the same secrets."""
+    """One or several mappings as a tuple of beliefs about the same secrets, all with laws of one kind."""
     given = [priors] if isinstance(priors, Mapping) else priors
-    if isinstance(given, str | bytes | Mixture) or not isinstance(given, Iterable):
+    if isinstance(given, (str, bytes, *LAWS)) or not isinstance(given, Iterable):
         raise InputError(
             f"priors must be a mapping from secret to Mixture, or a list of such mappings, got {type(priors).__name__}"
         )
-    beliefs = []
-    for belief in given:
-        if not isinstance(belief, Mapping):
-            raise InputError(f"each belief must be a mapping from secret to Mixture, got {type(belief).__name__}")
-        for secret, prior in belief.items():
-            if isinstance(secret, float) and not math.isfinite(secret):
-                raise InputError(f"a secret must be a value that can be named, got {secret!r}: drop or rename it")
-            if not isinstance(prior, Mixture):
-                raise InputError(
-                    f"the prior of {secret!r} must be a Mixture, got {type(prior).__name__}: make one with "
-                    f"Mixture.gaussian, Mixture.empirical or Mixture.fit"
-                )
-            reach = max(float(abs(prior.means).max()), float(prior.stds.max()))
-            if reach > _LARGEST:
-                raise InputError(
-                    f"the prior of {secret!r} reaches {reach:g}, and above {_LARGEST:g} a variance leaves the range of "
-                    f"numbers here: use a larger unit"
-                )
-        beliefs.append(Belief(belief))
+    beliefs = tuple(_belief(one) for one in given)
     if not beliefs or not beliefs[0]:
         raise InputError("priors is empty: give at least two secrets with a Mixture each")
     for belief in beliefs[1:]:
@@ -74,4 +88,41 @@ def beliefs_from(priors: Any) -> tuple[Belief, ...]:
             raise InputError(
                 f"every belief must be about the same secrets; not in all of them: {sorted(odd, key=repr)}"
             )
-    return tuple(beliefs)
+    kinds = {type(law) for belief in beliefs for law in belief.values()}
+    if len(kinds) > 1:
+        named = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise InputError(f"all laws must be of one kind to be told apart, got {named}: describe them alike")
+    return beliefs
+
+
+def _belief(given: Any) -> Belief:
+    if isinstance(given, Belief):
+        return given
+    if not isinstance(given, Mapping):
+        raise InputError(f"each belief must be a mapping from secret to Mixture, got {type(given).__name__}")
+    for secret, law in given.items():
+        if isinstance(secret, float) and not math.isfinite(secret):
+            raise InputError(f"a secret must be a value that can be named, got {secret!r}: drop or rename it")
+        if not isinstance(law, LAWS):
+            raise InputError(
+                f"the prior of {secret!r} must be a Mixture, got {type(law).__name__}: make one with "
+                f"Mixture.gaussian, Mixture.empirical or Mixture.fit"
+            )
+        if isinstance(law, Mixture):
+            _check_reach(secret, law)
+    # What `fit_priors` returns brings its label, rows and counts along.
+    return Belief(
+        given,
+        label=getattr(given, "label", ""),
+        rows=getattr(given, "rows", None),
+        histograms=getattr(given, "subsets", None),
+    )
+
+
+def _check_reach(secret: Hashable, law: Mixture) -> None:
+    reach = max(float(abs(law.means).max()), float(law.stds.max()))
+    if reach > _LARGEST:
+        raise InputError(
+            f"the prior of {secret!r} reaches {reach:g}, and above {_LARGEST:g} a variance leaves the range of "
+            f"numbers here: use a larger unit"
+        )

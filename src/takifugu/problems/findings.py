@@ -40,6 +40,25 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Remark(Finding):
+    """A finding as a file tells it: the words, without the type that made them."""
+
+    text: str
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return self.text
+
+
+@dataclass(frozen=True)
+class Caution(Remark):
+    """The same of a warning."""
+
+    level = "warning"
+
+
+@dataclass(frozen=True)
 class FewRows(Finding):
     """A secret so rare that its prior is uncertain."""
 

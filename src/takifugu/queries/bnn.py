@@ -38,6 +38,7 @@ class BNN(Model):
     progress: bool | None = None
 
     name: ClassVar[str] = "Bayesian neural network"
+    kind: ClassVar[str] = "bnn"
 
     def __post_init__(self) -> None:
         """Check what can be checked without a table."""

@@ -30,6 +30,7 @@ class GP(Model):
     restarts: int = 1
 
     name: ClassVar[str] = "Gaussian process"
+    kind: ClassVar[str] = "gp"
 
     def predict(self, sample: Sample, label: str) -> Prediction:
         """See `Model.predict`."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from takifugu.laws.mixture import Mixture
+from takifugu.problems.answer import Answer
 from takifugu.problems.findings import Constant
 from takifugu.queries.priors import Priors, about_rows, check_roles
 from takifugu.tables.count import moments, overview
@@ -32,4 +33,5 @@ class Mean:
             if std == 0:
                 findings.append(Constant(name, self.column, mean))
             found[name] = Mixture.gaussian(mean, std / math.sqrt(seen.extents[name].valid))
-        return Priors(found, findings=findings, rows={n: e.valid for n, e in seen.extents.items()})
+        rows = {name: extent.valid for name, extent in seen.extents.items()}
+        return Priors(found, answer=Answer("mean", (self.column,), (secret,)), findings=findings, rows=rows)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 from takifugu._validation import integer
 from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
+from takifugu.problems.answer import Answer
 from takifugu.problems.findings import Constant, NotConverged
 from takifugu.queries.priors import Priors, about_rows, check_roles
 from takifugu.tables.sample import Sample, prepare
@@ -42,6 +43,7 @@ class Model:
     seed: int = 0
 
     name: ClassVar[str] = "model"
+    kind: ClassVar[str] = "model"
 
     def __post_init__(self) -> None:
         """Check what can be checked without a table."""
@@ -83,7 +85,8 @@ class Model:
                 findings.append(NotConverged(name, self.name, prediction.trouble))
             found[name] = Mixture.gaussian(centre + spread * prediction.mean, spread * prediction.std)
         rows = {name: extent.valid for name, extent in training.seen.extents.items()}
-        return Priors(found, findings=findings, rows=rows)
+        answer = Answer(self.kind, (self.target,), (secret,))
+        return Priors(found, answer=answer, findings=findings, rows=rows)
 
     def require(self) -> None:
         """Raise where the library that trains the model is not installed."""

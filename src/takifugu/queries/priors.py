@@ -5,6 +5,7 @@ from typing import Any, NoReturn, Protocol, runtime_checkable
 
 from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
+from takifugu.problems.answer import Answer
 from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue
 from takifugu.tables.count import Overview, Subset
 from takifugu.tables.table import Secret, Table, listed
@@ -15,10 +16,14 @@ FEW = 100  # rows below which a secret's prior is called uncertain
 class Priors(dict[Secret, Mixture]):
     """One prior per secret, with what there is to say about the data behind them.
 
-    A plain dictionary wherever one is expected. `rows` tells how many rows each prior rests on; `subsets` holds the
-    values and counts behind each where they were counted, for a picture of the data beside its prior.
+    A plain dictionary wherever one is expected. `answer` says what they are the priors of; a calibration made from
+    them publishes that and nothing else. `label` tells this belief from others. `rows` tells how many rows each prior
+    rests on; `subsets` holds the values and counts behind each where they were counted, for a picture of the data
+    beside its prior.
     """
 
+    answer: Answer | None
+    label: str
     findings: tuple[Finding, ...]
     rows: dict[Secret, int]
     subsets: dict[Secret, Subset]
@@ -27,12 +32,16 @@ class Priors(dict[Secret, Mixture]):
         self,
         priors: Mapping[Secret, Mixture],
         *,
+        answer: Answer | None = None,
+        label: str = "",
         findings: Iterable[Finding] = (),
         rows: Mapping[Secret, int] | None = None,
         subsets: Mapping[Secret, Subset] | None = None,
     ) -> None:
         """Keep the priors, the findings and what each prior rests on."""
         super().__init__(priors)
+        self.answer = answer
+        self.label = label
         self.findings = tuple(findings)
         self.rows = dict(rows or {})
         self.subsets = dict(subsets or {})

@@ -11,6 +11,7 @@ import numpy as np
 from takifugu._nearest import suggestion
 from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture, merge
+from takifugu.problems.answer import Answer
 from takifugu.problems.findings import ComponentLimit, Constant, Finding, Gridded, NotConverged, PoorFit, Rounded
 from takifugu.queries.priors import Priors, about_rows, check_roles
 from takifugu.tables.count import Subset, count, overview
@@ -68,7 +69,8 @@ class Raw:
         if self.prior != "empirical":
             findings.extend(_misses(found, subsets, step))
         rows = {name: extent.valid for name, extent in seen.extents.items()}
-        return Priors(found, findings=findings, rows=rows, subsets=subsets)
+        answer = Answer("raw", (self.column,), (secret,), step=step)
+        return Priors(found, answer=answer, findings=findings, rows=rows, subsets=subsets)
 
     def _mixtures(self, subsets: dict[Secret, Subset], step: float, findings: list[Finding]) -> dict[Secret, Mixture]:
         from takifugu.laws.fitting.fit import fit

@@ -12,9 +12,12 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.channels.gaussian.composition import WHOLE, effective_theta, least_theta, share
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.errors import BudgetError, CompositionError, InputError
+from takifugu.mechanisms.worst import worst
+from takifugu.problems.guarantee import Renyi
 from takifugu.releases.ledger_file import LedgerFile
-from takifugu.releases.protection import protection, worst_loss
+from takifugu.releases.protection import protection
 
 
 @dataclass(frozen=True)
@@ -73,16 +76,25 @@ class Ledger:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, records: str = "records", budget: Calibration | None = None
+        self,
+        path: str | os.PathLike[str],
+        *,
+        records: str = "records",
+        budget: Calibration | None = None,
+        new: bool | None = None,
     ) -> None:
-        """Name the file, the records and the budget; nothing is opened yet."""
-        if not isinstance(records, str) or not records:
+        """Name the file, the records and the budget; nothing is opened yet.
+
+        A file that is not there is started, with a notice in the log, when something is first published; `new=False`
+        refuses that, and `new=True` refuses a file that is there.
+        """
+        if not isinstance(records, str) or not records.strip():
             raise InputError(f"records must be a name, got {records!r}")
-        if budget is not None and not (isinstance(budget, Calibration) and math.isfinite(budget.theta)):
-            raise InputError(f"budget must be a Calibration with finite noise, got {budget!r}")
+        if budget is not None and not isinstance(budget, Calibration):
+            raise InputError(f"budget must be a Calibration, got {budget!r}")
         self.records = records
         self.budget = budget
-        self._file = LedgerFile(path)
+        self._file = LedgerFile(path, new=new)
 
     def __repr__(self) -> str:
         """The file and the records."""
@@ -90,6 +102,8 @@ class Ledger:
 
     def account(self) -> Account | None:
         """What is known about the records; None before their first release."""
+        if not self._file.exists():
+            return None
         entries = self._file.read().entries
         opening = _opening(self.records, entries)
         return None if opening is None else _account(opening, entries)
@@ -121,6 +135,7 @@ class Ledger:
         with self._file.writing() as writer:
             salt, entries = writer.contents.salt, writer.contents.entries
             opening = _opening(self.records, entries)
+            _refuse_other_names(self.records, answer, entries)
             if opening is None:
                 opening = self._open(answer, calibration, salt)
                 writer.append(opening)
@@ -165,16 +180,16 @@ class Ledger:
             raise CompositionError(_OTHER_PROTECTION.format(records=self.records))
 
     def _loss_at(self, calibration: Calibration, *, extra: float | None) -> float:
-        contents = self._file.read()
-        opening = _opening(self.records, contents.entries)
-        if opening is None:
-            return 0.0 if extra is None else worst_loss(calibration, theta=extra)
+        contents = self._file.read() if self._file.exists() else None
+        opening = None if contents is None else _opening(self.records, contents.entries)
+        if contents is None or opening is None:
+            return 0.0 if extra is None else _worst_loss(calibration, theta=extra)
         if opening["protection"] != protection(calibration, salt=contents.salt):
             raise CompositionError(_OTHER_PROTECTION.format(records=self.records))
         account = _account(opening, contents.entries)
         spent = account.spent + (0 if extra is None else share(extra, budget=account.theta))
         theta = effective_theta(spent, budget=account.theta)
-        return 0.0 if math.isinf(theta) else worst_loss(calibration, theta=theta)
+        return 0.0 if math.isinf(theta) else _worst_loss(calibration, theta=theta)
 
 
 _OTHER_PROTECTION = (
@@ -183,14 +198,35 @@ _OTHER_PROTECTION = (
 )
 
 
+def _worst_loss(calibration: Calibration, *, theta: float) -> float:
+    return worst(calibration.problem, GaussianNoise(theta), alpha=calibration.alpha).loss
+
+
+def _refuse_other_names(records: str, answer: str, entries: tuple[dict[str, Any], ...]) -> None:
+    """One body of records has one name: another spelling, or the same values under it, would have a budget anew."""
+    for entry in entries:
+        if entry["kind"] != "account" or entry["records"] == records:
+            continue
+        if entry["answer"] == answer or _folded(entry["records"]) == _folded(records):
+            raise CompositionError(
+                f"this ledger knows these records as {entry['records']!r}, and not as {records!r}: a second name would "
+                f"have a second budget for the same people. Nothing was released; use the first name"
+            )
+
+
+def _folded(records: str) -> str:
+    return " ".join(records.split()).casefold()
+
+
 def _opening(records: str, entries: tuple[dict[str, Any], ...]) -> dict[str, Any] | None:
     return next((e for e in entries if e["kind"] == "account" and e["records"] == records), None)
 
 
 def _terms(budget: Calibration, salt: bytes) -> dict[str, str]:
     """What an account is opened with, apart from its name and its answer."""
+    promised = "rpp" if isinstance(budget.guarantee, Renyi) else "approximate"
     numbers = {name: float(getattr(budget, name)).hex() for name in ("theta", "alpha", "epsilon")}
-    return {"protection": protection(budget, salt=salt), "guarantee": budget.guarantee, **numbers}
+    return {"protection": protection(budget, salt=salt), "guarantee": promised, **numbers}
 
 
 def _account(opening: dict[str, Any], entries: tuple[dict[str, Any], ...]) -> Account:

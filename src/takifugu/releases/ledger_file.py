@@ -7,6 +7,7 @@ rewrites the file.
 
 import hashlib
 import json
+import logging
 import os
 import secrets
 import sqlite3
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from takifugu.errors import LedgerError
+
+_log = logging.getLogger("takifugu")
 
 _APPLICATION = 0x54414B49  # "TAKI", in the file's header
 _VERSION = 1
@@ -38,9 +41,16 @@ class Contents:
 class LedgerFile:
     """Reads all, appends one, both in one transaction that no other process can come between."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Name the file; it is made on first use."""
+    def __init__(self, path: str | os.PathLike[str], *, new: bool | None = None) -> None:
+        """Name the file; it is made on first use, unless `new` is False. True is for a file that is not there yet."""
         self.path = Path(path)
+        if new is True and self.exists():
+            raise LedgerError(f"the ledger {self.path} exists already: leave new out to go on with it")
+        self._may_start = new is not False
+
+    def exists(self) -> bool:
+        """Whether there is such a file."""
+        return self.path.exists()
 
     def read(self) -> Contents:
         """The verified contents."""
@@ -55,8 +65,14 @@ class LedgerFile:
 
     @contextmanager
     def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
-        if not self.path.exists():
+        if not self.exists():
+            if not self._may_start:
+                raise LedgerError(
+                    f"there is no ledger {self.path}, and one was expected: a new one would forget what was spent. "
+                    f"Nothing was released; restore the file, or ask for a new one"
+                )
             _create(self.path)
+            _log.warning("started a new ledger, %s: keep it, it remembers what was published", self.path)
         try:
             if self.path.stat().st_size == 0:
                 raise LedgerError(f"the ledger {self.path} is empty, which a ledger never is: {_ADVICE}")

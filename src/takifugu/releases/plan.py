@@ -1,6 +1,5 @@
 """Everything about a release but its values: decided, checked, and then applied to as many batches as there are."""
 
-import math
 import os
 import warnings
 from dataclasses import dataclass
@@ -14,11 +13,17 @@ from takifugu.channels.bits import BitSource, InsecureSeededBits, OsBits
 from takifugu.channels.gaussian.grid import Grid, default_granularity
 from takifugu.channels.gaussian.sampler import checked, rounded_gaussian
 from takifugu.errors import BudgetError, CalibrationError, InputError
+from takifugu.problems.guarantee import Renyi
+from takifugu.releases.binding import require_seen
 from takifugu.releases.ledger import Ledger
 
 
 class InsecureReleaseWarning(UserWarning):
     """A release was made from a seed. It hides nothing from whoever knows the seed."""
+
+
+class NoNoiseWarning(UserWarning):
+    """Values leave as they are, or nearly so, because the priors said that nothing had to be hidden."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +50,13 @@ class Plan:
         round_to: float | None = None,
         ledger: Ledger | str | os.PathLike[str] | None = None,
         insecure_seed: int | None = None,
+        allow_no_noise: bool = False,
+        accept_weaker_promise: bool = False,
     ) -> "Plan":
         """Check every option; nothing is drawn or charged."""
-        noise = _noise(calibration, theta)
+        noise = _noise(calibration, theta, accept_weaker_promise)
+        if not allow_no_noise and (words := bare(calibration, noise)):
+            warnings.warn(words, NoNoiseWarning, stacklevel=3)
         if granularity is None:
             granularity = default_granularity(noise) if noise > 0 else None
         else:
@@ -76,6 +85,7 @@ class Plan:
     def checked(self, values: Any) -> Array:
         """The values as float64, or an error: all that can be refused before anything is drawn."""
         ready = checked(values, theta=self.theta, granularity=self.granularity)[0]
+        require_seen(ready, self.calibration)
         if ready.ndim > 1:
             raise InputError(
                 f"values must be one column, got an array of shape {ready.shape}: several answers about the same "
@@ -96,6 +106,10 @@ class Plan:
 
     def noised(self, values: Array) -> Array:
         """The values with noise, rounded and clipped. Only what was charged may go through here."""
+        answer = self.calibration.answer
+        if self.theta == 0 and answer is not None and answer.step > 0:
+            # Digits below the step of the data are no part of the answer: they were never calibrated.
+            values = np.rint(values / answer.step) * answer.step
         y = rounded_gaussian(values, theta=self.theta, granularity=self.granularity, source=self.source)
         # From here on only y is looked at, so the guarantee stands.
         if self.round_to is not None:
@@ -107,16 +121,35 @@ class Plan:
         out: Array = y + 0.0
         return out
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether what is published are whole numbers, to be written as such."""
+        return self.round_to is not None and float(self.round_to).is_integer()
 
-def _noise(calibration: Any, theta: float | None) -> float:
+
+def bare(calibration: Calibration, theta: float) -> str | None:
+    """What to say where values leave as they are, or with noise finer than their own steps; None where they do not."""
+    if calibration.answer is None:  # whoever makes priors by hand says so, and `Released.unchecked` tells
+        return None
+    step = calibration.answer.step
+    if theta > 0 and theta >= step:
+        return None
+    how = "as they are" if theta == 0 else f"with noise ({theta:.3g}) finer than the steps of the data ({step:.3g})"
+    return (
+        f"values are published {how}: by these priors nothing had to be hidden, so nothing was. If the values hold "
+        f"anything that the priors do not describe, such as digits that differ between groups, it is published too"
+    )
+
+
+def _noise(calibration: Any, theta: float | None, accept_weaker_promise: bool) -> float:
     if not isinstance(calibration, Calibration):
         raise InputError(
             f"a release needs a Calibration, got {type(calibration).__name__}: make one with takifugu.calibrate"
         )
-    if not math.isfinite(calibration.theta):
+    if not isinstance(calibration.guarantee, Renyi) and not accept_weaker_promise:
         raise CalibrationError(
-            f"the mechanism {calibration.mechanism!r} found no finite noise, so nothing can be released: "
-            f"calibrate with mechanism='exact'"
+            f"{calibration.mechanism!r} gives a weaker promise, {calibration.guarantee}: for a share of the cases it "
+            f"says nothing. Nothing was released; calibrate with 'exact', or give accept_weaker_promise=True"
         )
     if not calibration.meets_budget():
         raise CalibrationError(

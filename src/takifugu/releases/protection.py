@@ -4,38 +4,34 @@ import hashlib
 from typing import Any
 
 from takifugu.calibration import Calibration
-from takifugu.problems.beliefs import Belief
+from takifugu.documents import problems as documents
+from takifugu.documents import strict_json
+from takifugu.laws.mixture import Mixture
+from takifugu.problems.problem import Problem
 
 
 def protection(calibration: Calibration, *, salt: bytes) -> str:
     """A keyed fingerprint of the beliefs and of the pairs, whatever their order."""
+    problem, pairs = calibration.problem, calibration.problem.pairs
     digest = hashlib.blake2b(key=salt, digest_size=32, person=b"takifugu-belief")
-    for belief in sorted(_described(belief) for belief in calibration.beliefs):
+    for belief in sorted(_described(problem, number) for number in range(len(problem.beliefs))):
         digest.update(belief)
-    pairs = calibration.pairs
     every = len(pairs) == len(pairs.secrets) * (len(pairs.secrets) - 1) // 2
     named = ["every pair"] if every else sorted("|".join(sorted(map(_name, pair))) for pair in pairs)
     digest.update(repr(named).encode())
     return digest.hexdigest()
 
 
-def worst_loss(calibration: Calibration, *, theta: float) -> float:
-    """The largest exact divergence over the beliefs, and over the pairs in both directions."""
-    from takifugu.divergences import renyi_divergence
-    from takifugu.mechanisms.worst import largest_loss
-
-    secrets, beliefs = calibration.pairs.secrets, calibration.beliefs
-    priors = [[belief[secret] for secret in secrets] for belief in beliefs]
-    i, j = largest_loss(priors, calibration.pairs, alpha=calibration.alpha, theta=theta)
-    return max(renyi_divergence(p[i], p[j], alpha=calibration.alpha, theta=theta) for p in priors)
-
-
-def _described(belief: Belief) -> bytes:
+def _described(problem: Problem, number: int) -> bytes:
     digest = hashlib.blake2b(digest_size=32)
-    for name, mixture in sorted(((_name(s), m) for s, m in belief.items()), key=lambda item: item[0]):
-        digest.update(f"{name!r}:{len(mixture)}:".encode())
-        for array in (mixture.weights, mixture.means, mixture.stds):
-            digest.update(array.astype("<f8").tobytes())
+    belief = problem.beliefs[number]
+    for name, law in sorted(((_name(s), law) for s, law in belief.items()), key=lambda item: item[0]):
+        if isinstance(law, Mixture):  # as version 0.1 did, whose ledgers stay readable
+            digest.update(f"{name!r}:{len(law)}:".encode())
+            for array in (law.weights, law.means, law.stds):
+                digest.update(array.astype("<f8").tobytes())
+        else:
+            digest.update(repr((name, strict_json.canonical(documents.law_to(law)))).encode())
     return digest.digest()
 
 

@@ -10,7 +10,8 @@ from takifugu._validation import Array
 class Released(np.ndarray[Any, np.dtype[np.float64]]):
     """An array of published values that states its noise and granularity.
 
-    `theta` and `granularity` (None where nothing was rounded) may be published with the values. `insecure` is
+    `theta` and `granularity` (None where nothing was rounded) may be published with the values. `unchecked` says in
+    sentences what could not be checked. `insecure` is
     True where a seed was used: such values are for tests. Slices keep the statement; what is computed from
     the values is a plain array.
     """
@@ -18,11 +19,20 @@ class Released(np.ndarray[Any, np.dtype[np.float64]]):
     theta: float
     granularity: float | None
     insecure: bool
+    unchecked: tuple[str, ...]
 
-    def __new__(cls, values: Array, *, theta: float, granularity: float | None, insecure: bool) -> Self:
+    def __new__(
+        cls,
+        values: Array,
+        *,
+        theta: float,
+        granularity: float | None,
+        insecure: bool,
+        unchecked: tuple[str, ...] = (),
+    ) -> Self:
         """Wrap the values, without a copy."""
         self = np.asarray(values, dtype=np.float64).view(cls)
-        self.theta, self.granularity, self.insecure = theta, granularity, insecure
+        self.theta, self.granularity, self.insecure, self.unchecked = theta, granularity, insecure, unchecked
         return self
 
     def __array_finalize__(self, obj: Any) -> None:
@@ -30,6 +40,7 @@ class Released(np.ndarray[Any, np.dtype[np.float64]]):
         self.theta = getattr(obj, "theta", np.nan)
         self.granularity = getattr(obj, "granularity", None)
         self.insecure = getattr(obj, "insecure", False)
+        self.unchecked = getattr(obj, "unchecked", ())
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         """Results of arithmetic are not releases."""
@@ -38,7 +49,7 @@ class Released(np.ndarray[Any, np.dtype[np.float64]]):
 
     def __reduce__(self) -> Any:
         """Pickle the statement with the values."""
-        return _rebuilt, (np.asarray(self), self.theta, self.granularity, self.insecure)
+        return _rebuilt, (np.asarray(self), self.theta, self.granularity, self.insecure, self.unchecked)
 
     def __repr__(self) -> str:
         """The values and the statement; a seed is not left unsaid."""
@@ -46,5 +57,7 @@ class Released(np.ndarray[Any, np.dtype[np.float64]]):
         return f"Released({np.asarray(self)!r}, theta={self.theta:.6g}, granularity={self.granularity}{seeded})"
 
 
-def _rebuilt(values: Array, theta: float, granularity: float | None, insecure: bool) -> Released:
-    return Released(values, theta=theta, granularity=granularity, insecure=insecure)
+def _rebuilt(
+    values: Array, theta: float, granularity: float | None, insecure: bool, unchecked: tuple[str, ...]
+) -> Released:
+    return Released(values, theta=theta, granularity=granularity, insecure=insecure, unchecked=unchecked)

@@ -79,8 +79,9 @@ def before_after_chart(facts: Facts) -> str:
 
 def noise_chart(facts: Facts) -> str:
     """Noise against budget, mechanism by mechanism, with the chosen point."""
-    curves = [curve for curve in facts.noise_curves if len(curve.epsilon) > 1]
-    marks, used = legend([(i, curve.label) for i, curve in enumerate(curves)], 8, 18, _WIDTH - 16)
+    drawn = [one for one in facts.noise_curves if len(one.curve.epsilon) > 1]
+    curves = [one.curve for one in drawn]
+    marks, used = legend([(i, one.label) for i, one in enumerate(drawn)], 8, 18, _WIDTH - 16)
     height = 250 + used
     chosen = facts.theta if np.isfinite(facts.theta) else 0.0
     own = [float(c.theta.max()) for c in curves[:2]]

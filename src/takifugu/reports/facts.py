@@ -9,13 +9,15 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration, calibrate
+from takifugu.documents.problems import guarantee_to
 from takifugu.laws.mixture import Mixture
-from takifugu.mechanisms.base import RPP
+from takifugu.problems.beliefs import Belief
 from takifugu.problems.findings import Finding
+from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pair
 from takifugu.reports.adversary import Adversary, adversary
 from takifugu.reports.grids import Curve, curve, grid
-from takifugu.reports.noise_curves import Comparison, NoiseCurve, compared, noise_curves
+from takifugu.reports.noise_curves import Comparison, Drawn, compared, itself, noise_curves
 
 _MOST_DRAWN = 6  # priors in one picture
 _RELEASES = (1, 10, 100, 1_000, 10_000)
@@ -62,7 +64,7 @@ class Facts:
     histograms: tuple[Histogram, ...] = field(repr=False)
     before: tuple[Curve, Curve] = field(repr=False)
     after: tuple[Curve, Curve] | None = field(repr=False)
-    noise_curves: tuple[NoiseCurve, ...] = field(repr=False)
+    noise_curves: tuple[Drawn, ...] = field(repr=False)
     comparisons: tuple[Comparison, ...]
     adversary: Adversary
     analyst: tuple[Averaged, ...]
@@ -99,7 +101,7 @@ class Facts:
             "alpha": self.alpha,
             "epsilon": self.epsilon,
             "mechanism": self.calibration.mechanism,
-            "guarantee": self.calibration.guarantee,
+            "guarantee": guarantee_to(self.calibration.guarantee),
             "worst_pair": list(self.worst_pair),
             "loss": _finite(self.loss),
             "spread": self.spread,
@@ -108,7 +110,7 @@ class Facts:
                 for s in self.secrets
             ],
             "comparisons": [
-                {"mechanism": c.mechanism, "label": c.label, "theta": _finite(c.theta), "guarantee": c.guarantee}
+                {"mechanism": c.mechanism, "label": c.label, "theta": _finite(c.theta), "weaker": c.is_weaker}
                 for c in self.comparisons
             ],
             "adversary": {
@@ -150,23 +152,22 @@ def facts_for(
     (1.732051, 0.8413, 0.6915)
     """
     result = calibrate(priors, alpha=alpha, epsilon=epsilon, pairs=pairs, mechanism=mechanism, **options)
-    return facts_of(result, priors=priors, question=question, compare=compare, certificate_sha256=certificate_sha256)
+    return facts_of(result, question=question, compare=compare, certificate_sha256=certificate_sha256)
 
 
 def facts_of(
     calibration: Calibration,
     *,
     question: str,
-    priors: Any = None,
     compare: bool = True,
     certificate_sha256: str | None = None,
 ) -> Facts:
-    """The facts of a calibration that was made already; `priors` as `fit_priors` gave them, for what they carry."""
+    """The facts of a calibration that was made already."""
     a, b = calibration.worst_pair
-    belief = _binding_belief(calibration)
+    belief = calibration.beliefs[calibration.place.belief]
     p, q = belief[a], belief[b]
     theta = calibration.theta
-    comparisons = compared(calibration) if compare else (_itself(calibration),)
+    comparisons = compared(calibration) if compare else (itself(calibration),)
     names = _drawn(calibration)
     x = grid([belief[name] for name in names])
     pair_x = grid([p, q])
@@ -176,15 +177,14 @@ def facts_of(
         noisy_x = grid([*noisy, p, q])
         after = curve(str(a), noisy[0], noisy_x), curve(str(b), noisy[1], noisy_x)
     # A weaker promise bounds nothing by ε alone.
-    promised = calibration.epsilon if calibration.guarantee == RPP else math.inf
-    rows = getattr(priors, "rows", {})
+    promised = calibration.epsilon if isinstance(calibration.guarantee, Renyi) else math.inf
     return Facts(
         question=question,
         calibration=calibration,
-        loss=calibration.losses[a, b],
-        secrets=tuple(_secret(name, belief[name], rows.get(name)) for name in calibration.pairs.secrets),
+        loss=calibration.loss,
+        secrets=tuple(_secret(name, belief[name], belief.rows.get(name)) for name in calibration.pairs.secrets),
         densities=tuple(curve(str(name), belief[name], x) for name in names),
-        histograms=_histograms(priors, names),
+        histograms=_histograms(belief, names),
         before=(curve(str(a), p, pair_x), curve(str(b), q, pair_x)),
         after=after,
         noise_curves=noise_curves(calibration, comparisons),
@@ -192,21 +192,8 @@ def facts_of(
         adversary=adversary(p, q, alpha=calibration.alpha, epsilon=promised, theta=theta),
         analyst=tuple(Averaged(n, theta / math.sqrt(n)) for n in _RELEASES),
         spread=max(p.std, q.std),
-        findings=tuple(getattr(priors, "findings", ())),
+        findings=calibration.findings,
         certificate_sha256=certificate_sha256,
-    )
-
-
-def _binding_belief(calibration: Calibration) -> Mapping[Hashable, Mixture]:
-    """Of the beliefs, the one under which the worst pair loses most."""
-    from takifugu.divergences.line.general import divergence
-
-    if len(calibration.beliefs) == 1 or math.isinf(calibration.theta):
-        return calibration.beliefs[0]
-    a, b = calibration.worst_pair
-    return max(
-        calibration.beliefs,
-        key=lambda m: divergence(m[a], m[b], alpha=calibration.alpha, theta=calibration.theta),
     )
 
 
@@ -221,17 +208,13 @@ def _secret(name: Hashable, prior: Mixture, rows: int | None) -> SecretFacts:
     return SecretFacts(str(name), rows, len(simple), prior.mean, prior.std, simple.is_discrete)
 
 
-def _histograms(priors: Any, names: list[Hashable]) -> tuple[Histogram, ...]:
-    subsets = getattr(priors, "subsets", {})
+def _histograms(belief: Belief, names: list[Hashable]) -> tuple[Histogram, ...]:
+    subsets = belief.histograms
     return tuple(
         Histogram(str(name), subsets[name].values, subsets[name].counts / np.sum(subsets[name].counts))
         for name in names
         if name in subsets
     )
-
-
-def _itself(calibration: Calibration) -> Comparison:
-    return Comparison(calibration.mechanism, calibration.theta, calibration.guarantee)
 
 
 def _finite(number: float) -> float | None:

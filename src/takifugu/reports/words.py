@@ -2,7 +2,7 @@
 
 import math
 
-from takifugu.mechanisms.base import RPP
+from takifugu.problems.guarantee import Renyi
 from takifugu.reports.facts import Facts
 from takifugu.reports.text import clean, number, percent
 
@@ -18,7 +18,9 @@ def answer(facts: Facts) -> str:
         )
     if facts.theta == 0:
         return f"No noise is needed: even without any, every pair of secrets is within the budget ({budget})."
-    promise = "hides" if facts.calibration.guarantee == RPP else "gives a weaker, approximate promise to hide"
+    promise = (
+        "hides" if isinstance(facts.calibration.guarantee, Renyi) else "gives a weaker, approximate promise to hide"
+    )
     return (
         f"Adding Gaussian noise of standard deviation θ = {number(facts.theta)} to each published value {promise} "
         f"{_what(facts)}, within the budget ({budget})."

@@ -8,9 +8,11 @@ from typing import Any
 from takifugu.calibration import calibrate
 from takifugu.certificates import certify
 from takifugu.divergences.proved.certified import decide
-from takifugu.errors import CertificationError
+from takifugu.errors import CertificationError, NoAnswerError
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms import get_mechanism
+from takifugu.mechanisms.base import Additive
+from takifugu.problems.guarantee import Renyi
 from takifugu.studies.cache import Cache, code_digest
 from takifugu.studies.fits import Fitted
 from takifugu.studies.settings import Setting
@@ -115,7 +117,16 @@ def curve(
 def _both(priors: dict[Any, Mixture], mechanism: str, series: Series, alpha: float, epsilon: float) -> dict[str, Any]:
     """The noise that hides the pair both ways, with a certificate for ours."""
     options: dict[str, Any] = {} if series.delta is None else {"delta": series.delta}
-    found = calibrate(priors, alpha=alpha, epsilon=epsilon, mechanism=mechanism, **options)
+    try:
+        found = calibrate(priors, alpha=alpha, epsilon=epsilon, mechanism=mechanism, **options)
+    except NoAnswerError:
+        return {
+            "mechanism": mechanism,
+            "guarantee": _promised(mechanism, options, alpha, epsilon),
+            "theta": math.inf,
+            "worst_pair": " against ".join(map(str, priors)),
+            "certified": None,
+        }
     proved: bool | None = None
     if series.is_ours:
         try:
@@ -125,7 +136,7 @@ def _both(priors: dict[Any, Mixture], mechanism: str, series: Series, alpha: flo
             proved = False
     return {
         "mechanism": mechanism,
-        "guarantee": found.guarantee,
+        "guarantee": _promised(mechanism, options, alpha, epsilon),
         "theta": found.theta,
         "worst_pair": " against ".join(map(str, found.worst_pair)),
         "certified": proved,
@@ -137,7 +148,10 @@ def _one_way(
 ) -> dict[str, Any]:
     """The noise that hides the first secret from the second only, as in the paper's two examples."""
     (first, p), (second, q) = priors.items()
-    rule = get_mechanism(mechanism, {} if series.delta is None else {"delta": series.delta})
+    options: dict[str, Any] = {} if series.delta is None else {"delta": series.delta}
+    rule = get_mechanism(mechanism, options)
+    if not isinstance(rule, Additive):
+        raise TypeError(f"{mechanism!r} adds no noise")
     variance = rule.least_variance(p, q, alpha=alpha, epsilon=epsilon)
     theta = 0.0 if variance == 0 else math.nextafter(math.sqrt(variance), math.inf)
     proved: bool | None = None
@@ -145,11 +159,17 @@ def _one_way(
         proved = decide(p, q, alpha=alpha, epsilon=epsilon, theta=theta).holds is True
     return {
         "mechanism": mechanism,
-        "guarantee": rule.guarantee,
+        "guarantee": _promised(mechanism, options, alpha, epsilon),
         "theta": theta,
         "worst_pair": f"{first} against {second}",
         "certified": proved,
     }
+
+
+def _promised(mechanism: str, options: dict[str, Any], alpha: float, epsilon: float) -> str:
+    """The word for a promise in the tables: "rpp", or "approximate" for less."""
+    full = isinstance(get_mechanism(mechanism, options).promise(Renyi(alpha, epsilon)), Renyi)
+    return "rpp" if full else "approximate"
 
 
 def as_row(point: Point) -> dict[str, Any]:

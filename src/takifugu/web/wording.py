@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from takifugu.mechanisms.base import RPP
+from takifugu.problems.guarantee import Renyi
 
 if TYPE_CHECKING:
     from takifugu.reports.facts import Facts
@@ -36,7 +36,7 @@ def told(facts: "Facts", choice: "Choice") -> dict[str, Any]:
         "guess_words": words.inference(facts),
         "odds_words": words.odds(facts),
         "use_words": " ".join(filter(None, (words.usefulness(facts), words.saving(facts)))),
-        "certifiable": facts.calibration.guarantee == RPP and math.isfinite(theta),
+        "certifiable": isinstance(facts.calibration.guarantee, Renyi) and math.isfinite(theta),
     }
 
 
@@ -70,7 +70,7 @@ def in_words(facts: "Facts", fit: "Fit") -> str:
         return f"No noise is needed: {thing} is within the budget as it is."
     weaker = (
         ""
-        if facts.calibration.guarantee == RPP
+        if isinstance(facts.calibration.guarantee, Renyi)
         else " Mind that this mechanism promises less: the budget may be exceeded in a small share of cases."
     )
     share = f", {_few(theta / facts.spread)} times the spread of the answer itself" if facts.spread > 0 else ""

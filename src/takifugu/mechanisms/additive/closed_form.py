@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 from takifugu.errors import MechanismError
 from takifugu.laws.mixture import Mixture
-from takifugu.mechanisms.base import Mechanism, at_least
+from takifugu.mechanisms.base import Additive, at_least
 
 _UP = 1 + 2**-48  # more than the rounding of the few operations below
 _DOWN = 1 - 2**-48
@@ -15,10 +15,11 @@ _SMALLEST = 2.0**-1022  # a variance that had to be smaller is rounded up to thi
 
 
 @dataclass(frozen=True)
-class ClosedForm(Mechanism):
+class ClosedForm(Additive):
     """The sufficient variance of the paper's Theorem 3.5; proofs/closed-form.md."""
 
     name: ClassVar[str] = "closed-form"
+    label: ClassVar[str] = "The paper's closed form"
     summary: ClassVar[str] = (
         "The paper's formula for single Gaussians: sufficient, immediate, more noise than needed "
         "when the variances differ."

@@ -6,14 +6,15 @@ from typing import ClassVar
 
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.additive.closed_form import Scaled, closed_form, gaussian_pair
-from takifugu.mechanisms.base import Mechanism, at_least
+from takifugu.mechanisms.base import Additive, at_least
 
 
 @dataclass(frozen=True)
-class ClosedFormEnvelope(Mechanism):
+class ClosedFormEnvelope(Additive):
     """The least value of the paper's closed form over all orders α' >= α; proofs/closed-form-envelope.md."""
 
     name: ClassVar[str] = "closed-form-envelope"
+    label: ClassVar[str] = "Closed form, improved"
     summary: ClassVar[str] = (
         "The closed form taken at the order α' >= α that asks for the least noise: never more than closed-form."
     )

@@ -2,14 +2,21 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
+import numpy as np
+
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.divergences.line.general import divergence
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.additive.closed_form import closed_form
-from takifugu.mechanisms.base import Binding, Mechanism, Priors
+from takifugu.mechanisms.base import Additive, Binding
+from takifugu.mechanisms.curves import POINTS, NoiseCurve, curve_from_losses
 from takifugu.mechanisms.search import least_variance
+from takifugu.mechanisms.worst import worst
 from takifugu.problems.pairs import Pairs
+from takifugu.problems.problem import Problem
 
 # The share of the budget left for rounding in the divergence itself, so that a proof in ball arithmetic succeeds.
 # Searches aim for the whole of it; a pair that is only looked at may use all but a quarter.
@@ -19,7 +26,7 @@ _TINY = 1e-8  # budgets of mixtures below this are beyond the digits of the quad
 
 
 @dataclass(frozen=True)
-class Exact(Mechanism):
+class Exact(Additive):
     """The least variance at which the exact divergence meets the budget; proofs/exact.md.
 
     Many pairs are taken together: each is evaluated at the noise found so far, and only those for which it is not
@@ -27,6 +34,7 @@ class Exact(Mechanism):
     """
 
     name: ClassVar[str] = "exact"
+    label: ClassVar[str] = "Exact"
     summary: ClassVar[str] = "The least noise that meets the budget, from the exact divergence; can be certified."
 
     def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
@@ -60,7 +68,7 @@ class Exact(Mechanism):
         return least_variance(loss, epsilon=target, floor=floor, start=unit + reach * reach, unit=unit, rtol=1e-11)
 
     def least_variance_over(
-        self, priors: Priors, pairs: Pairs, *, alpha: float, epsilon: float, floor: float = 0.0
+        self, priors: list[Mixture], pairs: Pairs, *, alpha: float, epsilon: float, floor: float = 0.0
     ) -> Binding:
         """The least variance for all pairs at once."""
         from takifugu.mechanisms.screen.gaussians import least_variance_of_gaussians
@@ -72,3 +80,31 @@ class Exact(Mechanism):
             together, margin = least_variance_of_mixtures, _MIXTURE_MARGIN
         accept = epsilon * (1 - margin / 4)
         return together(self, priors, pairs, alpha=alpha, epsilon=epsilon, accept=accept, floor=floor)
+
+    def curve(self, problem: Problem, *, alpha: float, low: float, high: float) -> NoiseCurve:
+        """ε as the exact loss at each of a range of θ: one integral a point, where inverting would take a dozen."""
+        return _exact_curve(problem, alpha, low, high)
+
+
+@lru_cache(maxsize=64)
+def _exact_curve(problem: Problem, alpha: float, low: float, high: float) -> NoiseCurve:
+    def loss(theta: float) -> float:
+        return worst(problem, GaussianNoise(theta), alpha=alpha).loss
+
+    start = max(max(law.std for law in belief.values()) for belief in problem.beliefs) or 1.0
+    top = start
+    while loss(top) > low and top < 1e150:
+        top *= 2.0
+    bottom = top / 2
+    while loss(bottom) < high and bottom > 1e-3 * start:
+        bottom /= 2.0
+    thetas = [0.0, *np.geomspace(bottom, top, POINTS // 2).tolist()]
+    losses = [loss(theta) for theta in thetas]
+    for _ in range(POINTS // 2):
+        # Where the tails of a pair barely fit, the loss falls off a cliff: points go where it changes most.
+        heights = np.log(np.clip(losses, low / 2, 4 * high))
+        k = int(np.argmax(heights[:-1] - heights[1:]))
+        middle = 0.5 * (thetas[k] + thetas[k + 1])
+        thetas.insert(k + 1, middle)
+        losses.insert(k + 1, loss(middle))
+    return curve_from_losses(np.array(losses), np.array(thetas), low=low, high=high)

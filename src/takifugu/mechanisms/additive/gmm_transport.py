@@ -2,23 +2,28 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.errors import CalibrationError
+from takifugu.errors import CalibrationError, MechanismError
 from takifugu.laws.mixture import Mixture
-from takifugu.mechanisms.base import Mechanism
+from takifugu.mechanisms.base import Additive
+from takifugu.mechanisms.curves import POINTS, NoiseCurve, curve_from_losses
 from takifugu.mechanisms.search import least_variance
 from takifugu.problems.pairs import Indices
+from takifugu.problems.problem import Problem
 
 _MARGINAL_ERROR = 1e-12
 _ROUNDS = 60
+_MOST_DRAWN = 12  # couplings that a picture is worth
+_MOST_CELLS = 4_000_000  # entries of a cost matrix; the linear programme needs about a hundred bytes for each
 
 
 @dataclass(frozen=True)
-class GmmTransport(Mechanism):
+class GmmTransport(Additive):
     """The paper's Theorem 4.1 with its transport plan; proofs/mixture-theorem.md.
 
     The theorem holds for every coupling of the components; the paper's minimises the squared 2-Wasserstein
@@ -27,6 +32,7 @@ class GmmTransport(Mechanism):
     """
 
     name: ClassVar[str] = "gmm-transport"
+    label: ClassVar[str] = "The paper's mixture bound"
     summary: ClassVar[str] = (
         "The paper's bound for mixtures: components are paired by optimal transport, then bounded pair by pair."
     )
@@ -44,6 +50,30 @@ class GmmTransport(Mechanism):
             return coupled_bound(mass, gaps, std_p, std_q, alpha=alpha, variance=z)
 
         return least_variance(loss, epsilon=epsilon, floor=floor, start=size * size, rtol=1e-12)
+
+    def curve(self, problem: Problem, *, alpha: float, low: float, high: float) -> NoiseCurve | None:
+        """Each coupling solved once, then evaluated at a range of noise."""
+        return _coupled_curve(problem, alpha, low, high)
+
+
+@lru_cache(maxsize=64)
+def _coupled_curve(problem: Problem, alpha: float, low: float, high: float) -> NoiseCurve | None:
+    couplings = []
+    for place in problem.places() if problem.size <= _MOST_DRAWN else ():
+        p, q = (law.simplified() for law in problem.ends(place))
+        k, l, mass = optimal_coupling(p, q)
+        couplings.append((mass, p.means[k] - q.means[l], p.stds[k], q.stds[l]))
+    if not couplings:
+        return None
+
+    def loss(theta: float) -> float:
+        return max(coupled_bound(*coupling, alpha=alpha, variance=theta * theta) for coupling in couplings)
+
+    top = max(float(np.abs(part).max()) for _, *parts in couplings for part in parts) or 1.0
+    while loss(top) > low and top < 1e150:
+        top *= 2.0
+    thetas = top * np.geomspace(1e-3, 1.0, 4 * POINTS)
+    return curve_from_losses(np.array([loss(float(theta)) for theta in thetas]), thetas, low=low, high=high)
 
 
 def coupled_bound(mass: Array, gaps: Array, std_p: Array, std_q: Array, *, alpha: float, variance: float) -> float:
@@ -69,6 +99,11 @@ def optimal_coupling(p: Mixture, q: Mixture) -> tuple[Indices, Indices, Array]:
     A linear-programming solver takes masses below its tolerance for zero, while the bound may hang on a component of
     any weight. So what is left over is scaled up and solved again, until every component is coupled to twelve digits.
     """
+    if len(p) * len(q) > _MOST_CELLS:
+        raise MechanismError(
+            f"'gmm-transport' would have to couple {len(p):,} components with {len(q):,}, which needs about "
+            f"{len(p) * len(q) * 100 / 2**30:,.0f} GB of memory: use 'exact', or priors with fewer components"
+        )
     a, b = p.weights / p.weights.sum(), q.weights / q.weights.sum()
     cost = (p.means[:, None] - q.means) ** 2 + (p.stds[:, None] - q.stds) ** 2
     plan = np.zeros_like(cost)

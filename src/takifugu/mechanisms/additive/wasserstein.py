@@ -8,19 +8,22 @@ import numpy as np
 
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.additive.quantile_coupling import discrete_gaps, gap_at_score, widest
-from takifugu.mechanisms.base import Mechanism, at_least
+from takifugu.mechanisms.base import Additive, at_least
+from takifugu.mechanisms.curves import NoiseCurve, scaled_curve
+from takifugu.problems.problem import Problem
 
 _UP = 1 + 2**-40
 
 
 @dataclass(frozen=True)
-class Wasserstein(Mechanism):
+class Wasserstein(Additive):
     """θ² = α W∞²/(2ε) with W∞ the largest distance between equal quantiles; proofs/wasserstein.md.
 
     Infinite as soon as the widest components differ in width, as for any two Gaussians of unequal variance.
     """
 
     name: ClassVar[str] = "wasserstein"
+    label: ClassVar[str] = "Wasserstein"
     summary: ClassVar[str] = (
         "GWM, the baseline: noise for the largest distance between quantiles; infinite for Gaussians of "
         "unequal variance."
@@ -30,6 +33,10 @@ class Wasserstein(Mechanism):
         """α W∞²/(2ε), rounded up."""
         distance = wasserstein_infinity(p, q)
         return at_least(floor, alpha * distance * distance / (2 * epsilon) * _UP if distance else 0.0)
+
+    def curve(self, problem: Problem, *, alpha: float, low: float, high: float) -> NoiseCurve:
+        """θ² = αw²/2ε, with w given by the priors alone: one answer gives them all."""
+        return scaled_curve(math.sqrt(self.needed(problem, alpha=alpha, epsilon=1.0).variance), low=low, high=high)
 
 
 def wasserstein_infinity(p: Mixture, q: Mixture) -> float:

@@ -10,23 +10,26 @@ from takifugu import _validation as check
 from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.additive.quantile_coupling import Gaps, Scores, discrete_gaps, gap_bounds
-from takifugu.mechanisms.base import APPROXIMATE, Mechanism, at_least
+from takifugu.mechanisms.base import Additive, at_least
+from takifugu.mechanisms.curves import NoiseCurve, scaled_curve
+from takifugu.problems.guarantee import Approximate, Guarantee, Renyi
+from takifugu.problems.problem import Problem
 
 _SCORES = Scores(end=9.0, cells=12000)
 
 
 @dataclass(frozen=True)
-class WassersteinApprox(Mechanism):
+class WassersteinApprox(Additive):
     """θ² = α w²/(2ε) with w the least distance that the quantile coupling exceeds with probability δ at most.
 
     The promise is (α, ε, δ): with probability δ the budget says nothing. proofs/wasserstein-approx.md.
     """
 
     name: ClassVar[str] = "wasserstein-approx"
+    label: ClassVar[str] = "Wasserstein, approximate"
     summary: ClassVar[str] = (
         "GAWM, a baseline with a weaker promise: ignores a share δ of the coupling (option delta, 1e-3)."
     )
-    guarantee: ClassVar[str] = APPROXIMATE
 
     delta: float = 1e-3
 
@@ -38,10 +41,18 @@ class WassersteinApprox(Mechanism):
         if delta < 1e-15:
             raise InputError(f"delta below 1e-15 cannot be told from 0 here, got {self.delta!r}: use 'wasserstein'")
 
+    def promise(self, asked: Renyi) -> Guarantee:
+        """(α, ε, δ), which is less."""
+        return Approximate(asked.alpha, asked.epsilon, self.delta)
+
     def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
         """α w²/(2ε), rounded up."""
         distance = approximate_distance(p, q, delta=self.delta)
         return at_least(floor, alpha * distance * distance / (2 * epsilon) * (1 + 2**-40))
+
+    def curve(self, problem: Problem, *, alpha: float, low: float, high: float) -> NoiseCurve:
+        """θ² = αw²/2ε, with w given by the priors alone: one answer gives them all."""
+        return scaled_curve(math.sqrt(self.needed(problem, alpha=alpha, epsilon=1.0).variance), low=low, high=high)
 
 
 def approximate_distance(p: Mixture, q: Mixture, *, delta: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.additive.quantile_coupling import Scores, discrete_gaps, gap_bounds, widest
-from takifugu.mechanisms.base import Mechanism
+from takifugu.mechanisms.base import Additive
 from takifugu.mechanisms.search import least_variance
 
 _END = 20.0
@@ -18,7 +18,7 @@ _SCORES = Scores(end=_END, cells=8000)
 
 
 @dataclass(frozen=True)
-class WassersteinAware(Mechanism):
+class WassersteinAware(Additive):
     """The least θ with E exp(α(α−1)|x − x'|²/2θ²) <= e^{(α−1)ε} under the quantile coupling.
 
     Exact for points and for Gaussians; for mixtures the expectation is bounded from above, cell by cell.
@@ -26,6 +26,7 @@ class WassersteinAware(Mechanism):
     """
 
     name: ClassVar[str] = "wasserstein-aware"
+    label: ClassVar[str] = "Wasserstein, distribution-aware"
     summary: ClassVar[str] = (
         "DAGWM, a baseline: averages over the distances between quantiles instead of taking the largest."
     )

@@ -10,15 +10,16 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.divergences.line.many_gaussians import RoughLosses, upper_losses
-from takifugu.mechanisms.base import Binding, Mechanism, Priors
+from takifugu.laws.mixture import Mixture
+from takifugu.mechanisms.base import Additive, Binding
 from takifugu.problems.pairs import Indices, Pairs
 
 _BLOCK = 1 << 15  # pairs at a time: the buffers stay in the cache
 
 
 def least_variance_of_gaussians(
-    exact: Mechanism,
-    priors: Priors,
+    exact: Additive,
+    priors: list[Mixture],
     pairs: Pairs,
     *,
     alpha: float,

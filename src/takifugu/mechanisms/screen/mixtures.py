@@ -12,7 +12,8 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.divergences.line.general import divergence
 from takifugu.divergences.line.many_mixtures import Components, rough_losses
-from takifugu.mechanisms.base import Binding, Mechanism, Priors
+from takifugu.laws.mixture import Mixture
+from takifugu.mechanisms.base import Additive, Binding
 from takifugu.problems.pairs import Indices, Pairs
 
 _FEW = 16  # directed pairs up to which a screen would cost more than it saves
@@ -25,7 +26,7 @@ class _Serving:
     """The noise found so far, raised pair by pair."""
 
     def __init__(
-        self, exact: Mechanism, priors: Priors, *, alpha: float, epsilon: float, accept: float, floor: float
+        self, exact: Additive, priors: list[Mixture], *, alpha: float, epsilon: float, accept: float, floor: float
     ) -> None:
         self.exact, self.priors = exact, priors
         self.alpha, self.epsilon, self.accept = alpha, epsilon, accept
@@ -75,8 +76,8 @@ class _Serving:
 
 
 def least_variance_of_mixtures(
-    exact: Mechanism,
-    priors: Priors,
+    exact: Additive,
+    priors: list[Mixture],
     pairs: Pairs,
     *,
     alpha: float,

@@ -4,9 +4,12 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
-from takifugu.releases.doors.frames import Columns, as_frame, publish, release_frame, release_series
+from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
+from takifugu.releases.doors.frames import as_frame, publish, release_frame, release_series
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
@@ -26,6 +29,8 @@ def release(
     theta: float | None = None,
     clip: tuple[float, float] | None = None,
     round_to: float | None = None,
+    allow_no_noise: bool = False,
+    accept_weaker_promise: bool = False,
     insecure_seed: int | None = None,
 ) -> Any:
     """Publish values with the calibrated noise: each becomes a rounding of the exact x + N(0, θ²).
@@ -39,9 +44,9 @@ def release(
         ledger: a `Ledger`, or the path of one. Without it nothing remembers that the answer was published: a
             second release of it then costs privacy that no one counts.
         granularity: the power of two that values are rounded to; by default about θ/1024.
-        secret: for a table the column of secrets; for an array or a column, optionally their secrets in the same
-            order. A secret is checked and never published.
-        column: the column of a table to publish.
+        secret: for an array or a column the secrets in the same order; for a table the column of secrets, which a
+            calibration from `fit_priors` knows. A secret is checked and never published.
+        column: the column of a table to publish. A calibration from `fit_priors` knows its own, and refuses others.
         keep: columns of the table to hand over as they are. By default none is: what the calibration does not
             cover may tell the secret all by itself.
         others: what to do with rows whose secret stands in none of the calibrated pairs: "error", "drop" them,
@@ -50,6 +55,9 @@ def release(
         clip: the lowest and the highest value of the column's domain.
         round_to: the step of the column's domain, such as 1. Like `clip` it looks only at what is published, so it
             costs no privacy.
+        allow_no_noise: publish without a warning where the priors ask for no noise, or for less than the data's step.
+        accept_weaker_promise: publish under a promise that is weaker than (α, ε), such as that of
+            "wasserstein-approx".
         insecure_seed: makes the release reproducible, for tests alone. A warning says so, and so do the name of a
             published column and the attribute `insecure` of an array.
 
@@ -78,11 +86,13 @@ def release(
         round_to=round_to,
         ledger=ledger,
         insecure_seed=insecure_seed,
+        allow_no_noise=allow_no_noise,
+        accept_weaker_promise=accept_weaker_promise,
     )
     frame = as_frame(values)
     if frame is not None and not isinstance(frame, nw.Series):
         names = frame.collect_schema().names()
-        columns = Columns.of(names, column=column, secret=secret, keep=keep, others=others)
+        columns = bound_columns(calibration, names, column=column, secret=secret, keep=keep, others=others)
         return _release_table(frame, plan, columns)
     if column is not None or keep:
         raise InputError("column and keep are for tables: these values are one column already")
@@ -91,7 +101,13 @@ def release(
         return release_series(frame, plan, kept)
     array = plan.checked(values)
     published = publish(array if kept is None else array[kept], plan)
-    return Released(published, theta=plan.theta, granularity=plan.granularity, insecure=plan.insecure)
+    return Released(
+        published,
+        theta=plan.theta,
+        granularity=plan.granularity,
+        insecure=plan.insecure,
+        unchecked=NOT_CHECKED if calibration.answer is None else (),
+    )
 
 
 def _release_table(frame: Any, plan: Plan, columns: Columns) -> Any:
@@ -112,7 +128,15 @@ def _release_table(frame: Any, plan: Plan, columns: Columns) -> Any:
 
 
 def _kept(values: Any, secrets: Any, plan: Plan, others: str) -> Any:
+    answer = plan.calibration.answer
+    if answer is not None:
+        require_one_number(answer, 1 if np.ndim(values) == 0 else len(values))
     if secrets is None:
+        if answer is not None and answer.is_of_rows and others != "release":
+            raise InputError(
+                "secret is missing: list the secret of each value, so that values of secrets outside the calibrated "
+                "pairs are noticed; or give others='release' to publish them unchecked"
+            )
         return None
     if isinstance(secrets, str | bytes) or not hasattr(secrets, "__len__"):
         raise InputError(

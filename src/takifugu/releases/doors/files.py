@@ -11,7 +11,10 @@ from takifugu._validation import Array
 from takifugu.atomic import draft, open_to_readers
 from takifugu.calibration import Calibration
 from takifugu.errors import BudgetError, InputError
-from takifugu.releases.doors.frames import Columns, assembled, numbers, protected
+from takifugu.releases.binding import Columns, bound_columns
+from takifugu.releases.doors.frames import assembled, for_spreadsheets, look, numbers, protected
+from takifugu.releases.kept import Telling
+from takifugu.releases.ledger import AnswerDigest
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import check_others
 
@@ -37,7 +40,7 @@ def release_file(
     target: str | os.PathLike[str],
     calibration: Calibration,
     *,
-    column: str,
+    column: str | None = None,
     secret: str | None = None,
     keep: Sequence[str] = (),
     others: str = "error",
@@ -46,9 +49,10 @@ def release_file(
 ) -> FileRelease:
     """Release one column of a Parquet or CSV file into another, in memory that does not grow with it.
 
-    The arguments are those of `takifugu.release`. With a ledger the file is read twice: the release is written down
-    before a value is drawn. `target` appears when it is complete; until then it is a draft beside it that only its
-    owner can read. `progress` is called with the number of rows done and, where it is known, of all rows.
+    The arguments are those of `takifugu.release`. The file is read twice: whatever is to be refused is refused, and
+    the release is written into the ledger, before a value is drawn. `target` appears when it is complete; until then
+    it is a draft beside it that only its owner can read. `progress` is called with the number of rows done
+    and, where it is known, of all rows.
     """
     check_others(others)
     plan = Plan.of(calibration, **options)
@@ -56,26 +60,23 @@ def release_file(
     _check_format(goal)
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
-    paid = None
-    if plan.ledger is not None:  # what is drawn must have been paid for, so the file is read once before
-        with _reader(origin) as reader:
-            columns = Columns.of(reader.names, column=column, secret=secret, keep=keep, others=others)
-            paid, count = _digest(reader, plan, columns)
-        plan.charge(paid, count)
-    drawn = None if plan.ledger is None else plan.ledger.answer_digest()
+    with _reader(origin) as reader:
+        columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
+        paid, count = _first_reading(reader, plan, columns)
+    plan.charge(paid, count)
+    drawn = _digest(plan)
     done = 0
     with _reader(origin) as reader, draft(goal) as unfinished:
-        columns = Columns.of(reader.names, column=column, secret=secret, keep=keep, others=others)
         with _writer(unfinished, goal.suffix) as write:
             for rows, values in _values(reader, plan, columns):
-                write(assembled(rows, plan.noised(values), plan, columns))
-                if drawn is not None:
-                    drawn.update(values)
+                made = assembled(rows, plan.noised(values), plan, columns)
+                write(for_spreadsheets(made) if goal.suffix == ".csv" else made)
+                drawn.update(values)
                 done += len(values)
                 if progress is not None:
                     progress(done, reader.rows)
-        if drawn is not None and drawn.hexdigest() != paid:
-            raise InputError(f"{origin} changed while it was read: nothing was published, and the charge stands")
+        if drawn.hexdigest() != paid:
+            raise InputError(f"{origin} changed while it was read: nothing was published, and a charge stands")
         _synchronise(unfinished)
         _appear(unfinished, goal)
     _synchronise(goal.parent)
@@ -89,13 +90,19 @@ def _values(reader: "_Reader", plan: Plan, columns: Columns) -> Iterator[tuple[A
         yield rows, plan.checked(numbers(rows[columns.column]))
 
 
-def _digest(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[str, int]:
-    """What the ledger is to know of the answer, and the number of values."""
+def _digest(plan: Plan) -> AnswerDigest:
+    return AnswerDigest(b"") if plan.ledger is None else plan.ledger.answer_digest()
+
+
+def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[str, int]:
+    """Refuse what is to be refused; what the ledger is to know of the answer, and the number of values."""
     _refuse_early(plan)
-    digest, count = plan.ledger.answer_digest(), 0  # type: ignore[union-attr]
-    for _, values in _values(reader, plan, columns):
+    digest, count, telling = _digest(plan), 0, Telling(columns.keep)
+    for rows, values in _values(reader, plan, columns):
+        look(telling, rows, columns)
         digest.update(values)
         count += len(values)
+    telling.refuse()
     if count == 0:
         raise InputError("the file has no rows: there is nothing to publish")
     return digest.hexdigest(), count

@@ -1,13 +1,13 @@
 """Columns and tables of any dataframe library, through narwhals."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from takifugu._validation import Array
 from takifugu.errors import InputError
+from takifugu.releases.binding import Columns
+from takifugu.releases.kept import Telling, harmless
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import protected_rows
 
@@ -15,45 +15,6 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 INSECURE = " (insecure seed)"  # added to the name of a column that came from a seed
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Which column of a table is published, which holds the secrets, and which go along as they are."""
-
-    column: str
-    secret: str | None
-    keep: tuple[str, ...]
-    others: str
-
-    @classmethod
-    def of(cls, available: Sequence[str], *, column: Any, secret: Any, keep: Sequence[str], others: str) -> "Columns":
-        """Check the names against those of the table."""
-        if column is None:
-            raise InputError(f"column is missing: name the column to publish, one of {', '.join(available)}")
-        if secret is None and others != "release":
-            raise InputError(
-                "secret is missing: name the column of secrets, so that rows of secrets outside the calibrated pairs "
-                "are noticed; or give others='release' to publish every row unchecked"
-            )
-        if isinstance(keep, str):
-            raise InputError(f"keep must be a list of columns, got the text {keep!r}")
-        for name in (column, *([] if secret is None else [secret]), *keep):
-            if name not in available:
-                raise InputError(f"the table has no column {name!r}; its columns are {', '.join(available)}")
-        if secret is not None and secret in (column, *keep):
-            raise InputError(f"{secret!r} is the secret: it cannot be published with what is meant to hide it")
-        return cls(column, secret, tuple(keep), others)
-
-    @property
-    def read(self) -> list[str]:
-        """The columns that are needed."""
-        return self.published if self.secret is None else [self.secret, *self.published]
-
-    @property
-    def published(self) -> list[str]:
-        """The columns that leave."""
-        return list(dict.fromkeys([self.column, *self.keep]))
 
 
 def as_frame(values: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[Any] | None":
@@ -66,11 +27,10 @@ def as_frame(values: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[
 
 def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any) -> Any:
     """The column with noise, of the same library and name."""
-    import narwhals as nw
 
     rows = column if kept is None else column.filter(kept.tolist())
     noisy = publish(numbers(rows), plan)
-    made = nw.new_series(named(rows.name, plan), noisy, nw.Float64, backend=rows.implementation).to_native()
+    made = _series(named(rows.name, plan), noisy, plan, rows.implementation).to_native()
     if rows.implementation.is_pandas_like():
         made.index = rows.to_native().index  # row labels are part of the table, not of the answer
     return made
@@ -79,6 +39,10 @@ def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any) -> Any:
 def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Any:
     """The table with its column published, and of the others only those to be kept."""
     rows = protected(frame, plan, columns)
+    if columns.secret is not None and columns.keep:
+        telling = Telling(columns.keep)
+        look(telling, rows, columns)
+        telling.refuse()
     return assembled(rows, publish(numbers(rows[columns.column]), plan), plan, columns)
 
 
@@ -102,20 +66,61 @@ def _refuse_telling_index(frame: "nw.DataFrame[Any]", secret: str) -> None:
         )
 
 
+def look(telling: Telling, rows: "nw.DataFrame[Any]", columns: Columns) -> None:
+    """Show a batch of rows to the watch over kept columns."""
+    if columns.secret is not None:
+        telling.look(rows[columns.secret].to_list(), {name: rows[name].to_list() for name in columns.keep})
+
+
 def assembled(frame: "nw.DataFrame[Any]", noisy: Array, plan: Plan, columns: Columns) -> Any:
-    """The table that leaves, in its own library: the noisy column in its place, and the kept ones."""
+    """The table that leaves, in its own library: the noisy column in its place, and the kept ones.
+
+    What a library stores beside the values of a column does not leave: categories of rows that were left out, an
+    index, the metadata of a source.
+    """
     import narwhals as nw
 
-    made = nw.new_series(columns.column, noisy, nw.Float64, backend=frame.implementation)
+    made = _series(columns.column, noisy, plan, frame.implementation)
     chosen = [name for name in frame.columns if name == columns.column or name in columns.keep]
-    published = frame.with_columns(made).select(chosen)
-    return published.rename({columns.column: named(columns.column, plan)}).to_native()
+    kept = {name: frame[name] for name in chosen if name != columns.column}
+    plain = {name: s.cast(nw.String) for name, s in kept.items() if s.dtype in (nw.Categorical, nw.Enum)}
+    published = frame.with_columns(made, *plain.values()).select(chosen)
+    return _without_traces(published.rename({columns.column: named(columns.column, plan)}).to_native())
+
+
+def _series(name: str, values: Array, plan: Plan, backend: Any) -> "nw.Series[Any]":
+    import narwhals as nw
+
+    whole = plan.is_whole and bool((np.abs(values) < 2.0**63).all())
+    kind = nw.Int64 if whole else nw.Float64
+    return nw.new_series(name, values.astype(np.int64) if whole else values, kind, backend=backend)
+
+
+def _without_traces(native: Any) -> Any:
+    """PyArrow and pandas carry notes of the writer along: they may name columns that were left behind."""
+    if hasattr(native, "replace_schema_metadata"):
+        native = native.replace_schema_metadata(None)
+    attributes = getattr(native, "attrs", None)
+    if isinstance(attributes, dict):
+        attributes.clear()
+    return native
+
+
+def for_spreadsheets(native: Any) -> Any:
+    """A PyArrow table whose texts no spreadsheet runs."""
+    import pyarrow as pa
+
+    for place, field in enumerate(native.schema):
+        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
+            texts = [harmless(text) for text in native.column(place).to_pylist()]
+            native = native.set_column(place, field, pa.array(texts, field.type))
+    return native
 
 
 def publish(values: Any, plan: Plan) -> Array:
     """Check, then charge, then draw: in this order, so that nothing leaves unpaid and nothing is paid in vain."""
     ready = plan.checked(values)
-    if plan.ledger is not None:
+    if plan.ledger is not None and ready.size:  # who publishes nothing pays nothing
         digest = plan.ledger.answer_digest()
         digest.update(ready)
         plan.charge(digest.hexdigest(), ready.size)

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from takifugu.errors import InputError
-from takifugu.releases.doors.frames import Columns, release_frame
+from takifugu.releases.binding import Columns
+from takifugu.releases.doors.frames import release_frame
 from takifugu.releases.plan import Plan
 
 

@@ -1,5 +1,6 @@
 """The release as a scikit-learn transformer: fit learns the priors and calibrates, transform publishes."""
 
+import logging
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -9,25 +10,32 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, column_or_1d, validate_data
 
 from takifugu._validation import Array
-from takifugu.calibration import calibrate
+from takifugu.calibration import Calibration, calibrate
 from takifugu.errors import InputError
-from takifugu.laws.mixture import Mixture
+from takifugu.queries.priors import fit_priors
+from takifugu.queries.raw import Raw
 from takifugu.releases.doors.dispatch import release
 
-_PRIORS = ("mixture", "gaussian", "empirical")
+_log = logging.getLogger("takifugu")
 
 
 class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Adds to one column the least noise that hides each record's secret.
 
-    `fit(X, y)` takes the values and the secret of each record, fits one prior per secret and calibrates;
-    `transform(X)` publishes, as a table of one column. Several columns about the same records would need a joint
-    prior: where X has more than one, `column` chooses which is the answer, and the others do not leave.
+    `fit(X, secret=...)` takes the values and the secret of each record, fits one prior per secret as
+    `takifugu.fit_priors` does, and calibrates; `transform(X)` publishes, as a table of one column. The target `y` is
+    never taken for the secret. In a pipeline, ask for the secret by scikit-learn's metadata routing:
+    `ReleaseTransformer().set_fit_request(secret=True)`.
+
+    Fitted without a secret it knows of nothing that may leave, says so in the log, and publishes a constant.
+
+    Several columns about the same records would need a joint prior: where X has more than one, `column` chooses which
+    is the answer, and the others do not leave.
 
     Args:
         alpha: the Rényi order.
         epsilon: the budget.
-        prior: the kind of prior fitted to each secret: "mixture", "gaussian" or "empirical".
+        prior: the kind of prior fitted to each secret, as in `takifugu.Raw`.
         mechanism: see `takifugu.list_mechanisms`.
         pairs: the pairs of secrets to hide from one another; every pair by default.
         column: the position of the answer in X; it may be left out where X has one column.
@@ -38,7 +46,7 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         insecure_seed: for tests alone.
 
     >>> X, secrets = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(["a", "a", "b", "b"])
-    >>> ReleaseTransformer(prior="gaussian").fit_transform(X, secrets).shape
+    >>> ReleaseTransformer(prior="gaussian").fit(X, secret=secrets).transform(X).shape
     (4, 1)
     """
 
@@ -70,20 +78,20 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.ledger = ledger
         self.insecure_seed = insecure_seed
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit a prior to the values of each secret in `y`, and calibrate the noise."""
-        if self.prior not in _PRIORS:
-            raise InputError(f"prior must be one of {', '.join(map(repr, _PRIORS))}, got {self.prior!r}")
-        if y is None:
-            raise InputError("requires y to be passed, but the target y is None: give the secret of each record")
+    def fit(self, X: Any, y: Any = None, *, secret: Any = None) -> Self:
+        """Fit a prior to the values of each secret, and calibrate the noise; `y` is not looked at."""
         values = self._column(X, reset=True)
-        secrets = column_or_1d(y)
+        self.calibration_: Calibration | None = None
+        if secret is None:
+            _log.warning("ReleaseTransformer was fitted without secret=: it knows of nothing to publish but a constant")
+            return self
+        secrets = column_or_1d(secret)
         if len(secrets) != len(values):
-            raise InputError(f"y must have one secret per record, got {len(secrets)} for {len(values)} records")
-        self.classes_, place = np.unique(secrets, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise InputError("y holds one class only: a secret is hidden among others, so two or more are needed")
-        priors = {secret: self._fitted(values[place == i]) for i, secret in enumerate(self.classes_.tolist())}
+            raise InputError(f"secret must have one entry per record, got {len(secrets)} for {len(values)} records")
+        if len(np.unique(secrets)) < 2:
+            raise InputError("secret is the same in every record: it is hidden among others, so two or more are needed")
+        table = {"secret": secrets, "value": values}
+        priors = fit_priors(_frame(table), secret="secret", query=Raw("value", prior=self.prior))
         self.calibration_ = calibrate(
             priors, alpha=self.alpha, epsilon=self.epsilon, mechanism=self.mechanism, pairs=self.pairs
         )
@@ -97,18 +105,21 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: Any) -> Array:
         """Publish the values: every call is a release of its own."""
-        check_is_fitted(self)
+        check_is_fitted(self, "calibration_")
         values = self._column(X, reset=False)
+        if self.calibration_ is None:
+            return np.zeros((len(values), 1))
         published = release(
             values,
             self.calibration_,
+            others="release",  # `fit` made sure that every secret is hidden; what is transformed comes without
             ledger=self.ledger,
             granularity=self.granularity,
             clip=self.clip,
             round_to=self.round_to,
             insecure_seed=self.insecure_seed,
         )
-        return np.asarray(published).reshape(-1, 1)
+        return np.asarray(published, dtype=np.float64).reshape(-1, 1)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """The name of the column that leaves."""
@@ -130,14 +141,14 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         values: Array = matrix[:, place]
         return values
 
-    def _fitted(self, values: Array) -> Mixture:
-        if self.prior == "gaussian":
-            return Mixture.gaussian(float(values.mean()), float(values.std()))
-        return Mixture.empirical(values) if self.prior == "empirical" else Mixture.fit(values)
-
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn may assume: secrets are required, and noise is never the same twice."""
+        """What scikit-learn may assume: noise is never the same twice."""
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.non_deterministic = True
         return tags
+
+
+def _frame(columns: dict[str, Any]) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(columns)

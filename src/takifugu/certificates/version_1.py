@@ -1,0 +1,93 @@
+"""Version 1 of the certificate, that of Gaussian noise, checked field by field against schemas/certificate-1.json."""
+
+from typing import Any
+
+from takifugu.divergences.proved.balls import Enclosure
+from takifugu.documents import fields as form
+from takifugu.errors import InputError
+from takifugu.laws.mixture import Mixture
+
+FORMAT = "takifugu-certificate"
+REDACTED = "takifugu-certificate-redacted"
+VERSION = 1
+RPP = "rpp"  # the one promise that version 1 knows
+
+KEYS = (
+    "format",
+    "version",
+    "nonce",
+    "alpha",
+    "epsilon",
+    "theta",
+    "mechanism",
+    "guarantee",
+    "secrets",
+    "pairs",
+    "beliefs",
+    "losses",
+    "software",
+    "sha256",
+)
+
+LOSS_KEYS = ("belief", "from", "to", "lower", "upper")
+
+Places = tuple[tuple[int, int, int], ...]
+
+
+def header(data: Any) -> dict[str, Any]:
+    """The outermost object, of the right kind and version, with nothing missing or added."""
+    if not isinstance(data, dict) or "format" not in data:
+        raise InputError("it is not a certificate: there is no field 'format'")
+    if data["format"] == REDACTED:
+        raise InputError("it is a redacted certificate, which holds no priors: only the full one can be verified")
+    if data["format"] != FORMAT:
+        raise InputError(f"it is not a certificate: 'format' must be {FORMAT!r}")
+    version = data.get("version")
+    if type(version) is not int or version != VERSION:
+        raise InputError(f"'version' must be {VERSION}, the one version that is known here; got {str(version)[:40]}")
+    return form.fields(data, KEYS, "the certificate")
+
+
+def beliefs(value: Any, size: int) -> tuple[tuple[Mixture, ...], ...]:
+    """Under each belief, one prior for each secret, in the order of the secrets."""
+    room = form.Room()
+    return tuple(
+        tuple(
+            form.mixture(prior, f"beliefs[{b}][{s}]", room)
+            for s, prior in enumerate(form.items(belief, f"beliefs[{b}]", least=size, most=size))
+        )
+        for b, belief in enumerate(form.items(value, "'beliefs'", least=1, most=form.MOST_BELIEFS))
+    )
+
+
+def losses(value: Any, places: Places, epsilon: float) -> tuple[Enclosure, ...]:
+    """The enclosure of the loss at each place (belief, from, to), all of them and in order."""
+    found = []
+    for n, (entry, place) in enumerate(
+        zip(form.items(value, "'losses'", least=len(places), most=len(places)), places, strict=True)
+    ):
+        where = f"losses[{n}]"
+        entry = form.fields(entry, LOSS_KEYS, where)
+        if tuple(form.index(entry[key], f"{where}.{key}", below=1 << 31) for key in LOSS_KEYS[:3]) != place:
+            raise InputError(f"{where} must be about belief {place[0]} and secrets {place[1]} to {place[2]}")
+        lower = form.number(entry["lower"], f"{where}.lower", least=0)
+        upper = form.number(entry["upper"], f"{where}.upper", least=lower)
+        if upper > epsilon:
+            raise InputError(f"{where}.upper is {upper!r}, above the epsilon that the certificate claims")
+        found.append(Enclosure(lower, upper))
+    return tuple(found)
+
+
+def places(pairs: tuple[tuple[int, int], ...], beliefs: int) -> Places:
+    """Every pair in both directions under every belief, in the order of the file."""
+    require_provable(len(pairs), beliefs)
+    return tuple((b, *ends) for b in range(beliefs) for i, j in pairs for ends in ((i, j), (j, i)))
+
+
+def require_provable(pairs: int, beliefs: int) -> None:
+    """No more losses than a file may hold."""
+    if 2 * pairs * beliefs > form.MOST_LOSSES:
+        raise InputError(
+            f"{2 * pairs * beliefs:,} losses would have to be proved, over the limit of {form.MOST_LOSSES:,}: "
+            "certify fewer pairs at a time"
+        )

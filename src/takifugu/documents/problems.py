@@ -1,0 +1,171 @@
+"""Laws, beliefs, answers, promises and channels as plain values for JSON, and back: the one form of each.
+
+Every complaint is an `InputError` that names the field, what was found and what is accepted.
+"""
+
+import math
+from typing import Any
+
+from takifugu.channels.base import Channel
+from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.documents import fields as form
+from takifugu.errors import InputError
+from takifugu.laws import Law
+from takifugu.laws.mixture import Mixture
+from takifugu.problems.answer import Answer
+from takifugu.problems.beliefs import Belief
+from takifugu.problems.findings import Caution, Finding, Remark
+from takifugu.problems.guarantee import Approximate, Guarantee, Renyi
+from takifugu.problems.pairs import Pairs
+from takifugu.problems.problem import Problem
+
+_MIXTURE = ("weights", "means", "stds")
+
+
+def law_to(law: Law) -> dict[str, Any]:
+    """A law as an object; no float loses a bit."""
+    return {name: getattr(law, name).tolist() for name in _MIXTURE}
+
+
+def law_from(value: Any, where: str, room: form.Room) -> Law:
+    """What `law_to` wrote."""
+    return form.mixture(value, where, room)
+
+
+def problem_to(problem: Problem) -> dict[str, Any]:
+    """A problem as an object. It holds the priors: keep it private."""
+    secrets = [form.plain(secret) for secret in problem.pairs.secrets]
+    place = {secret: i for i, secret in enumerate(problem.pairs.secrets)}
+    return {
+        "answer": None if problem.answer is None else _answer_to(problem.answer),
+        "secrets": secrets,
+        "pairs": None if problem.pairs.is_every else [[place[a], place[b]] for a, b in problem.pairs],
+        "beliefs": [
+            {"label": belief.label, "laws": [law_to(law) for law in problem.laws(number)]}
+            for number, belief in enumerate(problem.beliefs)
+        ],
+        "findings": [finding.to_dict() for finding in problem.findings],
+    }
+
+
+def problem_from(value: Any) -> Problem:
+    """What `problem_to` wrote, every field checked."""
+    content = form.fields(value, ("answer", "secrets", "pairs", "beliefs", "findings"), "'problem'")
+    secrets = form.secrets(content["secrets"])
+    chosen = None
+    if content["pairs"] is not None:
+        chosen = [(secrets[i], secrets[j]) for i, j in form.pairs(content["pairs"], len(secrets))]
+    room = form.Room()
+    beliefs = tuple(
+        _belief_from(entry, f"beliefs[{b}]", secrets, room)
+        for b, entry in enumerate(form.items(content["beliefs"], "'beliefs'", least=1, most=form.MOST_BELIEFS))
+    )
+    found = form.items(content["findings"], "'findings'", most=10_000)
+    return Problem(
+        beliefs,
+        Pairs(secrets, chosen),
+        None if content["answer"] is None else _answer_from(content["answer"]),
+        tuple(_finding_from(entry, f"findings[{n}]") for n, entry in enumerate(found)),
+    )
+
+
+def guarantee_to(guarantee: Guarantee) -> dict[str, Any]:
+    """A promise as an object; α = ∞ is written as null, for which JSON has a word."""
+    if isinstance(guarantee, Approximate):
+        return {
+            "kind": "approximate",
+            "alpha": guarantee.alpha,
+            "epsilon": guarantee.epsilon,
+            "delta": guarantee.delta,
+        }
+    alpha = None if math.isinf(guarantee.alpha) else guarantee.alpha
+    return {"kind": "renyi", "alpha": alpha, "epsilon": guarantee.epsilon, "odds": guarantee.odds}
+
+
+def guarantee_from(value: Any) -> Guarantee:
+    """What `guarantee_to` wrote."""
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if kind == "approximate":
+        content = form.fields(value, ("kind", "alpha", "epsilon", "delta"), "'guarantee'")
+        return Approximate(
+            form.number(content["alpha"], "guarantee.alpha", above=1),
+            form.number(content["epsilon"], "guarantee.epsilon", above=0),
+            form.number(content["delta"], "guarantee.delta", above=0),
+        )
+    content = form.fields(value, ("kind", "alpha", "epsilon", "odds"), "'guarantee'")
+    if kind != "renyi":
+        raise InputError("guarantee.kind must be 'renyi' or 'approximate'")
+    alpha, odds = content["alpha"], content["odds"]
+    return Renyi(
+        math.inf if alpha is None else form.number(alpha, "guarantee.alpha", above=1),
+        form.number(content["epsilon"], "guarantee.epsilon", above=0),
+        None if odds is None else form.number(odds, "guarantee.odds", above=1),
+    )
+
+
+def channel_to(channel: Channel) -> dict[str, Any]:
+    """A channel as an object."""
+    if isinstance(channel, GaussianNoise):
+        return {"kind": channel.kind, "theta": channel.theta}
+    raise InputError(f"a channel of the type {type(channel).__name__} has no form in a file")
+
+
+def channel_from(value: Any) -> Channel:
+    """What `channel_to` wrote."""
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if kind == GaussianNoise.kind:
+        content = form.fields(value, ("kind", "theta"), "'channel'")
+        return GaussianNoise(form.number(content["theta"], "channel.theta", least=0))
+    raise InputError(f"channel.kind must be {GaussianNoise.kind!r}")
+
+
+def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room: form.Room) -> Belief:
+    content = form.fields(value, ("label", "laws"), where)
+    laws = form.items(content["laws"], f"{where}.laws", least=len(secrets), most=len(secrets))
+    found = {
+        secret: law_from(law, f"{where}.laws[{s}]", room)
+        for s, (secret, law) in enumerate(zip(secrets, laws, strict=True))
+    }
+    return Belief(found, label=form.text(content["label"], f"{where}.label"))
+
+
+def _answer_to(answer: Answer) -> dict[str, Any]:
+    return {
+        "query": answer.query,
+        "columns": list(answer.columns),
+        "secret": list(answer.secret),
+        "known": list(answer.known),
+        "domain": answer.domain,
+        "step": answer.step,
+    }
+
+
+def _answer_from(value: Any) -> Answer:
+    content = form.fields(value, ("query", "columns", "secret", "known", "domain", "step"), "'answer'")
+    columns, secret, known = (
+        tuple(form.text(name, f"answer.{key}") for name in form.items(content[key], f"answer.{key}", most=1_000))
+        for key in ("columns", "secret", "known")
+    )
+    if not columns or not secret:
+        raise InputError("'answer' must name its columns and its secret")
+    return Answer(
+        form.mechanism(content["query"]),
+        columns,
+        secret,
+        known,
+        content["domain"],
+        form.number(content["step"], "answer.step", least=0),
+    )
+
+
+def _finding_from(value: Any, where: str) -> Finding:
+    """A finding as it was told: files keep its words, not the type that made them."""
+    if not isinstance(value, dict) or value.get("level") not in ("note", "warning"):
+        raise InputError(f"{where} must be an object with a 'level' of 'note' or 'warning'")
+    kind = Caution if value["level"] == "warning" else Remark
+    return kind(form.text(value.get("sentence"), f"{where}.sentence"))
+
+
+def mixture_to(law: Mixture) -> dict[str, Any]:
+    """A mixture as version 1 of the certificate writes it."""
+    return {name: getattr(law, name).tolist() for name in _MIXTURE}

@@ -1,0 +1,46 @@
+"""What is published: the one thing that a calibration is for."""
+
+from dataclasses import dataclass
+from typing import Any
+
+# What stands for one value a row, and what stands for one number about a group of rows.
+OF_ROWS = ("raw", "row")
+OF_GROUPS = ("mean", "gp", "bnn")
+
+_WORDS = {
+    "raw": "a published value of {}",
+    "row": "a published row of {}",
+    "mean": "the published mean of {}",
+    "gp": "a Gaussian process's prediction of {}",
+    "bnn": "a Bayesian neural network's prediction of {}",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Which query about which columns, which column is the secret, and what the adversary knows beside it.
+
+    `domain` is the column's own: for numbers on a lattice (low, high, step), for others the values of each
+    column. `step` is the distance between values as they are stored, 0 where they are not rounded.
+    """
+
+    query: str
+    columns: tuple[str, ...]
+    secret: tuple[str, ...]
+    known: tuple[str, ...] = ()
+    domain: Any = None
+    step: float = 0.0
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether each person's own value is published, not one number about a group."""
+        return self.query in OF_ROWS
+
+    @property
+    def words(self) -> str:
+        """What is published, for a sentence."""
+        return _WORDS.get(self.query, f"the answer {self.query!r} about {{}}").format(", ".join(self.columns))
+
+    def __str__(self) -> str:
+        """The query and its columns, as the command line writes them."""
+        return f"{self.query}:{','.join(self.columns)}"

@@ -1,0 +1,91 @@
+"""What is promised: how little the published value may tell about any pair of secrets."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from takifugu import _validation as check
+from takifugu.errors import InputError
+
+
+@dataclass(frozen=True)
+class Renyi:
+    """(α, ε)-Rényi Pufferfish Privacy: D_α between the published laws of any pair is ε at most, both ways.
+
+    At α = ∞ it bounds the odds: no published value makes one secret of a pair more than e^ε times as likely, against
+    the other, as it was before. `odds` is that promise made beside an (α, ε) of finite order.
+    """
+
+    alpha: float
+    epsilon: float
+    odds: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no promise."""
+        number = check.real("epsilon", self.epsilon, "a finite number above 0")
+        if number <= 0:
+            raise InputError(f"epsilon must be a finite number above 0, got {self.epsilon!r}")
+        object.__setattr__(self, "epsilon", number)
+        object.__setattr__(self, "alpha", math.inf if self.alpha == math.inf else check.order(self.alpha))
+        if self.odds is not None:
+            if math.isinf(self.alpha):
+                raise InputError("at alpha = inf the promise is about the odds already: leave odds out")
+            object.__setattr__(self, "odds", check.odds(self.odds))
+
+    @classmethod
+    def from_odds(cls, odds: float) -> "Renyi":
+        """The promise that no published value changes the odds of a pair by more than this factor.
+
+        >>> Renyi.from_odds(math.e)
+        Renyi(alpha=inf, epsilon=1.0, odds=None)
+        """
+        return cls(math.inf, math.log(check.odds(odds)))
+
+    @property
+    def most_odds(self) -> float | None:
+        """The factor that the odds of a pair never exceed; None where the promise says nothing about it."""
+        return math.exp(self.epsilon) if math.isinf(self.alpha) else self.odds
+
+    def __str__(self) -> str:
+        """The promise in a few words."""
+        if math.isinf(self.alpha):
+            return f"odds within a factor of {math.exp(self.epsilon):g}"
+        beside = "" if self.odds is None else f" and odds within a factor of {self.odds:g}"
+        return f"(α, ε) = ({self.alpha:g}, {self.epsilon:g}){beside}"
+
+
+@dataclass(frozen=True)
+class Approximate:
+    """A weaker promise: (α, ε) holds but for a share `delta` of the cases, about which nothing is said."""
+
+    alpha: float
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        """Refuse what is no promise."""
+        object.__setattr__(self, "alpha", check.order(self.alpha))
+        object.__setattr__(self, "epsilon", check.budget(self.epsilon))
+        number = check.real("delta", self.delta, "a number between 0 and 1")
+        if not 0 < number < 1:
+            raise InputError(f"delta must be a number between 0 and 1, got {self.delta!r}")
+        object.__setattr__(self, "delta", number)
+
+    def __str__(self) -> str:
+        """The promise in a few words."""
+        return f"(α, ε, δ) = ({self.alpha:g}, {self.epsilon:g}, {self.delta:g})"
+
+
+Guarantee = Renyi | Approximate
+
+
+def asked_for(*, alpha: Any, epsilon: Any, odds: Any) -> Renyi:
+    """The promise that the three arguments of `calibrate` name together."""
+    if alpha is None and epsilon is None:
+        if odds is None:
+            raise InputError("the promise is missing: give alpha and epsilon, or odds")
+        return Renyi.from_odds(odds)
+    if alpha is None or epsilon is None:
+        missing, given = ("alpha", "epsilon") if alpha is None else ("epsilon", "alpha")
+        raise InputError(f"{missing} is missing: a promise has both, and {given} was given; or give odds alone")
+    return Renyi(alpha, epsilon, odds)

@@ -1,0 +1,154 @@
+"""What a calibration may be used for: its own columns, its own secret, and values that its priors know.
+
+A calibration carries the answer it was made for. Whatever else is handed to a release is refused before anything is
+drawn: noise that hides a secret in one column says nothing about another.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from takifugu._nearest import suggestion
+from takifugu._validation import Array
+from takifugu.calibration import Calibration
+from takifugu.errors import InputError
+from takifugu.laws.mixture import Mixture
+from takifugu.problems.answer import Answer
+
+# Beyond nine standard deviations of every component a prior holds 10⁻¹⁹ of its mass: no table has such rows.
+_REACH = 9.0
+
+NOT_CHECKED = (
+    "the priors were made by hand and name no column: that they are the priors of these values was not checked",
+)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a table are published, which holds the secrets, and which go along as they are."""
+
+    answer: tuple[str, ...]
+    secret: str | None
+    keep: tuple[str, ...]
+    others: str
+
+    @property
+    def column(self) -> str:
+        """The one column that is published."""
+        return self.answer[0]
+
+    @property
+    def read(self) -> list[str]:
+        """The columns that are needed."""
+        return self.published if self.secret is None else [self.secret, *self.published]
+
+    @property
+    def published(self) -> list[str]:
+        """The columns that leave."""
+        return list(dict.fromkeys([*self.answer, *self.keep]))
+
+
+def bound_columns(
+    calibration: Calibration,
+    available: Sequence[str],
+    *,
+    column: str | None,
+    secret: str | None,
+    keep: Sequence[str],
+    others: str,
+) -> Columns:
+    """The columns that the calibration is for, once what was asked for agrees with it and the table has them."""
+    if isinstance(keep, str):
+        raise InputError(f"keep must be a list of columns, got the text {keep!r}")
+    answer = calibration.answer
+    if answer is None:
+        columns = _by_hand(available, column, secret, others)
+    else:
+        require_of_rows(answer)
+        _require_same("column", column, answer.columns)
+        _require_same("secret", secret, answer.secret)
+        columns = answer.columns, answer.secret[0] if others != "release" or secret else None
+    found = Columns(*columns, tuple(keep), others)
+    for name in (*found.read, *([] if answer is None else answer.secret)):
+        if name not in available and (name != found.secret or others != "release"):
+            raise InputError(
+                f"the table has no column {name!r}.{suggestion(name, available)} Its columns are {', '.join(available)}"
+            )
+    hidden = {found.secret, *(() if answer is None else answer.secret)}
+    for name in found.published:
+        if name in hidden:
+            raise InputError(f"{name!r} is the secret: it cannot be published with what is meant to hide it")
+    return found
+
+
+def _by_hand(
+    available: Sequence[str], column: str | None, secret: str | None, others: str
+) -> tuple[tuple[str, ...], str | None]:
+    if column is None:
+        raise InputError(
+            f"column is missing: these priors were made by hand and name none. Name the column to publish, one of "
+            f"{', '.join(available)}"
+        )
+    if secret is None and others != "release":
+        raise InputError(
+            "secret is missing: name the column of secrets, so that rows of secrets outside the calibrated pairs "
+            "are noticed; or give others='release' to publish every row unchecked"
+        )
+    return (column,), secret
+
+
+def _require_same(role: str, given: Any, calibrated: tuple[str, ...]) -> None:
+    asked = (given,) if given is None or isinstance(given, str) else tuple(given)
+    if given is not None and asked != calibrated:
+        raise InputError(
+            f"this calibration is for the {role} {', '.join(map(repr, calibrated))}, and {role} {given!r} was asked "
+            f"for: what hides a secret in one hides nothing in another. Leave {role} out, or calibrate for {given!r}"
+        )
+
+
+def require_of_rows(answer: Answer) -> None:
+    """Refuse a table for a calibration of one number about a group."""
+    if not answer.is_of_rows:
+        raise InputError(
+            f"this calibration is for {answer.words}, one number about a group, and its noise is far too small for "
+            f"the rows of a table. Give release that number, or calibrate Raw({answer.columns[0]!r}) to publish rows"
+        )
+
+
+def require_one_number(answer: Answer, count: int) -> None:
+    """Refuse several numbers for a calibration of one: a list of group means is indexed by the secret."""
+    if not answer.is_of_rows and count != 1:
+        raise InputError(
+            f"this calibration is for {answer.words}: one number about one group whose secret is hidden, and {count} "
+            f"values were given. Publishing the numbers of several groups tells which is whose"
+        )
+
+
+def require_seen(values: Array, calibration: Calibration) -> None:
+    """Refuse values that the priors give no probability: another column, another file, a table that changed.
+
+    Priors made by hand are not checked: nobody has said what they are the priors of.
+    """
+    if calibration.answer is None or not values.size:
+        return
+    laws = [law for belief in calibration.beliefs for law in belief.values() if isinstance(law, Mixture)]
+    unseen = int(_unseen(values, laws).sum()) if laws else 0
+    if unseen:
+        raise InputError(
+            f"{unseen:,} of {values.size:,} values are such that the priors of this calibration could not have "
+            f"produced them: this is another column or file, or the table has changed. Nothing was released; calibrate "
+            f"with this table"
+        )
+
+
+def _unseen(values: Array, laws: Iterable[Mixture]) -> Any:
+    simple = [law.simplified() for law in laws]
+    points = np.unique(np.concatenate([law.means[law.stds == 0] for law in simple]))
+    if all(law.is_discrete for law in simple):
+        place = np.searchsorted(points, values).clip(max=len(points) - 1)
+        return points[place] != values
+    low = min(float((law.means - _REACH * law.stds).min()) for law in simple)
+    high = max(float((law.means + _REACH * law.stds).max()) for law in simple)
+    return (values < low) | (values > high)
