@@ -1,7 +1,9 @@
 """Files that appear whole or not at all: written under another name beside their own, then renamed."""
 
+import contextlib
 import os
 import secrets as randomness
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,10 +26,65 @@ def draft(goal: Path) -> Iterator[Path]:
 
 
 def open_to_readers(finished: Path) -> None:
-    """Give a finished draft the permissions that new files have here."""
-    mask = os.umask(0)
-    os.umask(mask)
-    finished.chmod(0o666 & ~mask)
+    """Give a finished draft the permissions that new files have here.
+
+    The mask of new files can only be read by changing it, for the whole process and all its threads. So a new file is
+    made and asked.
+    """
+    sample = finished.with_name(f"{finished.name}.mode")
+    descriptor = os.open(sample, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+    try:
+        mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+    finally:
+        os.close(descriptor)
+        sample.unlink()
+    finished.chmod(mode)
+
+
+class Files:
+    """Several files that appear together or not at all.
+
+    Each is written as a draft; only when all are complete do they get their names. Names that cannot be written are
+    refused when they are given, before the work that fills them.
+    """
+
+    def __init__(self, *paths: str | os.PathLike[str] | None) -> None:
+        """Check the names."""
+        self._waiting: list[tuple[Path, str, bool]] = []
+        given = [Path(path) for path in paths if path is not None]
+        resolved = [path.resolve() for path in given]
+        for path, goal in zip(given, resolved, strict=True):
+            if resolved.count(goal) > 1:
+                raise InputError(f"{os.fspath(path)!r} is named for two files: each needs a name of its own")
+            if not goal.parent.is_dir():
+                raise InputError(
+                    f"{os.fspath(path)!r} cannot be written: there is no folder {os.fspath(goal.parent)!r}"
+                )
+            if goal.is_dir():
+                raise InputError(f"{os.fspath(path)!r} cannot be written: it is a folder")
+
+    def add(self, path: str | os.PathLike[str], text: str, *, private: bool = False) -> None:
+        """One more file, to be written by `write`."""
+        self._waiting.append((Path(path), text, private))
+
+    def write(self) -> None:
+        """Write all of them."""
+        special = [one for one in self._waiting if one[0].exists() and not one[0].is_file()]
+        with contextlib.ExitStack() as drafts:
+            ready = []
+            for path, text, private in self._waiting:
+                if (path, text, private) not in special:
+                    goal = path.resolve()  # a link keeps pointing where it did
+                    name = drafts.enter_context(draft(goal))
+                    with _told(path):
+                        _fill(name, text, private=private)
+                    ready.append((path, name, goal))
+            for path, name, goal in ready:
+                with _told(path):
+                    os.replace(name, goal)
+        for path, text, _ in special:  # a pipe or a terminal has no name beside it
+            with _told(path):
+                path.write_text(text, encoding="utf-8")
 
 
 def write_text(text: str, path: str | os.PathLike[str], *, private: bool = False) -> None:
@@ -35,20 +92,26 @@ def write_text(text: str, path: str | os.PathLike[str], *, private: bool = False
 
     A private one, which describes people's data, can be read by its owner alone.
     """
+    with _told(path):
+        files = Files()
+        files.add(path, text, private=private)
+        files.write()
+
+
+def _fill(name: Path, text: str, *, private: bool) -> None:
+    with name.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    if not private:
+        open_to_readers(name)
+
+
+@contextmanager
+def _told(path: str | os.PathLike[str]) -> Iterator[None]:
+    """What the operating system refuses, as a sentence."""
     try:
-        goal = Path(path)
-        if goal.exists() and not goal.is_file():  # a pipe or a terminal has no name beside it
-            goal.write_text(text, encoding="utf-8")
-            return
-        goal = goal.resolve()  # a link keeps pointing where it did
-        with draft(goal) as name:
-            with name.open("w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            if not private:
-                open_to_readers(name)
-            os.replace(name, goal)
+        yield
     except InputError:
         raise
     except (OSError, ValueError) as error:

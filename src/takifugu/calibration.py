@@ -181,6 +181,7 @@ class Calibration:
             "alpha": self.alpha,
             "epsilon": self.epsilon,
             "worst_pair": [form.plain(secret) for secret in self.worst_pair],
+            "pairs": None if self.pairs.is_every else [list(map(form.plain, pair)) for pair in self.pairs],
             "losses": [{"pair": list(map(form.plain, pair)), "loss": self.losses[pair]} for pair in listed],
         }
 
@@ -229,7 +230,7 @@ class Calibration:
 
 _KEYS = (
     *("format", "version", "mechanism", "options", "guarantee", "channel", "problem", "place"),
-    *("theta", "variance", "alpha", "epsilon", "worst_pair", "losses"),
+    *("theta", "variance", "alpha", "epsilon", "worst_pair", "pairs", "losses"),
 )
 
 

@@ -1,5 +1,6 @@
 """takifugu certify and takifugu verify: exit statuses, sentences, and files meant to do harm."""
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from takifugu import Mixture, calibrate, certify
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.cli import main
 
 PRIORS = {"yes": Mixture.gaussian(0.0, 1.0), "no": Mixture.gaussian(1.5, 1.25)}
@@ -79,8 +81,10 @@ class TestExitStatus:
 
     def test_certify_refuses_what_it_cannot_prove(self, tmp_path):
         path, out = tmp_path / "short.json", tmp_path / "out.json"
-        for change in ({"theta": 0.2}, {"mechanism": "wasserstein-approx", "guarantee": "approximate"}):
-            path.write_text(json.dumps(calibrate(PRIORS, alpha=2, epsilon=0.5).to_dict() | change))
+        full = calibrate(PRIORS, alpha=2, epsilon=0.5)
+        short = dataclasses.replace(full, channel=GaussianNoise(0.2))
+        for calibration in (short, calibrate(PRIORS, alpha=2, epsilon=0.5, mechanism="wasserstein-approx")):
+            calibration.save(path)
             result = run("certify", path, "-o", out)
             assert result.exit_code == 1
             assert result.stderr.count("\n") == 1
@@ -88,7 +92,7 @@ class TestExitStatus:
 
     @pytest.mark.parametrize(
         "change",
-        [{"mechanism": []}, {"guarantee": 3}, {"beliefs": []}, {"pairs": [["yes", "maybe"]]}, {"theta": "1"}],
+        [{"mechanism": []}, {"guarantee": 3}, {"problem": []}, {"pairs": None, "more": 1}, {"theta": "1"}],
     )
     def test_certify_says_what_is_wrong_with_a_calibration(self, tmp_path, change):
         path = tmp_path / "odd.json"

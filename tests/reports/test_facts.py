@@ -26,7 +26,7 @@ def test_facts_agree_with_calibrate(priors):
     assert facts.calibration == result
     assert facts.loss == result.losses[result.worst_pair]
     for one in facts.comparisons:
-        assert one.theta == tk.calibrate(priors, alpha=2.5, epsilon=0.7, mechanism=one.mechanism).theta
+        assert one.theta == tk.sweep(priors, alphas=2.5, epsilons=0.7, mechanisms=one.mechanism).theta[0]
     paper = "closed-form" if priors is GAUSSIAN else "gmm-transport"
     assert [c.mechanism for c in facts.comparisons] == [
         "exact",
@@ -63,14 +63,6 @@ def test_no_noise_needed_is_no_trouble():
     assert facts.theta == 0
     assert {one.error for one in facts.analyst} == {0.0}
     assert facts.noise_curves[0].theta[-1] == 0
-
-
-def test_a_mechanism_without_an_answer_has_facts_too():
-    facts = facts_for(GAUSSIAN, alpha=2, epsilon=1, mechanism="wasserstein", question="?")
-    assert math.isinf(facts.theta)
-    assert facts.after is None
-    assert facts.adversary.guess_after == 0.5
-    assert json.loads(json.dumps(facts.to_dict(), allow_nan=False))["theta"] is None
 
 
 def test_a_weaker_promise_claims_no_bound():

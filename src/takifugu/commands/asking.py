@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from takifugu._nearest import suggestion
+from takifugu.commands.options import single
 from takifugu.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def asking(command: Callable[..., Any]) -> Callable[..., Any]:
     for decorate in reversed(
         (
             click.argument("table"),
-            click.option("--secret", required=True, metavar="COLUMN", help="The column to hide."),
+            single("--secret", required=True, metavar="COLUMN", help="The column to hide."),
             click.option(
                 "--pair",
                 "pairs",
@@ -46,14 +47,14 @@ def asking(command: Callable[..., Any]) -> Callable[..., Any]:
                 metavar="A B",
                 help="Two secrets to hide from one another; may be repeated. By default every pair.",
             ),
-            click.option(
+            single(
                 "--query",
                 required=True,
                 metavar="KIND:COLUMN",
                 help="What is published: raw:COLUMN, each person's value; mean:COLUMN, each group's mean; gp:TARGET or "
                 "bnn:TARGET, the prediction of a model trained on each group.",
             ),
-            click.option("--prior", metavar="KIND", help="For raw: mixture (the default), empirical or gaussian."),
+            single("--prior", metavar="KIND", help="For raw: mixture (the default), empirical or gaussian."),
             click.option(
                 "--feature",
                 "features",

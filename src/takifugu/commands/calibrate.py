@@ -1,27 +1,25 @@
 """takifugu calibrate: from a table to the noise, a report and a proof."""
 
 import datetime
-import math
 from typing import Any
 
 import click
 
 from takifugu.commands.asking import ask, asking
-from takifugu.commands.telling import console, finite, print_json, tell, tell_files
+from takifugu.commands.options import Command, single
+from takifugu.commands.telling import console, print_json, tell, tell_files
 
 
-@click.command("calibrate")
+@click.command("calibrate", cls=Command)
 @asking
-@click.option("--alpha", required=True, type=float, help="The Rényi order, above 1: larger guards rarer events.")
-@click.option("--epsilon", required=True, type=float, help="The budget, above 0: smaller is more private.")
-@click.option("--mechanism", default="exact", show_default=True, help="The rule that finds the noise.")
-@click.option("--delta", type=float, help="For wasserstein-approx: the share of cases left unprotected.")
-@click.option("--report", type=click.Path(), help="Write a report as one HTML file (private).")
-@click.option("--certificate", type=click.Path(), help="Prove it, and write the certificate (private).")
-@click.option(
-    "--public", type=click.Path(), help="Prove it, and write the certificate without priors, to be published."
-)
-@click.option("-o", "--output", type=click.Path(), help="Write the calibration, for `release` and `certify` (private).")
+@single("--alpha", required=True, type=float, help="The Rényi order, above 1: larger guards rarer events.")
+@single("--epsilon", required=True, type=float, help="The budget, above 0: smaller is more private.")
+@single("--mechanism", default="exact", show_default=True, help="The rule that finds the noise.")
+@single("--delta", type=float, help="For wasserstein-approx: the share of cases left unprotected.")
+@single("--report", type=click.Path(), help="Write a report as one HTML file (private).")
+@single("--certificate", type=click.Path(), help="Prove it, and write the certificate (private).")
+@single("--public", type=click.Path(), help="Prove it, and write the certificate without priors, to be published.")
+@single("-o", "--output", type=click.Path(), help="Write the calibration, for `release` and `certify` (private).")
 @click.option("--json", "as_json", is_flag=True, help="Print the calibration as JSON instead.")
 def command(
     alpha: float,
@@ -50,22 +48,24 @@ def command(
     Publish the column once the noise is known:
       takifugu calibrate people.csv ... --output calibration.json
       takifugu release people.csv published.csv \\
-          --calibration calibration.json --column income --secret race
+          --calibration calibration.json --ledger people.ledger
 
     Files marked private describe the people in the table. Nothing is written unless everything succeeds.
     Exit status: 0 done, 1 no finite noise or not proved, 2 bad input, 130 interrupted.
     """
-    from takifugu.atomic import write_text
+    from takifugu.atomic import Files
     from takifugu.calibration import calibrate
     from takifugu.certificates import certify
-    from takifugu.documents import strict_json
-    from takifugu.errors import CalibrationError
+    from takifugu.commands.telling import file_of
+    from takifugu.mechanisms import get_mechanism
+    from takifugu.problems.guarantee import asked_for
 
-    asked = ask(**question)
     options = {} if delta is None else {"delta": delta}
+    asked_for(alpha=alpha, epsilon=epsilon, odds=None)  # before the table is read, which may take long
+    get_mechanism(mechanism, options)
+    files = Files(report, certificate, public, output)
+    asked = ask(**question)
     result = calibrate(asked.priors, alpha=alpha, epsilon=epsilon, pairs=asked.pairs, mechanism=mechanism, **options)
-    if math.isinf(result.theta):
-        raise CalibrationError(str(result))
     proved = certify(result) if certificate is not None or public is not None else None
     facts = None
     if report is not None or not as_json:
@@ -73,26 +73,27 @@ def command(
 
         digest = None if proved is None else proved.sha256
         facts = facts_of(result, question=asked.question, certificate_sha256=digest)
-    files = []
+    told = []
     if report is not None and facts is not None:
         from takifugu.reports.html import render
 
-        write_text(render(facts, dated=datetime.date.today()), report, private=True)
-        files.append((report, "the report (private)"))
+        files.add(report, render(facts, dated=datetime.date.today()), private=True)
+        told.append((report, "the report (private)"))
     if proved is not None and certificate is not None:
-        proved.save(certificate)
-        files.append((certificate, "the certificate: proved (private)"))
+        files.add(certificate, file_of(proved.to_dict()), private=True)
+        told.append((certificate, "the certificate: proved (private)"))
     if proved is not None and public is not None:
-        proved.redacted().save(public)
-        files.append((public, "the certificate without priors, to be published"))
+        files.add(public, file_of(proved.redacted().to_dict()))
+        told.append((public, "the certificate without priors, to be published"))
     if output is not None:
-        strict_json.write(finite(result.to_dict()), output, private=True)
-        files.append((output, "the calibration (private)"))
+        files.add(output, file_of(result.to_dict()), private=True)
+        told.append((output, "the calibration (private)"))
+    files.write()
     if as_json:
         print_json(result.to_dict())
     elif facts is not None:
         out = console()
         tell(facts, out)
-        if files:
+        if told:
             out.print()
-            tell_files(files, out)
+            tell_files(told, out)

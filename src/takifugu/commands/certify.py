@@ -2,24 +2,29 @@
 
 import click
 
+from takifugu.commands.options import Command, single
 
-@click.command("certify")
+
+@click.command("certify", cls=Command)
 @click.argument("calibration", type=click.Path())
-@click.option("-o", "--output", required=True, type=click.Path(), help="Where to write the certificate (private).")
-@click.option("--public", type=click.Path(), help="Where to write the redacted certificate, to be published.")
+@single("-o", "--output", required=True, type=click.Path(), help="Where to write the certificate (private).")
+@single("--public", type=click.Path(), help="Where to write the redacted certificate, to be published.")
 def command(calibration: str, output: str, public: str | None) -> None:
     """Prove the CALIBRATION (the JSON of `takifugu calibrate --json`) and write a certificate.
 
     The certificate holds the priors: it is for an auditor. What --public writes holds none.
     """
+    from takifugu.atomic import Files
     from takifugu.calibration import Calibration
     from takifugu.certificates import certify
-    from takifugu.documents import strict_json
+    from takifugu.commands.telling import file_of
 
-    certificate = certify(Calibration.from_dict(strict_json.read(calibration)))
-    certificate.save(output)
+    files = Files(output, public)
+    certificate = certify(Calibration.load(calibration))
+    files.add(output, file_of(certificate.to_dict()), private=True)
     if public is not None:
-        certificate.redacted().save(public)
+        files.add(public, file_of(certificate.redacted().to_dict()))
+    files.write()
     click.echo(
         f"Proved: noise of standard deviation {certificate.theta!r} keeps {len(certificate.pairs)} pair(s) of secrets "
         f"within alpha = {certificate.alpha!r}, epsilon = {certificate.epsilon!r}."

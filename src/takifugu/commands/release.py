@@ -1,61 +1,96 @@
-"""takifugu release: one column of a file, published."""
+"""takifugu release: what a calibration is for, published."""
 
 import sys
 from typing import Any
 
 import click
 
+from takifugu.commands.options import Command, single
 
-@click.command("release")
+
+@click.command("release", cls=Command)
 @click.argument("source", type=click.Path())
 @click.argument("target", type=click.Path())
-@click.option("--calibration", required=True, type=click.Path(), help="The JSON of `takifugu calibrate --json`.")
-@click.option("--column", required=True, help="The column to publish.")
-@click.option("--secret", help="The column of secrets: checked, never published.")
+@single("--calibration", required=True, type=click.Path(), help="The file that `takifugu calibrate -o` wrote.")
+@single("--column", help="The column to publish, which must be the calibrated one; needed for priors made by hand.")
+@single("--secret", help="The column of secrets: checked, never published. A calibration knows its own.")
 @click.option("--keep", multiple=True, help="A column to hand over as it is; may be repeated.")
-@click.option(
+@single(
     "--others",
     type=click.Choice(["error", "drop", "release"]),
     default="error",
     show_default=True,
     help="What to do with rows of secrets outside the calibrated pairs.",
 )
-@click.option("--ledger", type=click.Path(), help="The ledger to charge before anything is published.")
-@click.option("--records", help="The name of the records in the ledger.")
-@click.option("--theta", type=float, help="More noise than was calibrated.")
-@click.option("--granularity", type=float, help="The power of two to round to; by default about theta/1024.")
-@click.option("--clip", type=(float, float), metavar="LOW HIGH", help="The ends of the column's domain.")
-@click.option("--round-to", type=float, help="The step of the column's domain.")
+@single("--ledger", type=click.Path(), help="The ledger to charge before anything is published.")
+@click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
+@single("--records", help="The name of the records in the ledger.")
+@single("--theta", type=float, help="More noise than was calibrated.")
+@single("--granularity", type=float, help="The power of two to round to; by default about theta/1024.")
+@single("--clip", type=(float, float), metavar="LOW HIGH", help="The ends of the column's domain.")
+@single("--round-to", type=float, help="The step of the column's domain.")
+@click.option("--allow-no-noise", is_flag=True, help="Publish values as they are where the priors ask for no noise.")
+@click.option(
+    "--accept-weaker-promise", is_flag=True, help="Publish under a promise that leaves a share of the cases out."
+)
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def command(
     source: str,
     target: str,
     calibration: str,
     ledger: str | None,
+    new_ledger: bool,
     records: str | None,
     keep: tuple[str, ...],
+    allow_no_noise: bool,
+    accept_weaker_promise: bool,
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Publish one column of SOURCE as TARGET, each a Parquet or CSV file of any size.
+    """Publish of SOURCE, as TARGET, the column that a calibration was made for; each a file of any size.
 
-    Only the column, with its noise, and the columns named by --keep are written.
+    Only that column, changed, and the columns named by --keep are written. Another column, or a table with values that
+    the calibration's priors do not know, is refused.
     """
     from takifugu.calibration import Calibration
-    from takifugu.documents import strict_json
-    from takifugu.errors import InputError
+    from takifugu.errors import CalibrationError, InputError
+    from takifugu.problems.guarantee import Renyi
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.ledger import Ledger
+    from takifugu.releases.plan import bare
 
-    if records is not None and ledger is None:
-        raise InputError("--records names an account of a ledger: give --ledger too")
-    account = None if ledger is None else Ledger(ledger) if records is None else Ledger(ledger, records=records)
-    calibrated = Calibration.from_dict(strict_json.read(calibration))
+    if (records is not None or new_ledger) and ledger is None:
+        raise InputError("--records and --new-ledger are about a ledger: give --ledger too")
+    calibrated = Calibration.load(calibration)
+    if not isinstance(calibrated.guarantee, Renyi) and not accept_weaker_promise:
+        raise CalibrationError(
+            f"{calibrated.mechanism!r} gives a weaker promise, {calibrated.guarantee}: for a share of the cases it "
+            f"says nothing. Nothing was released; calibrate with 'exact', or give --accept-weaker-promise"
+        )
+    noise = calibrated.theta if options["theta"] is None else options["theta"]
+    told = bare(calibrated, noise)
+    if told is not None and not allow_no_noise:
+        raise CalibrationError(f"{told}. Nothing was released; give --allow-no-noise if that is what you want")
+    account = None
+    if ledger is not None:
+        account = Ledger(ledger, records=records or "records", new=True if new_ledger else None)
     done = release_file(
-        source, target, calibrated, ledger=account, keep=keep, progress=None if quiet else _show, **options
+        source,
+        target,
+        calibrated,
+        ledger=account,
+        keep=keep,
+        allow_no_noise=allow_no_noise,
+        accept_weaker_promise=accept_weaker_promise,
+        progress=None if quiet else _show,
+        **options,
     )
     rounding = "" if done.granularity is None else f", rounded to multiples of {done.granularity!r}"
     click.echo(f"Published {done.rows} rows in {target} with noise of standard deviation {done.theta!r}{rounding}.")
+    if told is not None:
+        click.echo(f"{told[0].upper()}{told[1:]}.")
+    for sentence in done.unchecked:
+        click.echo(f"{sentence[0].upper()}{sentence[1:]}.")
     if account is None:
         click.echo("Without a ledger nothing remembers this release: publishing it again would cost privacy.", err=True)
 

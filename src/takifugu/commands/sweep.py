@@ -6,16 +6,17 @@ from typing import Any
 import click
 
 from takifugu.commands.asking import ask, asking
+from takifugu.commands.options import Command, single
 from takifugu.commands.telling import console, print_json
 from takifugu.errors import InputError
 
 
-@click.command("sweep")
+@click.command("sweep", cls=Command)
 @asking
 @click.option("--alpha", "alphas", required=True, multiple=True, help="Rényi orders: 2,3 or repeat the option.")
 @click.option("--epsilon", "epsilons", required=True, multiple=True, help="Budgets: 0.5,1,2 or repeat the option.")
 @click.option("--mechanism", "mechanisms", multiple=True, help="Mechanisms, as names with commas. [default: exact]")
-@click.option("--csv", "csv_path", type=click.Path(allow_dash=True), help="Write the table as CSV; - for here.")
+@single("--csv", "csv_path", type=click.Path(allow_dash=True), help="Write the table as CSV; - for here.")
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON instead; null is infinite.")
 def command(
     alphas: tuple[str, ...],
@@ -70,13 +71,14 @@ def _numbers(option: str, texts: tuple[str, ...]) -> list[float]:
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:
-    return row | {"worst_pair": list(row["worst_pair"])}
+    return row | {"worst_pair": None if row["worst_pair"] is None else list(row["worst_pair"])}
 
 
 def _csv(found: Any) -> str:
     """The table with the pair in two columns; floats lose no bit."""
     flat = found.assign(
-        worst_first=[pair[0] for pair in found["worst_pair"]], worst_second=[pair[1] for pair in found["worst_pair"]]
+        worst_first=[None if pair is None else pair[0] for pair in found["worst_pair"]],
+        worst_second=[None if pair is None else pair[1] for pair in found["worst_pair"]],
     ).drop(columns="worst_pair")
     text: str = flat.to_csv(index=False, lineterminator="\n")
     return text
@@ -95,9 +97,9 @@ def _tell(question: str, found: Any) -> None:
     for name in ("mechanism", "α", "ε", "noise θ", "variance θ²", "worst pair"):
         table.add_column(name, justify="left" if name in ("mechanism", "worst pair") else "right")
     for row in found.itertuples():
-        a, b = (clean(secret, 30) for secret in row.worst_pair)
+        who = "" if row.worst_pair is None else " against ".join(clean(secret, 30) for secret in row.worst_pair)
         figures = (number(x) for x in (row.alpha, row.epsilon, row.theta, row.variance))
-        table.add_row(row.mechanism, *figures, f"{a} against {b}")
+        table.add_row(row.mechanism, *figures, who)
     out.print(table)
     if any(math.isinf(theta) for theta in found["theta"]):
         out.print("∞: the mechanism has no finite answer there.", style="dim")

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from takifugu.reports.facts import Facts
 
 
+def file_of(content: Any) -> str:
+    """JSON as files hold it: every float in the shortest form that loses no bit."""
+    from takifugu.documents import strict_json
+
+    return strict_json.text(content)
+
+
 def print_json(content: Any) -> None:
     """Indented JSON on standard output; what is infinite is null, as JSON has no word for it."""
     click.echo(json.dumps(finite(content), indent=1, allow_nan=False))

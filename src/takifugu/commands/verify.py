@@ -2,13 +2,14 @@
 
 import click
 
+from takifugu.commands.options import Command, single
 from takifugu.divergences.proved.effort import VERIFY_LIMIT
 
 
-@click.command("verify")
+@click.command("verify", cls=Command)
 @click.argument("certificate", type=click.Path())
-@click.option("--public", type=click.Path(), help="A redacted certificate that must be that of this one.")
-@click.option(
+@single("--public", type=click.Path(), help="A redacted certificate that must be that of this one.")
+@single(
     "--limit",
     type=click.IntRange(min=1),
     default=VERIFY_LIMIT,

@@ -52,9 +52,13 @@ def parse(data: bytes) -> Any:
 
 
 def write(content: Any, path: str | os.PathLike[str], *, private: bool = False) -> None:
-    """Write JSON for people: indented, ASCII, with every float in the shortest form that loses no bit."""
-    text = json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False)
-    write_text(text + "\n", path, private=private)
+    """Write JSON for people."""
+    write_text(text(content), path, private=private)
+
+
+def text(content: Any) -> str:
+    """JSON for people: indented, ASCII, with every float in the shortest form that loses no bit."""
+    return json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
 
 
 def canonical(content: Any) -> bytes:

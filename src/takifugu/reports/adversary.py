@@ -111,12 +111,9 @@ def odds_quantiles(p: Mixture, q: Mixture, probabilities: tuple[float, ...]) -> 
 def adversary(p: Mixture, q: Mixture, *, alpha: float, epsilon: float, theta: float) -> Adversary:
     """What one value tells apart, without noise and with it; the odds are those of whichever secret fares worse."""
     probabilities = (0.5, 0.95, 0.99)
-    if math.isinf(theta):
-        after, factors = 0.5, (1.0,) * len(probabilities)
-    else:
-        noisy_p, noisy_q = p.with_noise(theta), q.with_noise(theta)
-        ways = (odds_quantiles(noisy_p, noisy_q, probabilities), odds_quantiles(noisy_q, noisy_p, probabilities))
-        after, factors = best_guess(noisy_p, noisy_q), tuple(map(max, *ways))
+    noisy_p, noisy_q = p.with_noise(theta), q.with_noise(theta)
+    ways = (odds_quantiles(noisy_p, noisy_q, probabilities), odds_quantiles(noisy_q, noisy_p, probabilities))
+    after, factors = best_guess(noisy_p, noisy_q), tuple(map(max, *ways))
     return Adversary(
         guess_before=best_guess(p, q),
         guess_after=after,

@@ -49,9 +49,7 @@ def before_after_chart(facts: Facts) -> str:
     """The worst pair as it is, and as it is published: one above the other, on one axis."""
     a, b = facts.worst_pair
     marks, used = legend([(0, clean(a, _NAME)), (1, clean(b, _NAME))], 8, 18, _WIDTH - 16)
-    rows = [("before noise", facts.before)]
-    if facts.after is not None:
-        rows.append(("as published", facts.after))
+    rows = [("before noise", facts.before), ("as published", facts.after)]
     x = _x_scale([curve for _, pair in rows for curve in pair])
     parts, foot = list(marks), used + 12.0
     for k, (name, pair) in enumerate(rows):
@@ -79,13 +77,11 @@ def before_after_chart(facts: Facts) -> str:
 
 def noise_chart(facts: Facts) -> str:
     """Noise against budget, mechanism by mechanism, with the chosen point."""
-    drawn = [one for one in facts.noise_curves if len(one.curve.epsilon) > 1]
-    curves = [one.curve for one in drawn]
-    marks, used = legend([(i, one.label) for i, one in enumerate(drawn)], 8, 18, _WIDTH - 16)
+    curves = [curve for curve in facts.noise_curves if len(curve.epsilon) > 1]
+    marks, used = legend([(i, curve.label) for i, curve in enumerate(curves)], 8, 18, _WIDTH - 16)
     height = 250 + used
-    chosen = facts.theta if np.isfinite(facts.theta) else 0.0
     own = [float(c.theta.max()) for c in curves[:2]]
-    most = max([*own, 1.15 * chosen]) or 1.0
+    most = max([*own, 1.15 * facts.theta]) or 1.0
     low = min([facts.epsilon, *(float(c.epsilon.min()) for c in curves)])
     high = max([facts.epsilon, *(min(float(c.epsilon.max()), 20 * facts.epsilon) for c in curves)])
     panel = Panel(
@@ -95,8 +91,7 @@ def noise_chart(facts: Facts) -> str:
     for i, curve in reversed(list(enumerate(curves))):
         seen = (curve.theta <= 1.05 * most) & (curve.epsilon <= high * 1.0001)
         panel.curve(curve.epsilon[seen], curve.theta[seen], i, width=2.6 if i == 0 else 1.8)
-    if np.isfinite(facts.theta):
-        panel.point(facts.epsilon, facts.theta, f"θ = {number(facts.theta)}")
+    panel.point(facts.epsilon, facts.theta, f"θ = {number(facts.theta)}")
     told = "; ".join(f"{c.label} {number(c.theta)}" for c in facts.comparisons)
     return document(
         [*marks, *panel.parts],

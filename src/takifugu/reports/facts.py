@@ -63,7 +63,7 @@ class Facts:
     densities: tuple[Curve, ...] = field(repr=False)
     histograms: tuple[Histogram, ...] = field(repr=False)
     before: tuple[Curve, Curve] = field(repr=False)
-    after: tuple[Curve, Curve] | None = field(repr=False)
+    after: tuple[Curve, Curve] = field(repr=False)
     noise_curves: tuple[Drawn, ...] = field(repr=False)
     comparisons: tuple[Comparison, ...]
     adversary: Adversary
@@ -97,7 +97,7 @@ class Facts:
         """The figures as plain values for JSON; what is infinite is None. It describes the priors: keep it private."""
         return {
             "question": self.question,
-            "theta": _finite(self.theta),
+            "theta": self.theta,
             "alpha": self.alpha,
             "epsilon": self.epsilon,
             "mechanism": self.calibration.mechanism,
@@ -171,11 +171,8 @@ def facts_of(
     names = _drawn(calibration)
     x = grid([belief[name] for name in names])
     pair_x = grid([p, q])
-    after = None
-    if math.isfinite(theta):
-        noisy = p.with_noise(theta), q.with_noise(theta)
-        noisy_x = grid([*noisy, p, q])
-        after = curve(str(a), noisy[0], noisy_x), curve(str(b), noisy[1], noisy_x)
+    noisy = p.with_noise(theta), q.with_noise(theta)
+    noisy_x = grid([*noisy, p, q])
     # A weaker promise bounds nothing by ε alone.
     promised = calibration.epsilon if isinstance(calibration.guarantee, Renyi) else math.inf
     return Facts(
@@ -186,7 +183,7 @@ def facts_of(
         densities=tuple(curve(str(name), belief[name], x) for name in names),
         histograms=_histograms(belief, names),
         before=(curve(str(a), p, pair_x), curve(str(b), q, pair_x)),
-        after=after,
+        after=(curve(str(a), noisy[0], noisy_x), curve(str(b), noisy[1], noisy_x)),
         noise_curves=noise_curves(calibration, comparisons),
         comparisons=comparisons,
         adversary=adversary(p, q, alpha=calibration.alpha, epsilon=promised, theta=theta),

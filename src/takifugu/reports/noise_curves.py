@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from takifugu._validation import Array
 from takifugu.calibration import Calibration, calibrate
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
 from takifugu.mechanisms import get_mechanism, label_of
@@ -23,6 +24,16 @@ class Drawn:
 
     mechanism: str
     curve: NoiseCurve
+
+    @property
+    def epsilon(self) -> Array:
+        """The budgets, ascending."""
+        return self.curve.epsilon
+
+    @property
+    def theta(self) -> Array:
+        """The noise at each."""
+        return self.curve.theta
 
     @property
     def label(self) -> str:

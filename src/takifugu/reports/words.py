@@ -9,13 +9,7 @@ from takifugu.reports.text import clean, number, percent
 
 def answer(facts: Facts) -> str:
     """What was found."""
-    a, b = map(clean, facts.worst_pair)
     budget = f"α = {number(facts.alpha)}, ε = {number(facts.epsilon)}"
-    if math.isinf(facts.theta):
-        return (
-            f"No finite noise satisfies the mechanism “{facts.calibration.mechanism}” for {a} and {b}. "
-            "The mechanism “exact” always has an answer."
-        )
     if facts.theta == 0:
         return f"No noise is needed: even without any, every pair of secrets is within the budget ({budget})."
     promise = (
@@ -51,8 +45,6 @@ def usefulness(facts: Facts) -> str:
     """What an analyst can still learn, in one sentence."""
     if facts.theta == 0:
         return "Values are published as they are, so an analyst loses nothing."
-    if math.isinf(facts.theta):
-        return "Nothing can be published with infinite noise."
     hundred = next(a for a in facts.analyst if a.releases == 100)
     beside = ""
     if facts.spread > 0:

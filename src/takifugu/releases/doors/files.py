@@ -11,7 +11,7 @@ from takifugu._validation import Array
 from takifugu.atomic import draft, open_to_readers
 from takifugu.calibration import Calibration
 from takifugu.errors import BudgetError, InputError
-from takifugu.releases.binding import Columns, bound_columns
+from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
 from takifugu.releases.doors.frames import assembled, for_spreadsheets, look, numbers, protected
 from takifugu.releases.kept import Telling
 from takifugu.releases.ledger import AnswerDigest
@@ -33,6 +33,7 @@ class FileRelease:
     theta: float
     granularity: float | None
     insecure: bool
+    unchecked: tuple[str, ...] = ()
 
 
 def release_file(
@@ -80,7 +81,8 @@ def release_file(
         _synchronise(unfinished)
         _appear(unfinished, goal)
     _synchronise(goal.parent)
-    return FileRelease(goal, done, plan.theta, plan.granularity, plan.insecure)
+    unchecked = NOT_CHECKED if calibration.answer is None else ()
+    return FileRelease(goal, done, plan.theta, plan.granularity, plan.insecure, unchecked)
 
 
 def _values(reader: "_Reader", plan: Plan, columns: Columns) -> Iterator[tuple[Any, Array]]:

@@ -91,9 +91,9 @@ def assembled(frame: "nw.DataFrame[Any]", noisy: Array, plan: Plan, columns: Col
 def _series(name: str, values: Array, plan: Plan, backend: Any) -> "nw.Series[Any]":
     import narwhals as nw
 
-    whole = plan.is_whole and bool((np.abs(values) < 2.0**63).all())
-    kind = nw.Int64 if whole else nw.Float64
-    return nw.new_series(name, values.astype(np.int64) if whole else values, kind, backend=backend)
+    if plan.is_whole:  # beyond the range of whole numbers the nearest end of it stands
+        values = values.clip(-(2.0**63), 2.0**63 - 1024).astype(np.int64)
+    return nw.new_series(name, values, nw.Int64 if plan.is_whole else nw.Float64, backend=backend)
 
 
 def _without_traces(native: Any) -> Any:

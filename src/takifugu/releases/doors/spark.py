@@ -22,10 +22,10 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
         )
     if plan.insecure:
         raise InputError("every partition would draw the same noise from one seed: leave insecure_seed out")
-    from pyspark.sql.types import DoubleType, StructField, StructType
+    from pyspark.sql.types import DoubleType, LongType, StructField, StructType
 
     fields = {field.name: field for field in frame.schema.fields}
-    fields[columns.column] = StructField(columns.column, DoubleType())
+    fields[columns.column] = StructField(columns.column, LongType() if plan.is_whole else DoubleType())
     schema = StructType([fields[name] for name in columns.published])
     _check(frame, plan, columns)
 
