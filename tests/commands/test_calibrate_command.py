@@ -14,6 +14,7 @@ from takifugu.cli import main
 
 HEART = ("heart", "--secret", "slope", "--pair", "1", "3", "--alpha", "3", "--epsilon", "1")
 MEAN = (*HEART, "--query", "mean:oldpeak")
+ASKED = (*HEART[:-4], "--query", "mean:oldpeak")
 HOSTILE = "<script>alert(1)</script>\x1b[31m"
 
 

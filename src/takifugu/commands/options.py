@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from takifugu.errors import InputError
+
 
 class Single(click.Option):
     """An option that may be given once: of two values, nobody can tell which was meant."""
@@ -14,7 +16,7 @@ class Single(click.Option):
         for name in self.opts:
             given = sum(arg == name or arg.startswith(f"{name}=") for arg in ctx.meta.get(_ARGUMENTS, ()))
             if given > 1:
-                raise click.UsageError(f"{name} was given {given} times, and it takes one value", ctx)
+                raise InputError(f"{name} was given {given} times, and it takes one value: leave out all but one")
         return super().handle_parse_result(ctx, opts, args)
 
 
