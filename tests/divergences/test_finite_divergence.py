@@ -150,6 +150,13 @@ def test_floats_keep_their_digits_for_orders_near_one():
     assert float(divergence(np.array(p), np.array(q), alpha=1 + 1e-9)) == pytest.approx(truth, rel=1e-4)
 
 
+@given(whole, st.floats(1.01, 50), st.floats(1.01, 100))
+def test_bounded_odds_imply_every_order(rows, odds, alpha):
+    p, q = [row[0] + 1 for row in rows], [row[1] + 1 for row in rows]
+    if within_odds(Masses.of(p), Masses.of(q), odds=odds):
+        assert enclose(Masses.of(p), Masses.of(q), alpha=alpha).lower <= math.log(odds) * (1 + 1e-15)
+
+
 # ---- through a channel, and every prior within a radius
 
 
@@ -227,6 +234,17 @@ def test_the_bound_covers_every_pair_of_priors_within_the_radius(rows, seed, alp
             near.append([sum(moved[x] * int(counts[x, y]) for x in range(n)) / 64 for y in range(counts.shape[1])])
         with mp.workdps(60):
             assert oracle(*near, alpha, digits=60) <= mp.mpf(bound.upper) + mp.mpf(10) ** -50
+
+
+@given(channels, whole, orders)
+def test_post_processing_never_adds(rows, masses, alpha):
+    counts = as_counts(rows)
+    p, q = [row[0] for row in masses][: len(counts)], [row[1] for row in masses][: len(counts)]
+    if len(p) < len(counts) or not any(p) or not any(q):
+        return
+    before = enclose(Masses.of(p), Masses.of(q), alpha=alpha)
+    after = enclose(Masses.of(p).through(counts, 64), Masses.of(q).through(counts, 64), alpha=alpha)
+    assert after.lower <= before.upper
 
 
 def test_a_radius_of_one_is_every_prior():

@@ -26,15 +26,16 @@ class AliasTables:
         self.bits = bits
         self.slot_bits = int((counts > 0).sum(axis=1).max() - 1).bit_length()
         slots = 1 << self.slot_bits
+        capacity = 1 << (bits - self.slot_bits)
         outputs, masses = _longest_first(counts, slots)
-        own, threshold, alias = _fill(masses, 1 << (bits - self.slot_bits))
+        own, threshold, alias = _fill(masses, capacity)
         ids = np.stack([np.take_along_axis(outputs, own, axis=1), np.take_along_axis(outputs, alias, axis=1)], axis=2)
-        _check(counts, ids, threshold, 1 << (bits - self.slot_bits))
         self._word: Any = next(np.dtype(f"<u{size}") for size in (1, 2, 4, 8) if bits <= 8 * size)
-        # A slot that one output fills has the same output twice, so its threshold may stop one unit early:
-        # the capacity itself may not fit the word.
-        self._threshold = np.minimum(threshold, (1 << (bits - self.slot_bits)) - 1).astype(self._word).reshape(-1)
+        # A slot that one output fills has that output twice, so its threshold may stop one unit early: the
+        # capacity itself may not fit the word.
+        self._threshold = np.minimum(threshold, capacity - 1).astype(self._word).reshape(-1)
         self._ids = ids.astype(np.min_scalar_type(counts.shape[1])).reshape(-1)
+        self._check(counts)
 
     def draw(self, rows: Integers, source: BitSource) -> Integers:
         """An output for each row number, from `bits` fresh bits each."""
@@ -55,6 +56,17 @@ class AliasTables:
         place <<= 1
         place |= beyond
         return np.take(self._ids, place)
+
+    def _check(self, counts: Integers) -> None:
+        """Add up what is stored: a table that is off by one unit must never draw."""
+        capacity = 1 << (self.bits - self.slot_bits)
+        ids = self._ids.astype(np.int64).reshape(len(counts), -1, 2)
+        first = self._threshold.astype(np.int64).reshape(len(counts), -1)
+        found, row = np.zeros_like(counts), np.arange(len(counts))[:, None]
+        np.add.at(found, (row, ids[:, :, 0]), first)
+        np.add.at(found, (row, ids[:, :, 1]), capacity - first)
+        if not (np.array_equal(found, counts) and first.min() >= 0 and first.max() <= capacity):
+            raise TakifuguError("the table for drawing does not hold the channel's counts; please report the channel")
 
 
 def _longest_first(counts: Integers, slots: int) -> tuple[Integers, Integers]:
@@ -91,13 +103,3 @@ def _fill(masses: Integers, capacity: int) -> tuple[Integers, Integers, Integers
         left = np.where(give, left, masses[row, following]) - np.where(over, 0, missing)
         light, heavy = light + give, heavy + ~give
     return own, threshold, alias
-
-
-def _check(counts: Integers, ids: Integers, threshold: Integers, capacity: int) -> None:
-    """Add up the slots again: a table that is off by one unit must never draw."""
-    found = np.zeros_like(counts)
-    row = np.arange(len(counts))[:, None]
-    np.add.at(found, (row, ids[:, :, 0]), threshold)
-    np.add.at(found, (row, ids[:, :, 1]), capacity - threshold)
-    if not (np.array_equal(found, counts) and threshold.min() >= 0 and threshold.max() <= capacity):
-        raise TakifuguError("the table for drawing does not hold the channel's counts; please report the channel")
