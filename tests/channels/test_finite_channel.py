@@ -90,6 +90,7 @@ def test_costs():
     assert channel.expected_loss([1, 3], square) == pytest.approx(0.25 * 25 + 0.75 * 50)
     assert channel.share_changed(Finite([10, 0], [3, 1])) == pytest.approx(0.25 * 0.25 + 0.75 * 0.5)
     assert CHANNEL.share_changed([1, 1, 1]) == 1.0
+    assert channel.share_changed([1.7e308, 1.7e308]) == pytest.approx(0.375)
     for loss in (square[:1], np.full((2, 3), math.nan)):
         with pytest.raises(InputError, match="loss must be"):
             channel.expected_loss([1, 1], loss)
@@ -113,6 +114,7 @@ def test_it_is_frozen_and_pickles():
     copy = pickle.loads(pickle.dumps(CHANNEL))
     assert copy == CHANNEL
     assert hash(copy) == hash(CHANNEL)
+    assert repr(CHANNEL) == "<FiniteChannel from 3 to 2 values, rows of 2**2>"
     assert FiniteChannel((True,), (0,), [[1]]) != FiniteChannel((1,), (0,), [[1]])
     with pytest.raises(AttributeError):
         CHANNEL.counts = 1

@@ -171,7 +171,10 @@ def test_rows_are_found_as_tuples_arrays_and_columns():
     rows = [(2, "A"), (1, "A"), (2, "B")]
     assert channel.publish(rows).tolist() == rows
     assert channel.positions_of_columns([np.array([2, 1, 2]), np.array(["A", "A", "B"])]).tolist() == [2, 0, 1]
+    frame = pd.DataFrame({"age": [2, 1, 2], "ward": ["A", "A", "B"]})
+    assert channel.positions(frame).tolist() == [2, 0, 1]
     numbers = FiniteChannel.identity([(1, 2), (3, 4)])
+    assert numbers.positions(pd.DataFrame({"a": [3, 1], "b": [4, 2]})).tolist() == [1, 0]
     assert numbers.positions(np.array([[3, 4], [1, 2]])).tolist() == [1, 0]
     for absent in ([(1, "B")], [(7, "A")]):  # entries that are known, in a row that is not
         with pytest.raises(InputError, match="not among"):
@@ -205,6 +208,8 @@ def test_rows_are_found_as_tuples_arrays_and_columns():
         ([1, 2], [1, 2j]),
         ([1, 2], [1, (1, 2)]),
         ([2**53 - 1], [2**53]),
+        ([1, 2], np.array([1, 10**400], dtype=object)),
+        ([2**53 - 1], np.array([2**53 + 1, 0.5], dtype=object)),
         ([2**53 - 1], np.array([2**60], dtype=np.uint64)),
     ],
 )

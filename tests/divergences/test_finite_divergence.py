@@ -1,6 +1,7 @@
 """The divergence of finite laws: float64 and balls against mpmath and fractions that share no code with them."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import mpmath as mp
@@ -89,6 +90,17 @@ def test_laws_that_agree_to_many_digits_are_still_decided():
     assert decide(q, p, alpha=math.inf, epsilon=math.log(2) * (1 + 2**-50)).holds is True
     assert decide(q, p, alpha=math.inf, epsilon=math.log(2) * (1 - 2**-50)).holds is False
     assert enclose(p, p, alpha=3).upper == 0.0
+
+
+def test_threads_that_share_the_precision_do_not_share_mistakes():
+    """The precision of ball arithmetic belongs to the process: what another thread does to it may only cost time."""
+    rng = np.random.default_rng(0)
+    laws = rng.integers(1, 1000, (60, 2, 4)).tolist()
+    alone = [enclose(Masses.of(p), Masses.of(q), alpha=2.5) for p, q in laws]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda pair: enclose(Masses.of(pair[0]), Masses.of(pair[1]), alpha=2.5), laws * 5))
+    for here, there in zip(alone * 5, together, strict=True):
+        assert max(here.lower, there.lower) <= min(here.upper, there.upper)
 
 
 @pytest.mark.parametrize("alpha", [1 + 2**-52, 1e15, 1e300])

@@ -2,10 +2,12 @@
 
 import math
 import pickle
-from collections import Counter
+from collections import Counter, namedtuple
+from enum import Enum
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,6 +52,19 @@ def test_numpy_scalars_become_plain():
     assert [type(value) for value in law.values] == [int, int]
     mixed = Finite([np.float32(0.5), np.str_("x"), np.bool_(True)], [1, 1, 1])
     assert [type(value) for value in mixed.values] == [float, str, bool]
+
+
+def test_values_with_classes_of_their_own_become_plain():
+    class Colour(str, Enum):  # noqa: UP042  # as older code has it, whose str() is not its text
+        RED = "red"
+
+    Row = namedtuple("Row", "a b")
+    assert Finite([Colour.RED], [1]).values == ("red",)
+    assert type(Finite([Colour.RED], [1]).values[0]) is str
+    assert type(Finite([Row(1, 2)], [1]).values[0]) is tuple
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+    assert Finite(list(frame.itertuples(index=False)), [1, 1]).values == ((1, "x"), (2, "y"))
+    assert Finite(pd.Series([1, 2]), [1, 1]).values == (1, 2)
 
 
 def test_it_cannot_be_changed():
@@ -136,6 +151,9 @@ def test_counts_of_a_counter():
         ([(1, (2, 3))], [1], "type tuple"),
         ("abc", [1, 1, 1], "one str"),
         (7, [1], "one int"),
+        ({1, 2}, [1, 1], "order"),
+        (np.array(1), [1], "one list"),
+        (pd.DataFrame({"a": [1, 2]}), [1], "itertuples"),
         (np.ma.masked_array([1, 2], [True, False]), [1, 1], "masked"),
     ],
 )

@@ -155,6 +155,8 @@ def test_many_pairs_are_screened_in_parts(monkeypatch):
         ({"matrix": [["a", "b"], ["c", "d"]]}, "table of numbers"),
         ({"matrix": [[1.0], [1.0, 2.0]]}, "table of numbers"),
         ({"allowed": [[True]]}, "shape"),
+        ({"bits": 63}, "bits"),
+        ({"bits": 0}, "bits"),
     ],
 )
 def test_bad_input_is_a_sentence(change, sentence):

@@ -1,7 +1,7 @@
 """A finite channel: a table of whole numbers that says how likely each value is published as each other."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +22,7 @@ from takifugu.laws.finite import Finite
 from takifugu.laws.values import Value, key, number, plain
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FiniteChannel:
     """P(y given x) = counts[x, y]/denominator, exactly: the rows sum to one power of two, up to 2**62.
 
@@ -35,7 +35,7 @@ class FiniteChannel:
 
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]
-    counts: npt.NDArray[np.int64] = field(repr=False)
+    counts: npt.NDArray[np.int64]
 
     def __post_init__(self) -> None:
         """Validate, copy and freeze."""
@@ -57,8 +57,8 @@ class FiniteChannel:
     @classmethod
     def constant(cls, inputs: Sequence[Any], law: Finite, *, bits: int = BITS) -> "FiniteChannel":
         """The channel that publishes a draw from `law` (rounded to the denominator) whatever the value is."""
-        row = whole_rows(law.probabilities[None, :], bits)
-        return cls(plain(inputs), law.values, np.repeat(row, len(inputs), axis=0))
+        row, values = whole_rows(law.probabilities[None, :], bits), plain(inputs, name="inputs")
+        return cls(values, law.values, np.repeat(row, len(values), axis=0))
 
     @property
     def denominator(self) -> int:
@@ -81,6 +81,11 @@ class FiniteChannel:
     def __hash__(self) -> int:
         """Consistent with equality."""
         return hash(self._identity)
+
+    def __repr__(self) -> str:
+        """A summary: the table may be large, and a printed one helps nobody."""
+        bits = self.denominator.bit_length() - 1
+        return f"<FiniteChannel from {len(self.inputs)} to {len(self.outputs)} values, rows of 2**{bits}>"
 
     @property
     def _identity(self) -> tuple[Any, ...]:
@@ -173,6 +178,7 @@ class FiniteChannel:
         weights = self.weights_of(mass) if isinstance(mass, Finite) else vector("mass", mass)
         if len(weights) != len(self.inputs) or weights.min() < 0 or not weights.any():
             raise InputError(f"mass must be {len(self.inputs)} weights, 0 or more and not all 0, one per input")
+        weights = weights / weights.max()  # weights near the largest float have no sum
         shares: Array = weights / weights.sum()
         return shares
 

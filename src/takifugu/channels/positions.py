@@ -4,6 +4,7 @@ A value that is not on the list is refused without being shown: it is somebody's
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,8 @@ class Positions:
         """The place of each value, or an error; rows come as tuples or as an array with a column for each entry."""
         if self.width == 0:
             return self.of_columns([values])
-        rows = values if isinstance(values, np.ndarray) and values.ndim == 2 else _rows(values, self.width)
+        two = getattr(values, "ndim", 1) == 2  # an array or a data frame
+        rows = np.asarray(values, dtype=getattr(values, "dtype", object)) if two else _rows(values, self.width)
         if rows.shape[1] != self.width:
             raise InputError(f"the rows must have {self.width} columns, got {rows.shape[1]}")
         return self.of_columns([rows[:, column] for column in range(self.width)])
@@ -124,8 +126,9 @@ class _Column:
         kinds = set(map(type, given))
         if kinds <= {str}:
             return self._of_texts(given)
-        if kinds <= {float}:
-            return self._of_numbers(np.array(given, dtype=np.float64))
+        if kinds <= {int, float}:
+            with suppress(OverflowError):  # a whole number beyond the largest float, which the slow way refuses
+                return self._of_numbers(np.array(given, dtype=np.float64))
         return np.fromiter(map(self._of_one, given), dtype=np.int64, count=len(given))
 
     def _of_one(self, value: Any) -> int:

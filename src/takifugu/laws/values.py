@@ -31,7 +31,11 @@ def plain(values: Any, *, name: str = "values") -> tuple[Value, ...]:
         raise InputError(f"{name} must be a list of values, got one {type(values).__name__}")
     if isinstance(values, np.ma.MaskedArray):
         raise InputError(f"{name} must not be a masked array, which holds values it hides: give x.compressed()")
-    if isinstance(values, np.ndarray) and values.ndim == 2:
+    if isinstance(values, set | frozenset):
+        raise InputError(f"{name} must have an order, and a set has none: give a list")
+    if (dimensions := getattr(values, "ndim", 1)) != 1:
+        if not isinstance(values, np.ndarray) or dimensions != 2:  # a data frame would give its columns' names
+            raise InputError(f"{name} must be one list: of a data frame give list(frame.itertuples(index=False))")
         values = map(tuple, values.tolist())  # a row of an array is a row of a table
     found = tuple(_value(value, f"{name}[{place}]") for place, value in enumerate(values))
     if not found:
@@ -84,7 +88,7 @@ def _scalar(value: Any, name: str) -> Scalar:
     if isinstance(value, str):
         if "\0" in value:  # numpy drops it from the end of a text, and two labels would become one
             raise InputError(f"{name} is a text with a NUL character: remove it")
-        return str(value)
+        return str.__str__(value)  # of a text with a class of its own, such as an Enum, the text
     if isinstance(value, int):
         if abs(value) >= _TOO_LARGE:
             raise InputError(

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from takifugu._validation import Array
-from takifugu.channels.counts import BITS, whole_rows
+from takifugu._validation import Array, integer
+from takifugu.channels.counts import BITS, MOST_BITS, whole_rows
 from takifugu.divergences.proved.finite import Counts
 from takifugu.errors import CalibrationError, InputError
 from takifugu.mechanisms.optimal.exact_promise import Promise
@@ -54,6 +54,8 @@ def repaired(
     """
     promise = Promise(laws=laws, pairs=pairs, alpha=alpha, epsilon=epsilon, odds=odds, radius=radius)
     given = _numbers(matrix, promise)
+    if not 1 <= integer("bits", bits, least=1) <= MOST_BITS:
+        raise InputError(f"bits must lie between 1 and {MOST_BITS}, got {bits}")
     open_to = np.ones(given.shape, dtype=bool) if allowed is None else np.asarray(allowed, dtype=bool)
     if open_to.shape != given.shape:
         raise InputError(f"allowed must have the shape of the matrix, {given.shape}, got {open_to.shape}")
