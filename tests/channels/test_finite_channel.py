@@ -166,6 +166,9 @@ def test_sentences():
         "of 100 people with (1, A), 98 stay, 2 become (2, B), 1 other outcome happens to fewer than 1 in 100"
     ]
     assert FiniteChannel(["a"], ["b"], [[1]]).sentences() == ["of 100 people with a, all become b"]
+    assert FiniteChannel([1], [1, 2], [[2**12 - 1, 1]]).sentences() == [
+        "of 100 people with 1, nearly all stay, 1 other outcome happens to fewer than 1 in 100"
+    ]
     assert "1 becomes 2" in FiniteChannel([1], [1, 2], [[127, 1]]).sentences()[0]
 
 

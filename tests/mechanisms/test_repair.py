@@ -43,7 +43,7 @@ def test_repairing_an_optimum_costs_less_than_three_in_ten_thousand(seed):
     counts = repaired(solved, laws=laws, pairs=BOTH, odds=odds)
     error = float(mass @ (counts / 2**32 * loss).sum(axis=1))
     assert least * (1 - 1e-6) - 1e-9 <= error <= least * (1 + 3e-4) + 1e-9
-    assert Promise(laws=laws, pairs=BOTH, odds=odds).is_kept(counts, 2**32)
+    assert Promise(laws=laws, pairs=BOTH, odds=odds).is_kept(counts)
 
 
 def test_what_already_holds_is_only_rounded():
@@ -73,7 +73,16 @@ def test_a_solver_that_lies_gets_a_channel_all_the_same(nonsense):
     for promise in ({"odds": 1.5}, {"alpha": 2.0, "epsilon": 0.01}, {"alpha": 64.0, "epsilon": 1.0, "odds": 2}):
         counts = repaired(nonsense, laws=COINS, pairs=BOTH, **promise)
         assert counts.sum(axis=1).tolist() == [2**32] * 2
-        assert Promise(laws=COINS, pairs=BOTH, **promise).is_kept(counts, 2**32)
+        assert Promise(laws=COINS, pairs=BOTH, **promise).is_kept(counts)
+
+
+@pytest.mark.parametrize("alpha", [1 + 1e-9, 2.0, 1e9, math.inf])
+def test_a_budget_below_every_rounding_leaves_a_constant(alpha):
+    rng = np.random.default_rng(0)
+    laws = rng.dirichlet(np.full(40, 0.5), 3)
+    pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
+    counts = repaired(np.eye(40), laws=laws, pairs=pairs, alpha=alpha, epsilon=5e-324)
+    assert (counts == counts[0]).all()
 
 
 def test_forbidden_moves_stay_forbidden():
@@ -81,7 +90,7 @@ def test_forbidden_moves_stay_forbidden():
     laws = np.array([[5.0, 1, 1], [1, 1, 5]])
     counts = repaired(np.eye(3), laws=laws, pairs=BOTH, odds=1.2, allowed=allowed)
     assert (counts[~allowed] == 0).all()
-    assert Promise(laws=laws, pairs=BOTH, odds=1.2).is_kept(counts, 2**32)
+    assert Promise(laws=laws, pairs=BOTH, odds=1.2).is_kept(counts)
 
 
 def test_where_no_output_is_open_to_all_a_fallback_helps_or_an_error_says_so():
@@ -91,7 +100,7 @@ def test_where_no_output_is_open_to_all_a_fallback_helps_or_an_error_says_so():
     flat = blocks / 2
     counts = repaired(np.eye(4), fallback=flat, **promise)
     assert (counts[~blocks] == 0).all()
-    assert Promise(laws=laws, pairs=BOTH, odds=2.0).is_kept(counts, 2**32)
+    assert Promise(laws=laws, pairs=BOTH, odds=2.0).is_kept(counts)
     with pytest.raises(CalibrationError, match="forbidden moves"):
         repaired(np.eye(4), **{**promise, "odds": 1.9}, fallback=flat)
     with pytest.raises(CalibrationError, match="no output at all"):
@@ -116,14 +125,21 @@ def test_a_radius_asks_for_more():
 def test_the_float_screen_is_never_believed(monkeypatch):
     monkeypatch.setattr(Promise, "seems_kept", lambda self, matrix: True)
     counts = repaired(np.eye(2), laws=np.eye(2), pairs=BOTH, odds=3)
-    assert Promise(laws=np.eye(2), pairs=BOTH, odds=3).is_kept(counts, 2**32)
+    assert Promise(laws=np.eye(2), pairs=BOTH, odds=3).is_kept(counts)
     assert counts.max() <= 3 * counts.min()
 
 
 def test_equality_of_odds_is_kept_and_one_unit_more_is_not():
     promise = Promise(laws=np.eye(2), pairs=[(0, 1)], odds=3)
-    assert promise.is_kept(np.array([[12, 4], [4, 12]]), 16)
-    assert not promise.is_kept(np.array([[13, 3], [4, 12]]), 16)
+    assert promise.is_kept(np.array([[12, 4], [4, 12]]))
+    assert not promise.is_kept(np.array([[13, 3], [4, 12]]))
+
+
+def test_only_channels_are_proved():
+    promise = Promise(laws=np.eye(2), pairs=[(0, 1)], odds=3)
+    for counts in ([[12, 4], [4, 13]], [[12, 4, 0]], [[0.5, 0.5], [0.5, 0.5]]):
+        with pytest.raises(InputError, match="counts"):
+            promise.is_kept(np.array(counts))
 
 
 def test_many_pairs_are_screened_in_parts(monkeypatch):

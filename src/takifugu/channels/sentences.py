@@ -20,8 +20,8 @@ def sentence(value: Value, outputs: Sequence[Value], shares: Array) -> str:
     people = np.array(hundred(shares))
     stays = [place for place, output in enumerate(outputs) if key(output) == key(value)]
     order = sorted(np.flatnonzero(people).tolist(), key=lambda place: (place not in stays, -people[place], place))
-    parts = [_part(int(people[place]), None if place in stays else outputs[place]) for place in order]
     rare = int(((shares > 0) & (people == 0)).sum())
+    parts = [_part(int(people[place]), None if place in stays else outputs[place], rare) for place in order]
     if rare:
         parts.append(f"{rare} other outcome{'s happen' if rare > 1 else ' happens'} to fewer than 1 in 100")
     return f"of 100 people with {named(value)}, {', '.join(parts)}"
@@ -47,9 +47,7 @@ def named(value: Value) -> str:
     return str(value)
 
 
-def _part(people: int, becomes: Value | None) -> str:
-    if becomes is None:
-        return "all stay" if people == 100 else f"{people} stay{'s' if people == 1 else ''}"
-    if people == 100:
-        return f"all become {named(becomes)}"
-    return f"{people} become{'s' if people == 1 else ''} {named(becomes)}"
+def _part(people: int, becomes: Value | None, rare: int) -> str:
+    number = ("nearly all" if rare else "all") if people == 100 else str(people)
+    ending = "s" if people == 1 else ""
+    return f"{number} stay{ending}" if becomes is None else f"{number} become{ending} {named(becomes)}"

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array, budget, integer, reals
+from takifugu.channels.counts import checked_counts
 from takifugu.divergences.finite import divergence, lowered, order_or_odds, raised
 from takifugu.divergences.proved.finite import Counts, Extremes, Masses, exact_odds, holds, within_odds
 from takifugu.errors import InputError
@@ -49,11 +50,13 @@ class Promise:
         odds = None if self.odds is None else exact_odds(self.odds)
         if epsilon is None and odds is None:
             raise InputError("a promise needs epsilon, odds, or both")
-        radius = np.zeros(len(laws)) if self.radius is None else reals("radius", self.radius)
+        radius = np.zeros(len(laws)) if self.radius is None else reals("radius", self.radius).copy()
         if radius.shape != (len(laws),) or not ((radius >= 0) & np.isfinite(radius)).all():
             raise InputError(f"radius must have one finite number, 0 or more, for each of the {len(laws)} laws")
         checked = {"laws": laws, "pairs": pairs, "epsilon": epsilon, "odds": odds, "radius": radius}
         for name, value in checked.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
             object.__setattr__(self, name, value)
 
     @cached_property
@@ -78,8 +81,13 @@ class Promise:
                 return False
         return True
 
-    def is_kept(self, counts: Counts, denominator: int) -> bool:
-        """Whether the channel counts/denominator is proved to keep it (proofs/finite-channels.md)."""
+    def is_kept(self, counts: Counts) -> bool:
+        """Whether a channel of whole numbers is proved to keep it (proofs/finite-channels.md).
+
+        The rows must sum to one power of two: what is no channel is refused, because the proof speaks of channels.
+        """
+        counts = checked_counts(counts, self.laws.shape[1], np.shape(counts)[-1])
+        denominator = int(counts[0].sum())
         extremes = Extremes.of(counts, denominator)
         published = {i: self._law(i).through(counts, denominator) for i in {i for pair in self.pairs for i in pair}}
         reach = np.asarray(self.radius).tolist()
