@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         MissingExtraError,
         TakifuguError,
     )
+    from takifugu.laws.finite import Finite
     from takifugu.laws.mixture import Mixture
     from takifugu.mechanisms import list_mechanisms
     from takifugu.queries.bnn import BNN
@@ -42,6 +43,7 @@ _HOME = {
     "CalibrationError": "takifugu.errors",
     "Certificate": "takifugu.certificates",
     "CertificationError": "takifugu.errors",
+    "Finite": "takifugu.laws.finite",
     "GP": "takifugu.queries.gp",
     "InputError": "takifugu.errors",
     "Mean": "takifugu.queries.mean",
@@ -75,6 +77,7 @@ __all__ = [
     "Certificate",
     "CertificationError",
     "CompositionError",
+    "Finite",
     "InputError",
     "Ledger",
     "LedgerError",
