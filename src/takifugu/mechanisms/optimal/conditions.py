@@ -78,18 +78,17 @@ class Setting:
         return self.program.factor * (1.0 - self.margin)
 
     @cached_property
-    def _repeats(self) -> int:
-        return (self.orders > 0) + (self.factor < np.inf)
-
-    @cached_property
     def left(self) -> Indices:
         """The first law of every cone."""
-        return np.tile(self.program.left, self._repeats)
+        return self._cones(self.program.left)
 
     @cached_property
     def right(self) -> Indices:
         """The second law of every cone."""
-        return np.tile(self.program.right, self._repeats)
+        return self._cones(self.program.right)
+
+    def _cones(self, laws: Indices) -> Indices:
+        return np.concatenate([laws if self.orders else laws[:0], laws if self.factor < np.inf else laws[:0]])
 
     @cached_property
     def power(self) -> Array:

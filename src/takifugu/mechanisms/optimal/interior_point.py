@@ -18,10 +18,20 @@ from takifugu.mechanisms.optimal.program import Mask, Program
 from takifugu.mechanisms.optimal.promise import violation
 
 MOST_STEPS = 150
-_NEAR_BOUNDARY = 0.995
-_LEAST_SHRINK = {False: 1e-3, True: 0.1}  # of complementarity, in one step; where the promise is curved, less is asked
 _SMALL_CHANGE = 1e4
 _PATIENCE = 12
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How far towards the boundary a step goes, and by how much complementarity may shrink at the most."""
+
+    reach: float
+    shrink: float
+
+
+_STRAIGHT = Pace(0.995, 1e-3)
+_CURVED = (Pace(0.9, 0.2), Pace(0.6, 0.4), Pace(0.4, 0.6))  # where haste fails, one starts again with less
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,11 @@ class Iterate:
     iterations: int
 
     @property
+    def excess(self) -> float:
+        """How far the value is above the bound, with a price on what is violated."""
+        return self.value * (1.0 + self.violation) - self.bound
+
+    @property
     def gap(self) -> float:
         """How far the value is above the bound, over the value; what is violated counts as well."""
         return (self.value - self.bound) / max(self.value, 1e-300) + self.violation
@@ -46,22 +61,39 @@ def interior_point(
     allowed: Mask,
     *,
     goal: float = 1e-7,
-    most_steps: int = MOST_STEPS,
+    enough: float = 1e-5,
     progress: Callable[[int, float], None] | None = None,
 ) -> Iterate:
-    """The best iterate found: once its gap is `goal` or less, or when no step helps any more."""
+    """The best iterate found: once its gap is `goal`, or `enough` when no step helps any more, or what there is."""
     scale = _scale(program, allowed)
-    setting = Setting(program, np.ascontiguousarray(allowed.T), np.ascontiguousarray(program.cost.T) / scale, scale)
+    cost = np.ascontiguousarray(program.cost.T) / scale
+    setting = Setting(program, np.ascontiguousarray(allowed.T), cost, scale)
+    best: Iterate | None = None
+    with np.errstate(all="ignore"):  # what overflows leads to a worse point, and a worse point is not kept
+        for pace in _CURVED if setting.orders else (_STRAIGHT,):
+            found = _run(setting, pace, goal, 0 if best is None else best.iterations, progress)
+            if best is None or found.gap < best.gap:
+                best = found
+            if best.gap <= enough:
+                break
+    assert best is not None
+    return best
+
+
+def _run(
+    setting: Setting, pace: Pace, goal: float, before: int, progress: Callable[[int, float], None] | None
+) -> Iterate:
     at = start(setting)
-    best = _iterate(setting, at, scale, 0)
-    stalled = 0
-    for k in range(1, most_steps + 1):
-        moved = _advance(setting, at)
+    best = _iterate(setting, at, before)
+    stalled, least = 0, best.excess
+    for k in range(before + 1, before + MOST_STEPS + 1):
+        moved = _advance(setting, at, pace)
         if moved is None:
             break
         at, size = moved
-        found = _iterate(setting, at, scale, k)
-        stalled = 0 if found.gap < 0.9 * best.gap else stalled + 1
+        found = _iterate(setting, at, k)
+        stalled = 0 if found.excess < 0.9 * least else stalled + 1
+        least = min(least, found.excess)
         if found.gap < best.gap:
             best = found
         if progress is not None:
@@ -137,7 +169,7 @@ def _slimmest(setting: Setting) -> float:
     return float(np.clip(left[left > 0].min(initial=1.0), 1e-6, 1.0))
 
 
-def _advance(setting: Setting, at: Point) -> tuple[Point, float] | None:
+def _advance(setting: Setting, at: Point, pace: Pace) -> tuple[Point, float] | None:
     """One predictor-corrector step (Mehrotra's); None where the linear algebra gives up."""
     curved = setting.orders > 0
     try:
@@ -149,8 +181,8 @@ def _advance(setting: Setting, at: Point) -> tuple[Point, float] | None:
             primal = dual = min(primal, dual)
         then = complementarity(setting, at.moved(ahead, primal, dual))
         shrink = min(1.0, max(then / now, 0.0)) ** 3
-        step = newton.step(max(shrink, _LEAST_SHRINK[curved]) * now, ahead)
-        primal, dual = (_NEAR_BOUNDARY * longest for longest in _longest(setting, at, step))
+        step = newton.step(max(shrink, pace.shrink) * now, ahead)
+        primal, dual = (pace.reach * longest for longest in _longest(setting, at, step))
     except np.linalg.LinAlgError:
         return None
     if not curved:
@@ -170,7 +202,8 @@ def _settled(setting: Setting, at: Point) -> Point:
     q = setting.sides(at.channel, at.ends)[1][:, :k]
     logs = np.log(np.maximum(setting.kappa[:k] * at.cone_weight[:, :k] / (alpha * at.weight[:k]), 1e-300))
     parts = q * np.exp(np.clip(logs * alpha / (alpha - 1.0), -600.0, 600.0))
-    small = np.abs(parts - at.parts) * at.weight[:k] < _SMALL_CHANGE * complementarity(setting, at)
+    change = np.abs(parts - at.parts)
+    small = change * at.weight[:k] < _SMALL_CHANGE * complementarity(setting, at)
     room = setting.room(at.channel, parts, at.ends)[:, :k]
     parts = np.where(small & (room > 0.3 * at.cone_slack[:, :k]) & setting.live[:, :k], parts, at.parts)
     room = setting.room(at.channel, parts, at.ends)
@@ -209,28 +242,29 @@ def _until_zero(parts: list[tuple[Array, Array]]) -> float:
     return 1.0 / max(1.0, steepest)
 
 
-def _iterate(setting: Setting, at: Point, scale: float, iterations: int) -> Iterate:
+def _iterate(setting: Setting, at: Point, iterations: int) -> Iterate:
     program = setting.program
     matrix = np.maximum(at.channel.T, 0.0)
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
-    duals = multipliers(setting, at, scale)
+    duals = multipliers(setting, at)
     return Iterate(
         matrix, duals, program.value(matrix), estimate(program, duals), violation(program, matrix), iterations
     )
 
 
-def multipliers(setting: Setting, at: Point, scale: float) -> Duals:
+def multipliers(setting: Setting, at: Point) -> Duals:
     """What the point says about the lower bound, in the units of the program's loss."""
-    program, k = setting.program, setting.orders
-    ratios = np.ones((len(at.channel), k))
+    program, k, scale = setting.program, setting.orders, setting.scale
+    weights, ratios = np.zeros(k), np.ones((len(at.channel), k))
     if k:
         # The plane whose slope in p is the cone's multiplier: α(r/κ)^{α−1}λ = κζ.
         weight = np.maximum(at.weight[:k], 1e-300)
         touch = setting.kappa[:k] * at.cone_weight[:, :k] / (program.alpha * weight)
         logs = np.log(np.maximum(touch, 1e-300)) / (program.alpha - 1.0) + np.log(setting.kappa[:k])
         ratios = np.exp(np.clip(logs, -300.0, 300.0))
+        weights = weight * scale * -np.expm1(-program.log_budget)
     return Duals(
-        weights=np.maximum(at.weight[:k], 0.0) * scale * -np.expm1(-program.log_budget) if k else np.zeros(0),
+        weights=weights,
         ratios=ratios,
         odds=np.maximum(at.cone_weight[:, k:], 0.0) * scale,
         kept=at.kept * scale,
