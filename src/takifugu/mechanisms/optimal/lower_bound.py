@@ -12,8 +12,9 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.mechanisms.optimal.duals import Duals
-from takifugu.mechanisms.optimal.program import Program
+from takifugu.mechanisms.optimal.program import Mask, Program
 from takifugu.mechanisms.optimal.promise import Excess
+from takifugu.mechanisms.optimal.wishes import allowed_moves
 
 _UNIT = 2.0**-53
 _TINY = 1e-290  # above the sum of whatever underflows to zero
@@ -44,21 +45,18 @@ class Bracket:
 def lower_bound(program: Program, duals: Duals) -> float:
     """A proved lower bound on the cost of every channel on this alphabet that keeps the promise and the wishes."""
     at = bracket(program, duals.checked(program), proved_tangents(program, duals))
-    return total(least(program, at), at.constant)
+    return total(least(at, allowed_moves(program)), at.constant)
 
 
-def estimate(program: Program, duals: Duals) -> float:
+def estimate(program: Program, duals: Duals, allowed: Mask) -> float:
     """The same bound up to rounding errors, quickly: for the solver to see how far it has come."""
     at = bracket(program, duals, float_tangents(program, duals))
-    return float(least(program, at).sum() + at.constant)
+    return float(least(at, allowed).sum() + at.constant)
 
 
-def least(program: Program, at: Bracket) -> Array:
-    """Per input, the least that any allowed output costs in the Lagrangian, rounding errors taken off."""
-    below = at.value - at.error
-    if program.forbidden is not None:
-        below = np.where(program.forbidden, np.inf, below)
-    return np.asarray(below.min(axis=1))
+def least(at: Bracket, allowed: Mask) -> Array:
+    """Per input, the least that any possible output costs in the Lagrangian, rounding errors taken off."""
+    return np.asarray(np.where(allowed, at.value - at.error, np.inf).min(axis=1))
 
 
 def total(rows: Array, constant: float) -> float:
