@@ -1,0 +1,280 @@
+"""A primal-dual interior point for the program, in the structure of the channel.
+
+It starts at a channel whose rows are all alike, which loses nothing and so is strictly inside. Nothing here is
+trusted: what it returns is a channel and multipliers, and lower_bound.py proves what they are worth.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.mechanisms.optimal.conditions import Point, Setting, conditions
+from takifugu.mechanisms.optimal.duals import Duals
+from takifugu.mechanisms.optimal.lower_bound import estimate
+from takifugu.mechanisms.optimal.newton import Newton
+from takifugu.mechanisms.optimal.program import Mask, Program
+from takifugu.mechanisms.optimal.promise import violation
+
+MOST_STEPS = 150
+_SMALL_CHANGE = 1e4
+_PATIENCE = 12
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How far towards the boundary a step goes, and by how much complementarity may shrink at the most."""
+
+    reach: float
+    shrink: float
+
+
+_STRAIGHT = Pace(0.995, 1e-3)
+_CURVED = (Pace(0.9, 0.2), Pace(0.6, 0.4), Pace(0.4, 0.6))  # where haste fails, one starts again with less
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """A channel (inputs × outputs) and multipliers, with what they are worth in floats."""
+
+    matrix: Array
+    duals: Duals
+    value: float
+    bound: float
+    violation: float
+    iterations: int
+
+    @property
+    def excess(self) -> float:
+        """How far the value is above the bound, with a price on what is violated."""
+        return self.value * (1.0 + self.violation) - self.bound
+
+    @property
+    def gap(self) -> float:
+        """How far the value is above the bound, over the value; what is violated counts as well."""
+        return (self.value - self.bound) / max(self.value, 1e-300) + self.violation
+
+
+def interior_point(
+    program: Program,
+    allowed: Mask,
+    *,
+    goal: float = 1e-7,
+    enough: float = 1e-5,
+    progress: Callable[[int, float], None] | None = None,
+) -> Iterate:
+    """The best iterate found: once its gap is `goal`, or `enough` when no step helps any more, or what there is."""
+    scale = _scale(program, allowed)
+    cost = np.ascontiguousarray(program.cost.T) / scale
+    setting = Setting(program, np.ascontiguousarray(allowed.T), cost, scale)
+    best: Iterate | None = None
+    with np.errstate(all="ignore"):  # what overflows leads to a worse point, and a worse point is not kept
+        for pace in _CURVED if setting.orders else (_STRAIGHT,):
+            found = _run(setting, pace, goal, 0 if best is None else best.iterations, progress)
+            if best is None or found.gap < best.gap:
+                best = found
+            if best.gap <= enough:
+                break
+    assert best is not None
+    return best
+
+
+def _run(
+    setting: Setting, pace: Pace, goal: float, before: int, progress: Callable[[int, float], None] | None
+) -> Iterate:
+    at = start(setting)
+    best = _iterate(setting, at, before)
+    stalled, least = 0, best.excess
+    for k in range(before + 1, before + MOST_STEPS + 1):
+        moved = _advance(setting, at, pace)
+        if moved is None:
+            break
+        at, size = moved
+        found = _iterate(setting, at, k)
+        stalled = 0 if found.excess < 0.9 * least else stalled + 1
+        least = min(least, found.excess)
+        if found.gap < best.gap:
+            best = found
+        if progress is not None:
+            progress(k, best.gap)
+        if best.gap <= goal or stalled > _PATIENCE or size < 1e-10:
+            break
+    return best
+
+
+def start(setting: Setting) -> Point:
+    """The same row for every input, half the mass and half level, and multipliers on the central path."""
+    program, allowed, k = setting.program, setting.allowed, setting.orders
+    m, n = allowed.shape
+    level = np.full(m, 1.0 / m)
+    if program.keep == "marginal":
+        level = program.pooled.copy()
+    elif m == n:
+        level = 0.5 * level + 0.5 * program.pooled
+    channel = np.where(allowed, level[:, None], 0.0)
+    target = 1.0 / allowed.sum()
+    ends = np.zeros((m, 2))
+    over = under = np.zeros((m, n))
+    if program.radius is not None:
+        tall = np.maximum(level, 1e-12)
+        margin = 0.01 * tall * _slimmest(setting)
+        ends = np.stack([tall + margin, channel.min(axis=1) - margin], axis=1)
+    p, q = setting.sides(channel, ends)
+    # Where all rows are alike, t = q(1 + 1/C)/2 leaves room in the cone and in the sum of the t.
+    parts = 0.5 * q[:, :k] * (1.0 + np.exp(-program.log_budget)) if k else np.zeros((m, 0))
+    parts = np.where(setting.live[:, :k], parts, 0.0)
+    room = setting.room(channel, parts, ends)
+    cone_slack = np.where(setting.live, np.maximum(room, 1e-3 * np.minimum(p, q)), 1.0)
+    slack = np.full(k + (program.diagonal is not None), 0.1)
+    if k:
+        slack[:k] = np.maximum(1.0 - setting.margin - parts.sum(axis=0), 1e-6)
+    # Multipliers that meet the dual conditions exactly: the same for every output, because all rows are alike.
+    cone_weight = np.where(setting.live, target * m / cone_slack.sum(axis=0), 0.0)
+    ratio = setting.ratio(q, parts)
+    pull = setting.power[:k] * (ratio * q * cone_weight)[:, :k] / np.maximum(parts, 1e-300)
+    weight = np.full(slack.size, target / 0.1)
+    weight[:k] = pull.max(axis=0, initial=0.0)
+    slope_q = -(1.0 - setting.power) * ratio * cone_weight
+    pressure = cone_weight @ program.reach[setting.left] - slope_q @ program.reach[setting.right]
+    if program.radius is not None:
+        over = under = np.repeat(pressure[:, None] / n, n, axis=1)
+    dual = setting.cost + cone_weight @ program.shares[setting.left] + slope_q @ program.shares[setting.right]
+    if program.diagonal is not None:
+        dual = dual - weight[-1] * np.diag(program.pooled)
+    least = np.where(allowed, dual, np.inf).min(axis=0)
+    rows = least - np.maximum(np.where(allowed, dual - least, 0.0).mean(axis=0), target / channel.max())
+    return Point(
+        channel=channel,
+        reduced=np.where(allowed, dual - rows, 0.0),
+        parts=parts,
+        slack=slack,
+        weight=weight,
+        cone_slack=cone_slack,
+        cone_weight=cone_weight,
+        rows=rows,
+        kept=np.zeros(m if program.keep == "marginal" else 0),
+        mean=np.zeros(n if program.unbiased else 1 if program.keep == "mean" else 0),
+        ends=ends,
+        over=over,
+        under=under,
+    )
+
+
+def _slimmest(setting: Setting) -> float:
+    """How much of q is left at the least, next to the spread of a column that has forbidden entries."""
+    program = setting.program
+    held = setting.allowed.astype(np.float64) @ program.shares.T - program.reach
+    left = np.where(setting.allowed.all(axis=1)[:, None], 1.0, held)[:, program.right]
+    return float(np.clip(left[left > 0].min(initial=1.0), 1e-6, 1.0))
+
+
+def _advance(setting: Setting, at: Point, pace: Pace) -> tuple[Point, float] | None:
+    """One predictor-corrector step (Mehrotra's); None where the linear algebra gives up."""
+    curved = setting.orders > 0
+    try:
+        newton = Newton(setting, at, conditions(setting, at))
+        ahead = newton.step(0.0)
+        now = complementarity(setting, at)
+        primal, dual = _longest(setting, at, ahead)
+        if curved:
+            primal = dual = min(primal, dual)
+        then = complementarity(setting, at.moved(ahead, primal, dual))
+        shrink = min(1.0, max(then / now, 0.0)) ** 3
+        step = newton.step(max(shrink, pace.shrink) * now, ahead)
+        primal, dual = (pace.reach * longest for longest in _longest(setting, at, step))
+    except np.linalg.LinAlgError:
+        return None
+    if not curved:
+        return at.moved(step, primal, dual), min(primal, dual)
+    size = min(primal, dual)
+    return _settled(setting, at.moved(step, size, size)), size
+
+
+def _settled(setting: Setting, at: Point) -> Point:
+    """The same point, with t and the cones' slacks set to what the rest of the point says they are.
+
+    In a column that is about to vanish p, q and t change by large factors in one step, and the ratio t/q, which alone
+    enters the dual conditions, is left far off. Where the cone's multiplier gives a t that changes little, and leaves
+    room, it is taken: the dual condition of t then holds exactly, and columns vanish without a trace.
+    """
+    alpha, k = setting.program.alpha, setting.orders
+    q = setting.sides(at.channel, at.ends)[1][:, :k]
+    logs = np.log(np.maximum(setting.kappa[:k] * at.cone_weight[:, :k] / (alpha * at.weight[:k]), 1e-300))
+    parts = q * np.exp(np.clip(logs * alpha / (alpha - 1.0), -600.0, 600.0))
+    change = np.abs(parts - at.parts)
+    small = change * at.weight[:k] < _SMALL_CHANGE * complementarity(setting, at)
+    room = setting.room(at.channel, parts, at.ends)[:, :k]
+    parts = np.where(small & (room > 0.3 * at.cone_slack[:, :k]) & setting.live[:, :k], parts, at.parts)
+    room = setting.room(at.channel, parts, at.ends)
+    fine = setting.live & (room > 0.1 * at.cone_slack)
+    return replace(at, parts=parts, cone_slack=np.where(fine, room, at.cone_slack))
+
+
+def complementarity(setting: Setting, at: Point) -> float:
+    """The mean of all products of a slack and its multiplier."""
+    products = [
+        (at.channel * at.reduced)[setting.allowed],
+        at.slack * at.weight,
+        (at.cone_slack * at.cone_weight)[setting.live],
+    ]
+    if setting.program.radius is not None:
+        over, under = at.room
+        products += [(over * at.over).ravel(), (under * at.under).ravel()]
+    return float(np.concatenate(products).mean())
+
+
+def _longest(setting: Setting, at: Point, step: Point) -> tuple[float, float]:
+    """The longest primal and dual steps, up to one, that keep every slack and every multiplier above zero."""
+    primal = [(getattr(at, f), getattr(step, f)) for f in ("channel", "slack", "cone_slack", "parts")]
+    dual = [(getattr(at, f), getattr(step, f)) for f in ("reduced", "weight", "cone_weight")]
+    if setting.program.radius is not None:
+        primal += list(zip(at.room, step.room, strict=True))
+        primal.append((setting.sides(at.channel, at.ends)[1], setting.sides(step.channel, step.ends)[1]))
+        dual += [(at.over, step.over), (at.under, step.under)]
+    return _until_zero(primal), _until_zero(dual)
+
+
+def _until_zero(parts: list[tuple[Array, Array]]) -> float:
+    steepest = max((float((-d / np.maximum(v, 1e-300)).max(initial=0.0)) for v, d in parts), default=0.0)
+    if np.isnan(steepest):
+        raise np.linalg.LinAlgError("the step is not a number")
+    return 1.0 / max(1.0, steepest)
+
+
+def _iterate(setting: Setting, at: Point, iterations: int) -> Iterate:
+    program = setting.program
+    matrix = np.maximum(at.channel.T, 0.0)
+    matrix = matrix / matrix.sum(axis=1, keepdims=True)
+    duals = multipliers(setting, at)
+    return Iterate(
+        matrix, duals, program.value(matrix), estimate(program, duals, setting.allowed.T), violation(program, matrix), iterations
+    )
+
+
+def multipliers(setting: Setting, at: Point) -> Duals:
+    """What the point says about the lower bound, in the units of the program's loss."""
+    program, k, scale = setting.program, setting.orders, setting.scale
+    weights, ratios = np.zeros(k), np.ones((len(at.channel), k))
+    if k:
+        # The plane whose slope in p is the cone's multiplier: α(r/κ)^{α−1}λ = κζ.
+        weight = np.maximum(at.weight[:k], 1e-300)
+        touch = setting.kappa[:k] * at.cone_weight[:, :k] / (program.alpha * weight)
+        logs = np.log(np.maximum(touch, 1e-300)) / (program.alpha - 1.0) + np.log(setting.kappa[:k])
+        ratios = np.exp(np.clip(logs, -300.0, 300.0))
+        weights = weight * scale * -np.expm1(-program.log_budget)
+    return Duals(
+        weights=weights,
+        ratios=ratios,
+        odds=np.maximum(at.cone_weight[:, k:], 0.0) * scale,
+        kept=at.kept * scale,
+        mean=at.mean * scale,
+        diagonal=float(max(at.weight[-1], 0.0)) * scale if program.diagonal is not None else 0.0,
+        spread=(at.over - at.under).T * scale if program.radius is not None else np.zeros((0, 0)),
+    )
+
+
+def _scale(program: Program, allowed: Mask) -> float:
+    """The cost of a typical channel, which the solver takes as its unit."""
+    mean = float(np.where(allowed, program.cost, 0.0).sum() / max(1, allowed.shape[1]))
+    return mean if mean > 0 else 1.0

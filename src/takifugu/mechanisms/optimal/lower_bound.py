@@ -1,0 +1,181 @@
+"""Nothing can be better: a number that no channel which keeps the promise and the wishes costs less than.
+
+Tangent planes and weak duality (proofs/optimal.md). The multipliers may come from anywhere and be wrong by any amount:
+the bound is true for all of them. The tangents are computed in ball arithmetic; what follows are sums of products of
+floats, whose rounding errors are bounded term by term and taken off.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.mechanisms.optimal.duals import Duals
+from takifugu.mechanisms.optimal.program import Mask, Program
+from takifugu.mechanisms.optimal.promise import Excess
+from takifugu.mechanisms.optimal.wishes import allowed_moves
+
+_UNIT = 2.0**-53
+_TINY = 1e-290  # above the sum of whatever underflows to zero
+_PRECISION = 128
+
+
+@dataclass(frozen=True)
+class Tangents:
+    """Planes that lie below the promise: λG(p, q) ≥ slope_p·p + slope_q·q, m × C each, and λα/(C−1), λ(α−1)/(C−1)."""
+
+    slope_p: Array
+    slope_q: Array
+    lift_p: Array
+    lift_q: Array
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """What a unit of K(y|x) costs in the Lagrangian, a bound on the rounding error of that, and the constant."""
+
+    value: Array
+    error: Array
+    constant: float
+    tilt: Array  # n × m, the part that is linear in the output's number: m(x)θ or ψ(x)
+    law_part: Array  # n × m, all but the loss, the tilt, and the diagonal
+
+
+def lower_bound(program: Program, duals: Duals) -> float:
+    """A proved lower bound on the cost of every channel on this alphabet that keeps the promise and the wishes."""
+    at = bracket(program, duals.checked(program), proved_tangents(program, duals))
+    return total(least(at, allowed_moves(program)), at.constant)
+
+
+def estimate(program: Program, duals: Duals, allowed: Mask) -> float:
+    """The same bound up to rounding errors, quickly: for the solver to see how far it has come."""
+    at = bracket(program, duals, float_tangents(program, duals))
+    return float(least(at, allowed).sum() + at.constant)
+
+
+def least(at: Bracket, allowed: Mask) -> Array:
+    """Per input, the least that any possible output costs in the Lagrangian, rounding errors taken off."""
+    return np.asarray(np.where(allowed, at.value - at.error, np.inf).min(axis=1))
+
+
+def total(rows: Array, constant: float) -> float:
+    """The sum, rounded down; zero where it is less, because a loss is never negative."""
+    if not np.isfinite(rows).all() or not math.isfinite(constant):
+        return 0.0  # what every channel costs at least; an overflow proves nothing more
+    return max(0.0, math.nextafter(math.fsum([*rows.tolist(), constant]), -math.inf))
+
+
+def bracket(program: Program, duals: Duals, tangents: Tangents) -> Bracket:
+    """The Lagrangian's coefficients, with a bound on their rounding errors."""
+    n, m = program.size
+    left, right, c = program.left, program.right, len(program.constraints)
+    shares, pooled, reach = program.shares, program.pooled, program.reach
+    plus, minus = np.zeros((m, c)), np.zeros((m, c))  # coefficients of p_i and p_j
+    pressure = np.zeros(m)
+    sizes = np.zeros(m)
+    if duals.weights.size:
+        plus, minus = plus + tangents.slope_p, minus + tangents.slope_q
+        up, down = tangents.slope_p + tangents.lift_p, tangents.slope_q - tangents.lift_q
+        pressure = pressure + up @ reach[left] - down @ reach[right]
+        sizes = sizes + (np.abs(tangents.slope_p) + tangents.lift_p) @ reach[left]
+        sizes = sizes + (np.abs(tangents.slope_q) + tangents.lift_q) @ reach[right]
+    if duals.odds.size:
+        factor = program.factor
+        plus, minus = plus + duals.odds, minus - factor * duals.odds
+        grip = duals.odds @ (reach[left] + factor * reach[right])
+        pressure, sizes = pressure + grip, sizes + grip
+    # No entry passes through more roundings than this: dividing by a sum of n weights, summing over the constraints,
+    # then a handful of products and sums. Bounds on |terms| instead of on the result make cancellation harmless.
+    steps = (n + 4 * c + 24) * _UNIT * 1.1
+    law_part = shares[left].T @ plus.T + shares[right].T @ minus.T
+    size = shares[left].T @ np.abs(plus).T + shares[right].T @ np.abs(minus).T
+    if duals.odds.size:  # plus and minus are themselves sums whose terms may cancel
+        size = size + shares[left].T @ duals.odds.T + shares[right].T @ (program.factor * duals.odds).T
+        if duals.weights.size:
+            size = size + shares[left].T @ np.abs(tangents.slope_p).T + shares[right].T @ np.abs(tangents.slope_q).T
+    constant, constant_size = -math.fsum(duals.weights), 0.0
+    if program.keep == "marginal":
+        law_part = law_part + pooled[:, None] * duals.kept
+        size = size + pooled[:, None] * np.abs(duals.kept)
+        constant -= float(duals.kept @ pooled)
+        constant_size += float(np.abs(duals.kept) @ pooled)
+    if program.radius is not None:
+        apart = _balanced(duals.spread, pressure - steps * sizes - _TINY)
+        law_part, size = law_part + apart, size + np.abs(apart)
+    tilt = np.zeros((n, 1))
+    if program.unbiased and program.inputs is not None:
+        tilt = duals.mean[:, None]
+        constant -= float(duals.mean @ program.inputs)
+        constant_size += float(np.abs(duals.mean) @ np.abs(program.inputs))
+    elif program.keep == "mean" and program.inputs is not None:
+        tilt = duals.mean * pooled[:, None]
+        constant -= float(duals.mean[0] * (pooled @ program.inputs))
+        constant_size += float(abs(duals.mean[0]) * (pooled @ np.abs(program.inputs)))
+    value = program.cost + law_part
+    size = size + program.cost
+    if tilt.any() and program.outputs is not None:
+        value, size = value + tilt * program.outputs, size + np.abs(tilt * program.outputs)
+    if program.diagonal is not None:
+        value = value - np.diag(duals.diagonal * pooled)
+        size = size + np.diag(duals.diagonal * pooled)
+        constant += duals.diagonal * program.diagonal
+        constant_size += duals.diagonal
+    constant -= steps * (constant_size + abs(constant)) + _TINY
+    return Bracket(value, steps * size + _TINY, constant, tilt, law_part)
+
+
+def _balanced(spread: Array, pressure: Array) -> Array:
+    """The nearest e with Σ_x e ≤ 0 and Σ_x max(e, 0) ≤ pressure(y), which is what the proof asks of it."""
+    above, below = np.maximum(spread, 0.0), np.maximum(-spread, 0.0)
+    safe = 1.0 - 4.0 * (len(spread) + 4) * _UNIT
+    sums = above.sum(axis=0)
+    most = np.minimum(np.maximum(pressure, 0.0), below.sum(axis=0)) * safe
+    share = np.minimum(1.0, most / np.maximum(sums, _TINY)) * safe
+    return np.asarray(above * share - below)
+
+
+def float_tangents(program: Program, duals: Duals) -> Tangents:
+    """The tangent planes in floats."""
+    if not duals.weights.size:
+        return Tangents(*np.zeros((4, 1, 1)))
+    excess = Excess(program.alpha, program.log_budget)
+    slope_p, slope_q = excess.slopes(duals.ratios)
+    lift = duals.weights * excess.scale
+    return Tangents(
+        slope_p * duals.weights, slope_q * duals.weights, program.alpha * lift, (program.alpha - 1) * lift
+    )
+
+
+def proved_tangents(program: Program, duals: Duals) -> Tangents:
+    """The tangent planes, every slope rounded down: p and q are not negative, so the plane only sinks."""
+    if not duals.weights.size:
+        return Tangents(*np.zeros((4, 1, 1)))
+    from flint import arb, ctx
+
+    before = ctx.prec
+    ctx.prec = _PRECISION
+    try:
+        alpha = arb(program.alpha)
+        less_one = alpha - 1
+        scale = 1 / (less_one * arb(program.epsilon)).expm1()
+        slope_p, slope_q = np.zeros_like(duals.ratios), np.zeros_like(duals.ratios)
+        lift_p, lift_q = np.zeros_like(duals.weights), np.zeros_like(duals.weights)
+        for c, weight in enumerate(duals.weights.tolist()):
+            if weight == 0.0:
+                continue
+            over = arb(weight) * scale
+            lift_p[c], lift_q[c] = _down(alpha * over), _down(less_one * over)
+            for y, ratio in enumerate(duals.ratios[:, c].tolist()):
+                log = arb(ratio).log()
+                slope_p[y, c] = _down(alpha * over * (less_one * log).expm1())
+                slope_q[y, c] = _down(-less_one * over * (alpha * log).expm1())
+    finally:
+        ctx.prec = before
+    return Tangents(slope_p, slope_q, lift_p, lift_q)
+
+
+def _down(ball: object) -> float:
+    """A float that is no larger than anything in the ball."""
+    lower = float(ball.lower())  # type: ignore[attr-defined]
+    return -math.inf if math.isnan(lower) else math.nextafter(lower, -math.inf)

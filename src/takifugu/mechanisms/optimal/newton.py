@@ -1,0 +1,277 @@
+"""One Newton step of the interior point: the conditions of optimality, linearised and solved."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.mechanisms.optimal.columns import Columns, Spread
+from takifugu.mechanisms.optimal.conditions import Conditions, Point, Setting
+
+_REFINEMENTS = 2
+_TRACES = (1e-15, 1e-13, 1e-11, 1e-9, 1e-7)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """One right-hand side, or one solution, of the reduced system: what is left once slacks are eliminated.
+
+    columns, ends: m × n and m × 2; as a solution dK and (du, dl)
+    kept: m, or empty; as a solution the multipliers of the marginal
+    rows, tilts: n and n (or empty); as a solution the multipliers of the rows' sums and of E[Y|x] = x
+    totals: the global constraints and, at the end, the mean's
+    """
+
+    columns: Array
+    ends: Array
+    kept: Array
+    rows: Array
+    tilts: Array
+    totals: Array
+
+    def plus(self, other: "Sides", sign: float = 1.0) -> "Sides":
+        """The sum, or with sign −1 the difference."""
+        return Sides(*(a + sign * b for a, b in zip(self._all(), other._all(), strict=True)))
+
+    def _all(self) -> tuple[Array, ...]:
+        return self.columns, self.ends, self.kept, self.rows, self.tilts, self.totals
+
+
+class Newton:
+    """The linearised conditions at a point, factored, for as many right-hand sides as one likes.
+
+    Eliminating t and the cone's slack leaves, for every output and cone, curvature of rank one along p − ρ̂q, and for
+    every constraint of finite order a slope of its t in p and q. The formulas below are those of proofs/optimal.md,
+    written so that nothing cancels: τ is the cone's slack, ζ its multiplier, N = (1−a)τ + aρ̂q.
+    """
+
+    def __init__(self, setting: Setting, at: Point, wrong: Conditions) -> None:
+        self.setting, self.at, self.wrong = setting, at, wrong
+        program, allowed, k = setting.program, setting.allowed, setting.orders
+        a = setting.power
+        self.bulk = np.maximum((1.0 - a) * at.cone_slack + a * wrong.ratio * wrong.q, 1e-300)  # N
+        self.size = np.where(setting.live, at.cone_weight * (1.0 - a) / self.bulk, 0.0)
+        head = slice(None, k)
+        live, q = setting.live[:, head], np.maximum(wrong.q[:, head], 1e-300)
+        bulk, tau, rho = self.bulk[:, head], at.cone_slack[:, head], wrong.ratio[:, head]
+        self.slope_p = np.where(live, at.parts / bulk, 0.0)
+        self.slope_q = np.where(live, -(1.0 - a[head]) * at.parts * (rho * q - tau) / (q * bulk), 0.0)
+        stiff = at.cone_weight[:, head] * a[head] * rho * q * bulk
+        self.give = np.where(live, at.parts**2 * tau / np.maximum(stiff, 1e-300), 0.0)  # 1/H_tt
+        self.own = np.where(allowed, at.reduced / np.where(allowed, at.channel, 1.0), 0.0)
+        self.spread = None
+        self.diagonal = self.own
+        if program.radius is not None:
+            over, under = at.room
+            tight = np.stack([at.over / over, at.under / under])
+            fixed = np.where(allowed, 0.0, tight).sum(axis=2).T
+            self.spread = Spread(*np.where(allowed, tight, 0.0), self.own, fixed=fixed)
+            self.diagonal = self.own + self.spread.upper + self.spread.lower
+        inverse = np.where(allowed, 1.0 / np.where(allowed, self.diagonal, 1.0), 0.0)
+        kept = program.pooled if program.keep == "marginal" else None
+        self.columns = Columns(inverse, *self._factors(), spread=self.spread, kept=kept)
+        self._join()
+
+    def _factors(self) -> tuple[Array, Array]:
+        """Y with YᵀY the Hessian of the promise: a row for every cone, or fewer where the laws are fewer."""
+        program, left, right = self.setting.program, self.setting.left, self.setting.right
+        shares, reach, ratio = program.shares, program.reach, self.wrong.ratio
+        m, count = self.size.shape
+        r, n = shares.shape
+        root = np.sqrt(self.size)
+        few = min(r, n) + (program.radius is not None)
+        if count <= few:
+            rows = root[:, :, None] * (shares[left] - ratio[:, :, None] * shares[right])
+            spread = root * (reach[left] + ratio * reach[right])
+        else:
+            across = np.zeros((m, count, r + 1))
+            every = np.arange(count)
+            np.add.at(across, (slice(None), every, left), root)
+            np.add.at(across, (slice(None), every, right), -root * ratio)
+            across[:, :, r] = root * (reach[left] + ratio * reach[right])
+            if r > n:
+                across = np.concatenate([across[:, :, :r] @ shares, across[:, :, r:]], axis=2)
+            # An orthogonal factor in place of the sum of the cones' Hessians: square roots keep twice the digits.
+            across = np.linalg.qr(across, mode="r")
+            rows, spread = (across[:, :, :r] @ shares if r <= n else across[:, :, :n]), across[:, :, -1]
+        if program.radius is None:
+            spread = np.zeros_like(spread)
+        return rows, np.stack([spread, -spread], axis=2)
+
+    def _join(self) -> None:
+        """The Schur complement of what ties the columns: rows, unbiasedness, and the few global constraints."""
+        setting, program = self.setting, self.setting.program
+        m, n = self.at.channel.shape
+        shares, reach, k = program.shares, program.reach, setting.orders
+        left, right = setting.left[:k], setting.right[:k]
+        slopes = [self.slope_p[:, :, None] * shares[left] + self.slope_q[:, :, None] * shares[right]]
+        pressure = self.slope_p * reach[left] - self.slope_q * reach[right]
+        ends = [np.stack([pressure, -pressure], axis=2)]
+        if program.diagonal is not None:
+            slopes.append(-np.diag(program.pooled)[:, None, :])
+        if program.keep == "mean" and not program.unbiased and program.outputs is not None:
+            slopes.append((program.outputs[:, None] * program.pooled)[:, None, :])
+        ends += [np.zeros((m, 1, 2))] * (len(slopes) - 1)
+        self.slopes = np.where(setting.allowed[:, None, :], np.concatenate(slopes, axis=1), 0.0)
+        self.slope_ends = np.concatenate(ends, axis=1)
+        self.loose = np.zeros(self.slopes.shape[1])
+        self.loose[: self.at.weight.size] = self.at.slack / self.at.weight
+        self.loose[:k] += self.give.sum(axis=0)
+        answer, answer_ends = self.columns.solve(self.slopes, self.slope_ends)
+        across = np.tensordot(self.slopes, answer, axes=([0, 2], [0, 2])) + np.diag(self.loose)
+        across += np.tensordot(self.slope_ends, answer_ends, axes=([0, 2], [0, 2]))
+        beside = answer.sum(axis=0)
+        block = [[self.columns.summed(np.ones(m)), beside.T], [beside, across]]
+        if program.unbiased and program.outputs is not None:
+            out = program.outputs
+            tilted = np.tensordot(out, answer, axes=1)
+            once, twice = self.columns.summed(out), self.columns.summed(out * out)
+            block = [[block[0][0], once, beside.T], [once, twice, tilted.T], [beside, tilted, across]]
+        self._factor(np.block(block))
+
+    def _factor(self, matrix: Array) -> None:
+        from scipy.linalg import cho_factor
+
+        self.scale = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+        self.joint = matrix * self.scale * self.scale[:, None]
+        if not np.isfinite(self.joint).all():
+            raise np.linalg.LinAlgError("the joint system is not finite")
+        # Wishes may repeat one another (a marginal fixes the sum of the rows); a trace of regularisation decides.
+        for trace in _TRACES:
+            try:
+                self.factored = cho_factor(self.joint + trace * np.eye(len(matrix)), check_finite=False)
+            except np.linalg.LinAlgError:
+                continue
+            return
+        raise np.linalg.LinAlgError("the joint system is not positive")
+
+    def _once(self, right: Sides) -> Sides:
+        """The reduced system solved, up to the rounding errors of its elimination."""
+        from scipy.linalg import cho_solve
+
+        program = self.setting.program
+        out = program.outputs
+        kept = right.kept[:, None] if right.kept.size else None
+        bare, bare_ends = self.columns.solve(right.columns[:, None], right.ends[:, None], kept)
+        totals = right.totals - np.tensordot(self.slopes, bare[:, 0], axes=([0, 2], [0, 1]))
+        totals = totals - np.tensordot(self.slope_ends, bare_ends[:, 0], axes=([0, 2], [0, 1]))
+        rows = right.rows - bare[:, 0].sum(axis=0)
+        tilts = right.tilts - out @ bare[:, 0] if program.unbiased and out is not None else right.tilts
+        demand = np.concatenate([rows, tilts, totals]) * self.scale
+        found = cho_solve(self.factored, demand, check_finite=False)
+        found = found + cho_solve(self.factored, demand - self.joint @ found, check_finite=False)
+        d_rows, d_tilts, d_totals = np.split(found * self.scale, [rows.size, rows.size + tilts.size])
+        columns = right.columns + d_rows + np.tensordot(self.slopes, d_totals, axes=([1], [0]))
+        if program.unbiased and out is not None:
+            columns = columns + out[:, None] * d_tilts
+        columns = np.where(self.setting.allowed, columns, 0.0)[:, None]
+        ends = (right.ends + np.tensordot(self.slope_ends, d_totals, axes=([1], [0])))[:, None]
+        moved, moved_ends = self.columns.solve(columns, ends, kept)
+        d_kept = self.columns.multipliers(columns, ends, kept) if kept is not None else right.kept
+        return Sides(moved[:, 0], moved_ends[:, 0], d_kept, d_rows, -d_tilts, -d_totals)
+
+    def _applied(self, x: Sides) -> Sides:
+        """The reduced system applied to a solution, from its definition: what refinement compares with."""
+        setting, program = self.setting, self.setting.program
+        shares, reach, left, right = program.shares, program.reach, setting.left, setting.right
+        d_p, d_q = setting.sides(x.columns, x.ends)
+        bent = self.size * (d_p - self.wrong.ratio * d_q)
+        bent_q = -self.wrong.ratio * bent
+        columns = self.diagonal * x.columns + bent @ shares[left] + bent_q @ shares[right] - x.rows
+        columns = columns + np.tensordot(self.slopes, x.totals, axes=([1], [0]))
+        totals = np.tensordot(self.slopes, x.columns, axes=([0, 2], [0, 1])) - self.loose * x.totals
+        tilts, kept, ends = x.tilts, x.kept, np.zeros_like(x.ends)
+        if kept.size:
+            columns = columns + kept[:, None] * program.pooled
+            kept = x.columns @ program.pooled
+        if tilts.size and program.outputs is not None:
+            columns = columns + program.outputs[:, None] * tilts
+            tilts = program.outputs @ x.columns
+        if self.spread is not None:
+            up, low = self.spread.upper, self.spread.lower
+            columns = columns - up * x.ends[:, :1] - low * x.ends[:, 1:]
+            pressure = bent @ reach[left] - bent_q @ reach[right]
+            above = (up * (x.ends[:, :1] - x.columns)).sum(axis=1) + self.spread.fixed[:, 0] * x.ends[:, 0]
+            below = (low * (x.ends[:, 1:] - x.columns)).sum(axis=1) + self.spread.fixed[:, 1] * x.ends[:, 1]
+            ends = np.stack([pressure + above, below - pressure], axis=1)
+            ends = ends + np.tensordot(self.slope_ends, x.totals, axes=([1], [0]))
+            totals = totals + np.tensordot(self.slope_ends, x.ends, axes=([0, 2], [0, 1]))
+        columns = np.where(setting.allowed, columns, 0.0)
+        return Sides(columns, ends, kept, x.columns.sum(axis=0), tilts, totals)
+
+    def _solve(self, right: Sides) -> Sides:
+        found = self._once(right)
+        for _ in range(_REFINEMENTS):
+            found = found.plus(self._once(right.plus(self._applied(found), -1.0)))
+        return found
+
+    def step(self, target: float, earlier: Point | None = None, bent: Conditions | None = None) -> Point:
+        """The step towards complementarity `target`; with an `earlier` step, its second-order terms are included.
+
+        `bent` holds the residuals to remove in place of those at the point: theirs plus what the curvature adds.
+        """
+        setting, program, at, k = self.setting, self.setting.program, self.at, self.setting.orders
+        wrong = self.wrong if bent is None else bent
+        allowed, a, live = setting.allowed, setting.power, setting.live
+        c_k = np.where(allowed, target, 0.0) - at.channel * at.reduced
+        c_s = target - at.slack * at.weight
+        c_c = np.where(live, target, 0.0) - at.cone_slack * at.cone_weight
+        if earlier is not None:
+            c_k = c_k - earlier.channel * earlier.reduced
+            c_s = c_s - earlier.slack * earlier.weight
+            c_c = c_c - earlier.cone_slack * earlier.cone_weight
+        shares, reach, left, right = program.shares, program.reach, setting.left, setting.right
+        pushed = np.where(live, c_c + at.cone_weight * wrong.cones, 0.0)
+        on_p = -(1.0 - a) * pushed / self.bulk
+        on_q = -wrong.ratio * on_p
+        on_p[:, :k] -= self.slope_p * wrong.dual_parts
+        on_q[:, :k] -= self.slope_q * wrong.dual_parts
+        safe = np.where(allowed, at.channel, 1.0)
+        columns = -wrong.dual + c_k / safe + on_p @ shares[left] + on_q @ shares[right]
+        ends = np.zeros_like(at.ends)
+        if self.spread is not None:
+            over, under = at.room
+            c_a, c_b = target - over * at.over, target - under * at.under
+            if earlier is not None:
+                d_over, d_under = earlier.room
+                c_a, c_b = c_a - d_over * earlier.over, c_b - d_under * earlier.under
+            columns = columns - c_a / over + c_b / under
+            pressure = on_p @ reach[left] - on_q @ reach[right]
+            ends = np.stack([pressure + (c_a / over).sum(1), -pressure - (c_b / under).sum(1)], axis=1) - wrong.dual_ends
+        weight = np.maximum(at.cone_weight[:, :k], 1e-300)
+        parts = -wrong.dual_parts * self.give + at.parts * pushed[:, :k] / (weight * self.bulk[:, :k])
+        parts = np.where(live[:, :k], parts, 0.0)  # dt, but for what p, q and λ move
+        totals = -wrong.totals - c_s / at.weight
+        totals[:k] -= parts.sum(axis=0)
+        if self.slopes.shape[1] > totals.size:
+            totals = np.append(totals, -wrong.mean)
+        tilts = -wrong.mean if program.unbiased else np.zeros(0)
+        rhs = Sides(np.where(allowed, columns, 0.0), ends, -wrong.kept, -wrong.rows, tilts, totals)
+        x = self._solve(rhs)
+        d_weight, d_k = x.totals[: at.weight.size], x.columns
+        d_p, d_q = setting.sides(d_k, x.ends)
+        d_parts = parts + self.slope_p * d_p[:, :k] + self.slope_q * d_q[:, :k] - self.give * d_weight[:k]
+        d_slack = (c_s - at.slack * d_weight) / at.weight
+        # The slack's step comes from the cone's own linearisation, not from complementarity: so the residual shrinks.
+        d_cone = wrong.ratio * (1.0 - a) * d_q - d_p - wrong.cones
+        d_cone[:, :k] += a[:k] * (wrong.ratio * wrong.q)[:, :k] / np.maximum(at.parts, 1e-300) * d_parts
+        d_cone = np.where(live, d_cone, 0.0)
+        d_over = d_under = np.zeros_like(d_k)
+        if self.spread is not None:
+            d_over = (c_a - at.over * (x.ends[:, :1] - d_k)) / over
+            d_under = (c_b - at.under * (d_k - x.ends[:, 1:])) / under
+        return Point(
+            channel=d_k,
+            reduced=np.where(allowed, (c_k - at.reduced * d_k) / safe, 0.0),
+            parts=d_parts,
+            slack=d_slack,
+            weight=d_weight,
+            cone_slack=d_cone,
+            cone_weight=(c_c - at.cone_weight * d_cone) / np.where(live, at.cone_slack, 1.0),
+            rows=x.rows,
+            kept=x.kept,
+            mean=x.tilts if program.unbiased else x.totals[at.weight.size :],
+            ends=x.ends,
+            over=d_over,
+            under=d_under,
+        )

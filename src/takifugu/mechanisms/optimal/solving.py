@@ -1,0 +1,197 @@
+"""The best channel for a program, whatever it takes: a matrix, and a proved bound on how much better any could be."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.errors import MechanismError
+from takifugu.mechanisms.optimal.duals import Duals
+from takifugu.mechanisms.optimal.interior_point import interior_point
+from takifugu.mechanisms.optimal.linear import linear
+from takifugu.mechanisms.optimal.lower_bound import lower_bound
+from takifugu.mechanisms.optimal.program import Mask, Program
+from takifugu.mechanisms.optimal.promise import violation
+from takifugu.mechanisms.optimal.wishes import allowed_moves, shortfall
+
+Progress = Callable[[int, float], None]
+
+_LARGEST_LINEAR = 40_000  # entries; beyond, the interior point is faster than HiGHS
+_MISSED = 1e-6  # wishes missed by more than this were not to be had
+_GOOD = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A channel and what is known about it; the promise is kept in floats, and repair.py makes that a proof.
+
+    matrix: inputs × outputs, rows summing to one
+    value, lower_bound: its cost, and what no channel on this alphabet costs less than, proved
+    duals: the multipliers that prove the bound
+    gap: (value − lower_bound)/value, zero where the value is
+    iterations, method: of the solver: "free" (nothing needed hiding), "highs" or "interior-point"
+    """
+
+    matrix: Array
+    value: float
+    lower_bound: float
+    duals: Duals
+    gap: float
+    iterations: int
+    method: str
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    matrix: Array
+    duals: Duals
+    iterations: int
+    method: str
+
+
+def solve(program: Program, *, progress: Progress | None = None) -> Solution:
+    """The channel that costs least, with a proved bound; wishes that cannot be kept are named.
+
+    `progress` is called with the number of steps and the relative gap so far.
+    """
+    allowed = allowed_moves(program)
+    free = _free(program, allowed)
+    if free is not None:
+        return _proved(program, [free])
+    attempts = []
+    if not program.bounds_divergence and allowed.sum() <= _LARGEST_LINEAR:
+        found = linear(program, allowed)
+        if found is not None:
+            attempts.append(_Attempt(_inside(program, found.matrix), found.duals, found.iterations, "highs"))
+    if not attempts or not _fine(program, attempts[0].matrix):
+        best = interior_point(program, allowed, progress=progress)
+        attempts.append(_Attempt(_inside(program, best.matrix), best.duals, best.iterations, "interior-point"))
+    if program.bounds_divergence and not _fine(program, attempts[0].matrix) and allowed.sum() <= _LARGEST_LINEAR:
+        # Odds within e^ε are a divergence within ε at every order: a channel that costs more, but keeps the promise.
+        stricter = replace(program, alpha=np.inf)
+        found = linear(stricter, allowed)
+        if found is not None:
+            attempts.append(_Attempt(found.matrix, attempts[0].duals, found.iterations, "highs"))
+    fine = [attempt for attempt in attempts if _fine(program, attempt.matrix)]
+    if not fine:
+        raise impossible(program)
+    return _proved(program, fine)
+
+
+def _proved(program: Program, attempts: list[_Attempt]) -> Solution:
+    """The best channel of several and the best bound, which need not come from the same attempt."""
+    values = [program.value(attempt.matrix) for attempt in attempts]
+    bounds = [lower_bound(program, attempt.duals) for attempt in attempts]
+    chosen, proof = int(np.argmin(values)), int(np.argmax(bounds))
+    value, bound = values[chosen], min(values[chosen], bounds[proof])
+    best = attempts[chosen]
+    gap = (value - bound) / value if value > 0 else 0.0
+    return Solution(best.matrix, value, bound, attempts[proof].duals, gap, best.iterations, best.method)
+
+
+def _fine(program: Program, matrix: Array) -> bool:
+    return violation(program, matrix) <= 0 and shortfall(program, matrix) <= _MISSED
+
+
+def _free(program: Program, allowed: Mask) -> _Attempt | None:
+    """Every input to the output it costs least at, if that keeps promise and wishes: nothing needs hiding."""
+    n, m = program.size
+    costs = np.where(allowed, program.loss, np.inf)
+    if n == m:
+        costs = costs - np.diag(np.where(np.isfinite(np.diag(costs)), 1e-12 * np.diag(costs), 0.0))  # ties stay put
+    matrix = np.zeros((n, m))
+    matrix[np.arange(n), costs.argmin(axis=1)] = 1.0
+    if violation(program, matrix) > 0 or shortfall(program, matrix) > 1e-12:
+        return None
+    return _Attempt(matrix, no_duals(program), 0, "free")
+
+
+def no_duals(program: Program) -> Duals:
+    """Multipliers that prove what the loss alone proves."""
+    n, m = program.size
+    count = len(program.constraints)
+    orders, ratios = (count if program.bounds_divergence else 0), (count if program.factor < np.inf else 0)
+    return Duals(
+        weights=np.zeros(orders),
+        ratios=np.ones((m, orders)),
+        odds=np.zeros((m, ratios)),
+        kept=np.zeros(m if program.keep == "marginal" else 0),
+        mean=np.zeros(n if program.unbiased else 1 if program.keep == "mean" else 0),
+        diagonal=0.0,
+        spread=np.zeros((n, m) if program.radius is not None else (0, 0)),
+    )
+
+
+def _inside(program: Program, matrix: Array) -> Array:
+    """The channel, mixed with one whose rows are all alike until the promise holds in floats.
+
+    The row is the channel's own output on average, which leaves a kept marginal or mean as it is. By convexity a share
+    that is small enough to start with costs as little. Where moves are forbidden, or every input has its own mean,
+    no such row exists, and the channel is returned as it came.
+    """
+    if program.forbidden is not None or program.unbiased:
+        return matrix
+    row = program.pooled @ matrix
+    share, mixed = 2.0**-40, matrix
+    while violation(program, mixed) > 0 and share <= 1.0:
+        mixed = (1.0 - share) * matrix + share * row
+        share *= 2.0
+    return mixed
+
+
+def impossible(program: Program) -> MechanismError:
+    """The error that names the wish which cannot be kept, and the nearest value that can."""
+    if program.diagonal is not None:
+        n = program.size[0]
+        relaxed = replace(program, diagonal=None, loss=1.0 - np.eye(n))
+        try:
+            kept = 1.0 - solve(relaxed).value
+        except MechanismError as error:
+            return error
+        if kept < program.diagonal:
+            return MechanismError(
+                f"diagonal={program.diagonal:g} is more than the promise allows: at most {np.floor(kept * 1e4) / 1e4:g} "
+                "of the values can stay as they are; ask for that or less, or promise less"
+            )
+    names = [
+        name
+        for name, wished in (
+            (f'keep="{program.keep}"', program.keep is not None),
+            ("unbiased=True", program.unbiased),
+            ("the forbidden moves", program.forbidden is not None),
+            (f"diagonal={program.diagonal}", program.diagonal is not None),
+        )
+        if wished
+    ]
+    wishes = " and ".join(names) if names else "this program"
+    weaker = _least_budget(program)
+    if weaker is None:
+        return MechanismError(f"no channel was found that keeps {wishes}, whatever is promised: drop one of them")
+    return MechanismError(
+        f"no channel was found that keeps {wishes} under this promise: one is known from {weaker} on; promise less, or "
+        "drop a wish"
+    )
+
+
+def _least_budget(program: Program) -> str | None:
+    """The least budget on a coarse scale at which the wishes can be kept, in words; None if there is none."""
+    for times in (1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0):
+        weaker = replace(
+            program,
+            epsilon=program.epsilon * times,
+            odds=None if program.odds is None else min(program.odds**times, 1e12),
+        )
+        try:
+            allowed = allowed_moves(weaker)
+        except MechanismError:
+            return None
+        found = _free(weaker, allowed)
+        matrix = found.matrix if found is not None else interior_point(weaker, allowed, goal=1e-3, enough=1.0).matrix
+        if not _fine(weaker, matrix):
+            stricter = linear(replace(weaker, alpha=np.inf), allowed)
+            matrix = matrix if stricter is None else stricter.matrix
+        if _fine(weaker, matrix):
+            parts = [f"epsilon={weaker.epsilon:.3g}"] if np.isfinite(weaker.epsilon) else []
+            return " and ".join(parts + ([f"odds={weaker.odds:.3g}"] if weaker.odds is not None else []))
+    return None
