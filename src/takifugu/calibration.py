@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from takifugu import _validation as check
 from takifugu.channels.base import Channel
+from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.documents import fields as form
 from takifugu.documents import problems as documents
 from takifugu.documents import strict_json
 from takifugu.errors import CalibrationError, InputError, NoAnswerError
 from takifugu.laws import Law
+from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms import get_mechanism, is_ours
 from takifugu.mechanisms.additive.exact import Exact
 from takifugu.mechanisms.base import Additive, Found, Mechanism, root_above
 from takifugu.mechanisms.losses import Losses
+from takifugu.mechanisms.optimal.duals import Duals
+from takifugu.mechanisms.optimal.mechanism import Optimal, table_of
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.answer import Answer
 from takifugu.problems.beliefs import Belief
@@ -43,7 +47,8 @@ class Calibration:
     """A channel that keeps a promise for a problem, and how it was found.
 
     `place` is the belief and pair closest to the limit. `theta` is the standard deviation of the noise, where the
-    channel is Gaussian noise.
+    channel is Gaussian noise. `error` is what a published value is expected to lose; where `lower_bound` is a number,
+    no channel between these values that keeps the promise loses less, and `optimality` holds what proves it.
     """
 
     problem: Problem = field(repr=False)
@@ -52,6 +57,8 @@ class Calibration:
     mechanism: str
     place: Place
     options: tuple[tuple[str, Any], ...] = ()
+    lower_bound: float | None = None
+    optimality: Any = field(default=None, repr=False, compare=False)
 
     @property
     def answer(self) -> Answer | None:
@@ -78,7 +85,14 @@ class Calibration:
     @property
     def error(self) -> float:
         """The expected loss of a published value: for Gaussian noise its square error."""
+        if isinstance(self.channel, FiniteChannel):
+            return self._rule.cost(self.problem, self.channel)
         return self.variance
+
+    @property
+    def _rule(self) -> Optimal:
+        """The options of a finite channel: what was to be lost least, and for which priors."""
+        return Optimal(**dict(self.options)) if self.mechanism == Optimal.name else Optimal(keep=None)
 
     @property
     def alpha(self) -> float:
@@ -123,6 +137,13 @@ class Calibration:
     def __str__(self) -> str:
         """What was found, in sentences."""
         who, where, loss = self._protected, self.problem.words(self.place), f"{self.loss:.6g}"
+        if isinstance(self.channel, FiniteChannel):
+            changed = self.channel.share_changed(table_of(self.problem).mass)
+            return (
+                f"A channel between {len(self.channel.inputs)} values hides {who} within {self.guarantee} "
+                f"({self.mechanism}): {changed:.3g} of the values are published as another. The worst pair is {where}, "
+                f"with a loss of {loss}."
+            )
         if self.theta == 0:
             return (
                 f"No noise is needed: without any, {who} is within {self.guarantee}. The closest to the limit is "
@@ -151,6 +172,8 @@ class Calibration:
         A release asks this, since a calibration may come from a file that somebody has changed. For a proof see
         `takifugu.certify`.
         """
+        if isinstance(self.channel, FiniteChannel):
+            return isinstance(self.guarantee, Renyi) and self._rule.is_kept(self.problem, self.guarantee, self.channel)
         rule: Mechanism = Exact()
         if not isinstance(self.guarantee, Renyi):
             rule = get_mechanism(self.mechanism, dict(self.options))
@@ -170,15 +193,18 @@ class Calibration:
             "format": FORMAT,
             "version": VERSION,
             "mechanism": self.mechanism,
-            "options": dict(self.options),
+            "options": {name: _json(value) for name, value in self.options},
             "guarantee": documents.guarantee_to(self.guarantee),
             "channel": documents.channel_to(self.channel),
             "problem": documents.problem_to(self.problem),
             "place": list(self.place),
+            "lower_bound": self.lower_bound,
+            "optimality": None if self.optimality is None else self.optimality.to_json(),
             # What follows is for readers: it is not read back, except to see that nobody changed a part of it.
-            "theta": self.theta,
-            "variance": self.variance,
-            "alpha": self.alpha,
+            "theta": self._plain("theta"),
+            "variance": self._plain("variance"),
+            "error": self.error,
+            "alpha": None if math.isinf(self.alpha) else self.alpha,
             "epsilon": self.epsilon,
             "worst_pair": [form.plain(secret) for secret in self.worst_pair],
             "pairs": None if self.pairs.is_every else [list(map(form.plain, pair)) for pair in self.pairs],
@@ -206,13 +232,22 @@ class Calibration:
             mechanism=name,
             place=_place(content["place"], problem),
             options=options,
+            lower_bound=_optional(content["lower_bound"], "'lower_bound'"),
+            optimality=None if content["optimality"] is None else Duals.from_json(content["optimality"]),
         )
-        for key in ("theta", "variance", "alpha", "epsilon"):
-            if content[key] != getattr(found, key):
+        if isinstance(found.channel, GaussianNoise) != isinstance(problem.laws(0)[0], Mixture):
+            raise InputError("the channel is not of the kind that the laws need")
+        for key in ("theta", "variance", "error", "alpha", "epsilon"):
+            if content[key] != found._plain(key):
                 raise InputError(f"{key!r} is not that of the calibration it stands in: the file was changed")
         if content["worst_pair"] != [form.plain(secret) for secret in found.worst_pair]:
             raise InputError("'worst_pair' is not that of the calibration it stands in: the file was changed")
         return found
+
+    def _plain(self, key: str) -> float | None:
+        """A figure for a file; None where there is none, and for what is infinite."""
+        number = getattr(self, key, None)
+        return None if number is None or math.isinf(number) else float(number)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file that `load`, `takifugu certify` and `takifugu release` take. It holds the priors."""
@@ -230,7 +265,8 @@ class Calibration:
 
 _KEYS = (
     *("format", "version", "mechanism", "options", "guarantee", "channel", "problem", "place"),
-    *("theta", "variance", "alpha", "epsilon", "worst_pair", "pairs", "losses"),
+    *("lower_bound", "optimality"),
+    *("theta", "variance", "error", "alpha", "epsilon", "worst_pair", "pairs", "losses"),
 )
 
 
@@ -252,8 +288,8 @@ def calibrate(
         alpha: the Rényi order, above 1.
         epsilon: the budget in nats, above 0.
         pairs: the pairs of secrets to hide from one another; every pair by default.
-        mechanism: "exact" by default; see `list_mechanisms`. Also an object with the interface of
-            `takifugu.mechanisms.Mechanism`.
+        mechanism: by default "optimal" for Finite laws and "exact" for a Mixture; see `list_mechanisms`. Also an
+            object with the interface of `takifugu.mechanisms.Mechanism`.
         odds: no published value may change the odds of any pair by more than this factor: alone, or beside `alpha`
             and `epsilon`. Gaussian noise cannot promise it.
         **options: options of the mechanism, such as `delta` of "wasserstein-approx".
@@ -265,7 +301,7 @@ def calibrate(
     """
     asked = asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
     problem = Problem.of(priors, pairs)
-    rule = get_mechanism("exact" if mechanism is None else mechanism, options)
+    rule = get_mechanism(_default(problem) if mechanism is None else mechanism, options)
     found = _checked(rule, rule.find(problem, asked), problem, asked)
     return Calibration(
         problem=problem,
@@ -274,7 +310,13 @@ def calibrate(
         mechanism=rule.name,
         place=found.place or worst(problem, found.channel, alpha=asked.alpha).place,
         options=tuple(sorted(rule.options.items())),
+        lower_bound=found.lower_bound,
+        optimality=found.optimality,
     )
+
+
+def _default(problem: Problem) -> str:
+    return "exact" if isinstance(problem.laws(0)[0], Mixture) else "optimal"
 
 
 def _checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Found:
@@ -282,6 +324,12 @@ def _checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> F
 
     The bound promises it; the exact divergence makes sure, rounding and other people's code included.
     """
+    if isinstance(found.channel, FiniteChannel) and not isinstance(problem.laws(0)[0], Mixture):
+        if not isinstance(rule, Optimal) and not Optimal(keep=None).is_kept(problem, asked, found.channel):
+            raise CalibrationError(
+                f"{rule.name!r} gave a channel that is not proved to keep {asked}: release nothing through it"
+            )
+        return found  # `Optimal` proves what it returns
     if not isinstance(found.channel, GaussianNoise):
         raise CalibrationError(f"{rule.name!r} gave a {type(found.channel).__name__}, which is no channel known here")
     if isinstance(rule, Exact) or not isinstance(rule.promise(asked), Renyi):
@@ -333,6 +381,11 @@ def sweep(
     return pd.DataFrame(rows, columns=["alpha", "epsilon", "mechanism", "theta", "variance", "worst_pair"])
 
 
+def _json(value: Any) -> Any:
+    """An option as JSON has it: lists for tuples."""
+    return [_json(part) for part in value] if isinstance(value, tuple) else form.plain(value)
+
+
 def _several(values: Any) -> list[Any]:
     return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
 
@@ -350,6 +403,10 @@ def _options(name: str, value: Any, guarantee: Guarantee) -> tuple[tuple[str, An
     if promised != guarantee:
         raise InputError(f"{name!r} promises {promised}, and not {guarantee}")
     return tuple(sorted(rule.options.items()))
+
+
+def _optional(value: Any, where: str) -> float | None:
+    return None if value is None else form.number(value, where, least=0)
 
 
 def _place(value: Any, problem: Problem) -> Place:

@@ -44,6 +44,14 @@ class Certificate:
         return version_1.places(self.pairs, len(self.beliefs))
 
     @property
+    def claim(self) -> str:
+        """What is proved, in a sentence."""
+        return (
+            f"noise of standard deviation {self.theta!r} keeps {len(self.pairs)} pair(s) of secrets within alpha = "
+            f"{self.alpha!r}, epsilon = {self.epsilon!r}, under {len(self.beliefs)} belief(s)"
+        )
+
+    @property
     def sha256(self) -> str:
         """The digest of the canonical content. The nonce in it keeps the priors from being guessed from it."""
         return hashlib.sha256(strict_json.canonical(self._content())).hexdigest()

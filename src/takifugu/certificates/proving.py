@@ -10,11 +10,16 @@ from dataclasses import replace
 
 from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
+from takifugu.certificates.channel import VERSION as CHANNEL_VERSION
+from takifugu.certificates.channel import ChannelCertificate, RedactedChannel, prove, reprove
 from takifugu.certificates.document import Certificate
+from takifugu.certificates.redaction import RedactedCertificate
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.divergences.proved.balls import Enclosure
 from takifugu.divergences.proved.certified import Decision, decide, settle
 from takifugu.divergences.proved.effort import VERIFY_LIMIT, Effort
 from takifugu.documents import fields as form
+from takifugu.documents import strict_json
 from takifugu.errors import CertificationError, InputError
 from takifugu.mechanisms.additive.wasserstein_approx import WassersteinApprox
 from takifugu.problems.guarantee import Guarantee, Renyi
@@ -22,7 +27,7 @@ from takifugu.problems.guarantee import Guarantee, Renyi
 _ROOM = 1e-10  # losses are recorded this much wider than proved, so that any machine can prove them again
 
 
-def certify(calibration: Calibration) -> Certificate:
+def certify(calibration: Calibration) -> Certificate | ChannelCertificate:
     """Prove, in exact and ball arithmetic, that a calibration keeps every pair within its budget.
 
     Raises `CertificationError` where that is false or cannot be proved, or where the mechanism promises less.
@@ -36,6 +41,8 @@ def certify(calibration: Calibration) -> Certificate:
         raise InputError(f"certify takes the result of calibrate, got {type(calibration).__name__}")
     mechanism = form.mechanism(calibration.mechanism)
     _require_full_promise(mechanism, calibration.guarantee)
+    if not isinstance(calibration.channel, GaussianNoise):
+        return prove(calibration, _software(), random_bits.token_hex(32))
     names = calibration.pairs.secrets
     for belief in calibration.beliefs:
         if missing := [secret for secret in names if secret not in belief]:
@@ -61,17 +68,24 @@ def certify(calibration: Calibration) -> Certificate:
     return replace(draft, losses=tuple(losses))
 
 
-def verify(certificate: Certificate | str | os.PathLike[str], *, limit: int = VERIFY_LIMIT) -> Certificate:
+def verify(
+    certificate: Certificate | ChannelCertificate | str | os.PathLike[str], *, limit: int = VERIFY_LIMIT
+) -> Certificate | ChannelCertificate:
     """Prove a certificate again from its priors alone, and return it; no recorded figure is trusted.
 
     Raises `InputError` where the file is not a certificate, and `CertificationError` where its claim is false or could
     not be proved within `limit` units of work (about a microsecond each): a large file may need more.
     """
-    if not isinstance(certificate, Certificate):
+    if not isinstance(certificate, Certificate | ChannelCertificate):
         if not isinstance(certificate, str | os.PathLike):
             raise InputError(f"verify takes a Certificate or the path of one, got {type(certificate).__name__}")
-        certificate = Certificate.load(certificate)
-    certificate = Certificate.from_dict(certificate.to_dict())  # an object made by hand is held to the same form
+        certificate = load(certificate)
+    # An object made by hand is held to the same form as a file.
+    if isinstance(certificate, ChannelCertificate):
+        certificate = ChannelCertificate.from_dict(certificate.to_dict())
+        reprove(certificate)
+        return certificate
+    certificate = Certificate.from_dict(certificate.to_dict())
     if certificate.guarantee != version_1.RPP or certificate.mechanism == WassersteinApprox.name:
         raise _weaker(certificate.mechanism, certificate.guarantee)
     effort = Effort(limit)
@@ -80,6 +94,23 @@ def verify(certificate: Certificate | str | os.PathLike[str], *, limit: int = VE
         decision = settle(p, q, loss, alpha=certificate.alpha, theta=certificate.theta, effort=effort)
         _require_proof(decision, certificate, place)
     return certificate
+
+
+def load(path: str | os.PathLike[str]) -> Certificate | ChannelCertificate:
+    """Read a certificate of either version, checking its form and its digest. Nothing is proved by reading."""
+    data = strict_json.read(path, most_bytes=1 << 28)
+    kind = ChannelCertificate if isinstance(data, dict) and data.get("version") == CHANNEL_VERSION else Certificate
+    try:
+        return kind.from_dict(data)
+    except InputError as error:
+        raise InputError(f"{os.fspath(path)!r} is not a certificate that can be used: {error}") from None
+
+
+def load_redacted(path: str | os.PathLike[str]) -> RedactedCertificate | RedactedChannel:
+    """Read what was published of a certificate; it proves nothing without the full one."""
+    data = strict_json.read(path)
+    is_channel = isinstance(data, dict) and data.get("version") == CHANNEL_VERSION
+    return RedactedChannel.from_dict(data) if is_channel else RedactedCertificate.from_dict(data)
 
 
 def _require_full_promise(mechanism: str, guarantee: Guarantee) -> None:

@@ -11,7 +11,7 @@ class Channel(Protocol):
 
     kind: ClassVar[str]
 
-    def published(self, law: Any) -> Any:
+    def apply(self, law: Any) -> Any:
         """The law of what is published, for an answer of this law."""
         ...
 

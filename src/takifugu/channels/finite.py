@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,9 @@ from takifugu.channels.positions import Positions
 from takifugu.channels.sentences import sentence
 from takifugu.divergences.finite import divergence
 from takifugu.divergences.proved.balls import Enclosure, outward
-from takifugu.divergences.proved.finite import Extremes, Masses, enclose, largest_ratio
+from takifugu.divergences.proved.certified import Decision
+from takifugu.divergences.proved.effort import Effort
+from takifugu.divergences.proved.finite import Extremes, Masses, decide, enclose, largest_ratio
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
 from takifugu.laws.values import Value, key, number, plain
@@ -32,6 +34,8 @@ class FiniteChannel:
     >>> channel.apply(Finite(["a"], [1.0])).probabilities.tolist()
     [0.75, 0.25]
     """
+
+    kind: ClassVar[str] = "finite"
 
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]
@@ -135,6 +139,10 @@ class FiniteChannel:
         extremes = Extremes.of(self.counts, self.denominator)
         high, low = self.published(p).raised(radius_p, extremes), self.published(q).lowered(radius_q, extremes)
         return enclose(high, low, alpha=alpha)
+
+    def decide(self, p: Finite, q: Finite, *, alpha: float, epsilon: float, effort: Effort | None = None) -> Decision:
+        """Whether the loss is `epsilon` at most, in rational numbers and balls."""
+        return decide(self.published(p), self.published(q), alpha=alpha, epsilon=epsilon)
 
     def worst_odds(self, *laws: Finite) -> float:
         """The most that any published value changes the odds of one of these laws against another, rounded up.

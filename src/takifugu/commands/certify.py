@@ -25,7 +25,4 @@ def command(calibration: str, output: str, public: str | None) -> None:
     if public is not None:
         files.add(public, file_of(certificate.redacted().to_dict()))
     files.write()
-    click.echo(
-        f"Proved: noise of standard deviation {certificate.theta!r} keeps {len(certificate.pairs)} pair(s) of secrets "
-        f"within alpha = {certificate.alpha!r}, epsilon = {certificate.epsilon!r}."
-    )
+    click.echo(f"Proved: {certificate.claim}.")

@@ -21,13 +21,10 @@ def command(certificate: str, public: str | None, limit: int) -> None:
 
     The exit status is 0 where it is proved, 1 where it is refuted or could not be proved, 2 where the file is bad.
     """
-    from takifugu.certificates import RedactedCertificate, verify
+    from takifugu.certificates import load_redacted, verify
 
-    published = None if public is None else RedactedCertificate.load(public)
+    published = None if public is None else load_redacted(public)
     proved = verify(certificate, limit=limit)
     if published is not None:
         proved.require_match(published)
-    click.echo(
-        f"Proved: noise of standard deviation {proved.theta!r} keeps {len(proved.pairs)} pair(s) of secrets within "
-        f"alpha = {proved.alpha!r}, epsilon = {proved.epsilon!r}, under {len(proved.beliefs)} belief(s)."
-    )
+    click.echo(f"Proved: {proved.claim}.")

@@ -7,11 +7,12 @@ import math
 from typing import Any
 
 from takifugu.channels.base import Channel
+from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.documents import fields as form
 from takifugu.errors import InputError
 from takifugu.laws import Law
-from takifugu.laws.mixture import Mixture
+from takifugu.laws.finite import Finite
 from takifugu.problems.answer import Answer
 from takifugu.problems.beliefs import Belief
 from takifugu.problems.findings import Caution, Finding, Remark
@@ -24,11 +25,24 @@ _MIXTURE = ("weights", "means", "stds")
 
 def law_to(law: Law) -> dict[str, Any]:
     """A law as an object; no float loses a bit."""
+    if isinstance(law, Finite):
+        return {"values": [_listed(value) for value in law.values], "weights": law.weights.tolist()}
     return {name: getattr(law, name).tolist() for name in _MIXTURE}
 
 
 def law_from(value: Any, where: str, room: form.Room) -> Law:
     """What `law_to` wrote."""
+    if isinstance(value, dict) and "values" in value:
+        content = form.fields(value, ("values", "weights"), where)
+        values = [
+            _value(v, f"{where}.values[{k}]") for k, v in enumerate(room.take(content["values"], f"{where}.values"))
+        ]
+        weights = form.items(content["weights"], f"{where}.weights", least=len(values), most=len(values))
+        numbers = [form.number(w, f"{where}.weights[{k}]", least=0) for k, w in enumerate(weights)]
+        try:
+            return Finite(values, numbers)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
     return form.mixture(value, where, room)
 
 
@@ -107,6 +121,13 @@ def channel_to(channel: Channel) -> dict[str, Any]:
     """A channel as an object."""
     if isinstance(channel, GaussianNoise):
         return {"kind": channel.kind, "theta": channel.theta}
+    if isinstance(channel, FiniteChannel):
+        return {
+            "kind": channel.kind,
+            "inputs": [_listed(value) for value in channel.inputs],
+            "outputs": [_listed(value) for value in channel.outputs],
+            "counts": channel.counts.tolist(),
+        }
     raise InputError(f"a channel of the type {type(channel).__name__} has no form in a file")
 
 
@@ -116,7 +137,22 @@ def channel_from(value: Any) -> Channel:
     if kind == GaussianNoise.kind:
         content = form.fields(value, ("kind", "theta"), "'channel'")
         return GaussianNoise(form.number(content["theta"], "channel.theta", least=0))
-    raise InputError(f"channel.kind must be {GaussianNoise.kind!r}")
+    if kind == FiniteChannel.kind:
+        content = form.fields(value, ("kind", "inputs", "outputs", "counts"), "'channel'")
+        inputs, outputs = (
+            [_value(v, f"channel.{key}") for v in form.items(content[key], f"channel.{key}", least=1, most=100_000)]
+            for key in ("inputs", "outputs")
+        )
+        rows = form.items(content["counts"], "channel.counts", least=len(inputs), most=len(inputs))
+        counts = [
+            [
+                form.index(c, "channel.counts", below=1 << 62)
+                for c in form.items(row, "channel.counts", most=len(outputs))
+            ]
+            for row in rows
+        ]
+        return FiniteChannel(tuple(inputs), tuple(outputs), counts)  # type: ignore[arg-type]
+    raise InputError(f"channel.kind must be {GaussianNoise.kind!r} or {FiniteChannel.kind!r}")
 
 
 def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room: form.Room) -> Belief:
@@ -166,6 +202,15 @@ def _finding_from(value: Any, where: str) -> Finding:
     return kind(form.text(value.get("sentence"), f"{where}.sentence"))
 
 
-def mixture_to(law: Mixture) -> dict[str, Any]:
-    """A mixture as version 1 of the certificate writes it."""
-    return {name: getattr(law, name).tolist() for name in _MIXTURE}
+def _listed(value: Any) -> Any:
+    """A value of a finite law: a row of several columns is a list in JSON."""
+    return [form.plain(part) for part in value] if isinstance(value, tuple) else form.plain(value)
+
+
+def _value(value: Any, where: str) -> Any:
+    """What `_listed` wrote."""
+    if isinstance(value, list):
+        return tuple(_value(part, where) for part in form.items(value, where, least=1, most=100))
+    if not isinstance(value, str | int | float | bool):
+        raise InputError(f"{where} must be a text, a number, true or false, or a list of those")
+    return value

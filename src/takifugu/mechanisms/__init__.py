@@ -13,6 +13,7 @@ from takifugu.mechanisms.additive.wasserstein import Wasserstein
 from takifugu.mechanisms.additive.wasserstein_approx import WassersteinApprox
 from takifugu.mechanisms.additive.wasserstein_aware import WassersteinAware
 from takifugu.mechanisms.base import Additive, Found, Mechanism, require_mechanism
+from takifugu.mechanisms.optimal.mechanism import Optimal
 
 __all__ = ["GROUP", "Additive", "Found", "Mechanism", "get_mechanism", "is_ours", "label_of", "list_mechanisms"]
 
@@ -28,6 +29,7 @@ _OURS: dict[str, type[Mechanism]] = {
         Wasserstein,
         WassersteinApprox,
         WassersteinAware,
+        Optimal,
     )
 }
 

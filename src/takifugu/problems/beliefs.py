@@ -52,8 +52,7 @@ class Belief(Mapping[Hashable, Law]):
 
     def __getitem__(self, secret: Hashable) -> Law:
         """The law of the answer given the secret."""
-        law: Law = self._laws[secret]
-        return law
+        return self._laws[secret]
 
     def __iter__(self) -> Iterator[Hashable]:
         """The secrets, in the order given."""

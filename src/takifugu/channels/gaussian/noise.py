@@ -15,7 +15,7 @@ from takifugu.laws.mixture import Mixture
 class GaussianNoise:
     """Adds an independent N(0, θ²) to each value; θ = 0 publishes it as it is.
 
-    >>> GaussianNoise(2.0).published(Mixture.gaussian(0, 1)).variance
+    >>> GaussianNoise(2.0).apply(Mixture.gaussian(0, 1)).variance
     5.0
     """
 
@@ -32,7 +32,7 @@ class GaussianNoise:
         """θ², the mean square error that the noise costs a published value."""
         return self.theta * self.theta
 
-    def published(self, law: Mixture) -> Mixture:
+    def apply(self, law: Mixture) -> Mixture:
         """The law of value plus noise."""
         return law.with_noise(self.theta)
 

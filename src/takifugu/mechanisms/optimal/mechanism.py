@@ -1,0 +1,246 @@
+"""The best of all channels between finite lists of values, as a mechanism."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from takifugu._validation import Array, real
+from takifugu.channels.finite import FiniteChannel
+from takifugu.errors import CalibrationError, InputError, MechanismError
+from takifugu.laws.finite import Finite
+from takifugu.laws.values import Value, key
+from takifugu.mechanisms.base import Found, Mechanism
+from takifugu.mechanisms.optimal.exact_promise import Promise
+from takifugu.mechanisms.optimal.losses import loss_matrix
+from takifugu.mechanisms.optimal.program import Program
+from takifugu.mechanisms.optimal.repair import repaired
+from takifugu.mechanisms.optimal.solving import solve
+from takifugu.problems.guarantee import Renyi
+from takifugu.problems.problem import Problem
+
+_MOST_VALUES = 2_000
+_SAFER = 0.9  # the share of the budget for which a channel is solved that repair may fall back on
+
+
+class Table(NamedTuple):
+    """A problem of finite laws in arrays: a row of weights for each law, and the directed pairs of rows."""
+
+    values: tuple[Value, ...]
+    laws: Array
+    pairs: tuple[tuple[int, int], ...]
+    mass: Array
+
+
+@dataclass(frozen=True)
+class Optimal(Mechanism):
+    """The channel of least expected loss among all that keep the promise, repaired and proved; proofs/optimal.md.
+
+    loss: "square", "absolute" or "change"; or a matrix, inputs by outputs, in the order of the first law's values. By
+        default the square for numbers and the share of changed values for labels; for rows the columns are added up,
+        numbers relative to their variance.
+    keep: "marginal" (published values are spread as the true ones are), "mean", or None.
+    unbiased: whether each value is right on average.
+    radius: the promise then holds for every prior within this total variation of the given ones; one number, or one
+        for each secret.
+    forbidden: (value, value) pairs of which the first must never be published as the second.
+    diagonal: the share of values that must stay as they are.
+    """
+
+    name: ClassVar[str] = "optimal"
+    label: ClassVar[str] = "Best channel"
+    summary: ClassVar[str] = (
+        "The least harm any mechanism can do: the best channel between finite lists of values, with a proof that none "
+        "is better."
+    )
+
+    loss: Any = None
+    keep: str | None = "marginal"
+    unbiased: bool = False
+    radius: Any = 0.0
+    forbidden: tuple[tuple[Any, Any], ...] = ()
+    diagonal: float | None = None
+
+    def __post_init__(self) -> None:
+        """Freeze what came as lists, so that equal options are equal."""
+        if self.loss is not None and not isinstance(self.loss, str):
+            object.__setattr__(self, "loss", _frozen_matrix(self.loss))
+        several = isinstance(self.radius, Sequence | np.ndarray)
+        object.__setattr__(self, "radius", tuple(map(_radius, self.radius)) if several else _radius(self.radius))
+        if self.keep not in ("marginal", "mean", None):
+            raise InputError(f'keep must be "marginal", "mean" or None, got {self.keep!r}')
+        try:
+            object.__setattr__(self, "forbidden", tuple((a, b) for a, b in self.forbidden))
+        except (TypeError, ValueError):
+            raise InputError("forbidden must be a list of pairs: the true value, and what it must not become") from None
+
+    def find(self, problem: Problem, asked: Renyi) -> Found:
+        """Solve, repair and prove."""
+        program = self.program(problem, asked)
+        table = table_of(problem)
+        solution = solve(program)
+        promise = self._promise(problem, asked)
+        allowed = None if program.forbidden is None else ~program.forbidden
+        fallback = None if allowed is None else self._fallback(problem, asked)
+        counts = repaired(
+            solution.matrix,
+            laws=promise.laws,
+            pairs=promise.pairs,
+            alpha=promise.alpha,
+            epsilon=promise.epsilon,
+            odds=promise.odds,
+            radius=promise.radius,
+            allowed=allowed,
+            fallback=fallback,
+        )
+        channel = FiniteChannel(table.values, table.values, counts)
+        return Found(channel, None, solution.lower_bound, solution.duals)
+
+    def program(self, problem: Problem, asked: Renyi) -> Program:
+        """The convex program of a problem: the same from the same, so that a certificate can be checked."""
+        return _program(self, problem, asked)
+
+    def is_kept(self, problem: Problem, asked: Renyi, channel: FiniteChannel) -> bool:
+        """Whether a channel is proved to keep the promise for every pair, belief and prior within the radius."""
+        table = table_of(problem)
+        if tuple(map(key, channel.inputs)) != tuple(map(key, table.values)):
+            return False
+        return self._promise(problem, asked).is_kept(channel.counts)
+
+    def cost(self, problem: Problem, channel: FiniteChannel) -> float:
+        """The expected loss of a published value."""
+        table = table_of(problem)
+        return channel.expected_loss(table.mass, loss_matrix(self.loss, table.values, channel.outputs, table.mass))
+
+    def reach(self, problem: Problem) -> Array:
+        """The radius of each law, in the order of the table's rows."""
+        secrets = len(problem.pairs.secrets)
+        if not isinstance(self.radius, tuple):
+            return np.full(secrets * len(problem.beliefs), self.radius)
+        if len(self.radius) == secrets * len(problem.beliefs):
+            return np.array(self.radius)
+        if len(self.radius) != secrets:
+            raise InputError(f"radius must be one number, or one for each of the {secrets} secrets")
+        return np.tile(self.radius, len(problem.beliefs))
+
+    def _promise(self, problem: Problem, asked: Renyi) -> Promise:
+        table = table_of(problem)
+        return Promise(
+            laws=table.laws,
+            pairs=table.pairs,
+            alpha=asked.alpha,
+            epsilon=asked.epsilon,
+            odds=None if asked.odds is None else Fraction(asked.odds),
+            radius=self.reach(problem),
+        )
+
+    def _fallback(self, problem: Problem, asked: Renyi) -> Array | None:
+        """A channel that keeps more than the promise, where forbidden moves leave no constant one to mix in."""
+        odds = None if asked.odds is None else 1 + _SAFER * (asked.odds - 1)
+        try:
+            return solve(self.program(problem, Renyi(asked.alpha, _SAFER * asked.epsilon, odds))).matrix
+        except (MechanismError, CalibrationError):
+            return None
+
+
+def table_of(problem: Problem) -> Table:
+    """The arrays of a problem, or an error where its laws are not finite."""
+    return _table(problem)
+
+
+@lru_cache(maxsize=32)
+def _table(problem: Problem) -> Table:
+    laws = [law for belief in range(len(problem.beliefs)) for law in problem.laws(belief)]
+    for law in laws:
+        if not isinstance(law, Finite):
+            raise MechanismError(
+                f"'optimal' is for laws on finite lists of values, and one here is a {type(law).__name__}: publish "
+                f"with Row, or describe the answer by Finite laws"
+            )
+    place: dict[Any, int] = {}
+    values: list[Value] = []
+    for law in laws:
+        for value in law.values:
+            if key(value) not in place:
+                place[key(value)] = len(values)
+                values.append(value)
+    if len(values) > _MOST_VALUES:
+        raise InputError(
+            f"the laws are on {len(values):,} distinct values, and a channel has at most {_MOST_VALUES:,}: give the "
+            f"answer a coarser domain, such as Row(column, domain=[...])"
+        )
+    from takifugu.laws.values import plain
+
+    plain(values)  # values of two laws may look alike though neither law has both
+    weights = np.zeros((len(laws), len(values)))
+    for row, law in zip(weights, laws, strict=True):
+        row[[place[key(value)] for value in law.values]] = law.weights
+    secrets = len(problem.pairs.secrets)
+    pairs = tuple(
+        (place.belief * secrets + place.first, place.belief * secrets + place.second) for place in problem.places()
+    )
+    mass = weights[:secrets].sum(axis=0)
+    weights.setflags(write=False)
+    mass.setflags(write=False)
+    return Table(tuple(values), weights, pairs, mass)
+
+
+@lru_cache(maxsize=32)
+def _program(rule: Optimal, problem: Problem, asked: Renyi) -> Program:
+    table = table_of(problem)
+    numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in table.values)
+    numbers = np.array(table.values, dtype=np.float64) if numeric else None
+    return Program(
+        laws=table.laws,
+        constraints=table.pairs,
+        mass=table.mass,
+        loss=loss_matrix(rule.loss, table.values, table.values, table.mass),
+        alpha=asked.alpha,
+        epsilon=asked.epsilon,
+        odds=asked.odds,
+        inputs=numbers,
+        outputs=numbers,
+        keep=rule.keep,  # type: ignore[arg-type]
+        unbiased=rule.unbiased,
+        forbidden=_forbidden(rule.forbidden, table.values),
+        diagonal=rule.diagonal,
+        radius=rule.reach(problem) if np.any(rule.reach(problem)) else None,
+    )
+
+
+def _forbidden(moves: tuple[tuple[Any, Any], ...], values: tuple[Value, ...]) -> Any:
+    if not moves:
+        return None
+    place = {key(value): where for where, value in enumerate(values)}
+    mask = np.zeros((len(values), len(values)), dtype=bool)
+    for move in moves:
+        for value in move:
+            if key(value) not in place:
+                raise InputError(f"forbidden names {value!r}, which is not among the values of the laws")
+        mask[place[key(move[0])], place[key(move[1])]] = True
+    return mask
+
+
+def _frozen_matrix(loss: Any) -> tuple[tuple[float, ...], ...]:
+    try:
+        rows = tuple(tuple(float(x) for x in row) for row in loss)
+    except (TypeError, ValueError):
+        raise InputError(
+            'loss must be "square", "absolute", "change", or a matrix of numbers, inputs by outputs'
+        ) from None
+    if not rows or any(len(row) != len(rows[0]) for row in rows):
+        raise InputError("loss must be a matrix: every row as long as the first")
+    if any(not math.isfinite(x) or x < 0 for row in rows for x in row):
+        raise InputError("loss must hold finite numbers, 0 or more")
+    return rows
+
+
+def _radius(value: Any) -> float:
+    number = real("radius", value, "a number from 0 to below 1")
+    if not 0 <= number < 1:
+        raise InputError(f"radius must be a number from 0 to below 1, got {value!r}")
+    return number
