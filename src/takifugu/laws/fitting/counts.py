@@ -51,9 +51,7 @@ def counted(counts: npt.ArrayLike, pseudo: npt.ArrayLike) -> Array:
     return total / math.fsum(total)
 
 
-def posterior_draws(
-    counts: npt.ArrayLike, pseudo: npt.ArrayLike, draws: int, seed: int | Sequence[int]
-) -> Array:
+def posterior_draws(counts: npt.ArrayLike, pseudo: npt.ArrayLike, draws: int, seed: int | Sequence[int]) -> Array:
     """Laws drawn from Dirichlet(counts + pseudo), one a row; the same for the same seed.
 
     A point whose count and pseudo-count are 0 has no mass in any draw. `seed` may be several numbers, for draws that
@@ -74,9 +72,7 @@ def posterior_draws(
     return gammas / totals
 
 
-def cell_pseudo_counts(
-    counts: npt.ArrayLike, pseudo: npt.ArrayLike, *, rows: float = CELL_ROWS
-) -> Array:
+def cell_pseudo_counts(counts: npt.ArrayLike, pseudo: npt.ArrayLike, *, rows: float = CELL_ROWS) -> Array:
     """Pseudo-counts for each cell of what the adversary knows, from the same secret's rows in the *other* cells.
 
     Args:
