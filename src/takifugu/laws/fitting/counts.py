@@ -69,7 +69,8 @@ def posterior_draws(counts: npt.ArrayLike, pseudo: npt.ArrayLike, draws: int, se
     # With less than a row in all, every gamma variable may underflow at once; the centre is then as good a draw.
     empty = totals[:, 0] == 0
     gammas[empty], totals[empty] = shape / shape.sum(), 1.0
-    return gammas / totals
+    laws: Array = gammas / totals
+    return laws
 
 
 def cell_pseudo_counts(counts: npt.ArrayLike, pseudo: npt.ArrayLike, *, rows: float = CELL_ROWS) -> Array:
@@ -85,7 +86,8 @@ def cell_pseudo_counts(counts: npt.ArrayLike, pseudo: npt.ArrayLike, *, rows: fl
     """
     c = np.atleast_2d(np.asarray(counts, dtype=np.float64))
     others = np.maximum(c.sum(axis=0) - c, 0.0) + np.asarray(pseudo, dtype=np.float64)
-    return rows * others / others.sum(axis=1, keepdims=True)
+    pseudo_counts: Array = rows * others / others.sum(axis=1, keepdims=True)
+    return pseudo_counts
 
 
 def _counts(lattice: Lattice, counts: npt.ArrayLike) -> Array:

@@ -37,8 +37,8 @@ class Cells(NamedTuple):
         """The log-likelihood of each candidate, and the candidate one EM step further.
 
         The unseen exact values are the missing data. The M-step needs their first two moments within each cell, about
-        the component's mean: σ(φ(a) − φ(b))/P and σ²(1 + (aφ(a) − bφ(b))/P), with a and b the standardised ends. That the
-        variance is clipped at floor² is the constrained maximum as it is for exact values (proofs/fitting.md).
+        the component's mean: σ(φ(a) − φ(b))/P and σ²(1 + (aφ(a) − bφ(b))/P), with a and b the standardised ends. A
+        variance clipped at floor² is the constrained maximum, as it is for exact values (proofs/fitting.md).
         """
         sd = np.sqrt(batch.variances)[:, :, None]
         a, b = ((end - batch.means[:, :, None]) / sd for end in (self.lower, self.upper))
@@ -157,7 +157,8 @@ def _cells(size: int, seen: npt.NDArray[np.intp], weights: Array, centre: float,
     """The occupied cells, scaled into [-1, 1]; the ends of the lattice reach to infinity."""
     lower = np.where(seen == 0, -np.inf, (seen - 0.5 - centre) / half)
     upper = np.where(seen == size - 1, np.inf, (seen + 0.5 - centre) / half)
-    return Cells((seen - centre) / half, weights, lower, upper)
+    middles = ((seen - centre) / half).astype(np.float64)
+    return Cells(middles, weights, lower, upper)
 
 
 def _bic(found: Found, size: int, samples: float) -> float:
