@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from takifugu.laws.mixture import Mixture
     from takifugu.mechanisms import list_mechanisms
+    from takifugu.queries.binned import binned
     from takifugu.queries.bnn import BNN
     from takifugu.queries.gp import GP
     from takifugu.queries.mean import Mean
@@ -54,6 +55,7 @@ _HOME = {
     "Raw": "takifugu.queries.raw",
     "ReleaseTransformer": "takifugu.releases.doors.transformer",
     "TakifuguError": "takifugu.errors",
+    "binned": "takifugu.queries.binned",
     "calibrate": "takifugu.calibration",
     "certify": "takifugu.certificates",
     "datasets": "takifugu",
@@ -85,6 +87,7 @@ __all__ = [
     "Raw",
     "ReleaseTransformer",
     "TakifuguError",
+    "binned",
     "calibrate",
     "certify",
     "datasets",
