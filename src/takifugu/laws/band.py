@@ -14,7 +14,7 @@ from takifugu._validation import Array
 from takifugu.errors import CertificationError, InputError
 
 _NUDGES = 60
-_BITS = 128
+_BITS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +49,12 @@ class Band:
         upto = [int(x) for x in np.cumsum(c)]
         rows = upto.pop()
         # F never falls, so a bound at one point bounds the others too: what rounding broke is mended for free.
-        lower = np.maximum.accumulate([_lower(x, rows, side) for x in upto])
-        upper = np.minimum.accumulate([_upper(x, rows, side) for x in reversed(upto)])[::-1].copy()
-        return cls(lower, upper)
+        lower = {x: _lower(x, rows, side) for x in set(upto)}
+        upper = {x: _upper(x, rows, side) for x in set(upto)}
+        return cls(
+            np.maximum.accumulate([lower[x] for x in upto]),
+            np.minimum.accumulate([upper[x] for x in reversed(upto)])[::-1].copy(),
+        )
 
     def holds(self, masses: npt.ArrayLike) -> bool:
         """Whether a law on the lattice lies in the band."""

@@ -5,6 +5,7 @@ On each half of a step the densities' largest and smallest value belong to one l
 """
 
 import math
+from bisect import bisect_left
 from functools import lru_cache
 from typing import Any
 
@@ -35,28 +36,30 @@ def smallest_laws(band: Band) -> Array:
     upto = np.ones((2 * (size - 1), size))
     for half in range(2 * (size - 1)):
         nearest = (half + 1) // 2
-        level = _level(band, half, nearest)
+        level = chosen_level(band, half)
         left = np.arange(size - 1) < nearest
         upto[half, :-1] = np.where(left, np.minimum(band.upper, level), np.maximum(band.lower, level))
     return np.diff(upto, axis=1, prepend=0.0)
 
 
-def _level(band: Band, half: int, nearest: int) -> float:
-    """The share of the mass that goes to the left of the half step.
+def chosen_level(band: Band, half: int) -> float:
+    """The share of the mass that goes to the left of the half step, for the smallest density there.
 
     The density as a function of the level c is convex with slope E_a − E_b, where a is the point on the left that the
     next bit of mass would go to and b the one on the right that it would come from. It is least where a comes closer
     than b; which is closer does not change within a half step, so whole numbers decide and no rounding does.
     """
-    last = len(band.lower)
+    last, nearest = len(band.lower), (half + 1) // 2
     upper, lower = band.upper[:nearest], band.lower[nearest:]
-    for level in [0.0, *np.sort(np.concatenate([upper, lower])).tolist()]:
+
+    def enough(level: float) -> bool:
         a = int(np.searchsorted(upper, level, side="right"))
         b = min(nearest + int(np.searchsorted(lower, level, side="right")), last)
         # Distances from the middle of the half step, in quarters of a step.
-        if abs(4 * a - 2 * half - 1) <= abs(4 * b - 2 * half - 1):
-            return level
-    return 1.0
+        return abs(4 * a - 2 * half - 1) <= abs(4 * b - 2 * half - 1)
+
+    levels: list[float] = [0.0, *np.sort(np.concatenate([upper, lower])).tolist(), 1.0]
+    return levels[bisect_left(levels, True, key=enough)]
 
 
 class BandLoss:
