@@ -67,19 +67,8 @@ def band_noise(
     """
     bands, side = bands_of(beliefs, level=level, points=len(lattice))
     places = [(b, pair) for b in range(len(bands)) for pair in pairs.directed()]
-    losses = [BandLoss(bands[b][i], bands[b][j]) for b, (i, j) in places]
-    variance, binding = 0.0, 0
-    for k, loss in enumerate(losses):
-        needed = least_variance(
-            lambda z, loss=loss: loss.bound(alpha=alpha, noise=math.sqrt(z)),  # type: ignore[misc]
-            epsilon=epsilon * (1 - _MARGIN),
-            floor=variance,
-            start=float(len(lattice)) ** 2,
-            rtol=1e-9,
-        )
-        if not needed <= variance:
-            variance, binding = needed, k
-    theta, raised = math.sqrt(variance) * lattice.step, 1e-6
+    theta, binding = searched(lattice, bands, pairs, alpha=alpha, epsilon=epsilon)
+    raised = 1e-6
     for _ in range(_TRIES):
         if not math.isfinite(theta):
             break
@@ -90,6 +79,25 @@ def band_noise(
     raise CalibrationError(
         "no noise could be proved to be enough for the bands: use a coarser step, or confidence instead of a proof"
     )
+
+
+def searched(
+    lattice: Lattice, bands: Sequence[Mapping[Secret, Band]], pairs: Pairs, *, alpha: float, epsilon: float
+) -> tuple[float, int]:
+    """The least θ by quadrature alone, and the number of the place that binds: what a proof starts from."""
+    variance, binding = 0.0, 0
+    for k, (band, (i, j)) in enumerate((band, pair) for band in bands for pair in pairs.directed()):
+        loss = BandLoss(band[i], band[j])
+        needed = least_variance(
+            lambda z, loss=loss: loss.bound(alpha=alpha, noise=math.sqrt(z)),  # type: ignore[misc]
+            epsilon=epsilon * (1 - _MARGIN),
+            floor=variance,
+            start=float(len(lattice)) ** 2,
+            rtol=1e-9,
+        )
+        if not needed <= variance:
+            variance, binding = needed, k
+    return math.sqrt(variance) * lattice.step, binding
 
 
 def _bounds(
