@@ -51,7 +51,7 @@ def test_a_belief_for_every_cell_of_every_subset():
         assert cell.rows[s] == len(mine)
         expected = (counts + 30 * others / others.sum()) / (len(mine) + 30)
         assert cell[s].weights == pytest.approx(expected[expected > 0], rel=1e-10)
-    calibration = tk.calibrate(list(beliefs), alpha=2, epsilon=1)
+    calibration = tk.calibrate(beliefs, alpha=2, epsilon=1)
     assert calibration.theta >= tk.calibrate(beliefs[0], alpha=2, epsilon=1).theta
 
 

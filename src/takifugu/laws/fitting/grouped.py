@@ -21,6 +21,7 @@ from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
 
 _LEAST_STD = 0.1  # of a step: all but 6e-7 of such a component rounds to one point
+_FIRST_SIZES = 4  # numbers of components tried before more are
 _GROUPS = 64  # of neighbouring cells, when cells are too many to race on
 _HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 
@@ -133,9 +134,13 @@ def fit_grouped(
     cells = _cells(len(lattice), seen, c[seen], centre, half)
     floor = _LEAST_STD / half
     room = max(1, min(len(seen), int(samples * (1 + 1e-12))))
-    found = search(cells, floor, min(limit, room), count=n_starts, seed=integer("seed", seed, least=0))
-    bics = [_bic(one, size, samples) for size, one in enumerate(found, start=1)]
-    size = 1 + int(np.argmin(bics))
+    most, seed = min(limit, room), integer("seed", seed, least=0)
+    for tried in (min(most, _FIRST_SIZES), most):
+        found = search(cells, floor, tried, count=n_starts, seed=seed)
+        bics = [_bic(one, size, samples) for size, one in enumerate(found, start=1)]
+        size = 1 + int(np.argmin(bics))
+        if size < tried - 1:  # two sizes more have not paid: more of them would not
+            break
     best = settle(cells, found[size - 1], floor)
     bics[size - 1] = _bic(best, size, samples)
     order = np.argsort(best.means, kind="stable")
