@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from takifugu.laws.finite import Finite
     from takifugu.laws.mixture import Mixture
     from takifugu.mechanisms import list_mechanisms
+    from takifugu.queries.binned import binned
     from takifugu.queries.bnn import BNN
     from takifugu.queries.gp import GP
     from takifugu.queries.mean import Mean
     from takifugu.queries.priors import fit_priors
     from takifugu.queries.raw import Raw
+    from takifugu.queries.row import Row
     from takifugu.releases import release
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.doors.transformer import ReleaseTransformer
@@ -54,8 +56,10 @@ _HOME = {
     "MissingExtraError": "takifugu.errors",
     "Mixture": "takifugu.laws.mixture",
     "Raw": "takifugu.queries.raw",
+    "Row": "takifugu.queries.row",
     "ReleaseTransformer": "takifugu.releases.doors.transformer",
     "TakifuguError": "takifugu.errors",
+    "binned": "takifugu.queries.binned",
     "calibrate": "takifugu.calibration",
     "certify": "takifugu.certificates",
     "datasets": "takifugu",
@@ -87,7 +91,9 @@ __all__ = [
     "Mixture",
     "Raw",
     "ReleaseTransformer",
+    "Row",
     "TakifuguError",
+    "binned",
     "calibrate",
     "certify",
     "datasets",

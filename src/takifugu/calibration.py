@@ -301,6 +301,8 @@ def calibrate(
     """
     asked = asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
     problem = Problem.of(priors, pairs)
+    if mechanism in (None, Optimal.name) and getattr(priors, "loss", None) is not None:
+        options.setdefault("loss", priors.loss)  # type: ignore[union-attr]
     rule = get_mechanism(_default(problem) if mechanism is None else mechanism, options)
     found = _checked(rule, rule.find(problem, asked), problem, asked)
     return Calibration(

@@ -9,7 +9,6 @@ from scipy.stats import norm
 
 from takifugu.laws.fitting.em import Batch, Data, climb, step
 from takifugu.laws.fitting.floors import least_std, narrowest_window
-from takifugu.laws.fitting.search import condensed
 from takifugu.laws.fitting.starts import fresh_starts, merges, splits
 
 
@@ -129,12 +128,12 @@ def test_condensing_keeps_weight_and_mean_and_order():
     rng = np.random.default_rng(0)
     x = np.sort(np.tanh(rng.normal(size=50_000)))
     data = Data(x, rng.integers(1, 4, len(x)).astype(float))
-    small = condensed(data)
+    small = data.condensed()
     assert len(small.x) < 4000
     assert (np.diff(small.x) > 0).all()
     assert small.w.sum() == data.w.sum()
     assert small.w @ small.x == pytest.approx(data.w @ data.x, rel=1e-9)
-    assert condensed(small) is small or len(small.x) > 2048
+    assert small.condensed() is small or len(small.x) > 2048
 
 
 class TestFloors:

@@ -67,8 +67,7 @@ def command(
             f"{calibrated.mechanism!r} gives a weaker promise, {calibrated.guarantee}: for a share of the cases it "
             f"says nothing. Nothing was released; calibrate with 'exact', or give --accept-weaker-promise"
         )
-    noise = calibrated.theta if options["theta"] is None else options["theta"]
-    told = bare(calibrated, noise)
+    told = bare(calibrated, options["theta"] or getattr(calibrated, "theta", None))
     if told is not None and not allow_no_noise:
         raise CalibrationError(f"{told}. Nothing was released; give --allow-no-noise if that is what you want")
     account = None
@@ -86,7 +85,8 @@ def command(
         **options,
     )
     rounding = "" if done.granularity is None else f", rounded to multiples of {done.granularity!r}"
-    click.echo(f"Published {done.rows} rows in {target} with noise of standard deviation {done.theta!r}{rounding}.")
+    how = "through a channel" if done.theta is None else f"with noise of standard deviation {done.theta!r}{rounding}"
+    click.echo(f"Published {done.rows} rows in {target} {how}.")
     if told is not None:
         click.echo(f"{told[0].upper()}{told[1:]}.")
     for sentence in done.unchecked:

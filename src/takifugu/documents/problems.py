@@ -13,8 +13,10 @@ from takifugu.documents import fields as form
 from takifugu.errors import InputError
 from takifugu.laws import Law
 from takifugu.laws.finite import Finite
+from takifugu.laws.lattice import Lattice
 from takifugu.problems.answer import Answer
 from takifugu.problems.beliefs import Belief
+from takifugu.problems.domain import Choices
 from takifugu.problems.findings import Caution, Finding, Remark
 from takifugu.problems.guarantee import Approximate, Guarantee, Renyi
 from takifugu.problems.pairs import Pairs
@@ -171,7 +173,7 @@ def _answer_to(answer: Answer) -> dict[str, Any]:
         "columns": list(answer.columns),
         "secret": list(answer.secret),
         "known": list(answer.known),
-        "domain": answer.domain,
+        "domain": _domain_to(answer.domain),
         "step": answer.step,
     }
 
@@ -189,8 +191,51 @@ def _answer_from(value: Any) -> Answer:
         columns,
         secret,
         known,
-        content["domain"],
+        _domain_from(content["domain"]),
         form.number(content["step"], "answer.step", least=0),
+    )
+
+
+def _domain_to(domain: Any) -> Any:
+    if isinstance(domain, Lattice):
+        return {
+            "kind": "lattice",
+            "low": domain.low,
+            "high": domain.high,
+            "step": domain.step,
+            "transform": domain.transform,
+        }
+    if domain is None:
+        return None
+    return {
+        "kind": "choices",
+        "columns": [{"values": list(one.values), "other": one.other, "is_read": one.is_read} for one in domain],
+    }
+
+
+def _domain_from(value: Any) -> Any:
+    if value is None:
+        return None
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if kind == "lattice":
+        content = form.fields(value, ("kind", "low", "high", "step", "transform"), "answer.domain")
+        low, high, step = (form.number(content[key], f"answer.domain.{key}") for key in ("low", "high", "step"))
+        return Lattice(low, high, step, transform=content["transform"])
+    content = form.fields(value, ("kind", "columns"), "answer.domain")
+    if kind != "choices":
+        raise InputError("answer.domain.kind must be 'lattice' or 'choices'")
+    return tuple(
+        Choices(
+            tuple(
+                _value(v, "answer.domain") for v in form.items(one["values"], "answer.domain", least=1, most=100_000)
+            ),
+            other=None if one["other"] is None else _value(one["other"], "answer.domain.other"),
+            is_read=one["is_read"] is True,
+        )
+        for one in (
+            form.fields(column, ("values", "other", "is_read"), "answer.domain.columns")
+            for column in form.items(content["columns"], "answer.domain.columns", least=1, most=1_000)
+        )
     )
 
 

@@ -1,7 +1,9 @@
 """What is published: the one thing that a calibration is for."""
 
 from dataclasses import dataclass
-from typing import Any
+
+from takifugu.laws.lattice import Lattice
+from takifugu.problems.domain import Choices
 
 # What stands for one value a row, and what stands for one number about a group of rows.
 OF_ROWS = ("raw", "row")
@@ -20,15 +22,16 @@ _WORDS = {
 class Answer:
     """Which query about which columns, which column is the secret, and what the adversary knows beside it.
 
-    `domain` is the column's own: for numbers on a lattice (low, high, step), for others the values of each
-    column. `step` is the distance between values as they are stored, 0 where they are not rounded.
+    `domain` is what values may be published: a `Lattice`, to which numbers are clipped and rounded first, or the
+    `Choices` of each column of a row; None where values are published as they are. `step` is the distance between
+    values as they are stored, 0 where they are not rounded.
     """
 
     query: str
     columns: tuple[str, ...]
     secret: tuple[str, ...]
     known: tuple[str, ...] = ()
-    domain: Any = None
+    domain: Lattice | tuple[Choices, ...] | None = None
     step: float = 0.0
 
     @property

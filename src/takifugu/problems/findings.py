@@ -221,9 +221,174 @@ class ConstantFeature(Finding):
         return f"feature {self.column!r} is the same in every row and was left out"
 
 
+@dataclass(frozen=True)
+class DomainRead(Finding):
+    """A list of values that was read from the data, and so is no public knowledge."""
+
+    column: str
+    values: int
+    step: float | None
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        how = "" if self.step is None else f", in bins {self.step:g} wide"
+        return (
+            f"the {self.values} values that {self.column!r} may take were read from the data{how}: that a rare one is "
+            f"on the list tells that somebody has it. Give a domain that is public to avoid that"
+        )
+
+
 def _rows(number: int) -> str:
     return f"{number} row{'' if number == 1 else 's'}"
 
 
 def _were(number: int) -> str:
     return "was" if number == 1 else "were"
+
+
+@dataclass(frozen=True)
+class LatticeRead(Finding):
+    """Bounds or a step that nobody gave, and that follow the data."""
+
+    column: str
+    low: float
+    high: float
+    step: float
+    bounds_read: bool
+    step_read: bool
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        parts = []
+        if self.bounds_read:
+            parts.append(f"bounds {self.low:g} to {self.high:g}")
+        if self.step_read:
+            parts.append(f"step {self.step:g}")
+        risk = (
+            "who sees them learns roughly where the smallest and largest value lie; give public bounds"
+            if self.bounds_read
+            else "give it if it is public"
+        )
+        return f"the {' and '.join(parts)} of column {self.column!r} were read from the data: {risk}"
+
+
+@dataclass(frozen=True)
+class CoarserStep(Finding):
+    """A step that was widened because it would have made too many points."""
+
+    column: str
+    step: float
+    finer: float
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        wanted = f"a step of {self.finer:g}" if self.finer else "values that share no step"
+        return f"{wanted} would make too many points: column {self.column!r} is rounded to {self.step:g}"
+
+
+@dataclass(frozen=True)
+class Clipped(Finding):
+    """Values that lie beyond the bounds and are published as the bound."""
+
+    column: str
+    rows: int
+    low: float
+    high: float
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"{_rows(self.rows)} of column {self.column!r} {_were(self.rows)} beyond the bounds {self.low:g} to "
+            f"{self.high:g} and clipped to them"
+        )
+
+
+@dataclass(frozen=True)
+class HeavyTail(Finding):
+    """A column whose range is mostly a tail."""
+
+    level = "warning"
+    column: str
+    below: float
+    share: float
+    positive: bool
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        log = ", or transform='log', which makes the noise a factor instead of an amount" if self.positive else ""
+        return (
+            f"99 % of the rows of column {self.column!r} lie in {100 * self.share:.2g} % of its range, and the rest "
+            f"forces noise on all: give bounds up to about {self.below:.2g}, which clips 1 % of the rows{log}"
+        )
+
+
+@dataclass(frozen=True)
+class ScarceRows(Finding):
+    """A secret with so few rows that its prior alone says little."""
+
+    level = "warning"
+    secret: Secret
+    rows: int
+    distance: float
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"secret {self.secret!r} has {_rows(self.rows)}: by chance alone its prior is off by about "
+            f"{100 * self.distance:.0f} % of its mass, which confidence pays for with noise"
+        )
+
+
+@dataclass(frozen=True)
+class SmallCells(Finding):
+    """Cells of what the adversary knows that hold few rows of some secret."""
+
+    level = "warning"
+    small: int
+    cells: int
+    rows: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"{self.small} of {self.cells} cells rest on fewer than {self.rows} rows of some secret"
+
+
+@dataclass(frozen=True)
+class ManyCells(Finding):
+    """More cells than rows can speak for."""
+
+    level = "warning"
+    cells: int
+    column: str
+    values: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"{self.cells} cells of what the adversary knows are many: merge values of {self.column!r}, which has "
+            f"{self.values}, or cut it with binned({self.column!r}, [...])"
+        )
+
+
+@dataclass(frozen=True)
+class OneSecretCells(Finding):
+    """Cells in which the rows of some secret are missing altogether."""
+
+    cells: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        verb = "holds" if self.cells == 1 else "hold"
+        return (
+            f"{self.cells} cell{'s' * (self.cells != 1)} of what the adversary knows {verb} no row of some secret: "
+            f"its law there is that of its other cells. Who knows such a cell may know the secret without any release"
+        )

@@ -1,9 +1,10 @@
 """What is published, and what an adversary would expect of it: a table becomes one prior per secret."""
 
+from takifugu.queries.binned import Binned, binned
 from takifugu.queries.bnn import BNN
 from takifugu.queries.gp import GP
 from takifugu.queries.mean import Mean
-from takifugu.queries.priors import Priors, fit_priors
+from takifugu.queries.priors import Beliefs, Priors, fit_priors
 from takifugu.queries.raw import Raw
 
-__all__ = ["BNN", "GP", "Mean", "Priors", "Raw", "fit_priors"]
+__all__ = ["BNN", "GP", "Beliefs", "Binned", "Mean", "Priors", "Raw", "binned", "fit_priors"]

@@ -1,54 +1,124 @@
 """`fit_priors`, and the mapping it returns."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NoReturn, Protocol, runtime_checkable
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn, Protocol, overload, runtime_checkable
 
+from takifugu._validation import Array
 from takifugu.errors import InputError
-from takifugu.laws.mixture import Mixture
+from takifugu.laws import Law
+from takifugu.laws.lattice import Lattice
+from takifugu.mechanisms.confidence import Counted
 from takifugu.problems.answer import Answer
-from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue
+from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue, ScarceRows
+from takifugu.queries.binned import Binned
 from takifugu.tables.count import Overview, Subset
 from takifugu.tables.table import Secret, Table, listed
 
 FEW = 100  # rows below which a secret's prior is called uncertain
+SCARCE = 5  # rows below which a prior is used only with confidence, or where the caller allows it
 
 
-class Priors(dict[Secret, Mixture]):
+class Priors(dict[Secret, Law]):
     """One prior per secret, with what there is to say about the data behind them.
 
     A plain dictionary wherever one is expected. `answer` says what they are the priors of; a calibration made from
-    them publishes that and nothing else. `label` tells this belief from others. `rows` tells how many rows each prior
-    rests on; `subsets` holds the values and counts behind each where they were counted, for a picture of the data
-    beside its prior.
+    them publishes that and nothing else. `rows` tells how many rows each prior rests on; `subsets` holds the values
+    and counts behind each where they were counted, for a picture of the data beside its prior.
+
+    Where values are published on a lattice, `lattice` is it, and what is published must be snapped to it first;
+    `counts` and `pseudo` are what was seen at each point and the pseudo-counts, from which confidence draws. `label`
+    says what the adversary knows, in words; it is empty where they know nothing. `scarce` are the secrets whose prior
+    may be used only with confidence.
     """
 
     answer: Answer | None
-    label: str
     findings: tuple[Finding, ...]
     rows: dict[Secret, int]
     subsets: dict[Secret, Subset]
+    lattice: Lattice | None
+    counts: dict[Secret, Array]
+    pseudo: dict[Secret, Array]
+    label: str
+    scarce: tuple[Secret, ...]
 
     def __init__(
         self,
-        priors: Mapping[Secret, Mixture],
+        priors: Mapping[Secret, Law],
         *,
         answer: Answer | None = None,
-        label: str = "",
         findings: Iterable[Finding] = (),
         rows: Mapping[Secret, int] | None = None,
         subsets: Mapping[Secret, Subset] | None = None,
+        lattice: Lattice | None = None,
+        counts: Mapping[Secret, Array] | None = None,
+        pseudo: Mapping[Secret, Array] | None = None,
+        label: str = "",
     ) -> None:
         """Keep the priors, the findings and what each prior rests on."""
         super().__init__(priors)
         self.answer = answer
-        self.label = label
         self.findings = tuple(findings)
         self.rows = dict(rows or {})
         self.subsets = dict(subsets or {})
+        self.lattice = lattice
+        self.counts = dict(counts or {})
+        self.pseudo = dict(pseudo or {})
+        self.label = label
+        self.scarce = ()
+        self.loss: Any = None  # what a query says is to be lost least
+
+    @property
+    def counted(self) -> dict[Secret, Counted]:
+        """What confidence draws from, for each secret; empty where the priors are on no lattice."""
+        return {name: Counted(self.counts[name], self.pseudo[name]) for name in self if name in self.counts}
 
     def __missing__(self, key: Any) -> NoReturn:
         """Tell which secrets there are."""
         raise UnknownSecretError(f"there is no prior for secret {key!r}: those there are, are {listed(self)}")
+
+
+class Beliefs(Sequence[Priors]):
+    """The priors of every belief that an adversary may hold, each with its `label`; the first knows nothing.
+
+    `findings` are about all of them. Whatever takes a list of beliefs takes this.
+    """
+
+    def __init__(self, beliefs: Iterable[Priors], *, findings: Iterable[Finding] = ()) -> None:
+        """Keep the beliefs and what there is to say about them."""
+        self._beliefs = tuple(beliefs)
+        self.findings = tuple(findings)
+
+    @overload
+    def __getitem__(self, index: int) -> Priors: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Priors, ...]: ...
+    def __getitem__(self, index: int | slice) -> Priors | tuple[Priors, ...]:
+        """One belief, by its position."""
+        return self._beliefs[index]
+
+    def __len__(self) -> int:
+        """The number of beliefs."""
+        return len(self._beliefs)
+
+    def __repr__(self) -> str:
+        """The labels while they are few."""
+        return f"<{len(self)} beliefs: {listed((b.label or 'nothing known' for b in self), most=6)}>"
+
+    @property
+    def answer(self) -> Answer | None:
+        """What all of them are the priors of."""
+        return self._beliefs[0].answer
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the adversary knows in each; empty for nothing."""
+        return tuple(belief.label for belief in self)
+
+    @property
+    def lattice(self) -> Lattice | None:
+        """The lattice that all of them share."""
+        return self._beliefs[0].lattice
 
 
 class UnknownSecretError(InputError, KeyError):
@@ -68,7 +138,40 @@ class Query(Protocol):
         ...
 
 
-def fit_priors(table: Any, *, secret: str, query: Query, secrets: Iterable[Any] | None = None) -> Priors:
+@runtime_checkable
+class CellQuery(Protocol):
+    """A query that can also be answered for each cell of what the adversary knows."""
+
+    def beliefs(
+        self, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[str | Binned]
+    ) -> Beliefs:
+        """The priors of every cell."""
+        ...
+
+
+@overload
+def fit_priors(
+    table: Any, *, secret: str, query: Query, secrets: Iterable[Any] | None = None, known: None = None, few: None = None
+) -> Priors: ...
+@overload
+def fit_priors(
+    table: Any,
+    *,
+    secret: str,
+    query: Query,
+    secrets: Iterable[Any] | None = None,
+    known: Sequence[str | Binned] | None = None,
+    few: str | None = None,
+) -> Any: ...
+def fit_priors(
+    table: Any,
+    *,
+    secret: str,
+    query: Query,
+    secrets: Iterable[Any] | None = None,
+    known: Sequence[str | Binned] | None = None,
+    few: str | None = None,
+) -> Any:
     """What an adversary who knows the table would expect of the answer, for each secret.
 
     Args:
@@ -78,9 +181,13 @@ def fit_priors(table: Any, *, secret: str, query: Query, secrets: Iterable[Any] 
         secret: the column to hide.
         query: what is published: `Raw`, `Mean`, `GP` or `BNN`.
         secrets: the values of the secret to fit, by default all. Text matches numbers: '1' stands for 1.
+        known: columns that the adversary may know of the person, or `binned` ones. There is then one belief for
+            every combination of their values, and of the values of each of their subsets, down to nothing known.
+        few: "allow" lets secrets with fewer than 5 rows be used without confidence.
 
     Returns:
-        A dictionary from each secret to its prior. Its `findings` tell what to know about the data.
+        A dictionary from each secret to its prior, with `findings` that tell what to know about the data; with
+        `known`, the list of all beliefs, each such a dictionary with a `label`.
 
     >>> import takifugu as tk
     >>> heart = tk.datasets.load("heart")
@@ -92,8 +199,37 @@ def fit_priors(table: Any, *, secret: str, query: Query, secrets: Iterable[Any] 
     secret 3 has 21 rows: its prior is uncertain
     """
     if isinstance(query, type) or not isinstance(query, Query):
-        raise InputError(f"query must be a Raw, Mean, GP or BNN, such as Raw('age'); got {query!r}")
-    return query.priors(Table(table), secret, secrets)
+        raise InputError(f"query must be a Raw, Row, Mean, GP or BNN, such as Raw('age'); got {query!r}")
+    if few not in (None, "allow"):
+        raise InputError(f"few must be None or 'allow', got {few!r}")
+    if known is None:
+        found = query.priors(Table(table), secret, secrets)
+        every: Iterable[Priors] = [found]
+    else:
+        if not isinstance(query, CellQuery):
+            raise InputError("what the adversary knows can be given for Raw and Row: leave `known` out")
+        if isinstance(known, str | Binned) or not isinstance(known, Sequence):
+            raise InputError(f"known must be a list of columns, such as ['sex']; got {known!r}")
+        every = beliefs = query.beliefs(Table(table), secret, secrets, known)
+    for priors in every:
+        if few is None and not priors.label:
+            priors.scarce = tuple(name for name, rows in priors.rows.items() if rows < SCARCE)
+    return found if known is None else beliefs
+
+
+def require_rows(priors: Any, *, confidence: float | None) -> None:
+    """Refuse priors that rest on a handful of rows, unless draws from their posterior make up for it.
+
+    `priors` is anything that `calibrate` takes; only what `fit_priors` made knows its rows.
+    """
+    beliefs: Iterable[Any] = [priors] if isinstance(priors, Mapping) else priors
+    for belief in beliefs:
+        scarce = getattr(belief, "scarce", ())
+        if scarce and confidence is None:
+            raise InputError(
+                f"secret {scarce[0]!r} has only {belief.rows[scarce[0]]} rows, fewer than {SCARCE}: ask for "
+                f"confidence=0.95, merge it with another secret, or take the risk with fit_priors(..., few='allow')"
+            )
 
 
 def about_rows(secret: str, columns: tuple[str, ...], seen: Overview) -> list[Finding]:
@@ -106,6 +242,15 @@ def about_rows(secret: str, columns: tuple[str, ...], seen: Overview) -> list[Fi
         found.append(NoValue(columns, missing))
     found.extend(FewRows(name, e.valid) for name, e in seen.extents.items() if e.valid < FEW)
     return found
+
+
+def about_scarce(name: Secret, counts: Array) -> Iterable[ScarceRows]:
+    """What few rows cost: the distance of counts from the truth that chance alone makes, E|Δ| ≈ √(2p(1−p)/πn)."""
+    rows = float(counts.sum())
+    if rows < SCARCE:
+        p = (counts + 0.5) / (rows + 0.5 * len(counts))
+        distance = 0.5 * float((2 * p * (1 - p) / (math.pi * rows)).clip(min=0) ** 0.5 @ (p > 0))
+        yield ScarceRows(name, int(rows), min(1.0, distance))
 
 
 def check_roles(secret: str, answer: str) -> None:

@@ -2,56 +2,123 @@
 
 import math
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from takifugu._nearest import suggestion
+from takifugu._validation import Array
 from takifugu.errors import InputError
+from takifugu.laws.fitting.counts import counted, own_normal
+from takifugu.laws.fitting.grouped import fit_grouped
+from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture, merge
+from takifugu.laws.reading import Reading, read
 from takifugu.problems.answer import Answer
 from takifugu.problems.findings import ComponentLimit, Constant, Finding, Gridded, NotConverged, PoorFit, Rounded
-from takifugu.queries.priors import Priors, about_rows, check_roles
-from takifugu.tables.count import Subset, count, overview
+from takifugu.queries.about import about_lattice, heavy_tail, is_poor, missed_masses
+from takifugu.queries.binned import Binned
+from takifugu.queries.cells import cell_beliefs, count_cells
+from takifugu.queries.priors import Beliefs, Priors, about_rows, about_scarce, check_roles
+from takifugu.tables.count import Overview, Subset, count, overview
 from takifugu.tables.table import Secret, Table
 
-KINDS = ("mixture", "empirical", "gaussian")
-_POOR = 0.05  # a Kolmogorov distance worth a word, where there are rows enough to measure it
-_CHANCE = 1.36  # over √n: the distance that even the true distribution exceeds once in twenty times
+KINDS = ("counts", "mixture", "empirical", "gaussian")
 
 
 @dataclass(frozen=True)
 class Raw:
-    """Publish a person's own value of `column`.
+    """Publish a person's own value of `column`: clipped to `bounds`, rounded to `step`, then noise is added.
 
-    `prior` says what an adversary knows of each secret's subset: "mixture", a mixture of normals fitted by EM
-    with up to `max_components` components, their number chosen by BIC; "empirical", the values themselves as
-    point masses; or "gaussian", one normal with the subset's mean and maximum-likelihood standard deviation.
+    The law of each secret's values is then a list of masses on a lattice, and `prior` says where they come from:
 
-    Values that were rounded, or counted on a grid, say nothing below their step or the grid's width: no
-    component of a mixture is narrower than that over √12, the standard deviation of the rounding. The step
-    is read off the rows of all secrets at once.
+    - "counts": what was counted, with one pseudo-row of the secret's own rounded normal. The default.
+    - "mixture": a mixture of normals fitted to the rounded values by EM, with up to `max_components` components.
+    - "gaussian": one normal with the mean and the standard deviation of the secret's rows, rounded and clipped.
+    - "empirical": the counts alone, as if the sample were the population.
+
+    Bounds should be public. What is not given is read from the data, and a finding says so. Without bounds and step,
+    "empirical" and "gaussian" are about the values as they are; so is "mixture", and it the default, where values are
+    too many for a lattice, and everywhere with `step=0`. With `transform="log"` the logarithm is published;
+    bounds are in the column's own unit, the step is one of the logarithm.
+
+    Continuous values say nothing below the width of a grid on which they were counted: no component of a mixture of
+    them is narrower than that over √12.
     """
 
     column: str
-    prior: str = "mixture"
+    prior: str | None = None
     max_components: int = 10
     seed: int = 0
+    bounds: tuple[float, float] | None = None
+    step: float | None = None
+    transform: str | None = None
 
     def __post_init__(self) -> None:
-        """Check the kind of prior at once: a table may take long."""
-        if self.prior not in KINDS:
+        """Check what can be checked at once: a table may take long."""
+        if self.prior is not None and self.prior not in KINDS:
             raise InputError(
                 f"prior must be one of {', '.join(KINDS)}; got {self.prior!r}.{suggestion(self.prior, KINDS)}"
             )
+        if self.transform not in (None, "log"):
+            raise InputError(f"transform must be None or 'log', got {self.transform!r}")
+        if self.step == 0:
+            if self.bounds is not None or self.transform or self.prior == "counts":
+                raise InputError(
+                    "step=0 leaves values as they are: it goes with no bounds, no transform and no 'counts'"
+                )
+        elif self.bounds is not None:
+            read([], bounds=self.bounds, step=self.step, transform=self.transform)
+        elif self.step is not None:
+            read([0.0, self.step], step=self.step)
 
     def priors(self, table: Table, secret: str, secrets: Iterable[Any] | None) -> Priors:
         """One prior per secret, from the engine's value counts."""
         check_roles(secret, self.column)
         seen = overview(table, secret, self.column, secrets)
         subsets = count(table, secret, self.column, seen)
+        return self._from_counts(secret, seen, subsets, self._reading(subsets))
+
+    def beliefs(
+        self, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[str | Binned]
+    ) -> Beliefs:
+        """The priors without knowledge, and those of every cell of every subset of the known columns."""
+        check_roles(secret, self.column)
+        if self.prior not in (None, "counts"):
+            raise InputError(f"with `known` the prior is 'counts': a cell has too few rows for {self.prior!r}")
+        seen = overview(table, secret, self.column, secrets)
+        counts = count_cells(table, secret, self.column, known, seen)
+        subsets = counts.subsets(seen.extents)
+        reading = read(_all(subsets)[0], bounds=self.bounds, step=self.step, transform=self.transform)
+        first = self._from_counts(secret, seen, subsets, reading)
+        lattice = reading.lattice
+        cells, findings = cell_beliefs(
+            counts.known,
+            {place: lattice.count(*pair) for place, pair in counts.cells.items()},
+            {name: first.pseudo[name] for name in seen.extents},
+            make=lambda masses: Mixture.empirical(lattice.points, masses),
+            lattice=lattice,
+        )
+        first.answer = replace(first.answer, known=tuple(str(one) for one in known)) if first.answer else None
+        return Beliefs([first, *cells], findings=[*first.findings, *findings])
+
+    def _reading(self, subsets: dict[Secret, Subset]) -> Reading | None:
+        """The lattice to publish on, or None where the values are published as they are."""
+        asked = self.prior == "counts" or (self.bounds, self.step, self.transform) != (None, None, None)
+        if self.step == 0 or (not asked and self.prior in ("empirical", "gaussian")):
+            return None
+        values, _ = _all(subsets)
+        if not asked and (len(values) < 2 or any(subset.width for subset in subsets.values())):
+            return None
+        reading = read(values, bounds=self.bounds, step=self.step, transform=self.transform)
+        # Nobody asked for values to be moved: a lattice that would move them is not taken unasked.
+        return None if reading.changes_values and not asked else reading
+
+    def _from_counts(
+        self, secret: str, seen: Overview, subsets: dict[Secret, Subset], reading: Reading | None
+    ) -> Priors:
         findings = about_rows(secret, (self.column,), seen)
         if width := max(subset.width for subset in subsets.values()):
             findings.append(Gridded(self.column, width))
@@ -60,17 +127,56 @@ class Raw:
             for name, subset in subsets.items()
             if len(subset.values) == 1
         )
+        rows = {name: extent.valid for name, extent in seen.extents.items()}
+        if reading is not None:
+            findings.extend(about_lattice(self.column, reading, *_all(subsets), bounded=self.bounds is not None))
+            lattice = reading.lattice
+            answer = Answer("raw", (self.column,), (secret,), domain=lattice, step=lattice.step)
+            return self._on_lattice(lattice, subsets, findings, rows, answer)
         step = _step(subsets)
-        if self.prior == "mixture":
+        if self.prior in (None, "mixture"):
+            findings.extend(heavy_tail(self.column, *_all(subsets)) if self.step is None else ())
             found = self._mixtures(subsets, step, findings)
         else:
             make = _empirical if self.prior == "empirical" else _gaussian
             found = {name: make(subset) for name, subset in subsets.items()}
         if self.prior != "empirical":
             findings.extend(_misses(found, subsets, step))
-        rows = {name: extent.valid for name, extent in seen.extents.items()}
         answer = Answer("raw", (self.column,), (secret,), step=step)
         return Priors(found, answer=answer, findings=findings, rows=rows, subsets=subsets)
+
+    def _on_lattice(
+        self,
+        lattice: Lattice,
+        subsets: dict[Secret, Subset],
+        findings: list[Finding],
+        rows: dict[Secret, int],
+        answer: Answer,
+    ) -> Priors:
+        counts = {name: lattice.count(subset.values, subset.counts) for name, subset in subsets.items()}
+        pseudo = {name: own_normal(lattice, c) for name, c in counts.items()}
+        masses = {}
+        for name, c in counts.items():
+            findings.extend(about_scarce(name, c))
+            if self.prior == "mixture":
+                how = fit_grouped(lattice, c, max_components=self.max_components, seed=self.seed)
+                findings.extend(_how_it_went(name, self.max_components, how.hit_limit, how.converged))
+                masses[name] = how.masses
+            else:
+                kinds = {"empirical": c, "gaussian": pseudo[name]}
+                masses[name] = kinds.get(self.prior or "counts", counted(c, pseudo[name]))
+            if self.prior in ("mixture", "gaussian"):
+                findings.extend(missed_masses(name, masses[name], c))
+        return Priors(
+            {name: Mixture.empirical(lattice.points, mass) for name, mass in masses.items()},
+            answer=answer,
+            findings=findings,
+            rows=rows,
+            subsets=subsets,
+            lattice=lattice,
+            counts=counts,
+            pseudo=pseudo,
+        )
 
     def _mixtures(self, subsets: dict[Secret, Subset], step: float, findings: list[Finding]) -> dict[Secret, Mixture]:
         from takifugu.laws.fitting.fit import fit
@@ -89,12 +195,24 @@ class Raw:
                 min_std=least,
                 seed=self.seed,
             )
-            if how.hit_limit:
-                findings.append(ComponentLimit(name, self.max_components))
-            if not how.converged:
-                findings.append(NotConverged(name, "mixture", "the fit was still improving when it stopped"))
+            findings.extend(_how_it_went(name, self.max_components, how.hit_limit, how.converged))
             found[name] = how.mixture
         return found
+
+
+def _how_it_went(name: Secret, limit: int, hit_limit: bool, converged: bool) -> Iterable[Finding]:
+    if hit_limit:
+        yield ComponentLimit(name, limit)
+    if not converged:
+        yield NotConverged(name, "mixture", "the fit was still improving when it stopped")
+
+
+def _all(subsets: dict[Secret, Subset]) -> tuple[Array, Array]:
+    """The values of all secrets together, with their counts."""
+    return merge(
+        np.concatenate([subset.values for subset in subsets.values()]),
+        np.concatenate([subset.counts for subset in subsets.values()]),
+    )
 
 
 def _empirical(subset: Subset) -> Mixture:
@@ -117,10 +235,7 @@ def _step(subsets: dict[Secret, Subset]) -> float:
 
     if width := max(subset.width for subset in subsets.values()):
         return width
-    values, counts = merge(
-        np.concatenate([subset.values for subset in subsets.values()]),
-        np.concatenate([subset.counts for subset in subsets.values()]),
-    )
+    values, counts = _all(subsets)
     largest = float(np.abs(values).max())
     unit = math.ldexp(0.5, math.frexp(largest)[1])
     floor, step = least_std(
@@ -136,7 +251,7 @@ def _step(subsets: dict[Secret, Subset]) -> float:
 def _misses(priors: dict[Secret, Mixture], subsets: dict[Secret, Subset], step: float) -> Iterable[PoorFit]:
     for name, mixture in priors.items():
         distance = kolmogorov(mixture, subsets[name], step)
-        if distance > max(_POOR, _CHANCE / math.sqrt(subsets[name].counts.sum())):
+        if is_poor(distance, subsets[name].counts.sum()):
             yield PoorFit(name, distance)
 
 

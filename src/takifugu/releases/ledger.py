@@ -32,6 +32,11 @@ class Account:
     spent: int  # in parts of `takifugu.channels.gaussian.composition.WHOLE`
 
     @property
+    def is_finite(self) -> bool:
+        """Whether the answer is published from a finite list, and so once; `theta` is infinite then."""
+        return math.isinf(self.theta)
+
+    @property
     def fraction_spent(self) -> float:
         """The part of the budget that is spent."""
         return self.spent / WHOLE
@@ -39,11 +44,15 @@ class Account:
     @property
     def effective_theta(self) -> float:
         """The noise of the one release that would tell as much as all so far; infinite before the first."""
+        if self.is_finite:
+            return math.inf
         return effective_theta(self.spent, budget=self.theta)
 
     @property
     def next_theta(self) -> float:
         """The least noise with which the answer may be published once more; infinite where it may not."""
+        if self.is_finite:
+            return math.inf
         return least_theta(WHOLE - self.spent, budget=self.theta)
 
 
@@ -120,18 +129,25 @@ class Ledger:
         """What `loss` would be after one more release, with the calibration's noise or with `theta`."""
         return self._loss_at(calibration, extra=calibration.theta if theta is None else theta)
 
-    def charge(self, answer: str, calibration: Calibration, *, theta: float, count: int, granularity: float) -> Account:
+    def charge(
+        self, answer: str, calibration: Calibration, *, theta: float | None, count: int, granularity: float
+    ) -> Account:
         """Write a release down, or refuse it. Only what has been charged may be published.
 
         `answer` is the fingerprint of the values; `theta` the noise they will get, at least the calibrated
-        one.
+        one, and None for a finite channel, which adds none.
         """
+        if theta is None:
+            return self._charge(answer, calibration, math.inf, count, granularity)
         theta = float(theta)
         if not (math.isfinite(theta) and theta >= calibration.theta):
             raise BudgetError(
                 f"theta={theta!r} is less noise than the {calibration.theta!r} that was calibrated: nothing "
                 f"was released"
             )
+        return self._charge(answer, calibration, theta, count, granularity)
+
+    def _charge(self, answer: str, calibration: Calibration, theta: float, count: int, granularity: float) -> Account:
         with self._file.writing() as writer:
             salt, entries = writer.contents.salt, writer.contents.entries
             opening = _opening(self.records, entries)
@@ -225,7 +241,8 @@ def _opening(records: str, entries: tuple[dict[str, Any], ...]) -> dict[str, Any
 def _terms(budget: Calibration, salt: bytes) -> dict[str, str]:
     """What an account is opened with, apart from its name and its answer."""
     promised = "rpp" if isinstance(budget.guarantee, Renyi) else "approximate"
-    numbers = {name: float(getattr(budget, name)).hex() for name in ("theta", "alpha", "epsilon")}
+    theta = budget.theta if isinstance(budget.channel, GaussianNoise) else math.inf
+    numbers = {"theta": theta.hex(), "alpha": float(budget.alpha).hex(), "epsilon": float(budget.epsilon).hex()}
     return {"protection": protection(budget, salt=salt), "guarantee": promised, **numbers}
 
 
@@ -238,6 +255,14 @@ def _account(opening: dict[str, Any], entries: tuple[dict[str, Any], ...]) -> Ac
 
 def _affordable(account: Account, theta: float) -> int:
     """The share of a release with this noise, or a refusal that says what would fit."""
+    if account.is_finite:
+        if account.releases == 0:
+            return WHOLE
+        raise BudgetError(
+            f"{account.records!r} were published before, through a channel from a finite list. Such an answer is "
+            f"published once: two draws of it tell more than one. Nothing was released; to publish more about these "
+            f"people, calibrate one joint answer, such as Row of all the columns, before anything is published"
+        )
     if theta > 0 or account.theta == 0:
         cost = share(theta, budget=account.theta)
         if account.spent + cost <= WHOLE:

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +11,11 @@ import numpy as np
 from takifugu._validation import Array, real
 from takifugu.calibration import Calibration
 from takifugu.channels.bits import BitSource, InsecureSeededBits, OsBits
+from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.grid import Grid, default_granularity
 from takifugu.channels.gaussian.sampler import checked, rounded_gaussian
 from takifugu.errors import BudgetError, CalibrationError, InputError
+from takifugu.laws.lattice import Lattice
 from takifugu.problems.guarantee import Renyi
 from takifugu.releases.binding import require_seen
 from takifugu.releases.ledger import Ledger
@@ -31,7 +34,7 @@ class Plan:
     """The noise, the grid, the source of bits and what is done to the values afterwards."""
 
     calibration: Calibration
-    theta: float
+    theta: float | None  # None for a channel that adds no noise
     granularity: float | None
     source: BitSource
     insecure: bool
@@ -54,13 +57,21 @@ class Plan:
         accept_weaker_promise: bool = False,
     ) -> "Plan":
         """Check every option; nothing is drawn or charged."""
-        noise = _noise(calibration, theta, accept_weaker_promise)
+        _require_kept(calibration, accept_weaker_promise)
+        noise = None
+        if isinstance(calibration.channel, FiniteChannel):
+            given = {"theta": theta, "granularity": granularity, "clip": clip, "round_to": round_to}
+            for name, value in given.items():
+                if value is not None:
+                    raise InputError(f"{name} is for noise, and this channel publishes from a list: leave it out")
+        else:
+            noise = _noise(calibration, theta)
+            if granularity is None:
+                granularity = default_granularity(noise) if noise > 0 else None
+            else:
+                granularity = Grid(granularity).granularity
         if not allow_no_noise and (words := bare(calibration, noise)):
             warnings.warn(words, NoNoiseWarning, stacklevel=3)
-        if granularity is None:
-            granularity = default_granularity(noise) if noise > 0 else None
-        else:
-            granularity = Grid(granularity).granularity
         source: BitSource = OsBits()
         if insecure_seed is not None:
             source = InsecureSeededBits(insecure_seed)
@@ -82,9 +93,41 @@ class Plan:
             ledger,
         )
 
+    def checked_rows(self, columns: Sequence[Any], names: Sequence[str]) -> Array:
+        """The place of each row in the channel's list, as float64; an error for a row that is not on it."""
+        channel, answer = self._finite, self.calibration.answer
+        domain = None if answer is None else answer.domain
+        if isinstance(domain, tuple):
+            columns = [
+                np.array(one.values, dtype=None if one.is_numeric else object)[one.places(column, name)]
+                for one, column, name in zip(domain, columns, names, strict=True)
+            ]
+        places = channel.positions(columns[0]) if len(columns) == 1 else channel.positions_of_columns(columns)
+        return np.asarray(places, dtype=np.float64)
+
+    def drawn_rows(self, places: Array) -> list[Any]:
+        """What is published for rows at these places, column by column. Only what was charged may go through here."""
+        channel = self._finite
+        out = channel.draw(places.astype(np.int64), self.source)
+        rows = channel.outputs if isinstance(channel.outputs[0], tuple) else [(value,) for value in channel.outputs]
+        return [_column(values)[out] for values in zip(*rows, strict=True)]
+
+    @property
+    def _finite(self) -> FiniteChannel:
+        if not isinstance(self.calibration.channel, FiniteChannel):
+            raise InputError("this calibration adds noise to numbers: it publishes no rows from a list")
+        return self.calibration.channel
+
     def checked(self, values: Any) -> Array:
         """The values as float64, or an error: all that can be refused before anything is drawn."""
+        if self.theta is None:
+            return self.checked_rows(
+                [values], self.calibration.answer.columns if self.calibration.answer else ["value"]
+            )
         ready = checked(values, theta=self.theta, granularity=self.granularity)[0]
+        answer = self.calibration.answer
+        if answer is not None and isinstance(answer.domain, Lattice):
+            ready = answer.domain.snap(ready)  # what lies below the step or beyond the bounds is no part of the answer
         require_seen(ready, self.calibration)
         if ready.ndim > 1:
             raise InputError(
@@ -106,6 +149,8 @@ class Plan:
 
     def noised(self, values: Array) -> Array:
         """The values with noise, rounded and clipped. Only what was charged may go through here."""
+        if self.theta is None:
+            return self.drawn_rows(values)[0]  # type: ignore[no-any-return]
         answer = self.calibration.answer
         if self.theta == 0 and answer is not None and answer.step > 0:
             # Digits below the step of the data are no part of the answer: they were never calibrated.
@@ -127,21 +172,40 @@ class Plan:
         return self.round_to is not None and float(self.round_to).is_integer()
 
 
-def bare(calibration: Calibration, theta: float) -> str | None:
+def bare(calibration: Calibration, theta: float | None) -> str | None:
     """What to say where values leave as they are, or with noise finer than their own steps; None where they do not."""
+    if theta is None:
+        channel = calibration.channel
+        same = isinstance(channel, FiniteChannel) and bool((channel.counts.max(axis=1) == channel.denominator).all())
+        return _AS_THEY_ARE if same else None
     if calibration.answer is None:  # whoever makes priors by hand says so, and `Released.unchecked` tells
         return None
     step = calibration.answer.step
     if theta > 0 and theta >= step:
         return None
-    how = "as they are" if theta == 0 else f"with noise ({theta:.3g}) finer than the steps of the data ({step:.3g})"
-    return (
-        f"values are published {how}: by these priors nothing had to be hidden, so nothing was. If the values hold "
-        f"anything that the priors do not describe, such as digits that differ between groups, it is published too"
-    )
+    if theta == 0:
+        return _AS_THEY_ARE
+    return _AS_THEY_ARE.replace("as they are", f"with noise ({theta:.3g}) finer than the data's steps ({step:.3g})")
 
 
-def _noise(calibration: Any, theta: float | None, accept_weaker_promise: bool) -> float:
+_AS_THEY_ARE = (
+    "values are published as they are: by these priors nothing had to be hidden, so nothing was. If the values hold "
+    "anything that the priors do not describe, such as digits that differ between groups, it is published too"
+)
+
+
+def _column(values: tuple[Any, ...]) -> Any:
+    """One column of the channel's outputs: numbers or truth values as such, all else as objects."""
+    if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values) or all(
+        isinstance(v, bool) for v in values
+    ):
+        return np.array(values)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _require_kept(calibration: Any, accept_weaker_promise: bool) -> None:
     if not isinstance(calibration, Calibration):
         raise InputError(
             f"a release needs a Calibration, got {type(calibration).__name__}: make one with takifugu.calibrate"
@@ -153,9 +217,12 @@ def _noise(calibration: Any, theta: float | None, accept_weaker_promise: bool) -
         )
     if not calibration.meets_budget():
         raise CalibrationError(
-            f"theta={calibration.theta!r} does not meet the budget that this calibration states: it, or its file, was "
-            f"changed. Nothing was released; calibrate again"
+            "the channel does not meet the budget that this calibration states: it, or its file, was changed. Nothing "
+            "was released; calibrate again"
         )
+
+
+def _noise(calibration: Calibration, theta: float | None) -> float:
     if theta is None:
         return calibration.theta
     wanted = real("theta", theta, "a finite number, at least the calibrated noise")

@@ -134,8 +134,11 @@ def query_of(setting: Setting, *, quick: bool) -> Any:
     answer = about(setting.dataset).answer
     if setting.query == "raw":
         if setting.prior == "mixture-max-5":
-            return tk.Raw(answer, max_components=5)
-        return WideRaw(answer) if setting.prior == "mixture-floor-0.75" else tk.Raw(answer, prior=setting.prior)
+            return tk.Raw(answer, prior="mixture", max_components=5, step=0)
+        if setting.prior == "mixture-floor-0.75":
+            return WideRaw(answer)
+        # The paper fits densities to the values as they are: no lattice.
+        return tk.Raw(answer, prior=setting.prior, step=0)
     if setting.query == "mean":
         return tk.Mean(answer)
     if setting.query == "gp":

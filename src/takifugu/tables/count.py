@@ -268,6 +268,13 @@ def _choose(secret: str, extents: dict[Secret, Extent], wanted: Iterable[Any] | 
     return {name: extents[name] for name in names}
 
 
+def chosen_secrets(table: Table, secret: str, rows: Mapping[Any, int], wanted: Iterable[Any] | None) -> list[Secret]:
+    """The secrets to fit, of those that occur, each with its number of rows."""
+    extents = {name: Extent(count, count, 0.0, 1.0) for name, count in rows.items()}
+    _check_secrets(table, secret, extents, 0)
+    return list(_choose(secret, extents, wanted))
+
+
 def _check_values(column: str, extents: dict[Secret, Extent]) -> None:
     if not any(extent.valid for extent in extents.values()):
         rows = sum(extent.rows for extent in extents.values())

@@ -1,7 +1,7 @@
 """Expectation-maximisation for mixtures on the line, over weighted values and many starts at once."""
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -9,14 +9,55 @@ import numpy.typing as npt
 from takifugu._validation import Array
 
 _BLOCK = 1 << 16  # elements of one (starts, components, values) block: small enough to stay in cache
+_GROUPS = 1024  # groups by rank and as many by place, when values are too many to race on
 _LEAST_SHARE = 0.1  # an extrapolated weight keeps at least this share of the one EM itself proposes
 
 
+class Samples(Protocol):
+    """What EM climbs on: values in order, the weight of each, and what an EM step does with them."""
+
+    @property
+    def x(self) -> Array:
+        """Distinct values in order, scaled into [-1, 1]."""
+        ...
+
+    @property
+    def w(self) -> Array:
+        """The weight (count) of each."""
+        ...
+
+    def step(self, batch: "Batch", floor: float) -> "tuple[Array, Batch]":
+        """The log-likelihood of each candidate, and the candidate one EM step further."""
+        ...
+
+    def condensed(self) -> "Samples":
+        """Themselves, or where they are many, fewer that stand for them while many starts race."""
+        ...
+
+
 class Data(NamedTuple):
-    """Distinct values in order, scaled into [-1, 1], and the weight (count) of each."""
+    """Distinct values in order, scaled into [-1, 1], and the weight (count) of each: each is known exactly."""
 
     x: Array
     w: Array
+
+    def step(self, batch: "Batch", floor: float) -> "tuple[Array, Batch]":
+        """See `Samples.step`."""
+        return step(self, batch, floor)
+
+    def condensed(self) -> "Data":
+        """The data, or where there are many values, their means in groups close in rank and in place.
+
+        Only the race runs on groups: what is returned in the end is settled on all the values.
+        """
+        if len(self.x) <= 2 * _GROUPS:
+            return self
+        rank = np.cumsum(self.w) / self.w.sum()
+        place = (self.x - self.x[0]) / (self.x[-1] - self.x[0])
+        labels = np.floor(rank * _GROUPS) * (_GROUPS + 1) + np.floor(place * _GROUPS)
+        first = np.flatnonzero(np.concatenate([[True], np.diff(labels) != 0]))
+        w = np.add.reduceat(self.w, first)
+        return Data(np.add.reduceat(self.w * self.x, first) / w, w)
 
 
 class Batch(NamedTuple):
@@ -80,10 +121,10 @@ def step(data: Data, batch: Batch, floor: float) -> tuple[Array, Batch]:
             mass += share.sum(axis=2)
             first += np.einsum("skd,skd->sk", share, gap)
             second += np.einsum("skd,skd->sk", share, square)
-    return value, _maximise(batch, mass, first, second, floor)
+    return value, maximise(batch, mass, first, second, floor)
 
 
-def _maximise(batch: Batch, mass: Array, first: Array, second: Array, floor: float) -> Batch:
+def maximise(batch: Batch, mass: Array, first: Array, second: Array, floor: float) -> Batch:
     """The M-step, from moments about the old means (which is where they lose no digits)."""
     alive = mass > 0
     safe = np.where(alive, mass, 1.0)
@@ -96,7 +137,7 @@ def _maximise(batch: Batch, mass: Array, first: Array, second: Array, floor: flo
     )
 
 
-def climb(data: Data, batch: Batch, floor: float, *, tolerance: float, cycles: int) -> Climb:
+def climb(data: Samples, batch: Batch, floor: float, *, tolerance: float, cycles: int) -> Climb:
     """EM with squared extrapolation (SQUAREM, Varadhan and Roland 2008), until no candidate gains.
 
     A cycle is two EM steps, an extrapolation through them, and one EM step from there. Where the
@@ -109,7 +150,7 @@ def climb(data: Data, batch: Batch, floor: float, *, tolerance: float, cycles: i
     converged = np.zeros(len(everyone), dtype=bool)
     active, here, steps = everyone, batch, 0
     for cycle in range(cycles + 1):
-        value, one = step(data, here, floor)
+        value, one = data.step(here, floor)
         steps += 1
         settled = value - best[active] <= enough
         improved = value >= best[active]
@@ -125,10 +166,10 @@ def climb(data: Data, batch: Batch, floor: float, *, tolerance: float, cycles: i
     return Climb(result, best, converged, steps)
 
 
-def _cycle(data: Data, zero: Batch, one: Batch, floor: float) -> tuple[Batch, int]:
-    value, two = step(data, one, floor)
+def _cycle(data: Samples, zero: Batch, one: Batch, floor: float) -> tuple[Batch, int]:
+    value, two = data.step(one, floor)
     guess = _extrapolate(zero, one, two, floor)
-    guessed, three = step(data, guess, floor)
+    guessed, three = data.step(guess, floor)
     return three.where(guessed >= value, two), 2
 
 

@@ -6,10 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array
-from takifugu.laws.fitting.em import Batch, Climb, Data, climb
+from takifugu.laws.fitting.em import Batch, Climb, Samples, climb
 from takifugu.laws.fitting.starts import fresh_starts, merges, splits
 
-_GROUPS = 1024  # groups by rank and as many by place, when values are too many to race on
 _FINALISTS = 3  # starts worth following to the end
 
 
@@ -41,7 +40,7 @@ class Found(NamedTuple):
         return Batch(self.weights[None], self.means[None], self.variances[None])
 
 
-def search(data: Data, floor: float, most: int, *, count: int, seed: int) -> list[Found]:
+def search(data: Samples, floor: float, most: int, *, count: int, seed: int) -> list[Found]:
     """The best mixture found with each number of components, from 1 to `most`.
 
     One sweep goes up, with fresh starts and splits of the fit before; one goes down, with merges of the
@@ -49,7 +48,7 @@ def search(data: Data, floor: float, most: int, *, count: int, seed: int) -> lis
     never keeps a component without data. That matters: an empty component could be the widest one and
     decide how much noise is needed.
     """
-    small = condensed(data)
+    small = data.condensed()
     found: list[Found] = []
     for size in range(1, most + 1):
         batch = fresh_starts(small, size, floor, count=count, seed=seed)
@@ -65,17 +64,17 @@ def search(data: Data, floor: float, most: int, *, count: int, seed: int) -> lis
     return found
 
 
-def settle(data: Data, found: Found, floor: float) -> Found:
+def settle(data: Samples, found: Found, floor: float) -> Found:
     """Climb from a fit to the very top, on all the data."""
     return _climb_on(data, found, floor, _FULLY)
 
 
-def _climb_on(data: Data, found: Found, floor: float, effort: _Effort) -> Found:
+def _climb_on(data: Samples, found: Found, floor: float, effort: _Effort) -> Found:
     climbed = climb(data, found.batch, floor, **effort)
     return _best(climbed, found.steps + climbed.steps)
 
 
-def _race(data: Data, batch: Batch, floor: float) -> Found:
+def _race(data: Samples, batch: Batch, floor: float) -> Found:
     """The best of the starts: all run a few cycles, the leaders run on."""
     heat = climb(data, batch, floor, **_BRIEFLY)
     leaders = heat.batch.pick(_leaders(heat.log_likelihood))
@@ -96,18 +95,3 @@ def _best(climbed: Climb, steps: int) -> Found:
     row = int(np.argmax(climbed.log_likelihood))
     weights, means, variances = (part[row] for part in climbed.batch)
     return Found(weights, means, variances, float(climbed.log_likelihood[row]), bool(climbed.converged[row]), steps)
-
-
-def condensed(data: Data) -> Data:
-    """The data, or where there are many values, their means in groups close in rank and in place.
-
-    Only the race runs on groups: what is returned in the end is settled on all the values.
-    """
-    if len(data.x) <= 2 * _GROUPS:
-        return data
-    rank = np.cumsum(data.w) / data.w.sum()
-    place = (data.x - data.x[0]) / (data.x[-1] - data.x[0])
-    labels = np.floor(rank * _GROUPS) * (_GROUPS + 1) + np.floor(place * _GROUPS)
-    first = np.flatnonzero(np.concatenate([[True], np.diff(labels) != 0]))
-    w = np.add.reduceat(data.w, first)
-    return Data(np.add.reduceat(data.w * data.x, first) / w, w)

@@ -4,12 +4,12 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array
-from takifugu.laws.fitting.em import Batch, Data
+from takifugu.laws.fitting.em import Batch, Samples
 
 _LLOYD_ROUNDS = 100  # on the line k-means settles within a few
 
 
-def fresh_starts(data: Data, size: int, floor: float, *, count: int, seed: int) -> Batch:
+def fresh_starts(data: Samples, size: int, floor: float, *, count: int, seed: int) -> Batch:
     """`count` starts with `size` components, the same for the same seed.
 
     The first cuts the values at their quantiles. The others grow from k-means++ seeds: half of them
@@ -71,7 +71,7 @@ def _without(fit: Batch, k: int) -> Batch:
     return Batch(weights / max(weights.sum(), np.finfo(float).tiny), means, variances)
 
 
-def _running_sums(data: Data) -> Array:
+def _running_sums(data: Samples) -> Array:
     """Weight, first and second moment up to each value, from 0: a cluster's moments are differences."""
     moments = np.stack([data.w, data.w * data.x, data.w * data.x**2])
     return np.concatenate([np.zeros((3, 1)), np.cumsum(moments, axis=1)], axis=1)
@@ -89,7 +89,7 @@ def _from_cuts(sums: Array, cuts: npt.NDArray[np.intp], floor: float) -> Batch:
     return Batch(mass / mass.sum(), np.clip(means, -1.0, 1.0), variances)
 
 
-def _scatter(data: Data, size: int, rng: np.random.Generator) -> Array:
+def _scatter(data: Samples, size: int, rng: np.random.Generator) -> Array:
     """k-means++ seeds: each next one likely to be far from those before it, in order."""
     chance = data.w
     nearest = np.full(len(data.x), np.inf)
@@ -105,7 +105,7 @@ def _scatter(data: Data, size: int, rng: np.random.Generator) -> Array:
     return np.sort(np.array(seeds))
 
 
-def _lloyd(data: Data, sums: Array, centres: Array, floor: float) -> Batch:
+def _lloyd(data: Samples, sums: Array, centres: Array, floor: float) -> Batch:
     """k-means on the line: clusters are intervals, so a round costs one binary search per centre."""
     cuts = np.searchsorted(data.x, 0.5 * (centres[1:] + centres[:-1]))
     for _ in range(_LLOYD_ROUNDS):
@@ -117,7 +117,7 @@ def _lloyd(data: Data, sums: Array, centres: Array, floor: float) -> Batch:
     return _from_cuts(sums, cuts, floor)
 
 
-def _common_width(data: Data, centres: Array, floor: float) -> Batch:
+def _common_width(data: Samples, centres: Array, floor: float) -> Batch:
     mean = np.average(data.x, weights=data.w)
     variance = np.average((data.x - mean) ** 2, weights=data.w) / len(centres) ** 2
     each = np.ones_like(centres)

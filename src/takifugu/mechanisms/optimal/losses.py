@@ -29,12 +29,13 @@ def loss_matrix(loss: Any, inputs: tuple[Value, ...], outputs: tuple[Value, ...]
         raise InputError(f"loss must be one of {', '.join(map(repr, NAMES))} or a matrix, got {loss!r}")
     if isinstance(inputs[0], tuple):
         columns = zip(zip(*inputs, strict=True), zip(*outputs, strict=True), strict=True)
-        total: Array = sum((_column(loss, a, b, mass, relative=True) for a, b in columns), np.zeros(()))
+        total: Array = sum((column_loss(loss, a, b, mass, relative=True) for a, b in columns), np.zeros(()))
         return total
-    return _column(loss, inputs, outputs, mass, relative=False)
+    return column_loss(loss, inputs, outputs, mass, relative=False)
 
 
-def _column(loss: str | None, inputs: Any, outputs: Any, mass: Array, *, relative: bool) -> Array:
+def column_loss(loss: str | None, inputs: Any, outputs: Any, mass: Array, *, relative: bool) -> Array:
+    """The loss of one column; relative to its own variance where columns are added up."""
     numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in (*inputs, *outputs))
     if loss is None:
         loss = "square" if numeric else "change"

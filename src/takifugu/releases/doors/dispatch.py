@@ -99,6 +99,9 @@ def release(
     kept = _kept(values, secret, plan, others)
     if frame is not None:
         return release_series(frame, plan, kept)
+    if plan.theta is None:
+        rows = values if kept is None else [value for value, stays in zip(values, kept, strict=True) if stays]
+        return publish(rows, plan)
     array = plan.checked(values)
     published = publish(array if kept is None else array[kept], plan)
     return Released(

@@ -12,7 +12,7 @@ from takifugu.atomic import draft, open_to_readers
 from takifugu.calibration import Calibration
 from takifugu.errors import BudgetError, InputError
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
-from takifugu.releases.doors.frames import assembled, for_spreadsheets, look, numbers, protected
+from takifugu.releases.doors.frames import for_spreadsheets, leaving, look, protected, ready
 from takifugu.releases.kept import Telling
 from takifugu.releases.ledger import AnswerDigest
 from takifugu.releases.plan import Plan
@@ -30,7 +30,7 @@ class FileRelease:
 
     path: Path
     rows: int
-    theta: float
+    theta: float | None
     granularity: float | None
     insecure: bool
     unchecked: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ def release_file(
     with _reader(origin) as reader, draft(goal) as unfinished:
         with _writer(unfinished, goal.suffix) as write:
             for rows, values in _values(reader, plan, columns):
-                made = assembled(rows, plan.noised(values), plan, columns)
+                made = leaving(rows, values, plan, columns)
                 write(for_spreadsheets(made) if goal.suffix == ".csv" else made)
                 drawn.update(values)
                 done += len(values)
@@ -89,7 +89,7 @@ def _values(reader: "_Reader", plan: Plan, columns: Columns) -> Iterator[tuple[A
     """The rows that may be published, batch by batch, with their checked values."""
     for batch in reader.batches(columns):
         rows = protected(batch, plan, columns)
-        yield rows, plan.checked(numbers(rows[columns.column]))
+        yield rows, ready(rows, plan, columns)
 
 
 def _digest(plan: Plan) -> AnswerDigest:
@@ -219,7 +219,7 @@ def _check_format(path: Path) -> None:
 def _refuse_early(plan: Plan) -> None:
     """Before hours of work, see whether the budget could allow it at all; the charge at the end decides."""
     account = None if plan.ledger is None else plan.ledger.account()
-    if account is not None and plan.theta < account.next_theta:
+    if account is not None and plan.theta is not None and plan.theta < account.next_theta:
         raise BudgetError(
             f"what is left of the budget of {account.records!r} allows theta={account.next_theta!r} or more, and "
             f"this "

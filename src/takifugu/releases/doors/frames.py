@@ -10,6 +10,7 @@ from takifugu.releases.binding import Columns
 from takifugu.releases.kept import Telling, harmless
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import protected_rows
+from takifugu.tables.table import plain
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -29,8 +30,12 @@ def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any) -> Any:
     """The column with noise, of the same library and name."""
 
     rows = column if kept is None else column.filter(kept.tolist())
-    noisy = publish(numbers(rows), plan)
-    made = _series(named(rows.name, plan), noisy, plan, rows.implementation).to_native()
+    if plan.theta is None:
+        (drawn,) = plan.drawn_rows(charged(plan.checked_rows([values_of(rows)], [rows.name]), plan))
+        series = nw.new_series(named(rows.name, plan), drawn.tolist(), backend=rows.implementation)
+    else:
+        series = _series(named(rows.name, plan), publish(numbers(rows), plan), plan, rows.implementation)
+    made = series.to_native()
     if rows.implementation.is_pandas_like():
         made.index = rows.to_native().index  # row labels are part of the table, not of the answer
     return made
@@ -43,7 +48,21 @@ def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> A
         telling = Telling(columns.keep)
         look(telling, rows, columns)
         telling.refuse()
-    return assembled(rows, publish(numbers(rows[columns.column]), plan), plan, columns)
+    return leaving(rows, charged(ready(rows, plan, columns), plan), plan, columns)
+
+
+def ready(rows: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Array:
+    """What is to be published of these rows, checked: numbers, or places in the list of a finite channel."""
+    if plan.theta is None:
+        return plan.checked_rows([values_of(rows[name]) for name in columns.answer], columns.answer)
+    return plan.checked(numbers(rows[columns.column]))
+
+
+def leaving(rows: "nw.DataFrame[Any]", paid: Array, plan: Plan, columns: Columns) -> Any:
+    """The table that leaves, drawn for rows that `ready` checked and the ledger knows."""
+    if plan.theta is None:
+        return assembled_rows(rows, plan.drawn_rows(paid), plan, columns)
+    return assembled(rows, plan.noised(paid), plan, columns)
 
 
 def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.DataFrame[Any]":
@@ -78,14 +97,17 @@ def assembled(frame: "nw.DataFrame[Any]", noisy: Array, plan: Plan, columns: Col
     What a library stores beside the values of a column does not leave: categories of rows that were left out, an
     index, the metadata of a source.
     """
+    return _leaving(frame, [_series(columns.column, noisy, plan, frame.implementation)], plan, columns)
+
+
+def _leaving(frame: "nw.DataFrame[Any]", made: "list[nw.Series[Any]]", plan: Plan, columns: Columns) -> Any:
     import narwhals as nw
 
-    made = _series(columns.column, noisy, plan, frame.implementation)
-    chosen = [name for name in frame.columns if name == columns.column or name in columns.keep]
-    kept = {name: frame[name] for name in chosen if name != columns.column}
-    plain = {name: s.cast(nw.String) for name, s in kept.items() if s.dtype in (nw.Categorical, nw.Enum)}
-    published = frame.with_columns(made, *plain.values()).select(chosen)
-    return _without_traces(published.rename({columns.column: named(columns.column, plan)}).to_native())
+    chosen = [name for name in frame.columns if name in columns.published]
+    kept = [frame[name] for name in chosen if name not in columns.answer]
+    texts = [column.cast(nw.String) for column in kept if column.dtype in (nw.Categorical, nw.Enum)]
+    published = frame.with_columns(*made, *texts).select(chosen)
+    return _without_traces(published.rename({name: named(name, plan) for name in columns.answer}).to_native())
 
 
 def _series(name: str, values: Array, plan: Plan, backend: Any) -> "nw.Series[Any]":
@@ -119,12 +141,41 @@ def for_spreadsheets(native: Any) -> Any:
 
 def publish(values: Any, plan: Plan) -> Array:
     """Check, then charge, then draw: in this order, so that nothing leaves unpaid and nothing is paid in vain."""
-    ready = plan.checked(values)
+    return plan.noised(charged(plan.checked(values), plan))
+
+
+def charged(ready: Array, plan: Plan) -> Array:
+    """The same values, once they are in the ledger."""
     if plan.ledger is not None and ready.size:  # who publishes nothing pays nothing
         digest = plan.ledger.answer_digest()
         digest.update(ready)
         plan.charge(digest.hexdigest(), ready.size)
-    return plan.noised(ready)
+    return ready
+
+
+def values_of(column: "nw.Series[Any]") -> Any:
+    """A column of numbers or labels as an array; missing values are an error."""
+    missing = int(column.is_null().sum())
+    if column.dtype.is_float():
+        missing += int(column.is_nan().sum())
+    if missing:
+        raise InputError(
+            f"column {column.name!r} has {missing} missing values: drop or fill those rows before publishing"
+        )
+    if column.dtype.is_numeric():
+        return column.to_numpy()
+    return np.array([plain(value) for value in column.to_list()], dtype=object)
+
+
+def assembled_rows(frame: "nw.DataFrame[Any]", made: list[Any], plan: Plan, columns: Columns) -> Any:
+    """The table that leaves: the drawn columns in their places, and the kept ones."""
+    import narwhals as nw
+
+    series = [
+        nw.new_series(name, values.tolist(), backend=frame.implementation)
+        for name, values in zip(columns.answer, made, strict=True)
+    ]
+    return _leaving(frame, series, plan, columns)
 
 
 def numbers(column: "nw.Series[Any]") -> Array:

@@ -1,0 +1,52 @@
+"""What there is to say about a column before noise: its lattice, its tail, and how well a law fits it."""
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.laws.reading import Reading
+from takifugu.problems.findings import Clipped, CoarserStep, Finding, HeavyTail, LatticeRead, PoorFit
+from takifugu.tables.table import Secret
+
+_POOR = 0.05  # a Kolmogorov distance worth a word, where there are rows enough to measure it
+_CHANCE = 1.36  # over √n: the distance that even the true distribution exceeds once in twenty times
+_TAIL_SHARE = 0.3  # of the range: where 99 of 100 rows lie in less of it, the rest is a tail
+_TAIL_ROWS = 100  # rows below which the hundredth part is nobody
+
+
+def about_lattice(column: str, reading: Reading, values: Array, counts: Array, *, bounded: bool) -> Iterable[Finding]:
+    """What was read, widened and clipped, and whether a tail forces noise on everyone."""
+    lattice = reading.lattice
+    if reading.bounds_read or reading.step_read:
+        ends = (lattice.low, lattice.high, lattice.step)
+        yield LatticeRead(column, *ends, reading.bounds_read, reading.step_read)
+    if reading.finer is not None:
+        yield CoarserStep(column, lattice.step, reading.finer)
+    if outside := lattice.outside(values, counts):
+        yield Clipped(column, outside, lattice.low, lattice.high)
+    if not bounded and lattice.transform is None:
+        yield from heavy_tail(column, values, counts)
+
+
+def heavy_tail(column: str, values: Array, counts: Array) -> Iterable[HeavyTail]:
+    """Whether the range is mostly a tail, which bounds or a logarithm would tame."""
+    upto = np.cumsum(counts) / counts.sum()
+    low, high = (float(values[np.searchsorted(upto, share)]) for share in (0.005, 0.99))
+    span = float(values[-1] - values[0])
+    if counts.sum() >= _TAIL_ROWS and span > 0 and 0 < high - low < _TAIL_SHARE * span:
+        yield HeavyTail(column, high, (high - low) / span, bool(values[0] > 0))
+
+
+def missed_masses(name: Secret, masses: Array, counts: Array) -> Iterable[PoorFit]:
+    """Whether a law on the lattice is far from what was counted there."""
+    rows = float(counts.sum())
+    distance = float(np.abs(np.cumsum(masses) - np.cumsum(counts) / rows).max())
+    if is_poor(distance, rows):
+        yield PoorFit(name, distance)
+
+
+def is_poor(distance: float, rows: float) -> bool:
+    """Whether a Kolmogorov distance is more than chance."""
+    return distance > max(_POOR, _CHANCE / math.sqrt(rows))

@@ -1,0 +1,203 @@
+"""What the adversary knows: a belief for every combination of values of the known columns, and of their subsets.
+
+The law without knowledge mixes the cells with other weights for each secret, so the cells alone do not cover it: every
+subset of the known columns has cells of its own, down to the one cell of nothing known (proofs/population.md).
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.errors import InputError
+from takifugu.laws import Law
+from takifugu.laws.fitting.counts import CELL_ROWS, cell_pseudo_counts, counted
+from takifugu.laws.lattice import Lattice
+from takifugu.problems.findings import Finding, ManyCells, OneSecretCells, SmallCells
+from takifugu.queries.binned import Binned
+from takifugu.queries.priors import Priors
+from takifugu.tables.count import Overview, Subset
+from takifugu.tables.table import Secret, Table, plain
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+MANY = 50  # cells above which merging is recommended
+TOO_MANY = 10_000
+_GROUPS = 1_000_000  # lines of counts that are brought home
+
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class CellCounts:
+    """Per combination of known values and secret: the values seen, with their counts."""
+
+    known: tuple[Binned | str, ...]
+    cells: dict[tuple[Key, Secret], tuple[Array, Array]]
+
+    def subsets(self, secrets: Iterable[Secret]) -> dict[Secret, Subset]:
+        """Each secret's values over all cells, as if nothing were known."""
+        found = {}
+        for name in secrets:
+            parts = [pair for (_, secret), pair in self.cells.items() if secret == name]
+            values, place = np.unique(np.concatenate([values for values, _ in parts]), return_inverse=True)
+            counts = np.bincount(place, weights=np.concatenate([counts for _, counts in parts]))
+            found[name] = Subset(values, counts.astype(np.float64), 0.0)
+        return found
+
+
+def count_cells(table: Table, secret: str, column: str, known: Sequence[str | Binned], seen: Overview) -> CellCounts:
+    """One pass in the engine: rows by secret, known values and value."""
+    import narwhals as nw
+
+    columns = checked_known(secret, (column,), known)
+    keys = {f"known{k}": known_key(table, one).alias(f"known{k}") for k, one in enumerate(columns)}
+    frame = table.frame.select(
+        table.secret(secret).alias("secret"), table.number(column).alias("value"), *keys.values()
+    )
+    frame = frame.filter(~nw.col("secret").is_null(), ~nw.col("value").is_null())
+    answer = table.collect(frame.group_by("secret", "value", *keys).agg(nw.len().alias("count")).head(_GROUPS + 1))
+    if len(answer["count"]) > _GROUPS:
+        raise InputError(
+            f"the known columns and {column!r} take more than {_GROUPS:,} combinations of values: "
+            f"cut the known columns with binned(...), or round {column!r} first"
+        )
+    lines: dict[tuple[Key, Secret], list[tuple[float, float]]] = {}
+    for name, value, tally, *key in zip(
+        answer["secret"], answer["value"], answer["count"], *(answer[k] for k in keys), strict=True
+    ):
+        if (who := plain(name)) in seen.extents:
+            lines.setdefault((tuple(plain(part) for part in key), who), []).append((float(value), float(tally)))
+    cells = {place: tuple(np.array(sorted(pairs)).T) for place, pairs in lines.items()}
+    return CellCounts(columns, {place: (values, counts) for place, (values, counts) in cells.items()})
+
+
+def cell_beliefs(
+    known: tuple[str | Binned, ...],
+    cells: Mapping[tuple[Key, Secret], Array],
+    own: Mapping[Secret, Array],
+    *,
+    make: Callable[[Array], Law],
+    lattice: Lattice | None = None,
+) -> tuple[list[Priors], list[Finding]]:
+    """The priors of every cell of every subset of the known columns but the empty one, and what to know of them.
+
+    `cells` has the counts of each combination of known values and secret, all over the same list of answers; `own` the
+    pseudo-row of each secret; `make` turns masses into a law.
+    """
+    size, secrets = len(known), list(own)
+    width = len(next(iter(own.values())))
+    chosen = [subset for length in range(1, size + 1) for subset in combinations(range(size), length)]
+    keys = {subset: _keys(cells, subset) for subset in chosen}
+    total = sum(len(found) for found in keys.values())
+    values = {known[k]: len(keys[(k,)]) for k in range(size)}
+    widest = max(values, key=lambda one: values[one])
+    if total > TOO_MANY:
+        raise InputError(
+            f"{total:,} cells of what the adversary knows are more than {TOO_MANY:,}: merge values of "
+            f"{_name(widest)!r}, which has {values[widest]:,}, or leave it out"
+        )
+    beliefs = []
+    for subset in chosen:
+        _require_mixed(known, cells, subset, secrets)
+        tables = {s: _by_cell(cells, subset, keys[subset], s, width) for s in secrets}
+        pseudo = {s: cell_pseudo_counts(tables[s], own[s]) for s in secrets}
+        for row, key in enumerate(keys[subset]):
+            label = ", ".join(_told(known[k], part) for k, part in zip(subset, key, strict=True))
+            here = {s: (tables[s][row], pseudo[s][row]) for s in secrets}
+            beliefs.append(
+                Priors(
+                    {s: make(counted(*pair)) for s, pair in here.items()},
+                    rows={s: int(c.sum()) for s, (c, _) in here.items()},
+                    lattice=lattice,
+                    counts={s: c for s, (c, _) in here.items()},
+                    pseudo={s: g for s, (_, g) in here.items()},
+                    label=label,
+                )
+            )
+    return beliefs, _about(beliefs, widest, values[widest])
+
+
+def checked_known(secret: str, columns: Sequence[str], known: Sequence[str | Binned]) -> tuple[str | Binned, ...]:
+    """The columns that the adversary may know, none of them the secret or published."""
+    if not known:
+        raise InputError("known is empty: name the columns that the adversary may know, or leave it out")
+    names = [_name(one) for one in known]
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"each of `known` must be a column or binned(column, edges), got {name!r}")
+        if name == secret:
+            raise InputError(f"column {name!r} is the secret: an adversary who knows it has nothing to learn")
+        if name in columns:
+            raise InputError(f"column {name!r} is the answer: an adversary who knows it needs no release")
+    if len(set(names)) < len(names):
+        raise InputError("a column stands twice in `known`: name each once")
+    return tuple(known)
+
+
+def _name(one: Any) -> Any:
+    return one.column if isinstance(one, Binned) else one
+
+
+def known_key(table: Table, one: str | Binned) -> "nw.Expr":
+    """The cell of a known column that a row is in."""
+    return one.place(table) if isinstance(one, Binned) else table.secret(one)
+
+
+def _keys(cells: Mapping[tuple[Key, Secret], Array], subset: tuple[int, ...]) -> list[Key]:
+    """The combinations that occur, in an order that any engine's answer leads to."""
+    found = {tuple(key[k] for k in subset) for key, _ in cells}
+    return sorted(found, key=lambda key: [(part is None, isinstance(part, str), part or 0) for part in key])
+
+
+def _by_cell(
+    cells: Mapping[tuple[Key, Secret], Array], subset: tuple[int, ...], keys: list[Key], secret: Secret, size: int
+) -> Array:
+    rows = {key: row for row, key in enumerate(keys)}
+    table = np.zeros((len(keys), size))
+    for (key, who), counts in cells.items():
+        if who == secret:
+            table[rows[tuple(key[k] for k in subset)]] += counts
+    return table
+
+
+def _require_mixed(
+    known: tuple[str | Binned, ...],
+    cells: Mapping[tuple[Key, Secret], Array],
+    subset: tuple[int, ...],
+    secrets: Sequence[Secret],
+) -> None:
+    """Refuse columns that tell the secret: no cell of theirs holds two."""
+    if len(secrets) < 2:
+        return
+    held: dict[Key, set[Secret]] = {}
+    for key, who in cells:
+        held.setdefault(tuple(key[k] for k in subset), set()).add(who)
+    if all(len(who) == 1 for who in held.values()):
+        names = " and ".join(repr(_name(known[k])) for k in subset)
+        raise InputError(
+            f"who knows {names} knows the secret: no value occurs with two secrets. Leave it out of `known`, or cut it "
+            f"into fewer bins"
+        )
+
+
+def _told(one: str | Binned, part: Any) -> str:
+    if part is None:
+        return f"{_name(one)} missing"
+    return one.label(int(part)) if isinstance(one, Binned) else f"{one} = {part}"
+
+
+def _about(beliefs: list[Priors], widest: str | Binned, values: int) -> list[Finding]:
+    findings: list[Finding] = []
+    small = sum(min(belief.rows.values()) < CELL_ROWS for belief in beliefs)
+    if small:
+        findings.append(SmallCells(small, len(beliefs), int(CELL_ROWS)))
+    if lone := sum(min(belief.rows.values()) == 0 for belief in beliefs):
+        findings.append(OneSecretCells(lone))
+    if len(beliefs) > MANY:
+        findings.append(ManyCells(len(beliefs), _name(widest), values))
+    return findings

@@ -1,0 +1,52 @@
+"""The simulation: a few samples of each truth, and that its judge is independent of its methods."""
+
+import math
+
+import numpy as np
+import pytest
+
+from takifugu.divergences.proved.certified import enclose
+from takifugu.laws.mixture import Mixture
+from takifugu.studies.population import ALPHA, Outcome, run, sampled, sampled_cells, shares, truths
+
+
+def test_truths_are_laws():
+    for truth in truths():
+        for law in truth.laws.values():
+            assert len(law) == len(truth.lattice)
+            assert math.fsum(law) == pytest.approx(1)
+            assert law.min() >= 0
+
+
+def test_the_judge_against_balls():
+    truth = truths()[0]
+    p, q = (Mixture.empirical(truth.lattice.points, truth.laws[s]) for s in "ab")
+    both = [enclose(*pair, alpha=ALPHA, theta=3.0, rtol=1e-9) for pair in ((p, q), (q, p))]
+    assert max(e.lower for e in both) * (1 - 1e-9) <= truth.loss(3.0) <= max(e.upper for e in both) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_confidence_and_band_keep_the_truth_within_the_budget(which):
+    outcome = sampled(truths()[which], 0.5, seed=which)
+    assert not outcome.above["confidence"]
+    assert not outcome.above["band"]
+    assert outcome.theta["plug-in"] <= outcome.theta["confidence"] <= outcome.theta["band"]
+
+
+def test_cells_are_kept_too():
+    outcome = sampled_cells(8, 1.0, seed=1)
+    assert not outcome.above["confidence"]
+    assert outcome.theta["no cells, confidence"] <= outcome.theta["confidence"]
+
+
+def test_shares_are_counted():
+    outcomes = [Outcome("x", 1.0, {"m": t}, {"m": t > 2}) for t in (1.0, 2.0, 3.0)]
+    assert shares(outcomes)["x", "m"] == shares(outcomes)["all", "m"] == (1, 3, 2.0)
+
+
+def test_a_run_tells_its_shares():
+    lines = []
+    run(1, cells=8, say=lines.append)
+    assert len(lines) == 7
+    assert "share" in lines[0]
+    assert np.isfinite(float(lines[1].split()[-1]))
