@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-ROOMS = ("core", "fitting", "certified", "sampler", "tables", "explorer")
+ROOMS = ("core", "fitting", "certified", "sampler", "tables", "explorer", "vector_divergence", "shaped")
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         TakifuguError,
     )
     from takifugu.laws.mixture import Mixture
+    from takifugu.laws.vector import VectorMixture
     from takifugu.mechanisms import list_mechanisms
     from takifugu.queries.bnn import BNN
     from takifugu.queries.gp import GP
@@ -54,6 +55,7 @@ _HOME = {
     "Raw": "takifugu.queries.raw",
     "ReleaseTransformer": "takifugu.releases.doors.transformer",
     "TakifuguError": "takifugu.errors",
+    "VectorMixture": "takifugu.laws.vector",
     "calibrate": "takifugu.calibration",
     "certify": "takifugu.certificates",
     "datasets": "takifugu",
@@ -85,6 +87,7 @@ __all__ = [
     "Raw",
     "ReleaseTransformer",
     "TakifuguError",
+    "VectorMixture",
     "calibrate",
     "certify",
     "datasets",
