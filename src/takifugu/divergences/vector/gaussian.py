@@ -30,6 +30,12 @@ def gaussian_vector_divergences(gaps: Array, lead: Array, follow: Array, *, alph
     return value
 
 
+def rough_vector_divergences(gaps: Array, lead: Array, follow: Array, *, alpha: float, covariance: Array) -> Array:
+    """The same for a search that is checked afterwards: no exact arithmetic, `inf` wherever float64 is lost."""
+    value, doubt = _in_floats(gaps, lead, follow, alpha, covariance)
+    return np.where(doubt < 1e-3, value, np.inf)
+
+
 def gaussian_vector_divergence(gap: Array, lead: Array, follow: Array, *, alpha: float, covariance: Array) -> float:
     """`gaussian_vector_divergences` of one pair.
 
@@ -47,7 +53,7 @@ def _in_floats(gaps: Array, lead: Array, follow: Array, alpha: float, covariance
     with np.errstate(all="ignore"):
         total = follow + covariance
         unit = np.sqrt(np.diagonal(total, axis1=1, axis2=2))
-        usable: npt.NDArray[np.bool_] = (np.isfinite(unit) & (unit > 1e-140)).all(axis=1)
+        usable = np.asarray((np.isfinite(unit) & (unit > 1e-140)).all(axis=1))
         unit = np.where(usable[:, None], unit, 1.0)
         square = unit[:, :, None] * unit[:, None, :]
         scaled = np.where(usable[:, None, None], total / square, np.eye(d))
@@ -78,7 +84,7 @@ def _in_floats(gaps: Array, lead: Array, follow: Array, alpha: float, covariance
 def _cholesky(matrices: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
     """The factors, and which of the matrices have one; the identity stands for the factor of the others."""
     try:
-        factors: Array = np.linalg.cholesky(matrices)
+        factors = np.asarray(np.linalg.cholesky(matrices), dtype=np.float64)
         return factors, np.ones(len(matrices), dtype=np.bool_)
     except np.linalg.LinAlgError:
         least = np.linalg.eigvalsh(matrices)[:, 0]

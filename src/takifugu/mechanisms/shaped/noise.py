@@ -1,0 +1,293 @@
+"""Shaped noise: candidates of several shapes, each scaled until the promise holds, the cheapest proved.
+
+No solver is believed. A candidate is only a direction in the space of covariances; along it the loss falls with the
+scale, and the scale returned is one at which the loss of every place was evaluated and found within the budget. Then
+every place is proved in exact arithmetic (proofs/shaped.md).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from takifugu._nearest import suggestion
+from takifugu._validation import Array, budget, order, real
+from takifugu.divergences.vector.coupling import couple
+from takifugu.errors import CalibrationError, InputError
+from takifugu.laws.vector import VectorMixture, covariance_matrix
+from takifugu.mechanisms.search import least_variance
+from takifugu.mechanisms.shaped.barrier import Shape, least_trace
+from takifugu.mechanisms.shaped.places import Place, Places, Terms
+
+SHAPES = ("full", "diagonal", "equal")
+_MARGIN = 1e-9  # the share of the budget left for rounding, so that the proof succeeds
+_FLOOR = 0.05  # standard deviations of an axis that no direction goes below
+_WIDEST = 64  # numbers in a vector for which a full covariance is sought
+_COUPLINGS = 12  # rounds of new couplings for mixtures
+_SETTLED = 1e-4
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """A covariance of noise, what it costs, tr(weights·Σ), and the place that asked for it, if any did.
+
+    `losses` holds the loss of each of `places` as evaluated; `compared` what the other shapes would cost; `proved`
+    whether every place was proved in exact arithmetic.
+    """
+
+    covariance: Array
+    cost: float
+    binding: Place | None
+    places: tuple[Place, ...]
+    losses: tuple[float, ...]
+    compared: dict[str, float]
+    proved: bool
+
+
+def shaped_noise(
+    beliefs: Sequence[Sequence[VectorMixture]],
+    *,
+    alpha: float,
+    epsilon: float,
+    pairs: Sequence[tuple[int, int]] | None = None,
+    shape: str = "full",
+    weights: npt.ArrayLike | None = None,
+    floor: float = _FLOOR,
+    prove: bool = True,
+) -> Shaped:
+    """The covariance Σ of least tr(weights·Σ) with D_α ≤ ε at every place: each belief, each pair, both ways.
+
+    Args:
+        beliefs: for each belief, one law per secret; the secrets in the same order in all.
+        alpha: the Rényi order.
+        epsilon: the budget.
+        pairs: positions of the secrets to be hidden from one another; by default all.
+        shape: "full", any covariance; "diagonal", independent noise on the axes; "equal", the same multiple of every
+            axis's standard deviation.
+        weights: what noise costs, a number for each axis or a matrix; by default 1/variance, so that an error counts
+            relative to the spread of its axis.
+        floor: no direction gets less noise than this many standard deviations: values on a lattice could be read off
+            a direction that goes without.
+        prove: whether to prove each place; without, the losses are evaluated only.
+    """
+    from threadpoolctl import threadpool_limits
+
+    alpha, epsilon = order(alpha), budget(epsilon)
+    if shape not in SHAPES:
+        raise InputError(f"shape must be one of {', '.join(SHAPES)}; got {shape!r}.{suggestion(shape, SHAPES)}")
+    if real("floor", floor, "a number from 0.001 to 1") < 1e-3 or floor > 1:
+        raise InputError(f"floor must be a number from 0.001 to 1, got {floor!r}: a singular noise hides nothing")
+    d, pairs = _checked(beliefs, pairs)
+    if shape == "full" and d > _WIDEST:
+        raise InputError(f"a full covariance is sought for up to {_WIDEST} numbers, got {d}: use shape='diagonal'")
+    unit = _spread(beliefs)
+    cost = _cost(weights, unit)
+    problem = _Problem(Places(_rescaled(beliefs, unit), pairs), cost, floor**2 * np.eye(d), alpha, epsilon)
+    with threadpool_limits(limits=1):  # the matrices are small: threads would only wait for one another
+        found = problem.candidates(shape)
+        name = min(found, key=lambda each: problem.price(found[each]))
+        sigma = found[name]
+        places = Places(beliefs, pairs)
+        covariance, losses = _settled(places, _symmetric(sigma * np.outer(unit, unit)), alpha, epsilon, prove)
+    binding = places.places[int(np.argmax(losses))] if len(losses) else None
+    compared = {each: problem.price(other) for each, other in found.items()}
+    # A scale that settles the last digits is part of what it costs.
+    price = problem.price(covariance / np.outer(unit, unit))
+    return Shaped(covariance, price, binding, tuple(places.places), tuple(losses.tolist()), compared, prove)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """The places in the unit of each axis, and what noise costs there."""
+
+    places: Places
+    cost: Array
+    floor: Array
+    alpha: float
+    epsilon: float
+
+    def price(self, sigma: Array) -> float:
+        return float((self.cost * sigma).sum())
+
+    def candidates(self, shape: str) -> dict[str, Array]:
+        """Covariances that keep the promise, by the name of their shape."""
+        d = len(self.floor)
+        if not len(self.places):
+            return {"floor": self.floor}
+        found = {"equal": self._scaled(np.eye(d))}
+        if shape == "equal":
+            return found
+        if shape == "full":
+            found["whitened"] = self._scaled(self._pooled())
+        kinds = {"diagonal": Shape.diagonal(d)} | ({"full": Shape.full(d)} if shape == "full" else {})
+        for name, kind in kinds.items():
+            start = found["equal"] if name == "diagonal" else min(found.values(), key=self.price)
+            found[name] = self._searched(start, kind)
+        return found
+
+    def _searched(self, start: Array, kind: Shape) -> Array:
+        """The barrier's answer, scaled; for mixtures again with the couplings that are best there."""
+        best = start
+        for _ in range(1 if self.places.gaussian else _COUPLINGS):
+            inside = 1.3 * best
+            terms = self.places.coupled(inside, alpha=self.alpha)
+            try:
+                better = least_trace(
+                    terms,
+                    inside,
+                    shape=kind,
+                    cost=self.cost,
+                    floor=self.floor,
+                    alpha=self.alpha,
+                    epsilon=self.epsilon * (1 - _MARGIN),
+                )
+                better = self._scaled(better)
+            except (np.linalg.LinAlgError, FloatingPointError):
+                break  # the search lost its way; what it started from keeps the promise
+            before = self.price(best)
+            if not self.price(better) < before:
+                break
+            best = better
+            if self.price(best) > before * (1 - _SETTLED):
+                break
+        return best
+
+    def _pooled(self) -> Array:
+        """The average covariance of all laws: noise that follows it hides in what varies anyway."""
+        laws = [law for belief in self.places.beliefs for law in belief]
+        return _symmetric(np.mean([law.covariance for law in laws], axis=0)) + self.floor
+
+    def _scaled(self, direction: Array) -> Array:
+        """The least multiple of a covariance that keeps the promise and stays above the floor."""
+        # scale·direction ⪰ floor, with the floor a multiple of the identity
+        least = float(self.floor[0, 0] / np.linalg.eigvalsh(direction)[0]) * (1 + 1e-12)
+        if not 0 < least < math.inf:
+            raise np.linalg.LinAlgError
+        target = self.epsilon * (1 - _MARGIN)
+        scale = _least_scale(self._losses(direction), least, target)
+        return scale * direction
+
+    def _losses(self, direction: Array) -> Callable[[float, Array | None], Array]:
+        fixed = self.places.coupled(direction, alpha=self.alpha) if self.places.gaussian else None
+
+        def losses(scale: float, chosen: Array | None = None) -> Array:
+            terms = fixed if fixed is not None else self.places.coupled(scale * direction, alpha=self.alpha)
+            if chosen is not None:
+                terms = terms.only(chosen.astype(np.intp))
+            return terms.losses(scale * direction, alpha=self.alpha)
+
+        return losses
+
+
+def _least_scale(losses: Callable[[float, Array | None], Array], least: float, target: float) -> float:
+    """The least scale, `least` or more, at which no place loses more than the target.
+
+    Only the places that were the worst somewhere are searched; all are evaluated at what is found.
+    """
+    chosen: set[int] = set()
+    scale = least
+    while True:
+        everyone = losses(scale, None)
+        over = np.flatnonzero(~(everyone <= target))
+        if not len(over):
+            return scale
+        chosen |= set(over[np.argsort(everyone[over])[-8:]].tolist())
+        few = np.array(sorted(chosen))
+
+        def worst(z: float, few: Array = few) -> float:
+            return float(losses(z, few).max())
+
+        scale = least_variance(worst, epsilon=target, floor=scale, start=scale, unit=scale, rtol=1e-9)
+        if not math.isfinite(scale):
+            raise CalibrationError(
+                "no noise of this shape met the budget within the range of numbers here: give the values in other "
+                "units, or a larger epsilon"
+            )
+
+
+def _settled(places: Places, sigma: Array, alpha: float, epsilon: float, prove: bool) -> tuple[Array, Array]:
+    """The covariance in the units of the data, evaluated anew and proved at every place; raised a hair where not."""
+    from takifugu.divergences.proved.vector import prove_vectors
+
+    if not len(places):
+        return sigma, np.zeros(0)
+    hair = 1e-10
+    for _ in range(12):
+        terms = places.coupled(sigma, alpha=alpha) if places.gaussian else None
+        losses = _losses_at(places, terms, sigma, alpha)
+        if (losses <= epsilon).all() and (
+            not prove
+            or all(
+                prove_vectors(*places.laws(place), alpha=alpha, epsilon=epsilon, covariance=sigma).holds
+                for place in places.places
+            )
+        ):
+            return sigma, losses
+        sigma, hair = _symmetric((1 + hair) * sigma), 8 * hair
+    raise CalibrationError("the noise found could not be proved to meet the budget: please report this case")
+
+
+def _losses_at(places: Places, terms: Terms | None, sigma: Array, alpha: float) -> Array:
+    if terms is not None:
+        return terms.losses(sigma, alpha=alpha)
+    return np.array([couple(*places.laws(place), alpha=alpha, covariance=sigma).bound for place in places.places])
+
+
+def _checked(
+    beliefs: Sequence[Sequence[VectorMixture]], pairs: Sequence[tuple[int, int]] | None
+) -> tuple[int, list[tuple[int, int]]]:
+    """The number of axes and the pairs, or an error."""
+    laws = [law for belief in beliefs for law in belief]
+    for law in laws:
+        if not isinstance(law, VectorMixture):
+            raise InputError(f"shaped noise is for vectors: each law must be a VectorMixture, got {type(law).__name__}")
+    sizes = sorted({law.dimension for law in laws})
+    if len(sizes) != 1:
+        raise InputError(f"every law must be of the same numbers, got vectors of {sizes}: give each secret all of them")
+    secrets = {len(belief) for belief in beliefs}
+    if len(secrets) != 1 or secrets.pop() < 2:
+        raise InputError("every belief must give a law to the same secrets, at least two")
+    count = len(beliefs[0])
+    chosen = [(i, j) for i in range(count) for j in range(i)] if pairs is None else list(pairs)
+    for i, j in chosen:
+        if not (0 <= i < count and 0 <= j < count) or i == j:
+            raise InputError(f"each of the pairs must be two different positions below {count}, got {(i, j)!r}")
+    return sizes[0], chosen
+
+
+def _spread(beliefs: Sequence[Sequence[VectorMixture]]) -> Array:
+    """The standard deviation of each axis over all laws, differences of their means included."""
+    laws = [law for belief in beliefs for law in belief]
+    whole = VectorMixture(
+        np.full(len(laws), 1 / len(laws)), [law.mean for law in laws], [law.covariance for law in laws]
+    ).covariance
+    spread = np.sqrt(np.diagonal(whole))
+    if not (spread > 0).all():
+        axis = int(np.argmin(spread))
+        raise InputError(
+            f"axis {axis} is the same number under every secret: it tells nothing about any and needs no noise; leave "
+            f"it out"
+        )
+    return np.asarray(spread, dtype=np.float64)
+
+
+def _rescaled(beliefs: Sequence[Sequence[VectorMixture]], unit: Array) -> list[list[VectorMixture]]:
+    square = np.outer(unit, unit)
+    return [[VectorMixture(law.weights, law.means / unit, law.covariances / square) for law in b] for b in beliefs]
+
+
+def _cost(weights: npt.ArrayLike | None, unit: Array) -> Array:
+    """The price of noise in units of each axis's spread, as a positive definite matrix."""
+    if weights is None:
+        return np.eye(len(unit))
+    given = np.asarray(weights, dtype=np.float64)
+    matrix = covariance_matrix("weights", np.diag(given) if given.ndim == 1 else given, definite=True)
+    if len(matrix) != len(unit):
+        raise InputError(f"weights must be given for each of the {len(unit)} axes, got {len(matrix)}")
+    return matrix * np.outer(unit, unit)
+
+
+def _symmetric(matrix: Array) -> Array:
+    return np.asarray(0.5 * (matrix + matrix.T), dtype=np.float64)
