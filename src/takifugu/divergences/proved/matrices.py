@@ -20,8 +20,13 @@ def exact_matrix(array: Array) -> Any:
 
 def is_definite(matrix: Any) -> bool:
     """Whether every eigenvalue of a symmetric matrix is above 0."""
+    return volume_if_definite(matrix) is not None
+
+
+def volume_if_definite(matrix: Any) -> Any:
+    """The determinant of a symmetric matrix whose eigenvalues are all above 0, None for any other."""
     coefficients = _alternated(matrix)
-    return all(c > 0 for c in coefficients)
+    return coefficients[0] if all(c > 0 for c in coefficients) else None
 
 
 def is_semidefinite(matrix: Any) -> bool:

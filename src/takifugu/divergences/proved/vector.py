@@ -5,6 +5,7 @@ Everything up to three logarithms is rational and computed without rounding; the
 """
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,10 @@ from takifugu.divergences.proved.matrices import (
     beside,
     block,
     exact_matrix,
-    is_definite,
     is_semidefinite,
     pivots,
     quadratic_form,
+    volume_if_definite,
 )
 from takifugu.divergences.proved.rational import fraction
 from takifugu.errors import CertificationError, InputError
@@ -29,50 +30,63 @@ from takifugu.laws.vector import VectorMixture, covariance_matrix
 _FIRST, _MOST = 96, 3072  # bits of the logarithms; laws that agree to more are not told apart
 
 
+@dataclass(frozen=True)
+class ExactGaussian:
+    """One Gaussian vector after noise, rational; `sound` is False where its matrix is no covariance."""
+
+    mean: Any
+    covariance: Any
+    determinant: Any
+    sound: bool
+
+    @classmethod
+    def after_noise(cls, mean: Array, covariance: Array, noise: Any) -> "ExactGaussian":
+        """N(mean, covariance + noise) for float64 numbers taken as exact, the noise rational already."""
+        total = exact_matrix(covariance) + noise
+        return cls(exact_matrix(mean), total, total.det(), is_semidefinite(total))
+
+
 class GaussianVectors:
-    """D_α(N(m_p, C_p + Σ) ‖ N(m_q, C_q + Σ)) with everything that is rational worked out.
+    """D_α of two Gaussian vectors with everything that is rational worked out.
 
     `exact` is the divergence where it is infinite or rational, None where logarithms are left; `sound` is False where
-    a matrix is no covariance at all, by a rounding of its last digits, and nothing is proved.
+    nothing can be proved, because a matrix is no covariance.
     """
 
-    def __init__(self, gap: Any, lead: Any, follow: Any, *, alpha: Any) -> None:
-        """`gap` is m_p − m_q; `lead` and `follow` are the covariances of p and of q after noise: all rational."""
+    def __init__(self, p: ExactGaussian, q: ExactGaussian, *, alpha: Any) -> None:
+        """Decide what can be decided without rounding; `alpha` is rational."""
         from flint import arb, fmpq
 
         self.alpha = alpha
         self.exact: Any = None
-        self.sound = is_semidefinite(lead) and is_semidefinite(follow)
+        self.sound = p.sound and q.sound
         if not self.sound:
             return
-        if follow.det() == 0:
+        gap, lead, follow = p.mean - q.mean, p.covariance, q.covariance
+        self.ratio, below = fmpq(1), q.determinant
+        if below == 0:
             kept = pivots(follow)
             same = beside(lead, follow).rank() == lead.rank() == len(kept)
-            if not same or (kept and beside(follow, gap).rank() > len(kept)) or not (kept or gap == 0 * gap):
+            if not same or beside(follow, gap).rank() > len(kept):
                 self.exact = arb.pos_inf()  # p has mass where q has none, or lies in fewer dimensions
                 return
             if not kept:
-                self.exact = fmpq(0)
+                self.exact = fmpq(0)  # the same point twice
                 return
             # Both live in the same plane, in which these axes are coordinates.
             gap, lead, follow = block(gap, kept, [0]), block(lead, kept, kept), block(follow, kept, kept)
+            below, above = follow.det(), lead.det()
+        else:
+            above = p.determinant
         margin = alpha * follow - (alpha - 1) * lead
-        if lead.det() == 0 or not is_definite(margin):
+        volume = volume_if_definite(margin)
+        if above == 0 or volume is None:
             self.exact = arb.pos_inf()
             return
-        volume = margin.det()
         self.shift = alpha * quadratic_form(margin, gap, volume) / 2
-        self.ratio, self.tilt = follow.det() / lead.det(), volume / follow.det()
+        self.ratio, self.tilt = below / above, volume / below
         if lead == follow:
             self.exact = self.shift
-
-    @classmethod
-    def of(cls, p: VectorMixture, q: VectorMixture, *, alpha: float, covariance: Array) -> "GaussianVectors":
-        """The divergence of two laws of one component each after noise of this covariance."""
-        noise = exact_matrix(covariance)
-        gap = exact_matrix(p.means[0]) - exact_matrix(q.means[0])
-        lead, follow = exact_matrix(p.covariances[0]) + noise, exact_matrix(q.covariances[0]) + noise
-        return cls(gap, lead, follow, alpha=fraction(alpha))
 
     def ball(self, precision: int) -> Any:
         """A ball around the divergence, with logarithms of so many bits."""
@@ -109,7 +123,7 @@ def enclose_gaussian_vectors(
     if len(p) > 1 or len(q) > 1:
         raise InputError("enclose_gaussian_vectors takes Gaussian laws: use prove_vectors for mixtures")
     found = UNKNOWN
-    for value in GaussianVectors.of(p, q, alpha=order(alpha), covariance=sigma).balls():
+    for value in Prover(sigma, alpha=order(alpha)).pair(p, q).balls():
         found = meet(found, outward(value))
         if found.width <= max(rtol * found.lower, math.ulp(found.lower)):
             break
@@ -124,28 +138,8 @@ def enclose_coupled_vectors(
     Row k of `forward` must sum to at least the k-th weight of p, column l of `backward` to at most the l-th of q: both
     are checked as rational numbers, for the laws as given (weights divided by their exact sum).
     """
-    from flint import arb, ctx
-
     p, q, sigma = _checked(p, q, covariance, simplify=False)
-    order(alpha)
-    a, noise = fraction(alpha), exact_matrix(sigma)
-    w, v = exact_matrix(forward), exact_matrix(backward)
-    _check_sums(w, v, p, q)
-    lead = [exact_matrix(c) + noise for c in p.covariances]
-    follow = [exact_matrix(c) + noise for c in q.covariances]
-    from_p, from_q = [exact_matrix(m) for m in p.means], [exact_matrix(m) for m in q.means]
-    with ctx.workprec(_FIRST):
-        total = arb(0)
-        for k, l in zip(*np.nonzero(forward > 0), strict=True):
-            k, l = int(k), int(l)
-            pair = GaussianVectors(from_p[k] - from_q[l], lead[k], follow[l], alpha=a)
-            loss = pair.ball(_FIRST)
-            if v[k, l] <= 0 or not pair.sound or (pair.exact is not None and not arb(pair.exact).is_finite()):
-                return UNKNOWN
-            term = arb(a) * arb(w[k, l]).log() - arb(a - 1) * arb(v[k, l]).log() + arb(a - 1) * arb(loss)
-            total += term.exp()
-        upper = outward(total.log() / arb(a - 1)).upper
-    return Enclosure(0.0, upper)
+    return Prover(sigma, alpha=order(alpha)).coupled(p, q, forward, backward)
 
 
 def prove_vectors(
@@ -153,24 +147,64 @@ def prove_vectors(
 ) -> Decision:
     """Whether D_α(p + N(0, Σ) ‖ q + N(0, Σ)) ≤ ε is proved; for mixtures None where the coupling bound is above ε."""
     p, q, sigma = _checked(p, q, covariance)
-    limit = budget(epsilon)
-    found = UNKNOWN
-    if len(p) > 1 or len(q) > 1:
-        from takifugu.divergences.vector.coupling import couple
+    return Prover(sigma, alpha=order(alpha)).decide(p, q, epsilon=budget(epsilon))
 
-        how = couple(p, q, alpha=order(alpha), covariance=sigma)
-        if math.isfinite(how.bound):
-            found = enclose_coupled_vectors(p, q, how.forward, how.backward, alpha=alpha, covariance=sigma)
-        if found.upper <= limit:
-            return Decision(True, found, f"proved: D is at most {found.upper!r}, within {limit!r}")
-        return Decision(None, found, f"undecided: two couplings bound D by {found.upper!r}, above {limit!r}")
-    for value in GaussianVectors.of(p, q, alpha=order(alpha), covariance=sigma).balls():
-        found = meet(found, outward(value))
-        if found.lower > limit:
-            return Decision(False, found, f"refuted: D is at least {found.lower!r}, above {limit!r}")
-        if found.upper <= limit:
-            return Decision(True, found, f"proved: D is at most {found.upper!r}, within {limit!r}")
-    return Decision(None, found, f"undecided: D lies in [{found.lower!r}, {found.upper!r}]")
+
+class Prover:
+    """Proofs about many pairs of laws under one noise: what belongs to one law is worked out once."""
+
+    def __init__(self, covariance: Array, *, alpha: float) -> None:
+        """Take the noise's covariance and the order as the exact numbers that they are."""
+        self.covariance, self.order = covariance, alpha
+        self.alpha, self._noise = fraction(alpha), exact_matrix(covariance)
+        self._known: dict[tuple[bytes, bytes], ExactGaussian] = {}
+
+    def component(self, law: VectorMixture, k: int) -> ExactGaussian:
+        """One component of a law after the noise."""
+        key = law.means[k].tobytes(), law.covariances[k].tobytes()
+        if key not in self._known:
+            self._known[key] = ExactGaussian.after_noise(law.means[k], law.covariances[k], self._noise)
+        return self._known[key]
+
+    def pair(self, p: VectorMixture, q: VectorMixture, k: int = 0, l: int = 0) -> GaussianVectors:
+        """The divergence of two components."""
+        return GaussianVectors(self.component(p, k), self.component(q, l), alpha=self.alpha)
+
+    def coupled(self, p: VectorMixture, q: VectorMixture, forward: Array, backward: Array) -> Enclosure:
+        """See `enclose_coupled_vectors`."""
+        from flint import arb, ctx
+
+        w, v = exact_matrix(forward), exact_matrix(backward)
+        _check_sums(w, v, p, q)
+        a = self.alpha
+        with ctx.workprec(_FIRST):
+            total = arb(0)
+            for k, l in zip(*(index.tolist() for index in np.nonzero(forward > 0)), strict=True):
+                loss = arb(self.pair(p, q, k, l).ball(_FIRST))
+                if v[k, l] <= 0 or not loss.is_finite():
+                    return UNKNOWN
+                total += (arb(a) * arb(w[k, l]).log() + arb(a - 1) * (loss - arb(v[k, l]).log())).exp()
+            return Enclosure(0.0, outward(total.log() / arb(a - 1)).upper)
+
+    def decide(self, p: VectorMixture, q: VectorMixture, *, epsilon: float) -> Decision:
+        """See `prove_vectors`; the laws are simplified already."""
+        found = UNKNOWN
+        if len(p) > 1 or len(q) > 1:
+            from takifugu.divergences.vector.coupling import couple
+
+            how = couple(p, q, alpha=self.order, covariance=self.covariance)
+            if math.isfinite(how.bound):
+                found = self.coupled(p, q, how.forward, how.backward)
+            if found.upper <= epsilon:
+                return Decision(True, found, f"proved: D is at most {found.upper!r}, within {epsilon!r}")
+            return Decision(None, found, f"undecided: two couplings bound D by {found.upper!r}, above {epsilon!r}")
+        for value in self.pair(p, q).balls():
+            found = meet(found, outward(value))
+            if found.lower > epsilon:
+                return Decision(False, found, f"refuted: D is at least {found.lower!r}, above {epsilon!r}")
+            if found.upper <= epsilon:
+                return Decision(True, found, f"proved: D is at most {found.upper!r}, within {epsilon!r}")
+        return Decision(None, found, f"undecided: D lies in [{found.lower!r}, {found.upper!r}]")
 
 
 def _checked(

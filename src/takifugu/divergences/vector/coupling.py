@@ -11,11 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.divergences.vector.gaussian import gaussian_vector_divergences
+from takifugu.divergences.vector.gaussian import gaussian_vector_divergences, rough_vector_divergences
 from takifugu.laws.vector import VectorMixture
 
-_ROUNDS = 400
-_SETTLED = 1e-9
+_ROUNDS, _SETTLED = 400, 1e-9
+_ROUGH_ROUNDS, _ROUGHLY_SETTLED = (
+    40,
+    1e-5,
+)  # for a search: every iterate is sound, and the next one only a little better
 _HAIR = 2.0**-44  # w is made larger and v smaller by this, so that rounded sums are on the safe side
 
 
@@ -35,12 +38,13 @@ class Coupled:
         return np.where(self.forward > 0, logs, -np.inf)
 
 
-def component_divergences(p: VectorMixture, q: VectorMixture, *, alpha: float, covariance: Array) -> Array:
+def component_divergences(
+    p: VectorMixture, q: VectorMixture, *, alpha: float, covariance: Array, rough: bool = False
+) -> Array:
     """D_α of every component of p against every one of q, after noise: a table."""
     k, l = (index.reshape(-1) for index in np.indices((len(p), len(q))))
-    values = gaussian_vector_divergences(
-        p.means[k] - q.means[l], p.covariances[k], q.covariances[l], alpha=alpha, covariance=covariance
-    )
+    measure = rough_vector_divergences if rough else gaussian_vector_divergences
+    values = measure(p.means[k] - q.means[l], p.covariances[k], q.covariances[l], alpha=alpha, covariance=covariance)
     return values.reshape(len(p), len(q))
 
 
@@ -53,19 +57,20 @@ def couple(p: VectorMixture, q: VectorMixture, *, alpha: float, covariance: Arra
     return couple_by(losses, p.weights / math.fsum(p.weights), q.weights / math.fsum(q.weights), alpha=alpha)
 
 
-def couple_by(losses: Array, pi: Array, rho: Array, *, alpha: float) -> Coupled:
+def couple_by(losses: Array, pi: Array, rho: Array, *, alpha: float, rough: bool = False) -> Coupled:
     """`couple` from the table of divergences of the components and the weights of the two laws."""
     beta = alpha - 1.0
+    rounds, settled = (_ROUGH_ROUNDS, _ROUGHLY_SETTLED) if rough else (_ROUNDS, _SETTLED)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         log_pi, log_rho = np.log(pi)[:, None], np.log(rho)[None, :]
         reach = np.where(np.isinf(losses), -np.inf, beta / alpha * losses)  # a pair at infinity carries nothing
         v = log_pi + log_rho
         best = math.inf
-        for _ in range(_ROUNDS):
+        for _ in range(rounds):
             w = _normalised(v - losses, axis=1) + log_pi
             v = _normalised(w + reach, axis=0) + log_rho
             total = _bound(w, v, losses, alpha)
-            if not best - total > _SETTLED * abs(total):
+            if not best - total > settled * abs(total):
                 break
             best = total
         forward, backward = np.exp(w) * (1 + _HAIR), np.exp(v) * (1 - _HAIR)

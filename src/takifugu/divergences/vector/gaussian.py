@@ -98,14 +98,13 @@ def _exactly(gap: Array, lead: Array, follow: Array, alpha: float, covariance: A
     from takifugu.divergences.proved.balls import UNKNOWN, meet, outward
     from takifugu.divergences.proved.matrices import exact_matrix
     from takifugu.divergences.proved.rational import fraction
-    from takifugu.divergences.proved.vector import GaussianVectors
+    from takifugu.divergences.proved.vector import ExactGaussian, GaussianVectors
 
     if not np.isfinite(gap).all():
         return float("inf")
     noise = exact_matrix(covariance)
-    pair = GaussianVectors(
-        exact_matrix(gap), exact_matrix(lead) + noise, exact_matrix(follow) + noise, alpha=fraction(alpha)
-    )
+    p, q = ExactGaussian.after_noise(gap, lead, noise), ExactGaussian.after_noise(0.0 * gap, follow, noise)
+    pair = GaussianVectors(p, q, alpha=fraction(alpha))
     found = UNKNOWN
     for value in pair.balls():
         found = meet(found, outward(value))

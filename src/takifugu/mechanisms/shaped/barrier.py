@@ -12,7 +12,7 @@ from takifugu._validation import Array
 from takifugu.mechanisms.shaped.places import Terms
 
 _STEPS = 40  # Newton steps for one value of the barrier's weight
-_CENTRED = 1e-4  # a Newton decrement below this is close enough to the central path
+_CENTRED = 1e-2  # a squared Newton decrement below this is close enough to the central path
 _SHARPER = 12.0  # how much less the barrier weighs each time
 _GAP = 2e-5  # of the optimum: what the barrier may still cost at the end
 _ROUNDS = 30  # of adding places that the others did not take care of
@@ -139,8 +139,8 @@ class _Barrier:
         losses, shares = terms.shares(sigma, alpha=alpha)
         room = self.epsilon - losses
         weight = shares / room[terms.owner]  # of each term in the gradient of −Σ ln(ε − loss)
-        A, B = np.linalg.inv(terms.lead + sigma), np.linalg.inv(terms.follow + sigma)
-        M = np.linalg.inv(alpha * terms.follow - beta * terms.lead + sigma)
+        A, B = _inverse(terms.lead + sigma), _inverse(terms.follow + sigma)
+        M = _inverse(alpha * terms.follow - beta * terms.lead + sigma)
         m = np.einsum("tij,tj->ti", M, terms.gaps)
         mm = m[:, :, None] * m[:, None, :]
         # ∂D/∂Σ of each term, and in coordinates
@@ -148,7 +148,7 @@ class _Barrier:
         slopes = slope.reshape(len(slope), -1) @ self.flat.T
         own = np.zeros((terms.places, slopes.shape[1]))
         np.add.at(own, terms.owner, shares[:, None] * slopes)
-        inverse = np.linalg.inv(sigma - self.floor)
+        inverse = _inverse(sigma - self.floor)
         gradient = sharpness * self.price + (own / room[:, None]).sum(axis=0) - self.flat @ inverse.reshape(-1)
         # Σ_t c_t tr(X_t⁻¹ E X_t⁻¹ E') is one product of matrices: no term's own Hessian is ever formed.
         kron = (
@@ -171,6 +171,10 @@ def _kron(weights: Array, first: Array, second: Array) -> Array:
     d = first.shape[1]
     product = (first.reshape(len(first), -1).T * weights) @ second.reshape(len(second), -1)
     return product.reshape(d, d, d, d).transpose(0, 2, 1, 3).reshape(d * d, d * d)
+
+
+def _inverse(matrices: Array) -> Array:
+    return np.asarray(np.linalg.inv(matrices), dtype=np.float64)
 
 
 def _newton(hessian: Array, gradient: Array) -> Array:

@@ -19,7 +19,7 @@ from takifugu.errors import CalibrationError, InputError
 from takifugu.laws.vector import VectorMixture, covariance_matrix
 from takifugu.mechanisms.search import least_variance
 from takifugu.mechanisms.shaped.barrier import Shape, least_trace
-from takifugu.mechanisms.shaped.places import Place, Places, Terms
+from takifugu.mechanisms.shaped.places import Indices, Place, Places, Terms
 
 SHAPES = ("full", "diagonal", "equal")
 _MARGIN = 1e-9  # the share of the budget left for rounding, so that the proof succeeds
@@ -169,19 +169,22 @@ class _Problem:
         scale = _least_scale(self._losses(direction), least, target)
         return scale * direction
 
-    def _losses(self, direction: Array) -> Callable[[float, Array | None], Array]:
+    def _losses(self, direction: Array) -> Callable[[float, Indices | None], Array]:
         fixed = self.places.coupled(direction, alpha=self.alpha) if self.places.gaussian else None
 
-        def losses(scale: float, chosen: Array | None = None) -> Array:
-            terms = fixed if fixed is not None else self.places.coupled(scale * direction, alpha=self.alpha)
-            if chosen is not None:
-                terms = terms.only(chosen.astype(np.intp))
-            return terms.losses(scale * direction, alpha=self.alpha)
+        def losses(scale: float, chosen: Indices | None) -> Array:
+            if fixed is None:
+                terms = self.places.coupled(scale * direction, alpha=self.alpha, chosen=chosen)
+            else:
+                terms = fixed if chosen is None else fixed.only(chosen)
+            # Rough: far below the noise that is needed most places are infinite, and exact arithmetic would tell it
+            # slowly. What is found is evaluated and proved with all digits in the end.
+            return terms.losses(scale * direction, alpha=self.alpha, rough=True)
 
         return losses
 
 
-def _least_scale(losses: Callable[[float, Array | None], Array], least: float, target: float) -> float:
+def _least_scale(losses: Callable[[float, Indices | None], Array], least: float, target: float) -> float:
     """The least scale, `least` or more, at which no place loses more than the target.
 
     Only the places that were the worst somewhere are searched; all are evaluated at what is found.
@@ -194,9 +197,9 @@ def _least_scale(losses: Callable[[float, Array | None], Array], least: float, t
         if not len(over):
             return scale
         chosen |= set(over[np.argsort(everyone[over])[-8:]].tolist())
-        few = np.array(sorted(chosen))
+        few = np.array(sorted(chosen), dtype=np.intp)
 
-        def worst(z: float, few: Array = few) -> float:
+        def worst(z: float, few: Indices = few) -> float:
             return float(losses(z, few).max())
 
         scale = least_variance(worst, epsilon=target, floor=scale, start=scale, unit=scale, rtol=1e-9)
@@ -209,7 +212,7 @@ def _least_scale(losses: Callable[[float, Array | None], Array], least: float, t
 
 def _settled(places: Places, sigma: Array, alpha: float, epsilon: float, prove: bool) -> tuple[Array, Array]:
     """The covariance in the units of the data, evaluated anew and proved at every place; raised a hair where not."""
-    from takifugu.divergences.proved.vector import prove_vectors
+    from takifugu.divergences.proved.vector import Prover
 
     if not len(places):
         return sigma, np.zeros(0)
@@ -217,14 +220,10 @@ def _settled(places: Places, sigma: Array, alpha: float, epsilon: float, prove: 
     for _ in range(12):
         terms = places.coupled(sigma, alpha=alpha) if places.gaussian else None
         losses = _losses_at(places, terms, sigma, alpha)
-        if (losses <= epsilon).all() and (
-            not prove
-            or all(
-                prove_vectors(*places.laws(place), alpha=alpha, epsilon=epsilon, covariance=sigma).holds
-                for place in places.places
-            )
-        ):
-            return sigma, losses
+        if (losses <= epsilon).all():
+            prover = Prover(sigma, alpha=alpha)
+            if not prove or all(prover.decide(*places.laws(p), epsilon=epsilon).holds for p in places.places):
+                return sigma, losses
         sigma, hair = _symmetric((1 + hair) * sigma), 8 * hair
     raise CalibrationError("the noise found could not be proved to meet the budget: please report this case")
 

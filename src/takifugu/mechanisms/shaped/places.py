@@ -99,23 +99,32 @@ class Places:
         belief = self.beliefs[place.belief]
         return belief[place.hidden], belief[place.other]
 
-    def coupled(self, covariance: Array, *, alpha: float) -> Terms:
-        """The terms of all places, with the couplings that are best at this noise."""
+    def coupled(self, covariance: Array, *, alpha: float, chosen: Indices | None = None) -> Terms:
+        """The terms of all places or of those chosen, with couplings that are good at this noise."""
         gaps, lead, follow, logs, owner = [], [], [], [], []
-        for number, place in enumerate(self.places):
+        wanted = self.places if chosen is None else [self.places[c] for c in chosen]
+        for number, place in enumerate(wanted):
             p, q = self.laws(place)
             k, l = (index.reshape(-1) for index in np.indices((len(p), len(q))))
             weights = np.zeros(1)
             if len(p) > 1 or len(q) > 1:
-                table = component_divergences(p, q, alpha=alpha, covariance=covariance)
-                weights = couple_by(table, p.weights, q.weights, alpha=alpha).log_weights(alpha).reshape(-1)
+                table = component_divergences(p, q, alpha=alpha, covariance=covariance, rough=True)
+                how = couple_by(table, p.weights, q.weights, alpha=alpha, rough=True)
+                weights = how.log_weights(alpha).reshape(-1)
             used = weights > -np.inf
             gaps.append((p.means[k] - q.means[l])[used])
             lead.append(p.covariances[k][used])
             follow.append(q.covariances[l][used])
             logs.append(weights[used])
             owner.append(np.full(int(used.sum()), number, dtype=np.intp))
-        return Terms(*(np.concatenate(part) for part in (gaps, lead, follow, logs)), np.concatenate(owner), len(self))
+        return Terms(
+            gaps=np.concatenate(gaps),
+            lead=np.concatenate(lead),
+            follow=np.concatenate(follow),
+            log_weight=np.concatenate(logs),
+            owner=np.concatenate(owner),
+            places=len(wanted),
+        )
 
     @property
     def gaussian(self) -> bool:
