@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture, merge
 from takifugu.problems.findings import ComponentLimit, Constant, Finding, Gridded, NotConverged, PoorFit, Rounded
 from takifugu.queries.priors import Priors, about_rows, check_roles
+from takifugu.queries.vector import one_or_several, row_vectors
 from takifugu.tables.count import Subset, count, overview
 from takifugu.tables.table import Secret, Table
 
@@ -32,9 +33,11 @@ class Raw:
     Values that were rounded, or counted on a grid, say nothing below their step or the grid's width: no
     component of a mixture is narrower than that over √12, the standard deviation of the rounding. The step
     is read off the rows of all secrets at once.
+
+    A list of columns is one vector, a person's whole row: each secret's prior is then a `VectorMixture`.
     """
 
-    column: str
+    column: str | Sequence[str]
     prior: str = "mixture"
     max_components: int = 10
     seed: int = 0
@@ -45,9 +48,14 @@ class Raw:
             raise InputError(
                 f"prior must be one of {', '.join(KINDS)}; got {self.prior!r}.{suggestion(self.prior, KINDS)}"
             )
+        object.__setattr__(self, "column", one_or_several(self.column))
 
     def priors(self, table: Table, secret: str, secrets: Iterable[Any] | None) -> Priors:
         """One prior per secret, from the engine's value counts."""
+        if not isinstance(self.column, str):
+            return row_vectors(
+                self.column, table, secret, secrets, prior=self.prior, seed=self.seed, most=self.max_components
+            )
         check_roles(secret, self.column)
         seen = overview(table, secret, self.column, secrets)
         subsets = count(table, secret, self.column, seen)
@@ -75,7 +83,7 @@ class Raw:
 
         floor = step / math.sqrt(12)
         if step and not any(subset.width for subset in subsets.values()):
-            findings.append(Rounded(self.column, step, floor))
+            findings.append(Rounded(str(self.column), step, floor))
         found: dict[Secret, Mixture] = {}
         for name, subset in subsets.items():
             # A constant subset stays a point: any width would only make the secret look safer.
