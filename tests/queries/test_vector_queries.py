@@ -117,3 +117,39 @@ def test_a_row_that_occurs_once_and_too_many_rows(monkeypatch):
 def test_queries_of_several_columns_are_values():
     assert tk.Mean(["a", "b"]) == tk.Mean(("a", "b"))
     assert hash(tk.Raw(["a", "b"])) == hash(tk.Raw(("a", "b")))
+
+
+POINTS = [{"age": 45.0}, {"age": 46.0}, {"age": 70.0}]
+
+
+def test_a_gaussian_process_predicts_several_points_together():
+    query = tk.GP("thalach", features=["age", "oldpeak"], at=POINTS, max_rows=60, restarts=0)
+    priors = tk.fit_priors(HEART, secret="slope", query=query, secrets=[1, 2])
+    for place, point in enumerate(POINTS):
+        one = tk.GP("thalach", features=["age", "oldpeak"], at=point, max_rows=60, restarts=0)
+        alone = tk.fit_priors(HEART, secret="slope", query=one, secrets=[1, 2])
+        for secret in alone:
+            assert priors[secret].mean[place] == pytest.approx(alone[secret].mean, rel=1e-6)
+            assert priors[secret].covariance[place, place] == pytest.approx(alone[secret].variance, rel=1e-6)
+    assert priors[1].covariance[0, 1] > priors[1].covariance[0, 2]  # neighbours vary together
+
+
+def test_a_network_predicts_several_points_together():
+    query = tk.BNN("thalach", features=["age"], at=[[45.0], [46.0]], max_rows=40, steps=200, hidden=4)
+    priors = tk.fit_priors(HEART, secret="slope", query=query, secrets=[1, 2])
+    alone = tk.fit_priors(
+        HEART,
+        secret="slope",
+        query=tk.BNN("thalach", features=["age"], at=[45.0], max_rows=40, steps=200, hidden=4),
+        secrets=[1, 2],
+    )
+    for secret in alone:
+        assert priors[secret].mean[0] == pytest.approx(alone[secret].mean, rel=1e-6)
+        assert priors[secret].covariance[0, 0] == pytest.approx(alone[secret].variance, rel=1e-6)
+        assert priors[secret].covariance[0, 1] > 0
+
+
+@pytest.mark.parametrize("at", [[{"age": 1.0}, {"height": 1.0}], [[1.0], [1.0, 2.0]], [{"age": "x"}], [[]]])
+def test_points_that_cannot_be_used_are_refused(at):
+    with pytest.raises(tk.InputError):
+        tk.fit_priors(HEART, secret="slope", query=tk.GP("thalach", features=["age"], at=at), secrets=[1, 2])

@@ -1,7 +1,7 @@
 """Matrices of rational numbers: signs and determinants with no rounding at all.
 
 A float is a fraction with a power of two below it. Whether a symmetric matrix of such numbers is positive definite is
-read off the signs of its characteristic polynomial, whose roots are all real (proofs/vector.md, lemma 2).
+read off the signs of its characteristic polynomial, whose roots are all real (proofs/vector.md, lemma 1).
 """
 
 from typing import Any
