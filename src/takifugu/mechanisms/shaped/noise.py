@@ -7,6 +7,7 @@ every place is proved in exact arithmetic (proofs/shaped.md).
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,7 +121,8 @@ class _Problem:
         if shape == "equal":
             return found
         if shape == "full":
-            found["whitened"] = self._scaled(self._pooled())
+            with suppress(CalibrationError, np.linalg.LinAlgError):  # one candidate less
+                found["whitened"] = self._scaled(self._pooled())
         kinds = {"diagonal": Shape.diagonal(d)} | ({"full": Shape.full(d)} if shape == "full" else {})
         for name, kind in kinds.items():
             start = found["equal"] if name == "diagonal" else min(found.values(), key=self.price)
@@ -144,7 +146,7 @@ class _Problem:
                     epsilon=self.epsilon * (1 - _MARGIN),
                 )
                 better = self._scaled(better)
-            except (np.linalg.LinAlgError, FloatingPointError):
+            except (CalibrationError, np.linalg.LinAlgError, FloatingPointError):
                 break  # the search lost its way; what it started from keeps the promise
             before = self.price(best)
             if not self.price(better) < before:
