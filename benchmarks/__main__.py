@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-ROOMS = ("core", "fitting", "population", "certified", "sampler", "channels", "tables", "explorer")
+ROOMS = ("core", "fitting", "population", "certified", "sampler", "channels", "tables", "explorer", "vector_divergence", "shaped")
 
 
 def main() -> None:

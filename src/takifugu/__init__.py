@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from takifugu.laws.finite import Finite
     from takifugu.laws.mixture import Mixture
+    from takifugu.laws.vector import VectorMixture
     from takifugu.mechanisms import list_mechanisms
     from takifugu.queries.binned import binned
     from takifugu.queries.bnn import BNN
@@ -60,6 +61,7 @@ _HOME = {
     "ReleaseTransformer": "takifugu.releases.doors.transformer",
     "TakifuguError": "takifugu.errors",
     "binned": "takifugu.queries.binned",
+    "VectorMixture": "takifugu.laws.vector",
     "calibrate": "takifugu.calibration",
     "certify": "takifugu.certificates",
     "datasets": "takifugu",
@@ -94,6 +96,7 @@ __all__ = [
     "Row",
     "TakifuguError",
     "binned",
+    "VectorMixture",
     "calibrate",
     "certify",
     "datasets",

@@ -239,6 +239,39 @@ class DomainRead(Finding):
         )
 
 
+@dataclass(frozen=True)
+class VectorOfRows(Finding):
+    """Records of several columns to be published with noise, which a joint channel would spare."""
+
+    level = "warning"
+    columns: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        names = ", ".join(repr(column) for column in self.columns)
+        return f"noise on whole rows costs a variance or more a column: a joint channel, Row({names}), costs far less"
+
+
+@dataclass(frozen=True)
+class UnsafePrior(Finding):
+    """Noise that is enough for the fitted priors and not for the rows they were fitted to."""
+
+    level = "warning"
+    secret: Secret
+    other: Secret
+    loss: float
+    epsilon: float
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"the rows with secret {self.secret!r} lose at least {self.loss:.3g} against those with {self.other!r}, "
+            f"more than the {self.epsilon:.3g} promised for their fitted priors: the priors do not describe these rows"
+        )
+
+
 def _rows(number: int) -> str:
     return f"{number} row{'' if number == 1 else 's'}"
 

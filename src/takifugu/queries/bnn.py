@@ -8,7 +8,7 @@ import numpy as np
 
 from takifugu._validation import Array, integer
 from takifugu.errors import MissingExtraError
-from takifugu.queries.models import Model, Prediction
+from takifugu.queries.models import JointPrediction, Model, Prediction
 from takifugu.tables.sample import Sample
 
 _LEARNING_RATE = 1e-2
@@ -57,10 +57,22 @@ class BNN(Model):
         outputs, noises = _outputs(weights, sample.at)
         # By the law of total variance: between the networks, and around each of them.
         variance = float(outputs.var() + (noises**2).mean())
-        trouble = None
-        if _falling(losses / len(sample.answers)):
-            trouble = f"its loss was still falling after {self.steps} steps: allow more steps"
-        return Prediction(float(outputs.mean()), variance**0.5, trouble)
+        return Prediction(float(outputs.mean()), variance**0.5, self._trouble(losses, sample))
+
+    def predict_jointly(self, sample: Sample, label: str) -> JointPrediction:
+        """See `Model.predict_jointly`."""
+        weights, losses = self._train(sample, label)
+        drawn = [_outputs(weights, at) for at in sample.at]
+        outputs = np.array([output for output, _ in drawn])
+        # Networks vary together at all inputs; the noise of each new observation is its own.
+        between = np.atleast_2d(np.cov(outputs, ddof=0))
+        around = np.diag([float((noises**2).mean()) for _, noises in drawn])
+        return JointPrediction(outputs.mean(axis=1), between + around, self._trouble(losses, sample))
+
+    def _trouble(self, losses: Array, sample: Sample) -> str | None:
+        if not _falling(losses / len(sample.answers)):
+            return None
+        return f"its loss was still falling after {self.steps} steps: allow more steps"
 
     def _train(self, sample: Sample, label: str) -> tuple[dict[str, Array], Array]:
         """Draws from the fitted posterior, and the loss at every step."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.queries.models import Model, Prediction
+from takifugu.queries.models import JointPrediction, Model, Prediction
 from takifugu.tables.sample import Sample
 
 _STATIONARY = 1e-3  # largest slope of the log marginal likelihood at a settled optimum, relative to its size
@@ -34,12 +34,22 @@ class GP(Model):
 
     def predict(self, sample: Sample, label: str) -> Prediction:
         """See `Model.predict`."""
+        (mean, std), trouble = self._asked(sample, sample.at[None, :], return_std=True)
+        return Prediction(float(mean[0]), float(std[0]), trouble)
+
+    def predict_jointly(self, sample: Sample, label: str) -> JointPrediction:
+        """See `Model.predict_jointly`."""
+        (mean, covariance), trouble = self._asked(sample, sample.at, return_cov=True)
+        return JointPrediction(np.asarray(mean), np.asarray(covariance), trouble)
+
+    def _asked(self, sample: Sample, at: Array, **wanted: bool) -> tuple[tuple[Array, Array], str | None]:
+        """Train, and predict at the rows of `at`."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.gaussian_process import GaussianProcessRegressor
         from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
         from threadpoolctl import threadpool_limits
 
-        size = len(sample.at)
+        size = at.shape[1]
         lengths = math.sqrt(size) * np.ones(size)  # standardised points lie about √d apart
         kernel = ConstantKernel(1.0, (1e-3, 1e3)) * RBF(lengths, (1e-2, 1e4)) + WhiteKernel(0.5, (1e-6, 1e2))
         climbs: list[tuple[float, str | None]] = []
@@ -55,8 +65,8 @@ class GP(Model):
             # A length at its upper bound is a feature found to be irrelevant: no cause for alarm.
             warnings.simplefilter("ignore", ConvergenceWarning)
             process.fit(sample.inputs, sample.answers)
-            mean, std = process.predict(sample.at[None, :], return_std=True)
-        return Prediction(float(mean[0]), float(std[0]), min(climbs)[1])
+            answer = process.predict(at, **wanted)
+        return answer, min(climbs)[1]
 
 
 def _climb(climbs: list[tuple[float, str | None]], objective: Any, start: Array, bounds: Array) -> Any:

@@ -1,7 +1,7 @@
 """The mean of a column over the rows with each secret."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from takifugu.laws.mixture import Mixture
 from takifugu.problems.answer import Answer
 from takifugu.problems.findings import Constant
 from takifugu.queries.priors import Priors, about_rows, check_roles
+from takifugu.queries.vector import mean_vectors, one_or_several
 from takifugu.tables.count import moments, overview
 from takifugu.tables.table import Table
 
@@ -19,12 +20,21 @@ class Mean:
 
     The standard error is the sample standard deviation over the square root of the number of rows. The
     prior's mean is the answer itself: who sees the priors needs no release.
+
+    A list of columns is one vector of means: each secret's prior is then a `VectorMixture` with the covariance of its
+    rows over their number, and the noise that hides it is shaped.
     """
 
-    column: str
+    column: str | Sequence[str]
+
+    def __post_init__(self) -> None:
+        """Keep a list of columns as a tuple, which can be hashed."""
+        object.__setattr__(self, "column", one_or_several(self.column))
 
     def priors(self, table: Table, secret: str, secrets: Iterable[Any] | None) -> Priors:
         """One prior per secret, from a mean and a standard deviation that the engine computes."""
+        if not isinstance(self.column, str):
+            return mean_vectors(self.column, table, secret, secrets)
         check_roles(secret, self.column)
         seen = overview(table, secret, self.column, secrets)
         findings = about_rows(secret, (self.column,), seen)

@@ -5,10 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from takifugu._validation import integer
+import numpy as np
+
+from takifugu._validation import Array, integer
 from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
 from takifugu.problems.answer import Answer
+from takifugu.laws.vector import VectorMixture
 from takifugu.problems.findings import Constant, NotConverged
 from takifugu.queries.priors import Priors, about_rows, check_roles
 from takifugu.tables.sample import Sample, prepare
@@ -23,6 +26,14 @@ class Prediction(NamedTuple):
     trouble: str | None
 
 
+class JointPrediction(NamedTuple):
+    """The predictive normal of several new observations together, noise included, and what is wrong, if anything."""
+
+    mean: Array
+    covariance: Array
+    trouble: str | None
+
+
 @dataclass(frozen=True)
 class Model:
     """Publish a prediction of `target` by a model trained on the rows of one secret.
@@ -31,14 +42,15 @@ class Model:
         target: the column to predict.
         features: the columns to predict it from; by default every other numeric column but the secret.
         at: the input to predict at, as a dictionary from feature to value or a list in the order of the
-            features. Features that a dictionary leaves out, and all by default, are at the table's mean.
+            features. Features that a dictionary leaves out, and all by default, are at the table's mean. A list of
+            such inputs asks for a vector of predictions, whose joint law is a `VectorMixture`.
         max_rows: a secret with more rows is trained on a sample of this size.
         seed: of the sample and of the training.
     """
 
     target: str
     features: Sequence[str] | None = None
-    at: Mapping[str, float] | Sequence[float] | None = None
+    at: Mapping[str, float] | Sequence[float] | Sequence[Mapping[str, float] | Sequence[float]] | None = None
     max_rows: int = 1_000
     seed: int = 0
 
@@ -67,20 +79,26 @@ class Model:
             seed=self.seed,
         )
         findings = about_rows(secret, training.columns, training.seen) + training.findings
-        found = {}
+        found: dict[Any, Any] = {}
         for name, sample in training.samples.items():
             centre, spread = float(sample.answers.mean()), float(sample.answers.std())
             if sample.answers.min() == sample.answers.max():
                 findings.append(Constant(name, self.target, float(sample.answers[0])))
-                found[name] = Mixture.gaussian(float(sample.answers[0]), 0.0)
+                found[name] = _constant(float(sample.answers[0]), sample.at)
                 continue
             standard = Sample(sample.inputs, (sample.answers - centre) / spread, sample.at)
+            if sample.at.ndim > 1:
+                joint = self.predict_jointly(standard, str(name))
+                if joint.trouble:
+                    findings.append(NotConverged(name, self.name, joint.trouble))
+                if not np.isfinite(joint.mean).all() or not np.isfinite(joint.covariance).all():
+                    raise self._no_prediction(name)
+                covariance = 0.5 * spread**2 * (joint.covariance + joint.covariance.T)
+                found[name] = VectorMixture.gaussian(centre + spread * joint.mean, covariance)
+                continue
             prediction = self.predict(standard, str(name))
             if not (math.isfinite(prediction.mean) and prediction.std > 0 and math.isfinite(prediction.std)):
-                raise InputError(
-                    f"the {self.name} of secret {name!r} gave no prediction: look for outliers in "
-                    f"{self.target!r} and its features, or name fewer features"
-                )
+                raise self._no_prediction(name)
             if prediction.trouble:
                 findings.append(NotConverged(name, self.name, prediction.trouble))
             found[name] = Mixture.gaussian(centre + spread * prediction.mean, spread * prediction.std)
@@ -88,9 +106,26 @@ class Model:
         answer = Answer(self.kind, (self.target,), (secret,))
         return Priors(found, answer=answer, findings=findings, rows=rows)
 
+    def _no_prediction(self, name: Any) -> InputError:
+        return InputError(
+            f"the {self.name} of secret {name!r} gave no prediction: look for outliers in "
+            f"{self.target!r} and its features, or name fewer features"
+        )
+
     def require(self) -> None:
         """Raise where the library that trains the model is not installed."""
 
     def predict(self, sample: Sample, label: str) -> Prediction:
         """Train on standardised inputs and answers; predict the standardised answer at `sample.at`."""
         raise NotImplementedError
+
+    def predict_jointly(self, sample: Sample, label: str) -> JointPrediction:
+        """The same for the answers at each row of `sample.at` together."""
+        raise NotImplementedError
+
+
+def _constant(value: float, at: Array) -> Mixture | VectorMixture:
+    """The law of answers that are all the same."""
+    if at.ndim == 1:
+        return Mixture.gaussian(value, 0.0)
+    return VectorMixture.gaussian(np.full(len(at), value), np.zeros((len(at), len(at))))

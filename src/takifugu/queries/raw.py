@@ -22,6 +22,7 @@ from takifugu.queries.about import about_lattice, heavy_tail, is_poor, missed_ma
 from takifugu.queries.binned import Binned
 from takifugu.queries.cells import cell_beliefs, count_cells
 from takifugu.queries.priors import Beliefs, Priors, about_rows, about_scarce, check_roles
+from takifugu.queries.vector import one_or_several, row_vectors
 from takifugu.tables.count import Overview, Subset, count, overview
 from takifugu.tables.table import Secret, Table
 
@@ -44,11 +45,13 @@ class Raw:
     too many for a lattice, and everywhere with `step=0`. With `transform="log"` the logarithm is published;
     bounds are in the column's own unit, the step is one of the logarithm.
 
+    A list of columns is one vector, a person's whole row: each secret's prior is then a `VectorMixture`.
+
     Continuous values say nothing below the width of a grid on which they were counted: no component of a mixture of
     them is narrower than that over √12.
     """
 
-    column: str
+    column: Any  # the name of a column, or several names
     prior: str | None = None
     max_components: int = 10
     seed: int = 0
@@ -58,6 +61,7 @@ class Raw:
 
     def __post_init__(self) -> None:
         """Check what can be checked at once: a table may take long."""
+        object.__setattr__(self, "column", one_or_several(self.column))
         if self.prior is not None and self.prior not in KINDS:
             raise InputError(
                 f"prior must be one of {', '.join(KINDS)}; got {self.prior!r}.{suggestion(self.prior, KINDS)}"
@@ -76,6 +80,10 @@ class Raw:
 
     def priors(self, table: Table, secret: str, secrets: Iterable[Any] | None) -> Priors:
         """One prior per secret, from the engine's value counts."""
+        if not isinstance(self.column, str):
+            return row_vectors(
+                self.column, table, secret, secrets, prior=self.prior or "mixture", seed=self.seed, most=self.max_components
+            )
         check_roles(secret, self.column)
         seen = overview(table, secret, self.column, secrets)
         subsets = count(table, secret, self.column, seen)
@@ -183,7 +191,7 @@ class Raw:
 
         floor = step / math.sqrt(12)
         if step and not any(subset.width for subset in subsets.values()):
-            findings.append(Rounded(self.column, step, floor))
+            findings.append(Rounded(str(self.column), step, floor))
         found: dict[Secret, Mixture] = {}
         for name, subset in subsets.items():
             # A constant subset stays a point: any width would only make the secret look safer.

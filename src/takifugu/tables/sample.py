@@ -7,6 +7,7 @@ order and drawn from with a seed: the sample depends on the data alone, not on t
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,10 @@ _LINES = 20  # distinct rows brought home for each row to train on, at most
 
 @dataclass(frozen=True)
 class Sample:
-    """One secret's training rows, the answers to them and the input to predict at, inputs standardised."""
+    """One secret's training rows, the answers to them and the input to predict at, inputs standardised.
+
+    `at` is one input, or a table with an input a row.
+    """
 
     inputs: Array
     answers: Array
@@ -58,7 +62,7 @@ def prepare(
     target: str,
     *,
     features: Sequence[str] | None,
-    at: Mapping[str, float] | Sequence[float] | None,
+    at: Any,
     secrets: Iterable[Any] | None,
     most: int,
     seed: int,
@@ -78,7 +82,7 @@ def prepare(
     if not varies.any():
         raise InputError(f"every feature is the same in every row: {target!r} cannot be predicted from them")
     findings: list[Finding] = [ConstantFeature(n) for n, v in zip(names, varies, strict=True) if not v]
-    point = _point(at, names, summary.mean[1:])
+    point = _points(at, names, summary.mean[1:])
     drawn: dict[Secret, Array] = {}
     for name, extent in seen.extents.items():
         mine = rows.filter(nw.col("secret") == name)
@@ -96,7 +100,7 @@ def _standardise(sample: Array, point: Array) -> Sample:
     varies = inputs.max(axis=0) > inputs.min(axis=0)
     if not varies.any():
         varies[0] = True  # a model of a single constant: it learns the answers' mean and spread alone
-    inputs, point = inputs[:, varies], point[varies]
+    inputs, point = inputs[:, varies], point[..., varies]
     centre, spread = inputs.mean(axis=0), inputs.std(axis=0)
     spread[spread == 0] = 1.0
     return Sample((inputs - centre) / spread, sample[:, 0], (point - centre) / spread)
@@ -147,6 +151,18 @@ def _summarise(table: Table, rows: "nw.LazyFrame[Any]", names: tuple[str, ...]) 
         if not np.isfinite(largest) or not np.isfinite(least):
             raise InputError(f"column {name!r} holds an infinite value: remove such rows")
     return _Summary(low, high, mean)
+
+
+def several(at: Any) -> bool:
+    """Whether `at` lists inputs, rather than the numbers of one."""
+    return isinstance(at, Sequence) and not isinstance(at, str) and bool(at) and not isinstance(at[0], Real | str)
+
+
+def _points(at: Any, names: tuple[str, ...], mean: Array) -> Array:
+    """One input, or several as the rows of a table."""
+    if not several(at):
+        return _point(at, names, mean)
+    return np.array([_point(one, names, mean) for one in at])
 
 
 def _point(at: Any, names: tuple[str, ...], mean: Array) -> Array:

@@ -8,6 +8,7 @@ many digits and with as many fresh bits as it takes.
 import math
 import sys
 from dataclasses import dataclass
+from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
 
@@ -24,13 +25,18 @@ def rounded_exactly(x: float, word: int, source: BitSource, *, theta: float, gra
     The 32 bits of `word` (signed) are the sign of N and the first 31 bits of its uniform; `source` gives the
     rest, and is asked only where those leave more than one multiple possible.
     """
+    return _nearest_float(exact_multiple(x, word, source, theta=theta, granularity=granularity), granularity)
+
+
+def exact_multiple(x: float | Fraction, word: int, source: BitSource, *, theta: float, granularity: float) -> int:
+    """How many times `granularity` the multiple nearest to x + theta·N is; x may be a fraction over a power of two."""
     sign, size = (-1, ~word) if word < 0 else (1, word)
     problem = _Problem.of(sign * x, theta, granularity)
     known = BITS
     while (cell := _cell(problem, size, known)) is None:
         size = size << 8 * _MORE_BYTES | int.from_bytes(read_exactly(source, _MORE_BYTES), "big")
         known += 8 * _MORE_BYTES
-    return _nearest_float(sign * cell, granularity)
+    return sign * cell
 
 
 @dataclass(frozen=True)
@@ -42,8 +48,8 @@ class _Problem:
     granularity: int
 
     @classmethod
-    def of(cls, *floats: float) -> "_Problem":
-        ratios = [value.as_integer_ratio() for value in floats]
+    def of(cls, *values: float | Fraction) -> "_Problem":
+        ratios = [value.as_integer_ratio() for value in values]
         unit = max(denominator for _, denominator in ratios)
         return cls(*(numerator * (unit // denominator) for numerator, denominator in ratios))
 

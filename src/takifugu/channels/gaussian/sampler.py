@@ -19,7 +19,7 @@ from takifugu.channels.gaussian.normal_table import OFFSET, SHIFT, normal_table
 from takifugu.errors import InputError
 
 _FARTHEST = 40  # how far from θ a granularity may be, as an exponent of two
-_CHUNK = 16_384  # values at a time, so that the working arrays stay in the processor's cache
+CHUNK = 16_384  # values at a time, so that the working arrays stay in the processor's cache
 _REACH = 64.0  # room for the noise below the largest float64
 _SLACK = 2.0**-48  # more than float64 loses after the table, per unit of θ/Λ
 
@@ -51,10 +51,10 @@ def rounded_gaussian(
         return values + 0.0  # a copy, without negative zeros
     flat = values.reshape(-1)
     out = np.empty_like(flat)
-    drawing = None if theta == 0 else _Drawing(theta, grid, OsBits() if source is None else source, exact_only)
+    drawing = None if theta == 0 else Drawing(theta, grid, OsBits() if source is None else source, exact_only)
     with np.errstate(all="ignore"):  # overflow and underflow here are foreseen; see the proof
-        for start in range(0, len(flat), _CHUNK):
-            part = slice(start, start + _CHUNK)
+        for start in range(0, len(flat), CHUNK):
+            part = slice(start, start + CHUNK)
             if drawing is None:
                 grid.split(flat[part], np.empty_like(out[part]), out[part])
             else:
@@ -87,10 +87,11 @@ def checked(x: npt.ArrayLike, *, theta: float, granularity: float | None = None)
     return values, grid
 
 
-class _Drawing:
+class Drawing:
     """One call's constants and working arrays."""
 
     def __init__(self, theta: float, grid: Grid, source: BitSource, exact_only: bool) -> None:
+        """Prepare for noise `theta` on a grid; `exact_only` leaves nothing settled by float64."""
         self.theta, self.grid, self.source = theta, grid, source
         self.tau = math.ldexp(theta, -grid.exponent)
         if not self.tau > 0:  # a processor set to drop subnormal numbers would publish the bare values
@@ -100,11 +101,11 @@ class _Drawing:
         self.safe = 0.5 - self.tau * self.table.error * (1 + 2.0**-40) - _SLACK * (self.tau + 1)
         if exact_only:
             self.safe = np.full_like(self.safe, -1.0)
-        self.work = np.empty((4, _CHUNK))
-        self.rows = np.empty(_CHUNK, dtype=np.int64)
+        self.work = np.empty((4, CHUNK))
+        self.rows = np.empty(CHUNK, dtype=np.int64)
 
     def fill(self, x: Array, out: Array) -> None:
-        """Draw for each of at most `_CHUNK` values."""
+        """Draw for each of at most `CHUNK` values."""
         n = len(x)
         words = np.frombuffer(read_exactly(self.source, 4 * n), dtype="<i4")
         g, a, y, t = self.work[:, :n]
@@ -126,6 +127,26 @@ class _Drawing:
             out[i] = rounded_exactly(
                 float(x[i]), int(words[i]), self.source, theta=self.theta, granularity=self.grid.granularity
             )
+
+    def steps(self, words: npt.NDArray[np.int32], offset: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """The multiple of Λ that a draw ends on, counted from one that lies `offset` below the value.
+
+        Also whether that is settled; where not, `exact_multiple` must be asked. The offset, in units of Λ, is at most a
+        half and may be off by 2⁻⁵⁴ (`proofs/vector-sampler.md`). At most `CHUNK` values at a time.
+        """
+        n = len(words)
+        g, a, y, t = self.work[:, :n]
+        rows = self.rows[:n]
+        g[:] = words
+        g += 0.5
+        self._draw(g, a, y, t, rows)
+        y *= self.tau
+        y += offset
+        ends = np.rint(y)
+        y -= ends
+        np.abs(y, out=y)
+        np.take(self.safe, rows, out=t, mode="clip")
+        return ends, y <= t
 
     def _draw(self, g: Array, a: Array, y: Array, t: Array, rows: npt.NDArray[np.int64]) -> None:
         """Write to y the draw that the table gives for g, and to rows the rows that gave it."""

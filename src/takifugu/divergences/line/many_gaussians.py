@@ -78,7 +78,7 @@ def upper_losses(gap: Array, std_p: Array, std_q: Array, *, alpha: float, theta:
         log_w = np.log1p(tilt) / beta
         # the two may nearly cancel: what is put back is a share of each, not of their difference
         spread = 0.5 * (log_ratio - log_w) + _ROUNDING * (np.abs(log_ratio) + np.abs(log_w))
-        spread = np.where(np.abs(alpha * nu) < _SERIES_BELOW, _series(nu, alpha), spread)
+        spread = np.where(np.abs(alpha * nu) < _SERIES_BELOW, spread_series(nu, alpha), spread)
         loss = (mean_term + np.where(difference == 0, 0.0, spread)) * (1 + _ROUNDING)
         same = (gap == 0) & (difference == 0)
         reliable = (
@@ -90,7 +90,7 @@ def upper_losses(gap: Array, std_p: Array, std_q: Array, *, alpha: float, theta:
         return np.where(same, 0.0, np.where(reliable, loss, np.inf))
 
 
-def _series(nu: Array, alpha: float) -> Array:
+def spread_series(nu: Array, alpha: float) -> Array:
     """½ Σ_{k≥2} ν (αν) (−αν)^{k−2} (1 + 1/α + … + 1/α^{k−2})/k, as in gaussian.py."""
     coefficients = []
     geometric = 0.0

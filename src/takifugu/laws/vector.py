@@ -1,0 +1,248 @@
+"""What an adversary believes about several numbers at once: a mixture of normals in d dimensions."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from takifugu._validation import Array, integer, reals, vector
+from takifugu.errors import InputError
+from takifugu.laws.mixture import Mixture
+
+_SUM_TOLERANCE = 1e-9  # weights off by more are a mistake; off by less they are rounding
+_ROUNDING = 1e-10  # of the scale: an asymmetry or a negative eigenvalue below it is the last digits of a sum
+_LARGEST = 1e150  # beyond it a variance leaves the range of a float64
+
+
+class VectorMixture:
+    """A mixture of normal distributions of vectors of `dimension` numbers.
+
+    `means` has one row per component, `covariances` one symmetric, positive semidefinite matrix per component; a
+    matrix of zeros makes a component a point. The distribution is that of the weights divided by their sum. Immutable,
+    hashable and picklable; the arrays are read-only.
+
+    >>> law = VectorMixture([1.0], means=[[0.0, 1.0]], covariances=[[[1.0, 0.5], [0.5, 2.0]]])
+    >>> law
+    VectorMixture.gaussian(mean=[0.0, 1.0], covariance=[[1.0, 0.5], [0.5, 2.0]])
+    >>> law.projected([1.0, 1.0])
+    Mixture.gaussian(mean=1, std=2)
+    """
+
+    __slots__ = ("_hash", "covariances", "means", "weights")
+
+    weights: Array
+    means: Array
+    covariances: Array
+
+    def __init__(self, weights: npt.ArrayLike, means: npt.ArrayLike, covariances: npt.ArrayLike) -> None:
+        """Validate, copy and freeze the three lists."""
+        w = vector("weights", weights)
+        m = _finite("means", means, 2, "one row of numbers per component")
+        c = _finite("covariances", covariances, 3, "one square matrix per component")
+        if not len(w) == len(m) == len(c):
+            raise InputError(
+                f"weights, means and covariances must have one entry per component, got {len(w)}, {len(m)} and {len(c)}"
+            )
+        if c.shape[1:] != (m.shape[1], m.shape[1]):
+            raise InputError(
+                f"means of {m.shape[1]} numbers need covariances of {m.shape[1]} rows and columns, got "
+                f"{c.shape[1]} by {c.shape[2]}: give every vector the same numbers in the same order"
+            )
+        if w.min() < 0:
+            raise InputError(f"weights must be 0 or more, got {float(w.min())}")
+        total = math.fsum(w)
+        if not abs(total - 1) <= _SUM_TOLERANCE:
+            raise InputError(f"weights must sum to 1, they sum to {total}: divide each by the sum")
+        if abs(total - 1) > 2**-50:
+            w = w / total
+        c = np.stack(
+            [covariance_matrix(f"covariance {k}" if len(c) > 1 else "the covariance", x) for k, x in enumerate(c)]
+        )
+        for name, array in (("weights", w), ("means", m), ("covariances", c)):
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "_hash", hash((w.tobytes(), m.tobytes(), c.tobytes())))
+
+    @classmethod
+    def gaussian(cls, mean: npt.ArrayLike, covariance: npt.ArrayLike) -> Self:
+        """One normal distribution; a point where the covariance is all zeros.
+
+        >>> VectorMixture.gaussian([0, 0], [[1, 0], [0, 4]]).dimension
+        2
+        """
+        m = vector("mean", mean)
+        c = _finite("covariance", covariance, 2, "a square matrix of numbers")
+        return cls([1.0], m[None, :], c[None, :, :])
+
+    @classmethod
+    def empirical(cls, points: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Self:
+        """Point masses at the rows of `points`; equal rows are merged, weights (or counts) are normalised.
+
+        >>> len(VectorMixture.empirical([[1, 2], [3, 4], [1, 2]]))
+        2
+        """
+        x = _finite("points", points, 2, "one row of numbers per point")
+        w = np.ones(len(x)) if weights is None else vector("weights", weights)
+        if len(w) != len(x):
+            raise InputError(f"weights must have one entry per point, got {len(w)} for {len(x)} points")
+        if w.min() < 0 or not w.any():
+            raise InputError("weights must be 0 or more, and at least one of them above 0")
+        rows, place = np.unique(x[w > 0], axis=0, return_inverse=True)
+        counts = np.bincount(place.reshape(-1), weights=w[w > 0])
+        return cls(counts / math.fsum(counts), rows, np.zeros((len(rows), x.shape[1], x.shape[1])))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse: a prior that changed would carry a proof made for another."""
+        raise AttributeError(f"a VectorMixture is immutable: make a new one instead of setting {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        """Refuse, as for setting."""
+        raise AttributeError(f"a VectorMixture is immutable: {name!r} cannot be deleted")
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same components stand in the same order, bit for bit."""
+        if not isinstance(other, VectorMixture):
+            return NotImplemented
+        return (
+            np.array_equal(self.weights, other.weights)
+            and np.array_equal(self.means, other.means)
+            and np.array_equal(self.covariances, other.covariances)
+        )
+
+    def __hash__(self) -> int:
+        """Consistent with equality: no component holds a negative zero."""
+        value: int = self._hash  # type: ignore[attr-defined]
+        return value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as the three lists, so that what is unpickled has been validated again."""
+        return type(self), (self.weights, self.means, self.covariances)
+
+    def __len__(self) -> int:
+        """The number of components."""
+        return len(self.weights)
+
+    def __repr__(self) -> str:
+        """Code that makes a small Gaussian again, a summary of anything else."""
+        if len(self) == 1 and self.dimension <= 3:
+            mean, covariance = self.means[0].tolist(), self.covariances[0].tolist()
+            return f"VectorMixture.gaussian(mean={mean}, covariance={covariance})"
+        kind = "point" if not self.covariances.any() else "component"
+        return f"<VectorMixture of {len(self)} {kind}{'s' * (len(self) != 1)} in {self.dimension} dimensions>"
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector holds."""
+        return int(self.means.shape[1])
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether this is one normal distribution or one point."""
+        return len(self.simplified()) == 1
+
+    @property
+    def mean(self) -> Array:
+        """The expectation."""
+        return self._normalised() @ self.means
+
+    @property
+    def covariance(self) -> Array:
+        """The covariance: that within the components plus that of their means."""
+        w = self._normalised()
+        # About the heaviest mean, so that components close together far from zero lose no digits.
+        about = self.means - self.means[np.argmax(w)]
+        about = about - w @ about
+        total: Array = np.einsum("k,kij->ij", w, self.covariances) + (about * w[:, None]).T @ about
+        return 0.5 * (total + total.T)
+
+    def simplified(self) -> "VectorMixture":
+        """The same distribution with no empty component and no component twice, sorted."""
+        if len(self) == 1:
+            return self
+        flat = np.concatenate([self.means, self.covariances.reshape(len(self), -1)], axis=1)[self.weights > 0]
+        distinct, place = np.unique(flat, axis=0, return_inverse=True)
+        d = self.dimension
+        weights = np.bincount(place.reshape(-1), weights=self.weights[self.weights > 0])
+        return VectorMixture(weights, distinct[:, :d], distinct[:, d:].reshape(-1, d, d))
+
+    def with_noise(self, covariance: npt.ArrayLike) -> "VectorMixture":
+        """The distribution of X + N(0, covariance)."""
+        extra = covariance_matrix("the noise's covariance", covariance)
+        if extra.shape[0] != self.dimension:
+            raise InputError(f"noise of {extra.shape[0]} numbers cannot be added to vectors of {self.dimension}")
+        return VectorMixture(self.weights, self.means, self.covariances + extra)
+
+    def marginal(self, axes: Sequence[int]) -> "VectorMixture":
+        """The distribution of some of the numbers, in the order of `axes`.
+
+        >>> VectorMixture.gaussian([1, 2], [[1, 0], [0, 4]]).marginal([1])
+        VectorMixture.gaussian(mean=[2.0], covariance=[[4.0]])
+        """
+        kept = [integer("an axis", axis, least=0) for axis in axes]
+        if not kept or len(set(kept)) < len(kept) or max(kept) >= self.dimension:
+            raise InputError(f"axes must be different numbers from 0 to {self.dimension - 1}, got {list(axes)!r}")
+        return VectorMixture(self.weights, self.means[:, kept], self.covariances[np.ix_(range(len(self)), kept, kept)])
+
+    def projected(self, direction: npt.ArrayLike) -> Mixture:
+        """The distribution of the number direction · X."""
+        a = vector("direction", direction)
+        if len(a) != self.dimension:
+            raise InputError(f"direction must hold {self.dimension} numbers, one per axis, got {len(a)}")
+        variances = np.einsum("i,kij,j->k", a, self.covariances, a)
+        return Mixture(self.weights, self.means @ a, np.sqrt(np.maximum(variances, 0.0)))
+
+    def sample(self, size: int, *, seed: int | None = None) -> Array:
+        """Independent draws, one a row, for simulations. Never the noise of a release."""
+        size = integer("size", size, least=0)
+        rng = np.random.default_rng(None if seed is None else integer("seed", seed, least=0))
+        which = rng.choice(len(self), size=size, p=self._normalised())
+        values, vectors = np.linalg.eigh(self.covariances)
+        roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+        draws: Array = self.means[which] + np.einsum(
+            "nij,nj->ni", roots[which], rng.standard_normal((size, self.dimension))
+        )
+        return draws
+
+    def _normalised(self) -> Array:
+        return self.weights / math.fsum(self.weights)
+
+
+def covariance_matrix(name: str, given: npt.ArrayLike, *, definite: bool = False) -> Array:
+    """`given` as a symmetric matrix whose eigenvalues are not negative, beyond rounding; `definite`: all above 0."""
+    c = _finite(name, given, 2, "a square matrix of numbers")
+    if c.shape[0] != c.shape[1]:
+        raise InputError(f"{name} must be a square matrix, got {c.shape[0]} rows and {c.shape[1]} columns")
+    if np.abs(c).max() > _LARGEST**2:
+        raise InputError(f"{name} holds a variance above {_LARGEST**2:g}: use a larger unit")
+    spread = np.sqrt(np.abs(np.diagonal(c)))
+    scale = np.where(spread > 0, spread, 1.0)
+    with np.errstate(under="ignore"):
+        unit = c / scale / scale[:, None]  # a correlation matrix, in which no axis's unit drowns another's
+    off = np.abs(unit - unit.T)
+    if off.max() > _ROUNDING * max(1.0, float(np.abs(unit).max())):
+        i, j = (int(k) for k in np.unravel_index(np.argmax(off), off.shape))
+        raise InputError(f"{name} must be symmetric, but its entries ({i}, {j}) and ({j}, {i}) differ")
+    least = float(np.linalg.eigvalsh(0.5 * (unit + unit.T))[0])
+    if least < -_ROUNDING * len(c) or np.diagonal(c).min() < 0:
+        shown = float(np.linalg.eigvalsh(0.5 * (c + c.T))[0])
+        raise InputError(f"{name} must be positive semidefinite, but its smallest eigenvalue is {shown:.6g}")
+    if definite and not least > 0:
+        raise InputError(
+            f"{name} must be positive definite, but its smallest eigenvalue is 0: no axis may go without noise"
+        )
+    return 0.5 * (c + c.T) + 0.0
+
+
+def _finite(name: str, values: npt.ArrayLike, dimensions: int, accepted: str) -> Array:
+    """`values` as a new array of finite floats with so many dimensions."""
+    try:
+        array = reals(name, values)
+    except InputError:
+        raise InputError(f"{name} must be {accepted}, all of the same length") from None
+    if array.ndim != dimensions or not array.size:
+        raise InputError(f"{name} must be {accepted}, got an array of shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} must be finite")
+    return array + 0.0
