@@ -248,7 +248,12 @@ def _iterate(setting: Setting, at: Point, iterations: int) -> Iterate:
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
     duals = multipliers(setting, at)
     return Iterate(
-        matrix, duals, program.value(matrix), estimate(program, duals, setting.allowed.T), violation(program, matrix), iterations
+        matrix,
+        duals,
+        program.value(matrix),
+        estimate(program, duals, setting.allowed.T),
+        violation(program, matrix),
+        iterations,
     )
 
 

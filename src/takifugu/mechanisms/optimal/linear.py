@@ -94,7 +94,9 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
     loose, free = -scale * found.ineqlin.marginals, -scale * found.eqlin.marginals[n + laws * m :]
     loose = np.maximum(loose, 0.0)
-    odds, cells_over, cells_under = np.split(loose[: count * m + 2 * n * m * spread], [count * m, count * m + n * m * spread])
+    odds, cells_over, cells_under = np.split(
+        loose[: count * m + 2 * n * m * spread], [count * m, count * m + n * m * spread]
+    )
     marginal = m if program.keep == "marginal" else 0
     duals = Duals(
         weights=np.zeros(0),

@@ -44,8 +44,11 @@ class Bracket:
 
 def lower_bound(program: Program, duals: Duals) -> float:
     """A proved lower bound on the cost of every channel on this alphabet that keeps the promise and the wishes."""
-    at = bracket(program, duals.checked(program), proved_tangents(program, duals))
-    return total(least(at, allowed_moves(program)), at.constant)
+    tangents = proved_tangents(program, duals.checked(program))
+    with np.errstate(all="ignore"):  # what overflows is not finite in the end, and then nothing is claimed
+        at = bracket(program, duals, tangents)
+        rows = least(at, allowed_moves(program))
+    return total(rows, at.constant)
 
 
 def estimate(program: Program, duals: Duals, allowed: Mask) -> float:
@@ -142,9 +145,7 @@ def float_tangents(program: Program, duals: Duals) -> Tangents:
     excess = Excess(program.alpha, program.log_budget)
     slope_p, slope_q = excess.slopes(duals.ratios)
     lift = duals.weights * excess.scale
-    return Tangents(
-        slope_p * duals.weights, slope_q * duals.weights, program.alpha * lift, (program.alpha - 1) * lift
-    )
+    return Tangents(slope_p * duals.weights, slope_q * duals.weights, program.alpha * lift, (program.alpha - 1) * lift)
 
 
 def proved_tangents(program: Program, duals: Duals) -> Tangents:

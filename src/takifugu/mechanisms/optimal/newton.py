@@ -237,7 +237,9 @@ class Newton:
                 c_a, c_b = c_a - d_over * earlier.over, c_b - d_under * earlier.under
             columns = columns - c_a / over + c_b / under
             pressure = on_p @ reach[left] - on_q @ reach[right]
-            ends = np.stack([pressure + (c_a / over).sum(1), -pressure - (c_b / under).sum(1)], axis=1) - wrong.dual_ends
+            ends = (
+                np.stack([pressure + (c_a / over).sum(1), -pressure - (c_b / under).sum(1)], axis=1) - wrong.dual_ends
+            )
         weight = np.maximum(at.cone_weight[:, :k], 1e-300)
         parts = -wrong.dual_parts * self.give + at.parts * pushed[:, :k] / (weight * self.bulk[:, :k])
         parts = np.where(live[:, :k], parts, 0.0)  # dt, but for what p, q and λ move

@@ -27,7 +27,7 @@ def sides(program: Program, matrix: Array, spread: Array | None = None) -> Sides
     if spread is not None:
         p = p + program.reach[program.left] * spread[:, None]
         q = q - program.reach[program.right] * spread[:, None]
-    possible = q > _SMALLEST  # where it is not, neither is p: a column that no one may use
+    possible = q > _SMALLEST
     ratio = np.where(possible, np.maximum(p, _SMALLEST) / np.where(possible, q, 1.0), 1.0)
     return Sides(p, q, np.clip(ratio, _SMALLEST, 1.0 / _SMALLEST))
 
@@ -57,9 +57,7 @@ class Excess:
     def lift(self, program: Program) -> Array:
         """(αt_i + (α−1)t_j)/(C − 1) for every constraint."""
         reach = program.reach
-        return np.asarray(
-            self.scale * (self.alpha * reach[program.left] + (self.alpha - 1) * reach[program.right])
-        )
+        return np.asarray(self.scale * (self.alpha * reach[program.left] + (self.alpha - 1) * reach[program.right]))
 
     def _power(self, ratio: Array, order: float) -> Array:
         """(r^order − 1)/(C − 1), in a form that neither cancels nor overflows early."""
@@ -97,6 +95,7 @@ def violation(program: Program, matrix: Array) -> float:
         worst = max(worst, float(used.max(initial=0.0)) - 1.0)
     if program.factor < math.inf:
         worst = max(worst, float((at.p / program.factor - at.q).max(initial=0.0) / max(at.p.max(initial=0.0), 1e-300)))
-    if (at.q < 0).any() and bool(((at.q < 0) & (at.p > 0)).any()):
+    # An output that one law shows and the other never does gives the secret away; a q below zero means the same.
+    if bool(((at.q <= 0) & (at.p > 0)).any()) or bool((at.q < 0).any()):
         return math.inf
     return worst if not math.isnan(worst) else math.inf
