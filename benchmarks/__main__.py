@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-ROOMS = ("core", "fitting", "certified", "sampler", "tables", "explorer")
+ROOMS = ("core", "fitting", "certified", "sampler", "tables", "explorer", "optimal")
 
 
 def main() -> None:

@@ -46,7 +46,7 @@ def exact(numbers: Any) -> Any:
     ]
 
 
-def oracle(program: Program, duals: Duals) -> Any:
+def oracle(program: Program, duals: Duals) -> Any:  # noqa: PLR0912
     """Σ_x min_y of the Lagrangian's coefficients, from the formula with p^α q^{1−α} itself and C; no radius."""
     laws = [exact(row) for row in program.laws]
     mass = exact(program.mass)
@@ -125,10 +125,7 @@ def feasible_channel(program: Program, seed: int) -> np.ndarray:
     """A channel that keeps promise and wishes, far from the best: part identity, part noise, part constant row."""
     rng = np.random.default_rng(seed)
     n, m = program.size
-    if program.keep is None:
-        channel = rng.dirichlet(np.full(m, 0.5), n)
-    else:
-        channel = np.eye(n)
+    channel = rng.dirichlet(np.full(m, 0.5), n) if program.keep is None else np.eye(n)
     row = program.pooled @ channel
     share = 0.0
     while share < 1.0:
@@ -176,5 +173,5 @@ def test_huge_budgets_and_multipliers_prove_nothing_false():
     program = random_program(5, alpha=64.0, epsilon=40.0)
     duals = random_duals(program, 1)
     huge = Duals.from_json(duals.to_json() | {"ratios": (duals.ratios * 1e140).tolist()})
-    for given in (duals, huge):
-        assert 0.0 <= lower_bound(program, given) <= program.value(np.tile(program.pooled, (program.size[0], 1)))
+    for tried in (duals, huge):
+        assert 0.0 <= lower_bound(program, tried) <= program.value(np.tile(program.pooled, (program.size[0], 1)))

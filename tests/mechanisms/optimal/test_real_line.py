@@ -58,8 +58,9 @@ def test_no_finer_grid_does_better(wish: dict[str, object]):
         assert bound <= found.value
         tighter.append((found.value - own) / found.value)
         assert all(own <= solve(refined(program, other)).value * (1 + 1e-9) for other in (2, 7))
-    assert tighter[2] < tighter[0]
-    assert tighter[2] < 0.01
+    if not program.unbiased:  # an unbiased channel gains without limit from outputs far beyond the inputs
+        assert tighter[2] < tighter[0]
+        assert tighter[2] < 0.01
 
 
 def test_outputs_beyond_the_grid_are_covered():

@@ -165,7 +165,8 @@ def _slimmest(setting: Setting) -> float:
     """How much of q is left at the least, next to the spread of a column that has forbidden entries."""
     program = setting.program
     held = setting.allowed.astype(np.float64) @ program.shares.T - program.reach
-    left = np.where(setting.allowed.all(axis=1)[:, None], 1.0, held)[:, program.right]
+    whole = np.asarray(setting.allowed.all(axis=1))
+    left = np.where(whole[:, None], 1.0, held)[:, program.right]
     return float(np.clip(left[left > 0].min(initial=1.0), 1e-6, 1.0))
 
 

@@ -46,6 +46,7 @@ class Newton:
     """
 
     def __init__(self, setting: Setting, at: Point, wrong: Conditions) -> None:
+        """Factor the system at a point whose residuals are `wrong`."""
         self.setting, self.at, self.wrong = setting, at, wrong
         program, allowed, k = setting.program, setting.allowed, setting.orders
         a = setting.power
@@ -63,9 +64,9 @@ class Newton:
         self.diagonal = self.own
         if program.radius is not None:
             over, under = at.room
-            tight = np.stack([at.over / over, at.under / under])
-            fixed = np.where(allowed, 0.0, tight).sum(axis=2).T
-            self.spread = Spread(*np.where(allowed, tight, 0.0), self.own, fixed=fixed)
+            above, below = at.over / over, at.under / under
+            fixed = np.stack([np.where(allowed, 0.0, tight).sum(axis=1) for tight in (above, below)], axis=1)
+            self.spread = Spread(np.where(allowed, above, 0.0), np.where(allowed, below, 0.0), self.own, fixed)
             self.diagonal = self.own + self.spread.upper + self.spread.lower
         inverse = np.where(allowed, 1.0 / np.where(allowed, self.diagonal, 1.0), 0.0)
         kept = program.pooled if program.keep == "marginal" else None
@@ -86,14 +87,14 @@ class Newton:
         else:
             across = np.zeros((m, count, r + 1))
             every = np.arange(count)
-            np.add.at(across, (slice(None), every, left), root)
-            np.add.at(across, (slice(None), every, right), -root * ratio)
+            across[:, every, left] += root
+            across[:, every, right] -= root * ratio
             across[:, :, r] = root * (reach[left] + ratio * reach[right])
             if r > n:
                 across = np.concatenate([across[:, :, :r] @ shares, across[:, :, r:]], axis=2)
             # An orthogonal factor in place of the sum of the cones' Hessians: square roots keep twice the digits.
-            across = np.linalg.qr(across, mode="r")
-            rows, spread = (across[:, :, :r] @ shares if r <= n else across[:, :, :n]), across[:, :, -1]
+            short: Array = np.linalg.qr(across, mode="r")  # type: ignore[assignment]
+            rows, spread = (short[:, :, :r] @ shares if r <= n else short[:, :, :n]), short[:, :, -1]
         if program.radius is None:
             spread = np.zeros_like(spread)
         return rows, np.stack([spread, -spread], axis=2)
@@ -101,7 +102,7 @@ class Newton:
     def _join(self) -> None:
         """The Schur complement of what ties the columns: rows, unbiasedness, and the few global constraints."""
         setting, program = self.setting, self.setting.program
-        m, n = self.at.channel.shape
+        m = len(self.at.channel)
         shares, reach, k = program.shares, program.reach, setting.orders
         left, right = setting.left[:k], setting.right[:k]
         slopes = [self.slope_p[:, :, None] * shares[left] + self.slope_q[:, :, None] * shares[right]]

@@ -151,8 +151,9 @@ def impossible(program: Program) -> MechanismError:
             return error
         if kept < program.diagonal:
             return MechanismError(
-                f"diagonal={program.diagonal:g} is more than the promise allows: at most {np.floor(kept * 1e4) / 1e4:g} "
-                "of the values can stay as they are; ask for that or less, or promise less"
+                f"diagonal={program.diagonal:g} is more than the promise allows: at most "
+                f"{np.floor(kept * 1e4) / 1e4:g} of the values can stay as they are; ask for that or less, or promise "
+                "less"
             )
     names = [
         name
