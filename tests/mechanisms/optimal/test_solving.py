@@ -197,3 +197,23 @@ def test_progress_is_told():
     solve(random_program(11, n=8, secrets=3, alpha=3.0, epsilon=0.2), progress=lambda k, gap: told.append((k, gap)))
     assert told
     assert told[-1][1] < 1e-5
+
+
+def test_many_constraints_of_which_few_bind():
+    """Eight secrets, 56 directed pairs: the working set keeps the promise for all of them, and the bound holds."""
+    x = np.arange(10.0)
+    laws = np.array([np.exp(-0.5 * ((x - 4 - 0.3 * s) / 2) ** 2) for s in range(8)])
+    program = random_program(0, n=10, secrets=8, laws=laws, mass=laws.sum(axis=0), alpha=3.0, epsilon=0.1)
+    found, whole = solve(program), interior_point(program, allowed_moves(program))
+    assert found.value == pytest.approx(whole.value, rel=1e-3)
+    assert found.gap < 1e-5
+    assert violation(program, found.matrix) <= 0
+    assert np.count_nonzero(found.duals.weights) < len(program.constraints)
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_more_laws_than_inputs(seed: int):
+    program = random_program(seed, n=3, secrets=5, alpha=2.5, epsilon=0.2)
+    found = solve(program)
+    assert found.gap < 1e-4
+    assert violation(program, found.matrix) <= 0

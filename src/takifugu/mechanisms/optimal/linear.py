@@ -13,6 +13,7 @@ from takifugu.mechanisms.optimal.duals import Duals
 from takifugu.mechanisms.optimal.program import Mask, Program
 
 _MARGIN = 1e-9  # HiGHS may violate a row by 1e-10
+_NOISE = 1e-10
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
     if found.status != 0 or found.x is None:
         return None
     matrix = np.clip(found.x[: n * m].reshape(n, m), 0.0, 1.0)
+    matrix[matrix < _NOISE] = 0.0  # what is left of a column that is not used breaks every ratio
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
     return Linear(
         matrix, _duals(program, -scale * found.ineqlin.marginals, -scale * found.eqlin.marginals), int(found.nit)
