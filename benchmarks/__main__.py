@@ -3,7 +3,19 @@
 import sys
 from importlib import import_module
 
-ROOMS = ("core", "fitting", "population", "certified", "sampler", "channels", "tables", "explorer", "vector_divergence", "shaped")
+ROOMS = (
+    "core",
+    "fitting",
+    "population",
+    "certified",
+    "sampler",
+    "channels",
+    "tables",
+    "explorer",
+    "vector_divergence",
+    "shaped",
+    "optimal",
+)
 
 
 def main() -> None:

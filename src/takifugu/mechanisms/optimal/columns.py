@@ -47,6 +47,7 @@ class Columns:
     def __init__(
         self, inverse: Array, factors: Array, factor_ends: Array, *, spread: Spread | None, kept: Array | None
     ) -> None:
+        """Factor the blocks."""
         self.inverse, self.spread, self.kept = inverse, spread, kept
         self.ends = spread.inverse(inverse) if spread is not None else None
         moved, moved_ends = self._bare(factors, factor_ends)
@@ -88,7 +89,8 @@ class Columns:
     def multipliers(self, right: Array, ends: Array, kept: Array) -> Array:
         """The multipliers of what is kept, for the same arguments as `solve` with g = 1."""
         moved, _ = self._unkept(right, ends)
-        return np.asarray((moved[:, 0] @ self.kept - kept[:, 0]) / self.stiffness)
+        held = np.zeros(self.inverse.shape[1]) if self.kept is None else self.kept
+        return np.asarray((moved[:, 0] @ held - kept[:, 0]) / self.stiffness)
 
     def summed(self, weights: Array) -> Array:
         """Σ_y weights(y)·(the inverse of column y's block), n × n."""

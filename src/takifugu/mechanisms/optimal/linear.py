@@ -4,6 +4,7 @@ With α = ∞ every promise and wish is linear. The dual values it returns prove
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from takifugu.mechanisms.optimal.duals import Duals
 from takifugu.mechanisms.optimal.program import Mask, Program
 
 _MARGIN = 1e-9  # HiGHS may violate a row by 1e-10
+_NOISE = 1e-10
 
 
 @dataclass(frozen=True)
@@ -23,86 +25,121 @@ class Linear:
     iterations: int
 
 
+class _Rows:
+    """Rows of a sparse program over (K, p, then u and l), collected block by block."""
+
+    def __init__(self, widths: tuple[int, ...]) -> None:
+        """Columns: so many for K, for p, and for u and l."""
+        self.widths = widths
+        self.blocks: list[Any] = []
+        self.limits: list[Array] = []
+
+    def add(self, limit: Array, **parts: Any) -> None:
+        """A block given by its parts over "channel", "means" and "ends"; what is not given is zero."""
+        from scipy.sparse import csr_array, hstack
+
+        blank = {name: csr_array((limit.size, width)) for name, width in zip(_PARTS, self.widths, strict=True)}
+        self.blocks.append(hstack([(blank | parts)[name] for name in _PARTS], format="csr"))
+        self.limits.append(limit)
+
+    def joined(self) -> tuple[Any, Array]:
+        """All rows, and their limits."""
+        from scipy.sparse import vstack
+
+        return vstack(self.blocks, format="csr"), np.concatenate(self.limits)
+
+
+_PARTS = ("channel", "means", "ends")
+
+
 def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear | None:
     """The best channel for bounded odds; None where HiGHS does not get there within the time."""
     from scipy.optimize import linprog
-    from scipy.sparse import coo_array, csr_array, eye_array, hstack, kron, vstack
 
     n, m = program.size
-    laws, count = program.laws.shape[0], len(program.constraints)
-    spread = program.radius is not None
-    widths = (n * m, laws * m, 2 * m if spread else 0)  # K, p, then u and l
-
-    def wide(block: csr_array, place: int) -> csr_array:
-        parts = [csr_array((block.shape[0], width)) for width in widths]
-        parts[place] = block
-        return hstack(parts, format="csr")
-
-    eye = eye_array(m, format="csr")
-    equal = [wide(kron(eye_array(n), np.ones((1, m)), format="csr"), 0)]
-    equal_to = [np.ones(n)]
-    means = kron(csr_array(program.shares), eye, format="csr")  # p_s(y) = Σ_x P_s(x) K(y|x)
-    equal.append(wide(means, 0) - wide(eye_array(laws * m, format="csr"), 1))
-    equal_to.append(np.zeros(laws * m))
-    if program.keep == "marginal":
-        equal.append(wide(kron(csr_array(program.pooled[None, :]), eye, format="csr"), 0))
-        equal_to.append(program.pooled)
-    if program.outputs is not None and program.inputs is not None:
-        out = csr_array(program.outputs[None, :])
-        if program.unbiased:
-            equal.append(wide(kron(eye_array(n), out, format="csr"), 0))
-            equal_to.append(program.inputs)
-        elif program.keep == "mean":
-            equal.append(wide(kron(csr_array(program.pooled[None, :]), out, format="csr"), 0))
-            equal_to.append(np.array([program.pooled @ program.inputs]))
-    factor = program.factor * (1.0 - _MARGIN)
-    every = np.arange(count)
-    signs = np.concatenate([np.ones(count), np.full(count, -factor)])
-    pick = coo_array((signs, (np.tile(every, 2), np.concatenate([program.left, program.right]))), shape=(count, laws))
-    below = [wide(kron(pick, eye, format="csr"), 1)]
-    below_than = [np.zeros(count * m)]
-    if spread:
-        reach = program.reach[program.left] + factor * program.reach[program.right]
-        ends = hstack([kron(csr_array(reach[:, None]), eye), -kron(csr_array(reach[:, None]), eye)], format="csr")
-        below = [below[0] + wide(ends, 2)]
-        tall = kron(np.ones((n, 1)), eye, format="csr")
-        empty = csr_array(tall.shape)
-        cells = wide(eye_array(n * m, format="csr"), 0)
-        below += [cells - wide(hstack([tall, empty], format="csr"), 2)]
-        below += [wide(hstack([empty, tall], format="csr"), 2) - cells]
-        below_than += [np.zeros(2 * n * m)]
-    if program.diagonal is not None:
-        below.append(wide(csr_array(-np.diag(program.pooled).reshape(1, -1)), 0))
-        below_than.append(np.array([-program.diagonal]))
-    upper = np.concatenate([np.where(allowed, 1.0, 0.0).ravel(), np.ones(sum(widths) - n * m)])
+    widths = (n * m, program.laws.shape[0] * m, 2 * m if program.radius is not None else 0)
+    equal, equal_to = _equalities(program, widths).joined()
+    below, below_than = _inequalities(program, widths).joined()
+    rest = sum(widths[1:])
     scale = max(float(program.cost.max()), 1e-300)
-    cost = np.concatenate([program.cost.ravel() / scale, np.zeros(sum(widths) - n * m)])
-    tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "time_limit": seconds}
+    upper = np.concatenate([np.where(allowed, 1.0, 0.0).ravel(), np.ones(rest)])
     found = linprog(
-        cost,
-        A_ub=vstack(below, format="csr"),
-        b_ub=np.concatenate(below_than),
-        A_eq=vstack(equal, format="csr"),
-        b_eq=np.concatenate(equal_to),
+        np.concatenate([program.cost.ravel() / scale, np.zeros(rest)]),
+        A_ub=below,
+        b_ub=below_than,
+        A_eq=equal,
+        b_eq=equal_to,
         bounds=np.stack([np.zeros_like(upper), upper], axis=1),
         method="highs",
-        options=tight,
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "time_limit": seconds},
     )
     if found.status != 0 or found.x is None:
         return None
     matrix = np.clip(found.x[: n * m].reshape(n, m), 0.0, 1.0)
+    matrix[matrix < _NOISE] = 0.0  # what is left of a column that is not used breaks every ratio
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
-    loose, free = -scale * found.ineqlin.marginals, -scale * found.eqlin.marginals[n + laws * m :]
-    loose = np.maximum(loose, 0.0)
-    odds, cells_over, cells_under = np.split(loose[: count * m + 2 * n * m * spread], [count * m, count * m + n * m * spread])
-    marginal = m if program.keep == "marginal" else 0
-    duals = Duals(
+    return Linear(
+        matrix, _duals(program, -scale * found.ineqlin.marginals, -scale * found.eqlin.marginals), int(found.nit)
+    )
+
+
+def _equalities(program: Program, widths: tuple[int, ...]) -> _Rows:
+    from scipy.sparse import csr_array, eye_array, kron
+
+    n, m = program.size
+    rows, eye = _Rows(widths), eye_array(m, format="csr")
+    pooled = csr_array(program.pooled[None, :])
+    rows.add(np.ones(n), channel=kron(eye_array(n), np.ones((1, m)), format="csr"))
+    # p_s(y) = Σ_x P_s(x) K(y|x) as variables of their own: the promises then have two entries a row, not 2n.
+    means = kron(csr_array(program.shares), eye, format="csr")
+    rows.add(np.zeros(widths[1]), channel=means, means=-eye_array(widths[1], format="csr"))
+    if program.keep == "marginal":
+        rows.add(program.pooled, channel=kron(pooled, eye, format="csr"))
+    if program.outputs is not None and program.inputs is not None:
+        out = csr_array(program.outputs[None, :])
+        if program.unbiased:
+            rows.add(program.inputs, channel=kron(eye_array(n), out, format="csr"))
+        elif program.keep == "mean":
+            rows.add(np.array([program.pooled @ program.inputs]), channel=kron(pooled, out, format="csr"))
+    return rows
+
+
+def _inequalities(program: Program, widths: tuple[int, ...]) -> _Rows:
+    from scipy.sparse import coo_array, csr_array, eye_array, hstack, kron
+
+    n, m = program.size
+    rows, eye, count = _Rows(widths), eye_array(m, format="csr"), len(program.constraints)
+    factor = program.factor * (1.0 - _MARGIN)
+    places = (np.tile(np.arange(count), 2), np.concatenate([program.left, program.right]))
+    signs = np.concatenate([np.ones(count), np.full(count, -factor)])
+    pick = coo_array((signs, places), shape=(count, program.laws.shape[0]))
+    promise = {"means": kron(pick, eye, format="csr")}
+    if program.radius is None:
+        rows.add(np.zeros(count * m), **promise)
+    else:
+        reach = csr_array((program.reach[program.left] + factor * program.reach[program.right])[:, None])
+        rows.add(np.zeros(count * m), **promise, ends=kron(reach, hstack([eye, -eye]), format="csr"))
+        tall, cells = kron(np.ones((n, 1)), eye, format="csr"), eye_array(n * m, format="csr")
+        empty = csr_array(tall.shape)
+        rows.add(np.zeros(n * m), channel=cells, ends=hstack([-tall, empty], format="csr"))
+        rows.add(np.zeros(n * m), channel=-cells, ends=hstack([empty, tall], format="csr"))
+    if program.diagonal is not None:
+        rows.add(np.array([-program.diagonal]), channel=csr_array(-np.diag(program.pooled).reshape(1, -1)))
+    return rows
+
+
+def _duals(program: Program, below: Array, equal: Array) -> Duals:
+    """HiGHS' marginals, with the sign turned, as the multipliers of the lower bound."""
+    n, m = program.size
+    promises, cells = len(program.constraints) * m, n * m if program.radius is not None else 0
+    odds, over, under, diagonal = np.split(np.maximum(below, 0.0), np.cumsum([promises, cells, cells]))
+    kept, mean = np.split(equal[n + program.laws.shape[0] * m :], [m if program.keep == "marginal" else 0])
+    return Duals(
         weights=np.zeros(0),
         ratios=np.zeros((m, 0)),
-        odds=np.ascontiguousarray(odds.reshape(count, m).T),
-        kept=free[:marginal],
-        mean=free[marginal:],
-        diagonal=float(loose[-1]) if program.diagonal is not None else 0.0,
-        spread=(cells_over - cells_under).reshape(n, m) if spread else np.zeros((0, 0)),
+        odds=np.ascontiguousarray(odds.reshape(-1, m).T),
+        kept=kept,
+        mean=mean,
+        diagonal=float(diagonal.sum()),
+        spread=(over - under).reshape(n, m) if cells else np.zeros((0, 0)),
     )
-    return Linear(matrix, duals, int(found.nit))

@@ -44,8 +44,11 @@ class Bracket:
 
 def lower_bound(program: Program, duals: Duals) -> float:
     """A proved lower bound on the cost of every channel on this alphabet that keeps the promise and the wishes."""
-    at = bracket(program, duals.checked(program), proved_tangents(program, duals))
-    return total(least(at, allowed_moves(program)), at.constant)
+    tangents = proved_tangents(program, duals.checked(program))
+    with np.errstate(all="ignore"):  # what overflows is not finite in the end, and then nothing is claimed
+        at = bracket(program, duals, tangents)
+        rows = least(at, allowed_moves(program))
+    return total(rows, at.constant)
 
 
 def estimate(program: Program, duals: Duals, allowed: Mask) -> float:
@@ -68,61 +71,59 @@ def total(rows: Array, constant: float) -> float:
 
 def bracket(program: Program, duals: Duals, tangents: Tangents) -> Bracket:
     """The Lagrangian's coefficients, with a bound on their rounding errors."""
-    n, m = program.size
-    left, right, c = program.left, program.right, len(program.constraints)
-    shares, pooled, reach = program.shares, program.pooled, program.reach
-    plus, minus = np.zeros((m, c)), np.zeros((m, c))  # coefficients of p_i and p_j
-    pressure = np.zeros(m)
-    sizes = np.zeros(m)
-    if duals.weights.size:
-        plus, minus = plus + tangents.slope_p, minus + tangents.slope_q
-        up, down = tangents.slope_p + tangents.lift_p, tangents.slope_q - tangents.lift_q
-        pressure = pressure + up @ reach[left] - down @ reach[right]
-        sizes = sizes + (np.abs(tangents.slope_p) + tangents.lift_p) @ reach[left]
-        sizes = sizes + (np.abs(tangents.slope_q) + tangents.lift_q) @ reach[right]
-    if duals.odds.size:
-        factor = program.factor
-        plus, minus = plus + duals.odds, minus - factor * duals.odds
-        grip = duals.odds @ (reach[left] + factor * reach[right])
-        pressure, sizes = pressure + grip, sizes + grip
+    pooled = program.pooled
     # No entry passes through more roundings than this: dividing by a sum of n weights, summing over the constraints,
     # then a handful of products and sums. Bounds on |terms| instead of on the result make cancellation harmless.
-    steps = (n + 4 * c + 24) * _UNIT * 1.1
-    law_part = shares[left].T @ plus.T + shares[right].T @ minus.T
-    size = shares[left].T @ np.abs(plus).T + shares[right].T @ np.abs(minus).T
-    if duals.odds.size:  # plus and minus are themselves sums whose terms may cancel
-        size = size + shares[left].T @ duals.odds.T + shares[right].T @ (program.factor * duals.odds).T
-        if duals.weights.size:
-            size = size + shares[left].T @ np.abs(tangents.slope_p).T + shares[right].T @ np.abs(tangents.slope_q).T
+    steps = (program.size[0] + 4 * len(program.constraints) + 24) * _UNIT * 1.1
+    law_part, size = _promised(program, duals, tangents, steps)
     constant, constant_size = -math.fsum(duals.weights), 0.0
     if program.keep == "marginal":
         law_part = law_part + pooled[:, None] * duals.kept
         size = size + pooled[:, None] * np.abs(duals.kept)
         constant -= float(duals.kept @ pooled)
         constant_size += float(np.abs(duals.kept) @ pooled)
-    if program.radius is not None:
-        apart = _balanced(duals.spread, pressure - steps * sizes - _TINY)
-        law_part, size = law_part + apart, size + np.abs(apart)
-    tilt = np.zeros((n, 1))
-    if program.unbiased and program.inputs is not None:
-        tilt = duals.mean[:, None]
-        constant -= float(duals.mean @ program.inputs)
-        constant_size += float(np.abs(duals.mean) @ np.abs(program.inputs))
-    elif program.keep == "mean" and program.inputs is not None:
-        tilt = duals.mean * pooled[:, None]
-        constant -= float(duals.mean[0] * (pooled @ program.inputs))
-        constant_size += float(abs(duals.mean[0]) * (pooled @ np.abs(program.inputs)))
-    value = program.cost + law_part
-    size = size + program.cost
-    if tilt.any() and program.outputs is not None:
+    tilt = np.zeros((program.size[0], 1))
+    value, size = program.cost + law_part, size + program.cost
+    if program.inputs is not None and program.outputs is not None and (program.unbiased or program.keep == "mean"):
+        tilt = duals.mean[:, None] if program.unbiased else duals.mean * pooled[:, None]
         value, size = value + tilt * program.outputs, size + np.abs(tilt * program.outputs)
+        constant -= float(tilt[:, 0] @ program.inputs)
+        constant_size += float(np.abs(tilt[:, 0]) @ np.abs(program.inputs))
     if program.diagonal is not None:
         value = value - np.diag(duals.diagonal * pooled)
         size = size + np.diag(duals.diagonal * pooled)
         constant += duals.diagonal * program.diagonal
         constant_size += duals.diagonal
-    constant -= steps * (constant_size + abs(constant)) + _TINY
+    constant -= steps * (constant_size + abs(constant) + math.fsum(duals.weights)) + _TINY
     return Bracket(value, steps * size + _TINY, constant, tilt, law_part)
+
+
+def _promised(program: Program, duals: Duals, tangents: Tangents, steps: float) -> tuple[Array, Array]:
+    """What the promises add to the cost of a unit of K(y|x), n × m, and the sum of the sizes of what was added up."""
+    left, right, count = program.left, program.right, len(program.constraints)
+    shares, reach = program.shares, program.reach
+    plus, minus = np.zeros((2, program.size[1], count))  # coefficients of p_i and of p_j
+    plus_size, minus_size = np.zeros_like(plus), np.zeros_like(minus)
+    pressure = pressure_size = np.zeros(program.size[1])  # the coefficient of w
+    if duals.weights.size:
+        plus, minus = plus + tangents.slope_p, minus + tangents.slope_q
+        plus_size, minus_size = np.abs(tangents.slope_p), np.abs(tangents.slope_q)
+        up, down = tangents.slope_p + tangents.lift_p, tangents.slope_q - tangents.lift_q
+        pressure = pressure + up @ reach[left] - down @ reach[right]
+        pressure_size = (plus_size + np.abs(tangents.lift_p)) @ reach[left]
+        pressure_size = pressure_size + (minus_size + np.abs(tangents.lift_q)) @ reach[right]
+    if duals.odds.size:
+        factor = program.factor
+        plus, minus = plus + duals.odds, minus - factor * duals.odds
+        plus_size, minus_size = plus_size + duals.odds, minus_size + factor * duals.odds
+        grip = duals.odds @ (reach[left] + factor * reach[right])
+        pressure, pressure_size = pressure + grip, pressure_size + grip
+    value = shares[left].T @ plus.T + shares[right].T @ minus.T
+    size = shares[left].T @ plus_size.T + shares[right].T @ minus_size.T
+    if program.radius is not None:
+        apart = _balanced(duals.spread, pressure - steps * pressure_size - _TINY)
+        value, size = value + apart, size + np.abs(apart)
+    return value, size
 
 
 def _balanced(spread: Array, pressure: Array) -> Array:
@@ -142,9 +143,7 @@ def float_tangents(program: Program, duals: Duals) -> Tangents:
     excess = Excess(program.alpha, program.log_budget)
     slope_p, slope_q = excess.slopes(duals.ratios)
     lift = duals.weights * excess.scale
-    return Tangents(
-        slope_p * duals.weights, slope_q * duals.weights, program.alpha * lift, (program.alpha - 1) * lift
-    )
+    return Tangents(slope_p * duals.weights, slope_q * duals.weights, program.alpha * lift, (program.alpha - 1) * lift)
 
 
 def proved_tangents(program: Program, duals: Duals) -> Tangents:

@@ -7,6 +7,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.mechanisms.optimal.columns import Columns, Spread
 from takifugu.mechanisms.optimal.conditions import Conditions, Point, Setting
+from takifugu.mechanisms.optimal.cones import Cones
 
 _REFINEMENTS = 2
 _TRACES = (1e-15, 1e-13, 1e-11, 1e-9, 1e-7)
@@ -40,72 +41,37 @@ class Sides:
 class Newton:
     """The linearised conditions at a point, factored, for as many right-hand sides as one likes.
 
-    Eliminating t and the cone's slack leaves, for every output and cone, curvature of rank one along p − ρ̂q, and for
-    every constraint of finite order a slope of its t in p and q. The formulas below are those of proofs/optimal.md,
-    written so that nothing cancels: τ is the cone's slack, ζ its multiplier, N = (1−a)τ + aρ̂q.
+    The slacks, the cones' t and, output by output, the channel itself are eliminated; refinement compares with the
+    system as it is defined, so that what elimination loses to rounding is won back.
     """
 
     def __init__(self, setting: Setting, at: Point, wrong: Conditions) -> None:
+        """Factor the system at a point whose residuals are `wrong`."""
         self.setting, self.at, self.wrong = setting, at, wrong
-        program, allowed, k = setting.program, setting.allowed, setting.orders
-        a = setting.power
-        self.bulk = np.maximum((1.0 - a) * at.cone_slack + a * wrong.ratio * wrong.q, 1e-300)  # N
-        self.size = np.where(setting.live, at.cone_weight * (1.0 - a) / self.bulk, 0.0)
-        head = slice(None, k)
-        live, q = setting.live[:, head], np.maximum(wrong.q[:, head], 1e-300)
-        bulk, tau, rho = self.bulk[:, head], at.cone_slack[:, head], wrong.ratio[:, head]
-        self.slope_p = np.where(live, at.parts / bulk, 0.0)
-        self.slope_q = np.where(live, -(1.0 - a[head]) * at.parts * (rho * q - tau) / (q * bulk), 0.0)
-        stiff = at.cone_weight[:, head] * a[head] * rho * q * bulk
-        self.give = np.where(live, at.parts**2 * tau / np.maximum(stiff, 1e-300), 0.0)  # 1/H_tt
+        program, allowed = setting.program, setting.allowed
+        self.cones = cones = Cones(setting, at, wrong)
         self.own = np.where(allowed, at.reduced / np.where(allowed, at.channel, 1.0), 0.0)
         self.spread = None
         self.diagonal = self.own
         if program.radius is not None:
             over, under = at.room
-            tight = np.stack([at.over / over, at.under / under])
-            fixed = np.where(allowed, 0.0, tight).sum(axis=2).T
-            self.spread = Spread(*np.where(allowed, tight, 0.0), self.own, fixed=fixed)
+            above, below = at.over / over, at.under / under
+            fixed = np.stack([np.where(allowed, 0.0, tight).sum(axis=1) for tight in (above, below)], axis=1)
+            self.spread = Spread(np.where(allowed, above, 0.0), np.where(allowed, below, 0.0), self.own, fixed)
             self.diagonal = self.own + self.spread.upper + self.spread.lower
         inverse = np.where(allowed, 1.0 / np.where(allowed, self.diagonal, 1.0), 0.0)
         kept = program.pooled if program.keep == "marginal" else None
-        self.columns = Columns(inverse, *self._factors(), spread=self.spread, kept=kept)
+        self.columns = Columns(inverse, *cones.factors(), spread=self.spread, kept=kept)
         self._join()
-
-    def _factors(self) -> tuple[Array, Array]:
-        """Y with YᵀY the Hessian of the promise: a row for every cone, or fewer where the laws are fewer."""
-        program, left, right = self.setting.program, self.setting.left, self.setting.right
-        shares, reach, ratio = program.shares, program.reach, self.wrong.ratio
-        m, count = self.size.shape
-        r, n = shares.shape
-        root = np.sqrt(self.size)
-        few = min(r, n) + (program.radius is not None)
-        if count <= few:
-            rows = root[:, :, None] * (shares[left] - ratio[:, :, None] * shares[right])
-            spread = root * (reach[left] + ratio * reach[right])
-        else:
-            across = np.zeros((m, count, r + 1))
-            every = np.arange(count)
-            np.add.at(across, (slice(None), every, left), root)
-            np.add.at(across, (slice(None), every, right), -root * ratio)
-            across[:, :, r] = root * (reach[left] + ratio * reach[right])
-            if r > n:
-                across = np.concatenate([across[:, :, :r] @ shares, across[:, :, r:]], axis=2)
-            # An orthogonal factor in place of the sum of the cones' Hessians: square roots keep twice the digits.
-            across = np.linalg.qr(across, mode="r")
-            rows, spread = (across[:, :, :r] @ shares if r <= n else across[:, :, :n]), across[:, :, -1]
-        if program.radius is None:
-            spread = np.zeros_like(spread)
-        return rows, np.stack([spread, -spread], axis=2)
 
     def _join(self) -> None:
         """The Schur complement of what ties the columns: rows, unbiasedness, and the few global constraints."""
         setting, program = self.setting, self.setting.program
-        m, n = self.at.channel.shape
+        m = len(self.at.channel)
         shares, reach, k = program.shares, program.reach, setting.orders
         left, right = setting.left[:k], setting.right[:k]
-        slopes = [self.slope_p[:, :, None] * shares[left] + self.slope_q[:, :, None] * shares[right]]
-        pressure = self.slope_p * reach[left] - self.slope_q * reach[right]
+        slopes = [self.cones.slope_p[:, :, None] * shares[left] + self.cones.slope_q[:, :, None] * shares[right]]
+        pressure = self.cones.slope_p * reach[left] - self.cones.slope_q * reach[right]
         ends = [np.stack([pressure, -pressure], axis=2)]
         if program.diagonal is not None:
             slopes.append(-np.diag(program.pooled)[:, None, :])
@@ -116,7 +82,7 @@ class Newton:
         self.slope_ends = np.concatenate(ends, axis=1)
         self.loose = np.zeros(self.slopes.shape[1])
         self.loose[: self.at.weight.size] = self.at.slack / self.at.weight
-        self.loose[:k] += self.give.sum(axis=0)
+        self.loose[:k] += self.cones.give.sum(axis=0)
         answer, answer_ends = self.columns.solve(self.slopes, self.slope_ends)
         across = np.tensordot(self.slopes, answer, axes=([0, 2], [0, 2])) + np.diag(self.loose)
         across += np.tensordot(self.slope_ends, answer_ends, axes=([0, 2], [0, 2]))
@@ -175,7 +141,7 @@ class Newton:
         setting, program = self.setting, self.setting.program
         shares, reach, left, right = program.shares, program.reach, setting.left, setting.right
         d_p, d_q = setting.sides(x.columns, x.ends)
-        bent = self.size * (d_p - self.wrong.ratio * d_q)
+        bent = self.cones.size * (d_p - self.wrong.ratio * d_q)
         bent_q = -self.wrong.ratio * bent
         columns = self.diagonal * x.columns + bent @ shares[left] + bent_q @ shares[right] - x.rows
         columns = columns + np.tensordot(self.slopes, x.totals, axes=([1], [0]))
@@ -205,13 +171,10 @@ class Newton:
             found = found.plus(self._once(right.plus(self._applied(found), -1.0)))
         return found
 
-    def step(self, target: float, earlier: Point | None = None, bent: Conditions | None = None) -> Point:
-        """The step towards complementarity `target`; with an `earlier` step, its second-order terms are included.
-
-        `bent` holds the residuals to remove in place of those at the point: theirs plus what the curvature adds.
-        """
-        setting, program, at, k = self.setting, self.setting.program, self.at, self.setting.orders
-        wrong = self.wrong if bent is None else bent
+    def step(self, target: float, earlier: Point | None = None) -> Point:
+        """The step towards complementarity `target`; with an `earlier` step, its second-order terms are included."""
+        setting, program, at, wrong = self.setting, self.setting.program, self.at, self.wrong
+        cones, k = self.cones, setting.orders
         allowed, a, live = setting.allowed, setting.power, setting.live
         c_k = np.where(allowed, target, 0.0) - at.channel * at.reduced
         c_s = target - at.slack * at.weight
@@ -222,10 +185,10 @@ class Newton:
             c_c = c_c - earlier.cone_slack * earlier.cone_weight
         shares, reach, left, right = program.shares, program.reach, setting.left, setting.right
         pushed = np.where(live, c_c + at.cone_weight * wrong.cones, 0.0)
-        on_p = -(1.0 - a) * pushed / self.bulk
+        on_p = -(1.0 - a) * pushed / cones.bulk
         on_q = -wrong.ratio * on_p
-        on_p[:, :k] -= self.slope_p * wrong.dual_parts
-        on_q[:, :k] -= self.slope_q * wrong.dual_parts
+        on_p[:, :k] -= cones.slope_p * wrong.dual_parts
+        on_q[:, :k] -= cones.slope_q * wrong.dual_parts
         safe = np.where(allowed, at.channel, 1.0)
         columns = -wrong.dual + c_k / safe + on_p @ shares[left] + on_q @ shares[right]
         ends = np.zeros_like(at.ends)
@@ -237,9 +200,11 @@ class Newton:
                 c_a, c_b = c_a - d_over * earlier.over, c_b - d_under * earlier.under
             columns = columns - c_a / over + c_b / under
             pressure = on_p @ reach[left] - on_q @ reach[right]
-            ends = np.stack([pressure + (c_a / over).sum(1), -pressure - (c_b / under).sum(1)], axis=1) - wrong.dual_ends
+            ends = (
+                np.stack([pressure + (c_a / over).sum(1), -pressure - (c_b / under).sum(1)], axis=1) - wrong.dual_ends
+            )
         weight = np.maximum(at.cone_weight[:, :k], 1e-300)
-        parts = -wrong.dual_parts * self.give + at.parts * pushed[:, :k] / (weight * self.bulk[:, :k])
+        parts = -wrong.dual_parts * cones.give + at.parts * pushed[:, :k] / (weight * cones.bulk[:, :k])
         parts = np.where(live[:, :k], parts, 0.0)  # dt, but for what p, q and λ move
         totals = -wrong.totals - c_s / at.weight
         totals[:k] -= parts.sum(axis=0)
@@ -250,7 +215,7 @@ class Newton:
         x = self._solve(rhs)
         d_weight, d_k = x.totals[: at.weight.size], x.columns
         d_p, d_q = setting.sides(d_k, x.ends)
-        d_parts = parts + self.slope_p * d_p[:, :k] + self.slope_q * d_q[:, :k] - self.give * d_weight[:k]
+        d_parts = parts + cones.slope_p * d_p[:, :k] + cones.slope_q * d_q[:, :k] - cones.give * d_weight[:k]
         d_slack = (c_s - at.slack * d_weight) / at.weight
         # The slack's step comes from the cone's own linearisation, not from complementarity: so the residual shrinks.
         d_cone = wrong.ratio * (1.0 - a) * d_q - d_p - wrong.cones

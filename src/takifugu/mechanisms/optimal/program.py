@@ -50,6 +50,7 @@ class Program:
     radius: Array | None = None
 
     def __post_init__(self) -> None:
+        """Check everything, and keep arrays of floats."""
         laws, loss, mass = (reals(name, getattr(self, name)) for name in ("laws", "loss", "mass"))
         if laws.ndim != 2 or loss.ndim != 2 or mass.ndim != 1 or loss.size == 0:
             raise InputError("laws and loss must be tables of two dimensions, and mass a list, none of them empty")
@@ -151,11 +152,17 @@ class Program:
 
     @cached_property
     def factor(self) -> float:
-        """The largest ratio p_i(y)/p_j(y) allowed; infinite where the odds are free. Rounded up: e^ε has no float."""
+        """The largest ratio p_i(y)/p_j(y) allowed; infinite where the odds are free.
+
+        e^ε has no float. It is rounded up, in ball arithmetic: a promise that is wider by a rounding keeps a lower
+        bound true. A channel is checked against ε itself elsewhere.
+        """
+        from flint import arb
+
         named = math.inf if self.odds is None else self.odds
         if self.alpha < math.inf or self.epsilon > 700:
             return named
-        return min(named, math.nextafter(math.exp(self.epsilon), math.inf))
+        return min(named, math.nextafter(float(arb(self.epsilon).exp().upper()), math.inf))
 
     @property
     def size(self) -> tuple[int, int]:

@@ -27,7 +27,7 @@ def sides(program: Program, matrix: Array, spread: Array | None = None) -> Sides
     if spread is not None:
         p = p + program.reach[program.left] * spread[:, None]
         q = q - program.reach[program.right] * spread[:, None]
-    possible = q > _SMALLEST  # where it is not, neither is p: a column that no one may use
+    possible = q > _SMALLEST
     ratio = np.where(possible, np.maximum(p, _SMALLEST) / np.where(possible, q, 1.0), 1.0)
     return Sides(p, q, np.clip(ratio, _SMALLEST, 1.0 / _SMALLEST))
 
@@ -57,9 +57,7 @@ class Excess:
     def lift(self, program: Program) -> Array:
         """(αt_i + (α−1)t_j)/(C − 1) for every constraint."""
         reach = program.reach
-        return np.asarray(
-            self.scale * (self.alpha * reach[program.left] + (self.alpha - 1) * reach[program.right])
-        )
+        return np.asarray(self.scale * (self.alpha * reach[program.left] + (self.alpha - 1) * reach[program.right]))
 
     def _power(self, ratio: Array, order: float) -> Array:
         """(r^order − 1)/(C − 1), in a form that neither cancels nor overflows early."""
@@ -84,19 +82,25 @@ class Excess:
         return np.asarray(np.where(np.minimum(at.p, at.q) > _SMALLEST, factor / np.maximum(at.q, _SMALLEST), 0.0))
 
 
-def violation(program: Program, matrix: Array) -> float:
-    """By how much, relatively, a channel (inputs × outputs) breaks the promise in floats; zero where it keeps it."""
+def excesses(program: Program, matrix: Array) -> Array:
+    """By how much, relatively, a channel (inputs × outputs) breaks each constraint in floats; infinite where by all."""
     spread = np.ptp(matrix, axis=0) if program.radius is not None else None
     at = sides(program, matrix.T, spread)
-    worst = 0.0
+    worst = np.full(len(program.constraints), -1.0)
     if program.bounds_divergence:
         excess = Excess(program.alpha, program.log_budget)
         used = excess.value(at).sum(axis=0)
         if spread is not None:
             used = used + excess.lift(program) * spread.sum()
-        worst = max(worst, float(used.max(initial=0.0)) - 1.0)
+        worst = np.maximum(worst, used - 1.0)
     if program.factor < math.inf:
-        worst = max(worst, float((at.p / program.factor - at.q).max(initial=0.0) / max(at.p.max(initial=0.0), 1e-300)))
-    if (at.q < 0).any() and bool(((at.q < 0) & (at.p > 0)).any()):
-        return math.inf
-    return worst if not math.isnan(worst) else math.inf
+        beyond = (at.p / program.factor - at.q).max(axis=0) / np.maximum(at.p.max(axis=0), _SMALLEST)
+        worst = np.maximum(worst, beyond)
+    # An output that one law shows and the other never does gives the secret away; a q below zero means the same.
+    given_away = ((at.q <= 0) & (at.p > 0)) | (at.q < 0)
+    return np.where(given_away.any(axis=0) | np.isnan(worst), math.inf, worst)
+
+
+def violation(program: Program, matrix: Array) -> float:
+    """The largest of the `excesses`, zero where the promise is kept."""
+    return float(excesses(program, matrix).max(initial=0.0))

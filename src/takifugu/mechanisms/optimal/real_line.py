@@ -4,9 +4,12 @@ Between two neighbouring outputs the average of their tangent planes is a tangen
 below the average of its ends by exactly q·s(1−s) (proofs/optimal.md). So the least in between has a closed form.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from takifugu._validation import Array
+from takifugu.errors import InputError
 from takifugu.mechanisms.optimal.duals import Duals
 from takifugu.mechanisms.optimal.lower_bound import bracket, lower_bound, proved_tangents, total
 from takifugu.mechanisms.optimal.program import Program
@@ -31,7 +34,9 @@ def lower_bound_on_the_line(program: Program, duals: Duals) -> float:
     if program.keep == "marginal":
         # What is published has the law of the inputs, which sits on the grid: there are no other outputs.
         return lower_bound(program, duals)
-    at = bracket(program, duals.checked(program), proved_tangents(program, duals))
+    tangents = proved_tangents(program, duals.checked(program))
+    with np.errstate(all="ignore"):
+        at = bracket(program, duals, tangents)
     order = np.argsort(program.outputs, kind="stable")
     grid = program.outputs[order]
     below = (at.value - at.error)[:, order]
@@ -78,3 +83,21 @@ def _beyond(program: Program, law_part: Array, error: Array, tilt: Array, grid: 
         # At the end itself the bracket counts; beyond it, where the parabola still falls, its vertex.
         least = np.minimum(least, np.where(outside, value, np.inf))
     return least
+
+
+def refined(program: Program, parts: int) -> Program:
+    """The same program with every gap between neighbouring outputs cut into `parts`: squared error, any output.
+
+    Multipliers for the outputs of a program prove little about outputs between them, because the tangent planes are
+    averaged over the whole gap; those of the refined program prove the more the finer it is, as 1/parts².
+    """
+    if not reaches_every_real(program) or program.inputs is None or program.outputs is None:
+        raise InputError("only squared error between numbers, with no move forbidden, can be refined")
+    if program.keep == "marginal" or program.diagonal is not None:
+        raise InputError(
+            "a kept marginal or a promised diagonal ties the outputs to the inputs: there is no finer grid"
+        )
+    ends = np.unique(program.outputs)
+    steps = ends[:-1, None] + np.diff(ends)[:, None] * (np.arange(parts) / parts)
+    grid = np.unique(np.append(steps.ravel(), ends))
+    return replace(program, outputs=grid, loss=(program.inputs[:, None] - grid) ** 2)

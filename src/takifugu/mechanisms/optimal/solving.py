@@ -14,6 +14,7 @@ from takifugu.mechanisms.optimal.lower_bound import lower_bound
 from takifugu.mechanisms.optimal.program import Mask, Program
 from takifugu.mechanisms.optimal.promise import violation
 from takifugu.mechanisms.optimal.wishes import allowed_moves, shortfall
+from takifugu.mechanisms.optimal.working_set import working_set
 
 Progress = Callable[[int, float], None]
 
@@ -64,8 +65,8 @@ def solve(program: Program, *, progress: Progress | None = None) -> Solution:
         found = linear(program, allowed)
         if found is not None:
             attempts.append(_Attempt(_inside(program, found.matrix), found.duals, found.iterations, "highs"))
-    if not attempts or not _fine(program, attempts[0].matrix):
-        best = interior_point(program, allowed, progress=progress)
+    if not attempts or not _fine(program, attempts[0].matrix) or _proved(program, attempts).gap > _GOOD:
+        best = working_set(program, allowed, progress=progress)
         attempts.append(_Attempt(_inside(program, best.matrix), best.duals, best.iterations, "interior-point"))
     if program.bounds_divergence and not _fine(program, attempts[0].matrix) and allowed.sum() <= _LARGEST_LINEAR:
         # Odds within e^ε are a divergence within ε at every order: a channel that costs more, but keeps the promise.
@@ -151,8 +152,9 @@ def impossible(program: Program) -> MechanismError:
             return error
         if kept < program.diagonal:
             return MechanismError(
-                f"diagonal={program.diagonal:g} is more than the promise allows: at most {np.floor(kept * 1e4) / 1e4:g} "
-                "of the values can stay as they are; ask for that or less, or promise less"
+                f"diagonal={program.diagonal:g} is more than the promise allows: at most "
+                f"{np.floor(kept * 1e4) / 1e4:g} of the values can stay as they are; ask for that or less, or promise "
+                "less"
             )
     names = [
         name

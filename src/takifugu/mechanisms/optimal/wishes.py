@@ -1,5 +1,7 @@
 """What the wishes leave possible: moves that cannot be used, and how far a channel is from what was wished for."""
 
+from typing import Any
+
 import numpy as np
 
 from takifugu._validation import Array
@@ -97,6 +99,6 @@ def shortfall(program: Program, matrix: Array) -> float:
     return max(missed)
 
 
-def _count(which: Array | Mask, noun: str) -> str:
+def _count(which: Any, noun: str) -> str:
     number = int(np.count_nonzero(which))
     return f"{number} {noun}{'' if number == 1 else 's'}"

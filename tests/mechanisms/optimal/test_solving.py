@@ -1,0 +1,219 @@
+"""The best channel against other solvers: Clarabel through cvxpy, libqif, and the two solvers against each other."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import takifugu as tk
+from random_programs import random_program, random_wishes
+from takifugu.mechanisms.optimal.interior_point import interior_point
+from takifugu.mechanisms.optimal.linear import linear
+from takifugu.mechanisms.optimal.lower_bound import lower_bound
+from takifugu.mechanisms.optimal.program import Program
+from takifugu.mechanisms.optimal.promise import violation
+from takifugu.mechanisms.optimal.solving import solve
+from takifugu.mechanisms.optimal.wishes import allowed_moves, shortfall
+
+
+def clarabel(program: Program) -> float:
+    """The same program as a user of cvxpy would write it."""
+    cp = pytest.importorskip("cvxpy")
+    n, m = program.size
+    k = cp.Variable((n, m), nonneg=True)
+    p = program.shares @ k
+    wishes = [cp.sum(k, axis=1) == 1]
+    spread = cp.Variable(m)
+    if program.radius is not None:
+        high, low = cp.Variable(m), cp.Variable(m)
+        wishes += [
+            k <= cp.reshape(high, (1, m), order="C"),
+            k >= cp.reshape(low, (1, m), order="C"),
+            spread == high - low,
+        ]
+    for i, j in program.constraints:
+        left = p[i] + program.reach[i] * spread if program.radius is not None else p[i]
+        right = p[j] - program.reach[j] * spread if program.radius is not None else p[j]
+        if program.bounds_divergence:
+            t = cp.Variable(m)
+            scaled = left * math.exp(-program.log_budget / program.alpha)
+            wishes += [cp.PowCone3D(t, right, scaled, np.full(m, 1 / program.alpha)), cp.sum(t) <= 1]
+        if program.factor < math.inf:
+            wishes.append(left <= program.factor * right)
+    if program.keep == "marginal":
+        wishes.append(program.pooled @ k == program.pooled)
+    if program.keep == "mean":
+        wishes.append(program.pooled @ k @ program.outputs == program.pooled @ program.inputs)
+    if program.unbiased:
+        wishes.append(k @ program.outputs == program.inputs)
+    if program.diagonal is not None:
+        wishes.append(program.pooled @ cp.diag(k) >= program.diagonal)
+    if program.forbidden is not None:
+        wishes.append(k[program.forbidden] == 0)
+    problem = cp.Problem(cp.Minimize(cp.sum(cp.multiply(program.cost, k))), wishes)
+    problem.solve(solver=cp.CLARABEL)
+    assert problem.status == "optimal"
+    return float(problem.value)
+
+
+def forbidding(n: int, seed: int) -> np.ndarray:
+    forbidden = np.random.default_rng(seed).random((n, n)) < 0.2
+    np.fill_diagonal(forbidden, False)
+    return forbidden
+
+
+CASES = {
+    "plain": {},
+    "marginal": {"keep": "marginal"},
+    "mean": {"keep": "mean"},
+    "unbiased": {"unbiased": True, "epsilon": 1.5},
+    "forbidden": {"forbidden": forbidding(8, 1)},
+    "diagonal": {"diagonal": 0.5, "epsilon": 0.8},
+    "radius": {"radius": np.array([0.02, 0.05, 0.0])},
+    "odds beside": {"odds": 1.7},
+    "radius, odds, marginal": {"radius": np.array([0.02, 0.01, 0.03]), "odds": 1.7, "keep": "marginal"},
+    "radius and forbidden": {"radius": np.array([0.02, 0.01, 0.03]), "forbidden": forbidding(8, 2)},
+    "low order": {"alpha": 1.2, "epsilon": 0.05},
+    "high order": {"alpha": 40.0, "epsilon": 0.5},
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_agrees_with_clarabel(name: str):
+    given = {"alpha": 3.0, "epsilon": 0.2, "loss": None} | CASES[name]
+    values = np.arange(8.0)
+    given["loss"] = (values[:, None] - values) ** 2
+    program = random_program(11, n=8, secrets=3, **given)
+    ours, theirs = solve(program), clarabel(program)
+    assert ours.method == "interior-point"  # there is something to hide
+    assert ours.gap < 1e-4
+    assert ours.value == pytest.approx(theirs, rel=2e-4, abs=1e-6)
+    assert ours.lower_bound <= theirs * (1 + 1e-5) + 1e-7
+    assert violation(program, ours.matrix) <= 0
+    assert shortfall(program, ours.matrix) < 1e-7
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if "order" not in name and "beside" not in name])
+def test_the_linear_solvers_agree(name: str):
+    given = {"epsilon": 0.5} | CASES[name]
+    program = random_program(11, n=8, secrets=3, **given | {"alpha": math.inf})
+    allowed = allowed_moves(program)
+    vertex, centre = linear(program, allowed), interior_point(program, allowed)
+    assert vertex is not None
+    assert centre.value == pytest.approx(program.value(vertex.matrix), rel=1e-3)
+    for duals in (vertex.duals, centre.duals):
+        bound = lower_bound(program, duals)
+        assert bound <= program.value(vertex.matrix) <= bound * (1 + 1e-3) + 1e-9
+
+
+def test_it_agrees_with_libqif():
+    """Point priors and α = ∞: local differential privacy, of which libqif knows the best mechanism."""
+    qif = pytest.importorskip("qif")
+    n, epsilon = 5, 1.0
+    loss = np.abs(np.arange(n)[:, None] - np.arange(n)).astype(float)
+    pi = np.array([0.1, 0.3, 0.2, 0.25, 0.15])
+    theirs = qif.mechanism.d_privacy.min_loss_given_d(pi, n, lambda a, b: epsilon, lambda x, y: float(loss[x, y]))
+    program = Program(
+        laws=np.eye(n),
+        constraints=tuple((i, j) for i in range(n) for j in range(n) if i != j),
+        epsilon=epsilon,
+        mass=pi,
+        loss=loss,
+    )
+    ours = solve(program)
+    assert ours.value == pytest.approx(float((pi[:, None] * loss * np.asarray(theirs)).sum()), rel=1e-6)
+    assert ours.gap < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("table", "secret", "pair", "column", "rmse"),
+    [
+        ("adult", "race", ("White", "Other"), "education-num", 0.295),
+        ("heart", "slope", ("1", "3"), "oldpeak", 0.79),
+        ("student-mat", "schoolsup", ("no", "yes"), "G3", 1.18),
+        ("student-por", "schoolsup", ("no", "yes"), "G3", 0.54),
+    ],
+)
+def test_the_columns_of_the_paper(table: str, secret: str, pair: tuple[str, str], column: str, rmse: float):
+    data = tk.datasets.load(table)
+    groups = [data.loc[data[secret].astype(str) == name, column].to_numpy(float) for name in pair]
+    values = np.unique(np.concatenate(groups))
+    counts = np.array([[np.sum(group == value) for value in values] for group in groups], dtype=float)
+    program = Program(
+        laws=counts,
+        constraints=((0, 1), (1, 0)),
+        alpha=3.0,
+        epsilon=0.5,
+        mass=counts.sum(axis=0),
+        loss=(values[:, None] - values) ** 2,
+    )
+    found = solve(program)
+    assert math.sqrt(found.value) == pytest.approx(rmse, abs=0.006)
+    assert found.gap < 1e-6
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10**6))
+def test_random_programs_are_solved_inside_the_promise(seed: int):
+    secrets = 2 + seed % 3
+    program = random_program(seed, n=3 + seed % 6, secrets=secrets, **random_wishes(seed, 0, secrets))
+    found = solve(program)
+    assert found.matrix.shape == program.size
+    assert (found.matrix >= 0).all()
+    assert violation(program, found.matrix) <= 0
+    assert shortfall(program, found.matrix) < 1e-6
+    assert found.lower_bound <= found.value
+    assert found.gap < 1e-3 or found.value < 1e-6 * program.loss.max()
+
+
+def test_nothing_to_hide_costs_nothing():
+    laws = np.array([[1.0, 2.0, 1.0], [1.1, 2.0, 1.0]])
+    program = random_program(0, n=3, secrets=2, laws=laws, alpha=3.0, epsilon=5.0)
+    found = solve(program)
+    assert (found.method, found.value, found.gap) == ("free", 0.0, 0.0)
+    assert np.array_equal(found.matrix, np.eye(3))
+
+
+def test_a_value_that_one_secret_never_has_is_not_shown_as_it_is():
+    program = random_program(
+        0, n=3, secrets=2, laws=np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 0.0]]), alpha=2.0, epsilon=50.0
+    )
+    assert violation(program, np.eye(3)) == math.inf
+    assert solve(program).method != "free"
+
+
+def test_a_wider_promise_never_costs_more():
+    program = random_program(21, n=8, secrets=2, alpha=3.0, epsilon=0.1)
+    costs = [solve(replace(program, epsilon=epsilon)).value for epsilon in (0.05, 0.1, 0.2, 0.4)]
+    assert all(a >= b - 1e-9 for a, b in itertools.pairwise(costs))
+
+
+def test_progress_is_told():
+    told: list[tuple[int, float]] = []
+    solve(random_program(11, n=8, secrets=3, alpha=3.0, epsilon=0.2), progress=lambda k, gap: told.append((k, gap)))
+    assert told
+    assert told[-1][1] < 1e-5
+
+
+def test_many_constraints_of_which_few_bind():
+    """Eight secrets, 56 directed pairs: the working set keeps the promise for all of them, and the bound holds."""
+    x = np.arange(10.0)
+    laws = np.array([np.exp(-0.5 * ((x - 4 - 0.3 * s) / 2) ** 2) for s in range(8)])
+    program = random_program(0, n=10, secrets=8, laws=laws, mass=laws.sum(axis=0), alpha=3.0, epsilon=0.1)
+    found, whole = solve(program), interior_point(program, allowed_moves(program))
+    assert found.value == pytest.approx(whole.value, rel=1e-3)
+    assert found.gap < 1e-5
+    assert violation(program, found.matrix) <= 0
+    assert np.count_nonzero(found.duals.weights) < len(program.constraints)
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_more_laws_than_inputs(seed: int):
+    program = random_program(seed, n=3, secrets=5, alpha=2.5, epsilon=0.2)
+    found = solve(program)
+    assert found.gap < 1e-4
+    assert violation(program, found.matrix) <= 0
