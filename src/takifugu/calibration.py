@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from takifugu import _validation as check
@@ -19,6 +19,8 @@ from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms import get_mechanism, is_ours
 from takifugu.mechanisms.additive.exact import Exact
 from takifugu.mechanisms.base import Additive, Found, Mechanism, root_above
+from takifugu.mechanisms.confidence import draws_needed
+from takifugu.mechanisms.evidence import Confidence, confident
 from takifugu.mechanisms.losses import Losses
 from takifugu.mechanisms.optimal.duals import Duals
 from takifugu.mechanisms.optimal.mechanism import Optimal, table_of
@@ -29,6 +31,7 @@ from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import Guarantee, Renyi, asked_for
 from takifugu.problems.pairs import Pair, Pairs
 from takifugu.problems.problem import Place, Problem
+from takifugu.queries.priors import require_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +62,7 @@ class Calibration:
     options: tuple[tuple[str, Any], ...] = ()
     lower_bound: float | None = None
     optimality: Any = field(default=None, repr=False, compare=False)
+    evidence: Confidence | None = None
 
     @property
     def answer(self) -> Answer | None:
@@ -85,9 +89,7 @@ class Calibration:
     @property
     def error(self) -> float:
         """The expected loss of a published value: for Gaussian noise its square error."""
-        if isinstance(self.channel, FiniteChannel):
-            return self._rule.cost(self.problem, self.channel)
-        return self.variance
+        return _error(self._rule, self.problem, self.channel)
 
     @property
     def _rule(self) -> Optimal:
@@ -198,6 +200,7 @@ class Calibration:
             "channel": documents.channel_to(self.channel),
             "problem": documents.problem_to(self.problem),
             "place": list(self.place),
+            "evidence": None if self.evidence is None else asdict(self.evidence),
             "lower_bound": self.lower_bound,
             "optimality": None if self.optimality is None else self.optimality.to_json(),
             # What follows is for readers: it is not read back, except to see that nobody changed a part of it.
@@ -232,6 +235,7 @@ class Calibration:
             mechanism=name,
             place=_place(content["place"], problem),
             options=options,
+            evidence=_evidence(content["evidence"]),
             lower_bound=_optional(content["lower_bound"], "'lower_bound'"),
             optimality=None if content["optimality"] is None else Duals.from_json(content["optimality"]),
         )
@@ -265,7 +269,7 @@ class Calibration:
 
 _KEYS = (
     *("format", "version", "mechanism", "options", "guarantee", "channel", "problem", "place"),
-    *("lower_bound", "optimality"),
+    *("evidence", "lower_bound", "optimality"),
     *("theta", "variance", "error", "alpha", "epsilon", "worst_pair", "pairs", "losses"),
 )
 
@@ -278,6 +282,8 @@ def calibrate(
     pairs: Iterable[Pair] | None = None,
     mechanism: str | Mechanism | None = None,
     odds: float | None = None,
+    confidence: float | None = None,
+    seed: int = 0,
     **options: Any,
 ) -> Calibration:
     """The channel that costs least and keeps every pair of secrets within the promise, both ways.
@@ -292,6 +298,9 @@ def calibrate(
             object with the interface of `takifugu.mechanisms.Mechanism`.
         odds: no published value may change the odds of any pair by more than this factor: alone, or beside `alpha`
             and `epsilon`. Gaussian noise cannot promise it.
+        confidence: such as 0.95. The promise is then seen to hold for the centre and for all of a number of draws from
+            the posterior of the population's priors (59 for 0.95), not only for the sample's.
+        seed: of those draws.
         **options: options of the mechanism, such as `delta` of "wasserstein-approx".
 
     >>> from takifugu import Mixture
@@ -304,17 +313,32 @@ def calibrate(
     if mechanism in (None, Optimal.name) and getattr(priors, "loss", None) is not None:
         options.setdefault("loss", priors.loss)  # type: ignore[union-attr]
     rule = get_mechanism(_default(problem) if mechanism is None else mechanism, options)
+    require_rows(priors, confidence=confidence)
     found = _checked(rule, rule.find(problem, asked), problem, asked)
+    evidence = None
+    if confidence is not None:
+        draws = draws_needed(confidence)
+        without = _error(rule, problem, found.channel)
+        found = confident(rule, problem, asked, level=float(confidence), seed=seed, found=found)
+        evidence = Confidence(float(confidence), draws, seed, without)
     return Calibration(
         problem=problem,
         guarantee=rule.promise(asked),
         channel=found.channel,
         mechanism=rule.name,
         place=found.place or worst(problem, found.channel, alpha=asked.alpha).place,
-        options=tuple(sorted(rule.options.items())),
+        options=tuple(sorted((found.options or rule.options).items())),
         lower_bound=found.lower_bound,
         optimality=found.optimality,
+        evidence=evidence,
     )
+
+
+def _error(rule: Mechanism, problem: Problem, channel: Channel) -> float:
+    """The expected loss of a published value."""
+    if isinstance(channel, FiniteChannel):
+        return (rule if isinstance(rule, Optimal) else Optimal(keep=None)).cost(problem, channel)
+    return channel.variance if isinstance(channel, GaussianNoise) else math.nan
 
 
 def _default(problem: Problem) -> str:
@@ -405,6 +429,18 @@ def _options(name: str, value: Any, guarantee: Guarantee) -> tuple[tuple[str, An
     if promised != guarantee:
         raise InputError(f"{name!r} promises {promised}, and not {guarantee}")
     return tuple(sorted(rule.options.items()))
+
+
+def _evidence(value: Any) -> Confidence | None:
+    if value is None:
+        return None
+    content = form.fields(value, ("level", "draws", "seed", "without"), "'evidence'")
+    level = form.number(content["level"], "evidence.level", above=0)
+    draws = form.index(content["draws"], "evidence.draws", below=1_000_000)
+    if draws != draws_needed(level):
+        raise InputError(f"evidence.draws must be the {draws_needed(level)} that its level asks for")
+    seed = form.index(content["seed"], "evidence.seed", below=1 << 62)
+    return Confidence(level, draws, seed, form.number(content["without"], "evidence.without", least=0))
 
 
 def _optional(value: Any, where: str) -> float | None:

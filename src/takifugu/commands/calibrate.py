@@ -60,7 +60,7 @@ def command(
     from takifugu.mechanisms import get_mechanism
     from takifugu.problems.guarantee import asked_for
 
-    options = {} if delta is None else {"delta": delta}
+    options: dict[str, Any] = {} if delta is None else {"delta": delta}
     asked_for(alpha=alpha, epsilon=epsilon, odds=None)  # before the table is read, which may take long
     get_mechanism(mechanism, options)
     files = Files(report, certificate, public, output)

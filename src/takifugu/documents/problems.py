@@ -6,6 +6,8 @@ Every complaint is an `InputError` that names the field, what was found and what
 import math
 from typing import Any
 
+import numpy as np
+
 from takifugu.channels.base import Channel
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
@@ -57,7 +59,11 @@ def problem_to(problem: Problem) -> dict[str, Any]:
         "secrets": secrets,
         "pairs": None if problem.pairs.is_every else [[place[a], place[b]] for a, b in problem.pairs],
         "beliefs": [
-            {"label": belief.label, "laws": [law_to(law) for law in problem.laws(number)]}
+            {
+                "label": belief.label,
+                "laws": [law_to(law) for law in problem.laws(number)],
+                "counted": [_counted_to(belief, secret) for secret in problem.pairs.secrets],
+            }
             for number, belief in enumerate(problem.beliefs)
         ],
         "findings": [finding.to_dict() for finding in problem.findings],
@@ -158,13 +164,38 @@ def channel_from(value: Any) -> Channel:
 
 
 def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room: form.Room) -> Belief:
-    content = form.fields(value, ("label", "laws"), where)
+    content = form.fields(value, ("label", "laws", "counted"), where)
     laws = form.items(content["laws"], f"{where}.laws", least=len(secrets), most=len(secrets))
     found = {
         secret: law_from(law, f"{where}.laws[{s}]", room)
         for s, (secret, law) in enumerate(zip(secrets, laws, strict=True))
     }
-    return Belief(found, label=form.text(content["label"], f"{where}.label"))
+    entries = form.items(content["counted"], f"{where}.counted", least=len(secrets), most=len(secrets))
+    counted = {
+        secret: _counted_from(entry, f"{where}.counted[{s}]", room)
+        for s, (secret, entry) in enumerate(zip(secrets, entries, strict=True))
+        if entry is not None
+    }
+    return Belief(found, label=form.text(content["label"], f"{where}.label"), counted=counted)
+
+
+def _counted_to(belief: Belief, secret: Any) -> Any:
+    """The counts and pseudo-counts behind a law, from which evidence is drawn again."""
+    if secret not in belief.counted:
+        return None
+    counts, pseudo = belief.counted[secret]
+    return {"counts": counts.tolist(), "pseudo": pseudo.tolist()}
+
+
+def _counted_from(value: Any, where: str, room: form.Room) -> tuple[Any, Any]:
+    content = form.fields(value, ("counts", "pseudo"), where)
+    counts, pseudo = (
+        np.array([form.number(x, f"{where}.{key}", least=0) for x in room.take(content[key], f"{where}.{key}")])
+        for key in ("counts", "pseudo")
+    )
+    if len(counts) != len(pseudo):
+        raise InputError(f"{where} must have as many counts as pseudo-counts")
+    return counts, pseudo
 
 
 def _answer_to(answer: Answer) -> dict[str, Any]:

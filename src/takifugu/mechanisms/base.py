@@ -23,6 +23,7 @@ class Found(NamedTuple):
     place: Place | None = None
     lower_bound: float | None = None  # no channel errs less, where that was proved
     optimality: Any = None  # what proves it
+    options: dict[str, Any] | None = None  # the options in force, where the search changed them
 
 
 @dataclass(frozen=True)

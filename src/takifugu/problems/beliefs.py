@@ -29,12 +29,12 @@ class Counted(Protocol):
 class Belief(Mapping[Hashable, Law]):
     """One law per secret; a dictionary that cannot change.
 
-    `label` tells beliefs apart for people ("sex = f", "last year"). `rows` and `histograms` are what the laws rest
-    on where they were fitted: pictures show them, and nothing is computed from them, so they do not make two
-    beliefs differ.
+    `label` tells beliefs apart for people ("sex = f", "last year"). `rows`, `histograms` and `counted` (counts and
+    pseudo-counts, from which confidence draws) are what the laws rest on where they were fitted; the promise is about
+    the laws, so they do not make two beliefs differ.
     """
 
-    __slots__ = ("_laws", "histograms", "label", "rows")
+    __slots__ = ("_laws", "counted", "histograms", "label", "rows")
 
     def __init__(
         self,
@@ -43,12 +43,14 @@ class Belief(Mapping[Hashable, Law]):
         label: str = "",
         rows: Mapping[Any, int] | None = None,
         histograms: Mapping[Any, Counted] | None = None,
+        counted: Mapping[Any, tuple[Array, Array]] | None = None,
     ) -> None:
         """Copy the mappings."""
         self._laws = dict(laws)
         self.label = str(label)
         self.rows = dict(rows or {})
         self.histograms = dict(histograms or {})
+        self.counted = dict(counted or {})
 
     def __getitem__(self, secret: Hashable) -> Law:
         """The law of the answer given the secret."""
@@ -115,6 +117,7 @@ def _belief(given: Any) -> Belief:
         label=getattr(given, "label", ""),
         rows=getattr(given, "rows", None),
         histograms=getattr(given, "subsets", None),
+        counted=getattr(given, "counted", None),
     )
 
 
