@@ -113,69 +113,24 @@ def _appear(finished: Path, goal: Path) -> None:
 
 
 class _Reader:
-    """The names of the columns, the number of rows where it is known, and the rows in batches."""
+    """The names of the columns, the number of rows where it is known beforehand, and the rows in batches."""
 
-    def __init__(self, path: Path) -> None:
-        import pyarrow.parquet as pq
-
-        self.path, self.rows = path, None
-        self._parquet = None
-        if path.suffix in (".parquet", ".pq"):
-            self._parquet = pq.ParquetFile(path)
-            self.names: list[str] = self._parquet.schema_arrow.names
-            self.rows = self._parquet.metadata.num_rows
-        else:
-            with self._csv(None) as stream:
-                self.names = stream.schema.names
+    def __init__(self, path: Path, reading: Reading) -> None:
+        self._table = Table(path, reading)
+        self.names = self._table.columns
+        self.findings = tuple(self._table.findings)
+        self.rows = self._table.row_count if path.suffix.lower() in PARQUET else None
 
     def batches(self, columns: Columns) -> Iterator[Any]:
-        """Tables of the columns that are needed, a few hundred thousand rows at a time."""
-        import narwhals as nw
-        import pyarrow as pa
+        """Tables of the columns that are needed, some ten thousand rows at a time."""
+        # Where missing values are refused, `numbers` and `protected` do so as they come, without another pass.
+        dropping = self._table.reading.missing == "drop"
+        needed = [name for name in (columns.column, columns.secret) if name is not None] if dropping else []
+        return stream(self._table, columns.read, needed=needed)
 
-        if self._parquet is not None:
-            parts = self._parquet.iter_batches(batch_size=_ROWS, columns=columns.read)
-        else:
-            parts = self._csv(columns)
-        for part in parts:
-            table = pa.Table.from_batches([part])
-            yield nw.from_native(table.select(columns.read), eager_only=True)
-
-    def close(self) -> None:
-        if self._parquet is not None:
-            self._parquet.close()
-
-    def _csv(self, columns: Columns | None) -> Any:
-        import pyarrow as pa
-        from pyarrow import csv
-
-        wanted: dict[str, Any] = {}
-        if columns is not None:
-            wanted = {"include_columns": columns.read, "column_types": {columns.column: pa.float64()}}
-        return csv.open_csv(
-            self.path,
-            read_options=csv.ReadOptions(block_size=_BYTES),
-            convert_options=csv.ConvertOptions(**wanted),
-        )
-
-
-@contextmanager
-def _reader(path: Path) -> Iterator[_Reader]:
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise InputError("files are read with PyArrow, which is not installed: pip install 'takifugu[files]'") from None
-    _check_format(path)
-    try:
-        reader = _Reader(path)
-        try:
-            yield reader
-        finally:
-            reader.close()
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}") from None
-    except pa.ArrowInvalid as error:
-        raise InputError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
+    def lacking(self, columns: Columns) -> tuple[Finding, ...]:
+        """What there is to say about rows without a value or a secret."""
+        return ()
 
 
 @contextmanager
