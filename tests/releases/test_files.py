@@ -11,10 +11,10 @@ from calibrations import hand_made
 from pyarrow import csv
 
 from takifugu.errors import BudgetError, CompositionError, InputError
-from takifugu.releases import files
 from takifugu.releases.doors.files import release_file
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import InsecureReleaseWarning
+from takifugu.tables import stream as streaming
 
 ROWS = 5000
 NAMES = {"column": "value", "secret": "secret"}
@@ -42,8 +42,7 @@ def read(path):
 
 @pytest.fixture(params=[".parquet", ".csv"])
 def source(request, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_ROWS", 700)  # several batches
-    monkeypatch.setattr(files, "_BYTES", 20_000)
+    monkeypatch.setattr(streaming, "_ROWS", 700)  # several batches
     return write(tmp_path / f"in{request.param}", table())
 
 
@@ -122,7 +121,8 @@ def test_names_that_cannot_be_used_are_refused(tmp_path):
     for bad_source, target, says in (
         (source, "there.csv", "exists already"),
         (source, "out.xlsx", "neither Parquet nor CSV"),
-        (tmp_path / "in.xlsx", "out.csv", "neither Parquet nor CSV"),
+        (tmp_path / "in.ods", "out.csv", "cannot tell the format"),
+        (tmp_path / "in.xlsx", "out.csv", "no file"),
         (tmp_path / "absent.csv", "out.csv", "no file"),
         (tmp_path / "absent.parquet", "out.csv", "no file"),
     ):

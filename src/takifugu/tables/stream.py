@@ -50,9 +50,11 @@ def lacking(table: Table, needed: Sequence[str]) -> NoValue | None:
     """How many rows lack a needed value, as a finding; None where no row does."""
     import narwhals as nw
 
-    complete = table.frame.filter(*_present(table, needed))
-    (rows,), (good,) = (table.collect(f.select(nw.len().alias("n")))["n"] for f in (table.frame, complete))
-    return NoValue(tuple(needed), rows - good) if rows > good else None
+    there = _present(table, needed).cast(nw.Int64).sum()
+    answer = table.collect(table.frame.select(nw.len().alias("rows"), there.alias("complete")))
+    (rows,), (good,) = answer["rows"], answer["complete"]
+    missing = int(rows) - int(good or 0)
+    return NoValue(tuple(needed), missing) if missing else None
 
 
 def refusal(rows: int, needed: Sequence[str]) -> str:
@@ -64,15 +66,17 @@ def refusal(rows: int, needed: Sequence[str]) -> str:
     )
 
 
-def _present(table: Table, needed: Sequence[str]) -> "list[nw.Expr]":
+def _present(table: Table, needed: Sequence[str]) -> "nw.Expr":
+    """Whether a row has all its needed values; NaN is none."""
     import narwhals as nw
 
     tests = []
     for name in needed:
         value = nw.col(name)
-        there = ~value.is_null()
-        tests.append(there & ~value.is_nan() if table.schema[name].is_float() else there)
-    return tests
+        tests.append(~value.is_null())
+        if table.schema[name].is_float():
+            tests.append(~value.is_nan())
+    return nw.all_horizontal(*tests, ignore_nulls=True)  # what is null fails its own test before it
 
 
 def _batches(table: Table, columns: list[str], needed: Sequence[str]) -> "Iterator[nw.DataFrame[Any]]":
@@ -82,7 +86,7 @@ def _batches(table: Table, columns: list[str], needed: Sequence[str]) -> "Iterat
         import pyarrow as pa
     except ImportError:
         raise MissingExtraError("rows are handed over with PyArrow: pip install 'takifugu[files]'") from None
-    frame = table.frame.filter(*_present(table, needed)) if needed else table.frame
+    frame = table.frame.filter(_present(table, needed)) if needed else table.frame
     for batch in _arrow(table, frame.select(columns)):
         for start in range(0, batch.num_rows, _ROWS):
             rows = pa.Table.from_batches([batch.slice(start, _ROWS)])
@@ -99,6 +103,7 @@ def _arrow(table: Table, frame: "nw.LazyFrame[Any]") -> Iterator[Any]:
         # On a connection of its own: a stream that is not finished must not stand in the way of a question.
         relation = table.space.connection.cursor().sql(relation.sql_query())
     start = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch  # the older name
+    reader: Any = None
     reader, why = attempt(lambda: start(_ROWS))
     batch: Any = None
     while why is None:
@@ -108,5 +113,3 @@ def _arrow(table: Table, frame: "nw.LazyFrame[Any]") -> Iterator[Any]:
         yield batch
     if why is not None:
         raise InputError(f"{table.name} cannot be read: {why}")
-
-

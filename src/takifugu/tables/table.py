@@ -73,6 +73,12 @@ class Table:
         """The columns that hold numbers."""
         return [name for name, dtype in self.schema.items() if dtype.is_numeric()]
 
+    def row_count(self) -> int:
+        """The number of rows."""
+        import narwhals as nw
+
+        return int(self.collect(self.frame.select(nw.len().alias("rows")))["rows"][0])
+
     def require(self, column: Any) -> None:
         """Raise, naming the nearest, unless there is such a column."""
         if column not in self.schema:

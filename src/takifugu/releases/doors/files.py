@@ -11,12 +11,14 @@ from takifugu._validation import Array
 from takifugu.atomic import draft, open_to_readers
 from takifugu.calibration import Calibration
 from takifugu.errors import BudgetError, InputError
+from takifugu.problems.findings import Finding
 from takifugu.releases.doors.frames import Columns, assembled, numbers, protected
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import check_others
-
-_ROWS = 1 << 18  # a batch of Parquet
-_BYTES = 1 << 24  # a block of CSV
+from takifugu.tables.formats import PARQUET
+from takifugu.tables.reading import Reading
+from takifugu.tables.stream import lacking, stream
+from takifugu.tables.table import Table
 
 Progress = Callable[[int, int | None], None]
 
@@ -30,6 +32,7 @@ class FileRelease:
     theta: float
     granularity: float | None
     insecure: bool
+    findings: tuple[Finding, ...] = ()
 
 
 def release_file(
@@ -42,13 +45,15 @@ def release_file(
     keep: Sequence[str] = (),
     others: str = "error",
     progress: Progress | None = None,
+    reading: Reading | None = None,
     **options: Any,
 ) -> FileRelease:
-    """Release one column of a Parquet or CSV file into another, in memory that does not grow with it.
+    """Release one column of a file into another, Parquet or CSV, in memory that does not grow with it.
 
     The arguments are those of `takifugu.release`. With a ledger the file is read twice: the release is written down
     before a value is drawn. `target` appears when it is complete; until then it is a draft beside it that only its
-    owner can read. `progress` is called with the number of rows done and, where it is known, of all rows.
+    owner can read. `progress` is called with the number of rows done and, where it is known, of all rows. `reading`
+    is what is known of the file, as for `takifugu.tables.open.open_table`; without it missing values are refused.
     """
     check_others(others)
     plan = Plan.of(calibration, **options)
@@ -57,15 +62,14 @@ def release_file(
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
     paid = None
+    reader = _Reader(origin, reading)  # decides once how the file is read, for both times that it is
+    columns = Columns.of(reader.names, column=column, secret=secret, keep=keep, others=others)
     if plan.ledger is not None:  # what is drawn must have been paid for, so the file is read once before
-        with _reader(origin) as reader:
-            columns = Columns.of(reader.names, column=column, secret=secret, keep=keep, others=others)
-            paid, count = _digest(reader, plan, columns)
+        paid, count = _digest(reader, plan, columns)
         plan.charge(paid, count)
     drawn = None if plan.ledger is None else plan.ledger.answer_digest()
     done = 0
-    with _reader(origin) as reader, draft(goal) as unfinished:
-        columns = Columns.of(reader.names, column=column, secret=secret, keep=keep, others=others)
+    with draft(goal) as unfinished:
         with _writer(unfinished, goal.suffix) as write:
             for rows, values in _values(reader, plan, columns):
                 write(assembled(rows, plan.noised(values), plan, columns))
@@ -79,7 +83,7 @@ def release_file(
         _synchronise(unfinished)
         _appear(unfinished, goal)
     _synchronise(goal.parent)
-    return FileRelease(goal, done, plan.theta, plan.granularity, plan.insecure)
+    return FileRelease(goal, done, plan.theta, plan.granularity, plan.insecure, reader.findings(columns))
 
 
 def _values(reader: "_Reader", plan: Plan, columns: Columns) -> Iterator[tuple[Any, Array]]:
@@ -113,24 +117,28 @@ def _appear(finished: Path, goal: Path) -> None:
 
 
 class _Reader:
-    """The names of the columns, the number of rows where it is known beforehand, and the rows in batches."""
+    """The names of the columns, the number of rows where it is told beforehand, and the rows in batches."""
 
-    def __init__(self, path: Path, reading: Reading) -> None:
-        self._table = Table(path, reading)
+    def __init__(self, path: Path, reading: Reading | None) -> None:
+        # A hole in a release tells who is missing, so nobody's row is dropped unless that was asked for.
+        self._table = Table(path, Reading(missing="refuse") if reading is None else reading)
         self.names = self._table.columns
-        self.findings = tuple(self._table.findings)
-        self.rows = self._table.row_count if path.suffix.lower() in PARQUET else None
+        self.rows = self._table.row_count() if path.suffix.lower() in PARQUET else None
 
     def batches(self, columns: Columns) -> Iterator[Any]:
         """Tables of the columns that are needed, some ten thousand rows at a time."""
-        # Where missing values are refused, `numbers` and `protected` do so as they come, without another pass.
-        dropping = self._table.reading.missing == "drop"
-        needed = [name for name in (columns.column, columns.secret) if name is not None] if dropping else []
-        return stream(self._table, columns.read, needed=needed)
+        return stream(self._table, columns.read, needed=self._needed(columns))
 
-    def lacking(self, columns: Columns) -> tuple[Finding, ...]:
-        """What there is to say about rows without a value or a secret."""
-        return ()
+    def findings(self, columns: Columns) -> tuple[Finding, ...]:
+        """How the file was read, and the rows that were left out for want of a value."""
+        needed = self._needed(columns)
+        dropped = lacking(self._table, needed) if needed else None
+        return (*self._table.findings, *([] if dropped is None else [dropped]))
+
+    def _needed(self, columns: Columns) -> list[str]:
+        # Where missing values are refused, `numbers` and `protected` do that as they come, without another pass.
+        names = [columns.column, columns.secret] if self._table.reading.missing == "drop" else []
+        return [name for name in names if name is not None]
 
 
 @contextmanager
