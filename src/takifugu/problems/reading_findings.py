@@ -102,6 +102,18 @@ class KeptAsText(Finding):
 
 
 @dataclass(frozen=True)
+class SpacesDropped(Finding):
+    """Columns of text in which every cell begins with a space, as where separators are followed by one."""
+
+    columns: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"the space before each value was dropped in {_some(self.columns)}"
+
+
+@dataclass(frozen=True)
 class AmbiguousNumbers(Finding):
     """Columns whose numbers could be a thousand times larger or smaller, and nothing in them tells."""
 

@@ -14,6 +14,7 @@ from takifugu.problems.reading_findings import (
     Percentages,
     ReadAs,
     SentinelsTreated,
+    SpacesDropped,
     TitleLines,
     UnnamedColumns,
 )
@@ -69,14 +70,14 @@ def check_header(decided: Decided, reading: Reading, shown: str) -> None:
 
 
 def _counts_up(names: list[str]) -> bool:
-    """Years and other numbers in order do name columns."""
+    """Years do name columns, and so do the numbers of questions or weeks."""
     try:
         numbers = [int(name) for name in names]
     except ValueError:
         return False
-    if len(numbers) == 1:
-        return 1900 <= numbers[0] <= 2100
-    return all(a < b for a, b in pairwise(numbers))
+    years = all(1900 <= number <= 2100 for number in numbers)
+    follow = len(numbers) > 1 and all(b == a + 1 for a, b in pairwise(numbers))
+    return follow or (years and all(a < b for a, b in pairwise(numbers)))
 
 
 def findings_of(decided: Decided, reading: Reading) -> list[Finding]:
@@ -95,9 +96,10 @@ def findings_of(decided: Decided, reading: Reading) -> list[Finding]:
     if decided.layouts[0].unnamed:
         found.append(UnnamedColumns(decided.layouts[0].unnamed))
     found.extend(_about_numbers(decided, reading))
-    for name, cells in zip(decided.names, decided.cells, strict=True):
-        usual = {token: count for token, count in cells.tokens.items() if token in reading.missing_texts}
-        declared = sum(cells.tokens.values()) - sum(usual.values())
+    for name, column, cells in zip(decided.names, decided.columns, decided.cells, strict=True):
+        tokens = cells.tokens
+        usual = {token: count for token, count in tokens.items() if token in reading.missing_texts and token}
+        declared = sum(tokens[token] for token in column.missing(tokens) if token and token not in usual)
         if usual and reading.na is None:
             found.append(MissingTexts(name, tuple(sorted(usual)), sum(usual.values())))
         if declared:
@@ -115,6 +117,8 @@ def _about_numbers(decided: Decided, reading: Reading) -> list[Finding]:
         found.append(GroupedDigits(groups))
     if percents := tuple(name for name, column, _ in numbers if column.percent):
         found.append(Percentages(percents))
+    if indents := tuple(name for name, column, cells in named if column.kind == "text" and cells.indented):
+        found.append(SpacesDropped(indents))
     if identifiers := tuple(name for name, _, cells in named if cells.shapes.identifiers):
         found.append(KeptAsText(identifiers))
     if reading.decimal is None and reading.thousands is None:

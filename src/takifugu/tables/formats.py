@@ -99,7 +99,7 @@ def _check_content(path: str) -> None:
         if start.startswith(magic):
             if endings and lower.endswith(endings):
                 return
-            remedy = f"give it a name that ends in {endings[-1]}" if endings else "save it as CSV, Parquet or .xlsx"
+            remedy = f"give it a name that ends in {endings[0]}" if endings else "save it as CSV, Parquet or .xlsx"
             raise InputError(f"the file {path!r} cannot be read: by its content it is {what}; {remedy}")
     for ending, what in ((".gz", "gzip"), (".zst", "zstd"), *((e, "Parquet") for e in PARQUET), (".xlsx", "Excel")):
         if lower.endswith(ending):

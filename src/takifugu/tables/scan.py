@@ -10,7 +10,6 @@ from takifugu.tables.shapes import Shape, Shapes, shape_sql
 
 _SAMPLE = 20_000  # rows that show which columns are plainly text, before all rows are asked about the others
 _AT_ONCE = 100  # columns in one statement
-BLANK = " \t\r\n\f\v\u00a0\u2009\u202f"
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class Cells:
 
     shapes: Shapes
     indented: bool  # every cell with something in it begins with a space
-    tokens: Counter[str]  # how often each text that means a missing value stands there, the empty one left out
+    tokens: Counter[str]  # how often each text that means a missing value stands there; the empty one is a blank
 
 
 def scan(connection: Any, raw: str, tokens: Sequence[tuple[str, ...]]) -> list[Cells]:
@@ -39,7 +38,7 @@ def scan(connection: Any, raw: str, tokens: Sequence[tuple[str, ...]]) -> list[C
 
 def trimmed(place: int) -> str:
     """The SQL of a cell without the spaces around it."""
-    return f"trim(c{place}, {text(BLANK)})"
+    return f"trim(c{place})"
 
 
 def among(value: str, tokens: Sequence[str]) -> str:
@@ -52,21 +51,32 @@ def _tally(
 ) -> list[Cells]:
     """Columns whose shapes are settled are asked about the rest alone."""
     found: list[Cells] = []
-    places = list(settled)
-    for start in range(0, len(places), _AT_ONCE):
-        chosen = places[start : start + _AT_ONCE]
-        inner = ", ".join(f"c{place}, {trimmed(place)} AS t{place}" for place in chosen)
-        asked = ", ".join(_questions(place, tokens[place], settled[place]) for place in chosen)
-        (answers,) = connection.execute(f"SELECT {asked} FROM (SELECT {inner} FROM ({rows}))").fetchall()
-        for number, place in enumerate(chosen):
-            bits, indented, named = answers[3 * number : 3 * number + 3]
-            found.append(Cells(settled[place] or Shapes.of(bits), bool(indented), Counter(named or {})))
+    for chosen in _portions(list(settled)):
+        answers = _ask(connection, rows, chosen, [_questions(p, tokens[p], settled[p]) for p in chosen])
+        missing = [place for place, (_, _, count) in zip(chosen, answers, strict=True) if count]
+        # Each text is counted only where there is any: a histogram by the engine takes gigabytes.
+        texts = [[f"count(*) FILTER (WHERE t{p} = {text(token)})" for token in tokens[p]] for p in missing]
+        counts = dict(zip(missing, _ask(connection, rows, missing, texts) if missing else [], strict=True))
+        for place, (bits, indented, _) in zip(chosen, answers, strict=True):
+            tally = Counter({t: n for t, n in zip(tokens[place], counts.get(place, ()), strict=False) if n})
+            found.append(Cells(settled[place] or Shapes.of(bits), bool(indented), tally))
     return found
 
 
-def _questions(place: int, tokens: Sequence[str], settled: Shapes | None) -> str:
-    cell, raw = f"t{place}", f"c{place}"
-    value = f"CASE WHEN {among(cell, tokens)} THEN NULL ELSE {cell} END"
+def _questions(place: int, tokens: Sequence[str], settled: Shapes | None) -> list[str]:
+    missing = among(f"t{place}", tokens)
+    value = f"CASE WHEN {missing} THEN NULL ELSE t{place} END"
     bits = f"bit_or({shape_sql(value)})" if settled is None else "0"
-    named = f"{cell} <> '' AND {among(cell, tokens)}"  # a histogram of a dozen texts at most
-    return f"{bits}, bool_and(prefix({raw}, ' ')), histogram({cell}) FILTER (WHERE {named})"
+    return [bits, f"bool_and(prefix(c{place}, ' '))", f"count(*) FILTER (WHERE {missing})"]
+
+
+def _ask(connection: Any, rows: str, places: Sequence[int], questions: Sequence[Sequence[str]]) -> list[list[Any]]:
+    """One answer to each question about each column, in one pass."""
+    inner = ", ".join(f"c{place}, {trimmed(place)} AS t{place}" for place in places)
+    asked = ", ".join(question for mine in questions for question in mine)
+    ((*answers,),) = connection.execute(f"SELECT {asked} FROM (SELECT {inner} FROM ({rows}))").fetchall()
+    return [[answers.pop(0) for _ in mine] for mine in questions]
+
+
+def _portions(places: Sequence[int]) -> list[Sequence[int]]:
+    return [places[start : start + _AT_ONCE] for start in range(0, len(places), _AT_ONCE)]

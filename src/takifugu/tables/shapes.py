@@ -4,6 +4,7 @@ A cell has exactly one shape; a column's shapes are the bits of one number, the 
 column is depends on that number alone, so on all the cells, and on none of their order.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -136,6 +137,11 @@ class Column:
     percent: bool = False
     grouped: bool = False
 
+    def missing(self, tokens: Iterable[str]) -> tuple[str, ...]:
+        """Of the texts that mean a missing value, those that are no number: in a column of numbers, a number among
+        them is compared as one later, however it is spelled."""
+        return tuple(token for token in tokens if self.kind not in ("whole", "real") or not _is_number(token))
+
     def sql(self, cell: str) -> str:
         """The SQL of the value in a cell from which spaces around it are off; NULL stays NULL.
 
@@ -192,6 +198,13 @@ def file_decimal(columns: Iterable[Shapes], sep: str) -> str:
         return "," if proofs == {","} else "."
     commas = any(Shape.COMMA_OR_GROUP in shapes.all and shapes.ambiguous for shapes in columns)
     return "," if commas and sep == ";" else "."
+
+
+def _is_number(token: str) -> bool:
+    try:
+        return not math.isnan(float(token))
+    except ValueError:
+        return False
 
 
 def _allowed(thousands: str) -> set[Shape]:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import InputError, MissingExtraError
-from takifugu.problems.findings import NoValue
 from takifugu.tables.engine import attempt
+from takifugu.tables.missing import lacking, present, refusal
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Table
 
@@ -34,7 +34,7 @@ def stream(
         columns: the columns that are wanted, by default all.
         reading: as for `takifugu.tables.open.open_table`.
         needed: columns without whose values a row is no use. Rows that lack one are dropped, or refused with their
-            number before the first batch, as `reading.missing` says; `lacking` tells how many there are.
+            number before the first batch, as `reading.missing` says; `takifugu.tables.missing.lacking` counts them.
     """
     table = Table(source, reading)
     chosen = table.columns if columns is None else list(columns)
@@ -46,39 +46,6 @@ def stream(
     return _batches(table, chosen, needed)
 
 
-def lacking(table: Table, needed: Sequence[str]) -> NoValue | None:
-    """How many rows lack a needed value, as a finding; None where no row does."""
-    import narwhals as nw
-
-    there = _present(table, needed).cast(nw.Int64).sum()
-    answer = table.collect(table.frame.select(nw.len().alias("rows"), there.alias("complete")))
-    (rows,), (good,) = answer["rows"], answer["complete"]
-    missing = int(rows) - int(good or 0)
-    return NoValue(tuple(needed), missing) if missing else None
-
-
-def refusal(rows: int, needed: Sequence[str]) -> str:
-    """The sentence that meets missing values where they are to be refused."""
-    names = ", ".join(repr(name) for name in needed)
-    return (
-        f"{rows} row{'s' * (rows != 1)} ha{'ve' if rows != 1 else 's'} no value in {names}, and missing values are to "
-        f"be refused: fill or remove those rows, or drop them with missing='drop'"
-    )
-
-
-def _present(table: Table, needed: Sequence[str]) -> "nw.Expr":
-    """Whether a row has all its needed values; NaN is none."""
-    import narwhals as nw
-
-    tests = []
-    for name in needed:
-        value = nw.col(name)
-        tests.append(~value.is_null())
-        if table.schema[name].is_float():
-            tests.append(~value.is_nan())
-    return nw.all_horizontal(*tests, ignore_nulls=True)  # what is null fails its own test before it
-
-
 def _batches(table: Table, columns: list[str], needed: Sequence[str]) -> "Iterator[nw.DataFrame[Any]]":
     import narwhals as nw
 
@@ -86,7 +53,7 @@ def _batches(table: Table, columns: list[str], needed: Sequence[str]) -> "Iterat
         import pyarrow as pa
     except ImportError:
         raise MissingExtraError("rows are handed over with PyArrow: pip install 'takifugu[files]'") from None
-    frame = table.frame.filter(_present(table, needed)) if needed else table.frame
+    frame = table.frame.filter(present(table, needed)) if needed else table.frame
     for batch in _arrow(table, frame.select(columns)):
         for start in range(0, batch.num_rows, _ROWS):
             rows = pa.Table.from_batches([batch.slice(start, _ROWS)])

@@ -52,7 +52,7 @@ def read_text(space: Workspace, paths: Sequence[str], reading: Reading, *, shown
                 f"those that do"
             )
     raw = _raw(parts)
-    cells, why = attempt(lambda: scan(space.connection, raw, [_undecided(reading, column) for column in names]))
+    cells, why = attempt(lambda: scan(space.connection, raw, [_tokens(reading, column) for column in names]))
     if cells is None:
         raise InputError(_broken(parts, shown) or f"{shown} cannot be read: {why}")
     by_default = file_decimal((found.shapes for found in cells), parts[0].layout.sep)
@@ -78,7 +78,7 @@ def read_text(space: Workspace, paths: Sequence[str], reading: Reading, *, shown
         skip=reading.skip if reading.header is False else layout.lines - layout.header_lines,
         decimal=forced or decided.decimal,
     )
-    return TextTable(_typed(raw, names, columns, cells, reading), findings_of(decided, reading), resolved)
+    return TextTable(_typed(raw, names, columns, cells), findings_of(decided, reading), resolved)
 
 
 def _part(space: Workspace, path: str, reading: Reading, where: str) -> Part:
@@ -118,36 +118,21 @@ def _raw(parts: list[Part]) -> str:
     )
 
 
-def _typed(raw: str, names: Sequence[str], columns: Sequence[Column], cells: Sequence[Cells], reading: Reading) -> str:
+def _typed(raw: str, names: Sequence[str], columns: Sequence[Column], cells: Sequence[Cells]) -> str:
     """The statement that yields every column under its name and of its type."""
     made = []
     for place, (name, column, found) in enumerate(zip(names, columns, cells, strict=True)):
         whole = f"ltrim(c{place})" if found.indented else f"c{place}"
         value = column.sql(whole if column.kind == "text" else trimmed(place))
-        missing = among(trimmed(place), _decided(reading, name, column))
-        made.append(f"CASE WHEN {missing} THEN NULL ELSE {value} END AS {quoted(name)}")
+        if missing := column.missing(found.tokens):
+            value = f"CASE WHEN {among(trimmed(place), missing)} THEN NULL ELSE {value} END"
+        made.append(f"{value} AS {quoted(name)}")
     return f"SELECT {', '.join(made)} FROM ({raw})"
 
 
-def _undecided(reading: Reading, column: str) -> tuple[str, ...]:
+def _tokens(reading: Reading, column: str) -> tuple[str, ...]:
     """All texts that count as missing while the type of the column is being decided."""
     return tuple(dict.fromkeys([*reading.missing_texts, *(str(s).strip() for s in reading.sentinels_of(column))]))
-
-
-def _decided(reading: Reading, name: str, column: Column) -> tuple[str, ...]:
-    """Those that become NULL here; a number among the sentinels of a column of numbers is compared as one later."""
-    tokens = _undecided(reading, name)
-    if column.kind not in ("whole", "real"):
-        return tokens
-    return tuple(token for token in tokens if token in reading.missing_texts or not _is_number(token))
-
-
-def _is_number(token: str) -> bool:
-    try:
-        float(token)
-    except ValueError:
-        return False
-    return True
 
 
 def _broken(parts: Sequence[Part], shown: str) -> str | None:

@@ -16,8 +16,9 @@ from takifugu.releases.doors.frames import Columns, assembled, numbers, protecte
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import check_others
 from takifugu.tables.formats import PARQUET
+from takifugu.tables.missing import lacking
 from takifugu.tables.reading import Reading
-from takifugu.tables.stream import lacking, stream
+from takifugu.tables.stream import stream
 from takifugu.tables.table import Table
 
 Progress = Callable[[int, int | None], None]
