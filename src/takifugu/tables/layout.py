@@ -38,6 +38,10 @@ class _Record:
     first: int  # the line it begins on, from 0
     end: int  # the line after it
 
+    @property
+    def blank(self) -> bool:
+        return not any(field.strip() for field in self.fields)
+
 
 @dataclass(frozen=True)
 class _Candidate:
@@ -110,17 +114,17 @@ def _records(text: str, sep: str, complete: bool, skip: int) -> list[_Record]:
 
 
 def _candidate(records: list[_Record], sep: str, reading: Reading) -> _Candidate | None:
-    widths = Counter(len(record.fields) for record in records if any(record.fields))
+    widths = Counter(len(record.fields) for record in records if not record.blank)
     if not widths:
         return None
     width = max(widths, key=lambda w: (widths[w], w))
     if reading.skip is not None or reading.header is False:
-        header = next(place for place, record in enumerate(records) if any(record.fields))
+        header = next(place for place, record in enumerate(records) if not record.blank)
         width = len(records[header].fields)
     else:
         header = _header(records, width)
     below = [len(record.fields) == width for record in records[header:] if record.fields]
-    titles = sum(any(record.fields) for record in records[:header])
+    titles = sum(not record.blank for record in records[:header])
     if titles > _TITLES or (titles and all(is_numeral(field) for field in records[header].fields)):
         return None
     return _Candidate(sep, width, header, titles, sum(below) / len(below))
@@ -132,11 +136,12 @@ def _header(records: list[_Record], width: int) -> int:
     Where narrower lines and then an empty one stand above, the table begins after the empty line: "Made on Monday,
     by hand" is as wide as a table of two columns.
     """
-    header = next(place for place, record in enumerate(records) if _fits(record, width))
+    wide = [place for place, record in enumerate(records) if len(record.fields) == width and not record.blank]
+    header = next((place for place in wide if _fits(records[place], width)), wide[0])
     if header == 0:
         return 0
     for place in range(header, min(len(records), _TITLES) - 1):
-        if not any(records[place].fields) and _fits(records[place + 1], width):
+        if records[place].blank and _fits(records[place + 1], width):
             return place + 1
     return header
 
@@ -147,7 +152,6 @@ def _fits(record: _Record, width: int) -> bool:
 
 
 def _layout(found: _Candidate, records: list[_Record], reading: Reading, where: str) -> Layout:
-    titles = sum(any(record.fields) for record in records[: found.header])
     if reading.header is False:
         names = [""] * found.width
         lines = records[found.header].first
@@ -158,7 +162,7 @@ def _layout(found: _Candidate, records: list[_Record], reading: Reading, where: 
     names = [name or f"column{place}" for place, name in enumerate(names, 1)]
     check_names(names, where)
     own = lines - records[found.header].first
-    return Layout(found.sep, found.width, titles, own, lines, tuple(names), unnamed)
+    return Layout(found.sep, found.width, found.titles, own, lines, tuple(names), unnamed)
 
 
 def check_names(names: list[str], where: str) -> None:

@@ -15,6 +15,8 @@ def lacking(table: "Table", needed: Sequence[str]) -> NoValue | None:
     """How many rows lack a needed value, as a finding; None where no row does."""
     import narwhals as nw
 
+    if not needed:
+        return None
     there = present(table, needed).cast(nw.Int64).sum()
     answer = table.collect(table.frame.select(nw.len().alias("rows"), there.alias("complete")))
     (rows,), (good,) = answer["rows"], answer["complete"]
