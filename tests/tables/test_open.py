@@ -43,29 +43,19 @@ def messy(request, tmp_path):
     return path, wanted
 
 
-def test_a_messy_file_is_the_table_that_is_meant(messy):
+def test_a_messy_file_is_the_table_that_is_meant(messy, monkeypatch):
+    """Counted and streamed, the same cells of the same types; and what was decided can be repeated."""
+    monkeypatch.setattr("takifugu.tables.stream._ROWS", 2)
     path, wanted = messy
     table = open_table(path, reading=Reading(**wanted.said))
-    assert cells(table) == wanted.expected
-    assert [[type(cell) for cell in column] for column in cells(table).values()] == [
+    found = cells(table)
+    assert found == wanted.expected
+    assert [[type(cell) for cell in column] for column in found.values()] == [
         [type(cell) for cell in column] for column in wanted.expected.values()
     ]
     assert tuple(finding.kind for finding in table.findings) == wanted.kinds
     assert all(MARKER not in str(finding.to_dict()) for finding in table.findings)
-
-
-def test_counting_and_streaming_see_the_same_cells(messy, monkeypatch):
-    monkeypatch.setattr("takifugu.tables.stream._ROWS", 2)
-    path, wanted = messy
-    table = open_table(path, reading=Reading(**wanted.said))
-    again = streamed(path, reading=Reading(**wanted.said))
-    assert again == streamed(table) == cells(table) == wanted.expected
-
-
-def test_what_was_decided_can_be_repeated(messy):
-    path, wanted = messy
-    table = open_table(path, reading=Reading(**wanted.said))
-    assert cells(open_table(path, reading=table.read_as)) == wanted.expected
+    assert streamed(path, reading=table.read_as) == streamed(table) == wanted.expected
 
 
 def test_a_table_is_opened_once_for_all_doors(tmp_path):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from takifugu.tables.engine import text
-from takifugu.tables.shapes import Shape, Shapes, shape_sql
+from takifugu.tables.shapes import Shape, Shapes, bare_sql, shape_sql
 
 _SAMPLE = 20_000  # rows that show which columns are plainly text, before all rows are asked about the others
 _AT_ONCE = 100  # columns in one statement
@@ -52,11 +52,11 @@ def _tally(
     """Columns whose shapes are settled are asked about the rest alone."""
     found: list[Cells] = []
     for chosen in _portions(list(settled)):
-        answers = _ask(connection, rows, chosen, [_questions(p, tokens[p], settled[p]) for p in chosen])
+        answers = _ask(connection, rows, chosen, [_questions(p, tokens[p], settled[p]) for p in chosen], tokens)
         missing = [place for place, (_, _, count) in zip(chosen, answers, strict=True) if count]
         # Each text is counted only where there is any: a histogram by the engine takes gigabytes.
         texts = [[f"count(*) FILTER (WHERE t{p} = {text(token)})" for token in tokens[p]] for p in missing]
-        counts = dict(zip(missing, _ask(connection, rows, missing, texts) if missing else [], strict=True))
+        counts = dict(zip(missing, _ask(connection, rows, missing, texts, tokens) if missing else [], strict=True))
         for place, (bits, indented, _) in zip(chosen, answers, strict=True):
             tally = Counter({t: n for t, n in zip(tokens[place], counts.get(place, ()), strict=False) if n})
             found.append(Cells(settled[place] or Shapes.of(bits), bool(indented), tally))
@@ -64,17 +64,30 @@ def _tally(
 
 
 def _questions(place: int, tokens: Sequence[str], settled: Shapes | None) -> list[str]:
-    missing = among(f"t{place}", tokens)
-    value = f"CASE WHEN {missing} THEN NULL ELSE t{place} END"
-    bits = f"bit_or({shape_sql(value)})" if settled is None else "0"
-    return [bits, f"bool_and(prefix(c{place}, ' '))", f"count(*) FILTER (WHERE {missing})"]
+    bits = f"bit_or({shape_sql(f't{place}', f'n{place}')})" if settled is None else "0"
+    return [bits, f"bool_and(prefix(c{place}, ' '))", f"count(*) FILTER (WHERE {among(f't{place}', tokens)})"]
 
 
-def _ask(connection: Any, rows: str, places: Sequence[int], questions: Sequence[Sequence[str]]) -> list[list[Any]]:
-    """One answer to each question about each column, in one pass."""
+def _ask(
+    connection: Any,
+    rows: str,
+    places: Sequence[int],
+    questions: Sequence[Sequence[str]],
+    tokens: Sequence[tuple[str, ...]],
+) -> list[list[Any]]:
+    """One answer to each question about each column, in one pass.
+
+    The questions may speak of c, a cell; t, the cell without spaces around it; and n, that without a percent sign,
+    NULL where it is missing.
+    """
     inner = ", ".join(f"c{place}, {trimmed(place)} AS t{place}" for place in places)
+    bare = ", ".join(
+        f"CASE WHEN {among(f't{p}', tokens[p])} THEN NULL ELSE {bare_sql(f't{p}')} END AS n{p}" for p in places
+    )
     asked = ", ".join(question for mine in questions for question in mine)
-    ((*answers,),) = connection.execute(f"SELECT {asked} FROM (SELECT {inner} FROM ({rows}))").fetchall()
+    ((*answers,),) = connection.execute(
+        f"SELECT {asked} FROM (SELECT *, {bare} FROM (SELECT {inner} FROM ({rows})))"
+    ).fetchall()
     return [[answers.pop(0) for _ in mine] for mine in questions]
 
 

@@ -159,18 +159,16 @@ class Column:
         return f"CAST({cell} AS {'BIGINT' if self.kind == 'whole' else 'DOUBLE'})"
 
 
-def shape_sql(cell: str) -> str:
-    """The SQL of the bit of a cell's shape; NULL for a cell without a value."""
-    number = f"rtrim(rtrim({cell}, '%'), {text(_SPACES)})"
+def bare_sql(cell: str) -> str:
+    """The SQL of a cell without its percent sign."""
+    return f"CASE WHEN suffix({cell}, '%') THEN rtrim(rtrim({cell}, '%'), {text(_SPACES)}) ELSE {cell} END"
 
-    def bit(value: str, higher: int) -> str:
-        tried = " ".join(f"WHEN regexp_full_match({value}, {text(p)}) THEN {1 << (s + higher)}" for s, p in _ORDERED)
-        return f"CASE {tried} ELSE {1 << (Shape.TEXT + higher)} END"
 
-    return (
-        f"CASE WHEN {cell} IS NULL THEN NULL WHEN suffix({cell}, '%') THEN {bit(number, _PERCENT)} "
-        f"ELSE {bit(cell, 0)} END"
-    )
+def shape_sql(cell: str, bare: str) -> str:
+    """The SQL of the bit of a cell's shape, given its `bare_sql` too; NULL where that is."""
+    tried = " ".join(f"WHEN regexp_full_match({bare}, {text(p)}) THEN {1 << shape}" for shape, p in _ORDERED)
+    higher = f"CASE WHEN suffix({cell}, '%') THEN {1 << _PERCENT} ELSE 1 END"
+    return f"CASE WHEN {bare} IS NULL THEN NULL {tried} ELSE {1 << Shape.TEXT} END * {higher}"
 
 
 def column_of(shapes: Shapes, *, decimal: str, thousands: str | None) -> Column:
