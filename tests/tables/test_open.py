@@ -328,9 +328,9 @@ def test_a_stream_and_a_question_do_not_stand_in_each_others_way(tmp_path):
     (tmp_path / "a.csv").write_text("x\n" + "\n".join(map(str, range(100_000))) + "\n")
     table = Table(tmp_path / "a.csv")
     rows = stream(table)
-    next(rows)
+    first = next(rows)
     assert table.row_count() == 100_000
-    assert sum(map(len, rows)) == 100_000 - (1 << 16)
+    assert len(first) + sum(map(len, rows)) == 100_000
 
 
 def test_the_reader_agrees_with_pythons_own(tmp_path):

@@ -35,6 +35,7 @@ class Shape(IntEnum):
     TEXT = 16
 
 
+OTHER = 17  # the bit of a shape that was not expected
 _PERCENT = 32  # the bit of a shape with a percent sign is this much higher
 _SIGN = "[+-]?"
 _GROUP = "[1-9][0-9]{0,2}"
@@ -90,6 +91,11 @@ class Shapes:
             frozenset(shape for shape in Shape if bits >> shape & 1),
             frozenset(shape for shape in Shape if bits >> (shape + _PERCENT) & 1),
         )
+
+    @staticmethod
+    def surprising(bits: int | None) -> bool:
+        """Whether the engine met a shape that it was not told to expect."""
+        return bool((bits or 0) & (1 << OTHER | 1 << OTHER + _PERCENT))
 
     @property
     def all(self) -> frozenset[Shape]:
@@ -164,11 +170,19 @@ def bare_sql(cell: str) -> str:
     return f"CASE WHEN suffix({cell}, '%') THEN rtrim(rtrim({cell}, '%'), {text(_SPACES)}) ELSE {cell} END"
 
 
-def shape_sql(cell: str, bare: str) -> str:
-    """The SQL of the bit of a cell's shape, given its `bare_sql` too; NULL where that is."""
-    tried = " ".join(f"WHEN regexp_full_match({bare}, {text(p)}) THEN {1 << shape}" for shape, p in _ORDERED)
+def shape_sql(cell: str, bare: str, expected: Iterable[Shape] = tuple(Shape)) -> str:
+    """The SQL of the bit of a cell's shape, given its `bare_sql` too; NULL where that is.
+
+    A cell of none of the shapes that are expected gets the bit `OTHER`. The patterns of two shapes have no cell in
+    common but for 1.234 and 1,234, whose own shapes are tried before the general ones.
+    """
+    wanted = set(expected)
+    wanted |= {Shape.POINT_OR_GROUP} if Shape.POINT in wanted else set()
+    wanted |= {Shape.COMMA_OR_GROUP} if Shape.COMMA in wanted else set()
+    left = Shape.TEXT if Shape.TEXT in wanted else OTHER
+    tried = " ".join(f"WHEN regexp_full_match({bare}, {text(p)}) THEN {1 << s}" for s, p in _ORDERED if s in wanted)
     higher = f"CASE WHEN suffix({cell}, '%') THEN {1 << _PERCENT} ELSE 1 END"
-    return f"CASE WHEN {bare} IS NULL THEN NULL {tried} ELSE {1 << Shape.TEXT} END * {higher}"
+    return f"CASE WHEN {bare} IS NULL THEN NULL {tried} ELSE {1 << left} END * {higher}"
 
 
 def column_of(shapes: Shapes, *, decimal: str, thousands: str | None) -> Column:
