@@ -68,8 +68,11 @@ def _arrow(table: Table, frame: "nw.LazyFrame[Any]") -> Iterator[Any]:
     relation: Any = frame.to_native()
     if table.space is not None:
         # On a connection of its own: a stream that is not finished must not stand in the way of a question.
-        relation = table.space.connection.cursor().sql(relation.sql_query())
-    start = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch  # the older name
+        connection = table.space.connection.cursor()  # held by its name: a relation may outlive its connection
+        relation = connection.sql(relation.sql_query())
+    # DuckDB renamed it; only what the class has is asked for, since a relation takes other names for its columns.
+    name = "to_arrow_reader" if hasattr(type(relation), "to_arrow_reader") else "fetch_arrow_reader"
+    start = getattr(relation, name)
     reader: Any = None
     reader, why = attempt(lambda: start(_ROWS))
     batch: Any = None
