@@ -172,6 +172,7 @@ BROKEN = {
     "one name twice": (f"{MARKER},x,{MARKER}\n1,2,3\n", "a.csv", "one name.* for its columns 1 and 3"),
     "names but for capitals": (f"{MARKER},{MARKER.upper()}\n1,2\n", "a.csv", "columns 1 and 2"),
     "a byte of nothing": (f"name,age\n{MARKER}\0,3\n", "a.csv", "bytes that no text has"),
+    "rubbish": (bytes(range(1, 31)) + b"\xff\xfe" + MARKER.encode(), "a.csv", "bytes that no text has"),
     "nothing": ("", "a.csv", "is empty"),
     "empty lines alone": ("\n\n \n", "a.csv", "is empty"),
     "not gzip": (f"name,age\n{MARKER},3\n", "a.csv.gz", "not that of a gzip file"),

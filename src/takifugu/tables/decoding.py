@@ -12,7 +12,8 @@ from takifugu.tables.formats import compression
 
 _CHUNK = 1 << 20
 HEAD = 1 << 19  # characters that are looked at to find the separator and the header
-_CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\v\x1a"))  # no text has them, except in UTF-16
+_NEVER = b"\x00\x1f"  # no text has them but in UTF-16; the second stands for a separator in `layout`
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\v\x1a"))  # beside bytes that are no UTF-8, these mean it is no text
 _MARKS = (  # the longer first: a UTF-32 mark begins like one of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -41,23 +42,23 @@ def survey(path: str, forced: str | None) -> Survey:
     ends = _LineEnds()
     valid = True
     decoder = codecs.getincrementaldecoder(guess)()
-    seven_holes = False  # a byte that cp1252 leaves undefined
+    holes = controls = False  # a byte that cp1252 leaves undefined; one that steers a terminal
     with _bytes(path) as file:
         for chunk in iter(lambda: file.read(_CHUNK), b""):
-            if not wide and len(chunk.translate(None, _CONTROL)) != len(chunk):
-                raise InputError(
-                    f"the file {path!r} cannot be read: it holds bytes that no text has. Save it as CSV in UTF-8, or "
-                    f"name its encoding if it is a text in UTF-16"
-                )
+            if not wide and any(byte in chunk for byte in _NEVER):
+                raise InputError(_no_text(path))
             ends.see(chunk)
-            seven_holes = seven_holes or any(byte in chunk for byte in b"\x81\x8d\x8f\x90\x9d")
+            controls = controls or len(chunk.translate(None, _CONTROL)) != len(chunk)
+            holes = holes or any(byte in chunk for byte in b"\x81\x8d\x8f\x90\x9d")
             valid = valid and _decodes(decoder, chunk)
     valid = valid and _decodes(decoder, b"", final=True)
     if valid:
         return Survey(guess, mark is not None, ends.uniform and not wide)
     if forced is not None or mark is not None:
         raise InputError(f"the file {path!r} cannot be read: it is not a text in {guess}, name another encoding")
-    return Survey("latin-1" if seven_holes else "cp1252", False, False)
+    if controls:
+        raise InputError(_no_text(path))
+    return Survey("latin-1" if holes else "cp1252", False, False)
 
 
 def head(path: str, encoding: str) -> tuple[str, bool]:
@@ -105,6 +106,13 @@ class _LineEnds:
     @property
     def uniform(self) -> bool:
         return self._returns == self._both and self._feeds in ((self._both,) if self._both else (self._feeds,))
+
+
+def _no_text(path: str) -> str:
+    return (
+        f"the file {path!r} cannot be read: it holds bytes that no text has. Save it as CSV in UTF-8, or name its "
+        f"encoding if it is a text in UTF-16"
+    )
 
 
 def _named(forced: str, mark: str | None) -> str:

@@ -84,7 +84,7 @@ def broken_line(file: Iterable[str], layout: Layout) -> int | None:
             if line >= layout.lines and fields and (len(fields) < layout.width or any(extra)):
                 return line + 1
             line = reader.line_num
-    except csv.Error:
+    except csv.Error:  # a quote that does not end, or a field beyond the limit of `csv.field_size_limit`
         return line + 1
     return None
 

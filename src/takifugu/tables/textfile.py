@@ -143,7 +143,8 @@ def _broken(parts: Sequence[Part], shown: str) -> str | None:
         if line is not None:
             where = shown if len(parts) == 1 else f"the file {part.path!r}"
             return (
-                f"{where} cannot be read: line {line} does not have {part.layout.width} fields like the header, or a "
-                f"quote in it does not end where the field does. Mend that line; it is not shown, for it is a record"
+                f"{where} cannot be read: line {line} does not have {part.layout.width} fields like the header, a "
+                f"quote in it does not end where the field does, or it is too long. Mend that line; it is not shown, for "
+                f"it is a record"
             )
     return None
