@@ -13,6 +13,7 @@ from takifugu.problems.answer import Answer
 from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue, ScarceRows
 from takifugu.queries.binned import Binned
 from takifugu.tables.count import Overview, Subset
+from takifugu.tables.reading import Reading
 from takifugu.tables.table import Secret, Table, listed
 
 FEW = 100  # rows below which a secret's prior is called uncertain
@@ -151,7 +152,14 @@ class CellQuery(Protocol):
 
 @overload
 def fit_priors(
-    table: Any, *, secret: str, query: Query, secrets: Iterable[Any] | None = None, known: None = None, few: None = None
+    table: Any,
+    *,
+    secret: str,
+    query: Query,
+    secrets: Iterable[Any] | None = None,
+    known: None = None,
+    few: None = None,
+    reading: Reading | None = None,
 ) -> Priors: ...
 @overload
 def fit_priors(
@@ -162,6 +170,7 @@ def fit_priors(
     secrets: Iterable[Any] | None = None,
     known: Sequence[str | Binned] | None = None,
     few: str | None = None,
+    reading: Reading | None = None,
 ) -> Any: ...
 def fit_priors(
     table: Any,
@@ -171,6 +180,7 @@ def fit_priors(
     secrets: Iterable[Any] | None = None,
     known: Sequence[str | Binned] | None = None,
     few: str | None = None,
+    reading: Reading | None = None,
 ) -> Any:
     """What an adversary who knows the table would expect of the answer, for each secret.
 
@@ -183,6 +193,7 @@ def fit_priors(
         secrets: the values of the secret to fit, by default all. Text matches numbers: '1' stands for 1.
         known: columns that the adversary may know of the person, or `binned` ones. There is then one belief for
             every combination of their values, and of the values of each of their subsets, down to nothing known.
+        reading: what is known of a file's form (separators, decimals, missing values), as the reader takes it.
         few: "allow" lets secrets with fewer than 5 rows be used without confidence.
 
     Returns:
@@ -202,15 +213,18 @@ def fit_priors(
         raise InputError(f"query must be a Raw, Row, Mean, GP or BNN, such as Raw('age'); got {query!r}")
     if few not in (None, "allow"):
         raise InputError(f"few must be None or 'allow', got {few!r}")
+    source = Table(table, reading)
     if known is None:
-        found = query.priors(Table(table), secret, secrets)
+        found = query.priors(source, secret, secrets)
+        found.findings = (*source.findings, *found.findings)
         every: Iterable[Priors] = [found]
     else:
         if not isinstance(query, CellQuery):
             raise InputError("what the adversary knows can be given for Raw and Row: leave `known` out")
         if isinstance(known, str | Binned) or not isinstance(known, Sequence):
             raise InputError(f"known must be a list of columns, such as ['sex']; got {known!r}")
-        every = beliefs = query.beliefs(Table(table), secret, secrets, known)
+        every = beliefs = query.beliefs(source, secret, secrets, known)
+        beliefs.findings = (*source.findings, *beliefs.findings)
     for priors in every:
         if few is None and not priors.label:
             priors.scarce = tuple(name for name, rows in priors.rows.items() if rows < SCARCE)
