@@ -11,6 +11,7 @@ from takifugu.errors import CalibrationError, InputError
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms import get_mechanism
 from takifugu.mechanisms.base import RPP, Binding, Mechanism
+from takifugu.mechanisms.binding import is_enough, proved_noise
 from takifugu.mechanisms.losses import Losses
 from takifugu.mechanisms.worst import largest_loss
 from takifugu.problems.beliefs import Belief, beliefs_from
@@ -91,12 +92,18 @@ class Calibration:
     def meets_budget(self) -> bool:
         """Whether the noise is seen, once more, to be enough for every pair and belief.
 
-        A release asks this, since a calibration may come from a file that somebody has changed. For a proof see
-        `takifugu.certify`.
+        A release asks this, since a calibration may come from a file that somebody has changed. The pair closest to
+        the limit is decided in ball arithmetic, the others in floats; for a proof of all see `takifugu.certify`.
         """
         name, options = ("exact", {}) if self.guarantee == RPP else (self.mechanism, dict(self.options))
         here, budget = Binding(self.variance * (1 + 2**-50), None), self.epsilon * (1 + 1e-9)
-        return _over_beliefs(get_mechanism(name, options), self.beliefs, self.pairs, self.alpha, budget, here) == here
+        if _over_beliefs(get_mechanism(name, options), self.beliefs, self.pairs, self.alpha, budget, here) != here:
+            return False
+        if self.guarantee != RPP or math.isinf(self.theta):
+            return True
+        priors = [[belief[secret] for secret in self.pairs.secrets] for belief in self.beliefs]
+        worst = largest_loss(priors, self.pairs, alpha=self.alpha, theta=self.theta)
+        return is_enough(priors, worst, alpha=self.alpha, epsilon=self.epsilon, theta=self.theta)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values for JSON; no float loses a bit. It holds the priors: keep it private.
@@ -198,11 +205,13 @@ def calibrate(
         # The bound promises it; the exact divergence makes sure, rounding included.
         found = _over_beliefs(get_mechanism("exact", {}), beliefs, wanted, alpha, epsilon, found)
     theta = _root_above(found.variance)
+    priors_of = [[belief[secret] for secret in wanted.secrets] for belief in beliefs]
     if found.pair is None or (rule.name != "exact" and math.isfinite(theta)):
-        priors_of = [[belief[secret] for secret in wanted.secrets] for belief in beliefs]
         i, j = largest_loss(priors_of, wanted, alpha=alpha, theta=theta)
     else:
         i, j = found.pair
+    if rule.guarantee == RPP and math.isfinite(theta):
+        theta = proved_noise(priors_of, (i, j), alpha=alpha, epsilon=epsilon, theta=theta)
     return Calibration(
         theta=theta,
         alpha=alpha,
