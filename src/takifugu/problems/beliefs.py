@@ -4,6 +4,8 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
 
@@ -59,12 +61,7 @@ def beliefs_from(priors: Any) -> tuple[Belief, ...]:
                     f"the prior of {secret!r} must be a Mixture, got {type(prior).__name__}: make one with "
                     f"Mixture.gaussian, Mixture.empirical or Mixture.fit"
                 )
-            reach = max(float(abs(prior.means).max()), float(prior.stds.max()))
-            if reach > _LARGEST:
-                raise InputError(
-                    f"the prior of {secret!r} reaches {reach:g}, and above {_LARGEST:g} a variance leaves the range of "
-                    f"numbers here: use a larger unit"
-                )
+        _require_room(belief)
         beliefs.append(Belief(belief))
     if not beliefs or not beliefs[0]:
         raise InputError("priors is empty: give at least two secrets with a Mixture each")
@@ -75,3 +72,17 @@ def beliefs_from(priors: Any) -> tuple[Belief, ...]:
                 f"every belief must be about the same secrets; not in all of them: {sorted(odd, key=repr)}"
             )
     return tuple(beliefs)
+
+
+def _require_room(belief: Mapping[Any, Mixture]) -> None:
+    """No number so large that a variance leaves the range of floats; all priors at once, for there may be a million."""
+    numbers = [array for prior in belief.values() for array in (prior.means, prior.stds)]
+    if not numbers or float(np.abs(np.concatenate(numbers)).max()) <= _LARGEST:
+        return
+    for secret, prior in belief.items():
+        reach = max(float(abs(prior.means).max()), float(prior.stds.max()))
+        if reach > _LARGEST:
+            raise InputError(
+                f"the prior of {secret!r} reaches {reach:g}, and above {_LARGEST:g} a variance leaves the range of "
+                f"numbers here: use a larger unit"
+            )

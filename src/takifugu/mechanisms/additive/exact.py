@@ -2,7 +2,9 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from takifugu.divergences.line.general import divergence
 from takifugu.laws.mixture import Mixture
@@ -10,6 +12,9 @@ from takifugu.mechanisms.additive.closed_form import closed_form
 from takifugu.mechanisms.base import Binding, Mechanism, Priors
 from takifugu.mechanisms.search import least_variance
 from takifugu.problems.pairs import Pairs
+
+if TYPE_CHECKING:
+    from takifugu.mechanisms.screen.loop import Screen
 
 # The share of the budget left for rounding in the divergence itself, so that a proof in ball arithmetic succeeds.
 # Searches aim for the whole of it; a pair that is only looked at may use all but a quarter.
@@ -57,12 +62,26 @@ class Exact(Mechanism):
         self, priors: Priors, pairs: Pairs, *, alpha: float, epsilon: float, floor: float = 0.0
     ) -> Binding:
         """The least variance for all pairs at once."""
-        from takifugu.mechanisms.screen.gaussians import least_variance_of_gaussians
-        from takifugu.mechanisms.screen.mixtures import least_variance_of_mixtures
+        from takifugu.mechanisms.screen.extremes import extreme_laws
+        from takifugu.mechanisms.screen.gaussians import GaussianScreen
+        from takifugu.mechanisms.screen.loop import least_variance_with
+        from takifugu.mechanisms.screen.mixtures import MixtureScreen
 
-        if all(prior.is_gaussian for prior in priors):
-            together, margin = least_variance_of_gaussians, _GAUSSIAN_MARGIN
+        laws = [prior.simplified() for prior in priors]
+        places = extreme_laws(laws) if pairs.is_every else np.arange(len(laws))
+        if len(places) < 2:
+            return Binding(floor, None)
+        if len(places) < len(laws):
+            laws, pairs = [laws[place] for place in places], Pairs(range(len(places)))
+        gaussian = all(len(law) == 1 for law in laws)
+        accept = epsilon * (1 - (_GAUSSIAN_MARGIN if gaussian else _MIXTURE_MARGIN) / 4)
+        screen: Screen
+        if gaussian:
+            screen = GaussianScreen(laws, alpha=alpha, accept=accept)
         else:
-            together, margin = least_variance_of_mixtures, _MIXTURE_MARGIN
-        accept = epsilon * (1 - margin / 4)
-        return together(self, priors, pairs, alpha=alpha, epsilon=epsilon, accept=accept, floor=floor)
+            screen = MixtureScreen(laws, alpha=alpha, epsilon=epsilon)
+        found = least_variance_with(screen, self, laws, pairs, alpha=alpha, epsilon=epsilon, accept=accept, floor=floor)
+        if found.pair is None:
+            return found
+        i, j = found.pair
+        return Binding(found.variance, (int(places[i]), int(places[j])))
