@@ -1,6 +1,7 @@
 """The least noise there is: the Rényi divergence itself, inverted."""
 
 import math
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -65,7 +66,7 @@ class Exact(Mechanism):
         from takifugu.mechanisms.screen.extremes import extreme_laws
         from takifugu.mechanisms.screen.gaussians import GaussianScreen
         from takifugu.mechanisms.screen.loop import least_variance_with
-        from takifugu.mechanisms.screen.mixtures import MixtureScreen
+        from takifugu.mechanisms.screen.mixtures import MixtureScreen, one_thread
 
         laws = [prior.simplified() for prior in priors]
         places = extreme_laws(laws) if pairs.is_every else np.arange(len(laws))
@@ -80,7 +81,11 @@ class Exact(Mechanism):
             screen = GaussianScreen(laws, alpha=alpha, accept=accept)
         else:
             screen = MixtureScreen(laws, alpha=alpha, epsilon=epsilon)
-        found = least_variance_with(screen, self, laws, pairs, alpha=alpha, epsilon=epsilon, accept=accept, floor=floor)
+        # Matrices this small are slower on several threads, by a factor of two where others want the cores too.
+        with nullcontext() if gaussian else one_thread():
+            found = least_variance_with(
+                screen, self, laws, pairs, alpha=alpha, epsilon=epsilon, accept=accept, floor=floor
+            )
         if found.pair is None:
             return found
         i, j = found.pair

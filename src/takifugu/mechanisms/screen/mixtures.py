@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 
 import numpy as np
 
@@ -31,12 +32,14 @@ class MixtureScreen(Screen):
         """See `Screen.bounds`."""
         rows, i_place = np.unique(i, return_inverse=True)
         columns, j_place = np.unique(j, return_inverse=True)
+        lead = self._components.of_rows(rows)
         losses = rough_losses(
-            self._components.of_rows(rows),
-            self._components.of_rows(columns),
+            lead,
+            lead if np.array_equal(rows, columns) else self._components.of_rows(columns),
             alpha=self._alpha,
             theta=math.sqrt(variance),
             tolerance=self._tolerance,
+            around=self.clear,
         )
         return losses[i_place.reshape(i.shape), j_place.reshape(j.shape)]
 
@@ -51,3 +54,11 @@ class MixtureScreen(Screen):
         for start in range(0, len(everyone), _SIDE):
             for other in range(0, len(everyone), _SIDE):
                 yield everyone[start : start + _SIDE, None], everyone[None, other : other + _SIDE]
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Linear algebra on a single thread, in this process and until the end of the block."""
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager[object] = threadpool_limits(limits=1, user_api="blas")
+    return limits
