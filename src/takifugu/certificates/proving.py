@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from takifugu._validation import real
 from takifugu.calibration import Calibration
 from takifugu.certificates.document import Certificate
 from takifugu.divergences.proved.balls import Enclosure
-from takifugu.divergences.proved.certified import Decision, decide, settle
-from takifugu.divergences.proved.effort import VERIFY_LIMIT, Effort
+from takifugu.divergences.proved.certified import Decision
+from takifugu.divergences.proved.effort import Effort, limit_for
+from takifugu.divergences.proved.family import Family
 from takifugu.documents import fields as form
 from takifugu.errors import CertificationError, InputError
 from takifugu.mechanisms import get_mechanism, list_mechanisms
@@ -58,31 +60,44 @@ def certify(calibration: Calibration) -> Certificate:
         nonce=random_bits.token_hex(32),
     )
     losses = []
+    families = [Family(laws, alpha=draft.alpha, theta=draft.theta) for laws in draft.beliefs]
     for b, i, j in draft.places:
-        p, q = draft.beliefs[b][i], draft.beliefs[b][j]
-        decision = decide(p, q, alpha=draft.alpha, epsilon=draft.epsilon, theta=draft.theta)
+        decision = families[b].settle(i, j, Enclosure(0.0, draft.epsilon))
         _require_proof(decision, draft, (b, i, j))
         losses.append(_with_room(decision.enclosure, draft.epsilon))
     return replace(draft, losses=tuple(losses))
 
 
-def verify(certificate: Certificate | str | os.PathLike[str], *, limit: int = VERIFY_LIMIT) -> Certificate:
+def verify(
+    certificate: Certificate | str | os.PathLike[str], *, limit: int | None = None, effort: float = 1.0
+) -> Certificate:
     """Prove a certificate again from its priors alone, and return it; no recorded figure is trusted.
 
     Raises `InputError` where the file is not a certificate, and `CertificationError` where its claim is false or could
-    not be proved within `limit` units of work (about a microsecond each): a large file may need more.
+    not be proved within a limit on work. The limit grows with the number of places and components in the file;
+    `effort` multiplies it for the patient, and `limit` replaces it (in units of about a microsecond).
     """
     if not isinstance(certificate, Certificate):
         if not isinstance(certificate, str | os.PathLike):
             raise InputError(f"verify takes a Certificate or the path of one, got {type(certificate).__name__}")
         certificate = Certificate.load(certificate)
-    certificate = Certificate.from_dict(certificate.to_dict())  # an object made by hand is held to the same form
+    else:
+        certificate = Certificate.from_dict(certificate.to_dict())  # one made by hand is held to the same form
     _require_full_promise(certificate.mechanism, certificate.guarantee)
-    effort = Effort(limit)
-    for place, loss in zip(certificate.places, certificate.losses, strict=True):
-        p, q = (certificate.beliefs[place[0]][k] for k in place[1:])
-        decision = settle(p, q, loss, alpha=certificate.alpha, theta=certificate.theta, effort=effort)
-        _require_proof(decision, certificate, place)
+    places = certificate.places
+    if limit is None:
+        factor = real("effort", effort, "a number above 0")
+        if factor <= 0:
+            raise InputError(f"effort must be a number above 0, got {effort!r}")
+        sizes = [[len(law) for law in laws] for laws in certificate.beliefs]
+        limit = math.ceil(factor * limit_for(sizes[b][i] + sizes[b][j] for b, i, j in places))
+    shared = Effort(limit)
+    families = [
+        Family(laws, alpha=certificate.alpha, theta=certificate.theta, effort=shared) for laws in certificate.beliefs
+    ]
+    for place, loss in zip(places, certificate.losses, strict=True):
+        b, i, j = place
+        _require_proof(families[b].settle(i, j, loss, enclose=False), certificate, place)
     return certificate
 
 

@@ -2,8 +2,6 @@
 
 import click
 
-from takifugu.divergences.proved.effort import VERIFY_LIMIT
-
 
 @click.command("verify")
 @click.argument("certificate", type=click.Path())
@@ -11,11 +9,16 @@ from takifugu.divergences.proved.effort import VERIFY_LIMIT
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
-    default=VERIFY_LIMIT,
-    show_default=True,
-    help="Units of work, about a microsecond each.",
+    help="Units of work, about a microsecond each; grows with the file by default.",
 )
-def command(certificate: str, public: str | None, limit: int) -> None:
+@click.option(
+    "--effort",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="A factor on the default limit, for the patient.",
+)
+def command(certificate: str, public: str | None, limit: int | None, effort: float) -> None:
     """Prove the CERTIFICATE again from its priors, trusting no figure in it.
 
     The exit status is 0 where it is proved, 1 where it is refuted or could not be proved, 2 where the file is bad.
@@ -23,7 +26,7 @@ def command(certificate: str, public: str | None, limit: int) -> None:
     from takifugu.certificates import RedactedCertificate, verify
 
     published = None if public is None else RedactedCertificate.load(public)
-    proved = verify(certificate, limit=limit)
+    proved = verify(certificate, limit=limit, effort=effort)
     if published is not None:
         proved.require_match(published)
     click.echo(
