@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-ROOMS = ("core", "fitting", "certified", "sampler", "tables", "explorer")
+ROOMS = ("core", "fitting", "certified", "scale", "sampler", "tables", "explorer")
 
 
 def main() -> None:
