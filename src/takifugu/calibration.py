@@ -19,6 +19,7 @@ from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms import get_mechanism, is_ours
 from takifugu.mechanisms.additive.exact import Exact
 from takifugu.mechanisms.base import Additive, Found, Mechanism, root_above
+from takifugu.mechanisms.binding import is_enough, proved_noise
 from takifugu.mechanisms.confidence import draws_needed
 from takifugu.mechanisms.evidence import Confidence, confident
 from takifugu.mechanisms.losses import Losses
@@ -171,8 +172,8 @@ class Calibration:
     def meets_budget(self) -> bool:
         """Whether the channel is seen, once more, to keep the promise for every pair and belief.
 
-        A release asks this, since a calibration may come from a file that somebody has changed. For a proof see
-        `takifugu.certify`.
+        A release asks this, since a calibration may come from a file that somebody has changed. The place closest to
+        the limit is decided in ball arithmetic, the others in floats; for a proof of all see `takifugu.certify`.
         """
         if isinstance(self.channel, FiniteChannel):
             return isinstance(self.guarantee, Renyi) and self._rule.is_kept(self.problem, self.guarantee, self.channel)
@@ -183,7 +184,12 @@ class Calibration:
             raise InputError(f"{self.mechanism!r} promises less than Rényi Pufferfish Privacy, which cannot be checked")
         here = self.variance * (1 + 2**-50)
         needed = rule.needed(self.problem, alpha=self.alpha, epsilon=self.epsilon * (1 + _ROOM), floor=here)
-        return needed.variance == here
+        if needed.variance != here:
+            return False
+        if not isinstance(self.guarantee, Renyi):
+            return True
+        closest = worst(self.problem, self.channel, alpha=self.alpha).place
+        return is_enough(self.problem, closest, alpha=self.alpha, epsilon=self.epsilon, theta=self.theta)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values for JSON; no float loses a bit. It holds the priors: keep it private.
@@ -358,13 +364,18 @@ def _checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> F
         return found  # `Optimal` proves what it returns
     if not isinstance(found.channel, GaussianNoise):
         raise CalibrationError(f"{rule.name!r} gave a {type(found.channel).__name__}, which is no channel known here")
-    if isinstance(rule, Exact) or not isinstance(rule.promise(asked), Renyi):
+    if not isinstance(rule.promise(asked), Renyi):
         return found
-    variance = found.channel.variance
-    needed = Exact().needed(problem, alpha=asked.alpha, epsilon=asked.epsilon, floor=variance)
-    if needed.variance > variance:
-        return Found(GaussianNoise(root_above(needed.variance)), needed.place)
-    return Found(found.channel)  # a bound knows which pair it asks most for, not which loses most
+    channel, place = found.channel, found.place
+    if not isinstance(rule, Exact):
+        needed = Exact().needed(problem, alpha=asked.alpha, epsilon=asked.epsilon, floor=channel.variance)
+        place = needed.place  # a bound knows which pair it asks most for, not which loses most
+        if place is not None:
+            channel = GaussianNoise(root_above(needed.variance))
+    if place is None:
+        place = worst(problem, channel, alpha=asked.alpha).place
+    theta = proved_noise(problem, place, alpha=asked.alpha, epsilon=asked.epsilon, theta=channel.theta)
+    return Found(GaussianNoise(theta), place)
 
 
 def sweep(

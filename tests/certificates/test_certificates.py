@@ -259,3 +259,31 @@ class TestRedacted:
         content = certify(calibrate(GAUSSIANS, alpha=2, epsilon=1)).redacted().to_dict()
         with pytest.raises(InputError):
             RedactedCertificate.load(written(tmp_path / "public.json", content | change))
+
+
+@pytest.fixture(scope="module")
+def family():
+    rng = np.random.default_rng(0)
+    priors = {i: Mixture.gaussian(*x) for i, x in enumerate(rng.uniform(0.5, 1.5, (200, 2)).tolist())}
+    return certify(calibrate(priors, alpha=3, epsilon=1))
+
+
+class TestFamilies:
+    def test_two_hundred_secrets_are_verified(self, tmp_path, family):
+        family.save(tmp_path / "family.json")
+        assert verify(tmp_path / "family.json") == family
+
+    def test_one_false_loss_among_forty_thousand_is_found(self, tmp_path, family):
+        losses = family.to_dict()["losses"]
+        loss = losses[31_234]
+        loss["upper"] = loss["lower"] = loss["lower"] * (1 - 1e-9)
+        with pytest.raises(CertificationError, match="refuted"):
+            verify(written(tmp_path / "false.json", resealed(family, losses=losses)))
+
+    def test_effort_is_a_factor_on_the_limit(self):
+        few = certify(calibrate(MIXTURES, alpha=2.5, epsilon=0.5))
+        with pytest.raises(CertificationError, match="undecided: the limit of 15 evaluations"):
+            verify(few, effort=1e-6)
+        with pytest.raises(InputError, match="effort must be a number above 0"):
+            verify(few, effort=0)
+        assert verify(few, effort=2.0) == few

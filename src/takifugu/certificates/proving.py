@@ -3,11 +3,13 @@
 What is proved by it, and what is not, is proofs/certificates.md.
 """
 
+import math
 import os
 import platform
 import secrets as random_bits
 from dataclasses import replace
 
+from takifugu._validation import real
 from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
 from takifugu.certificates.channel import VERSION as CHANNEL_VERSION
@@ -16,8 +18,9 @@ from takifugu.certificates.document import Certificate
 from takifugu.certificates.redaction import RedactedCertificate
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.divergences.proved.balls import Enclosure
-from takifugu.divergences.proved.certified import Decision, decide, settle
-from takifugu.divergences.proved.effort import VERIFY_LIMIT, Effort
+from takifugu.divergences.proved.certified import Decision
+from takifugu.divergences.proved.effort import Effort, limit_for
+from takifugu.divergences.proved.family import Family
 from takifugu.documents import fields as form
 from takifugu.documents import strict_json
 from takifugu.errors import CertificationError, InputError
@@ -60,21 +63,25 @@ def certify(calibration: Calibration) -> Certificate | ChannelCertificate:
         nonce=random_bits.token_hex(32),
     )
     losses = []
+    families = [Family(laws, alpha=draft.alpha, theta=draft.theta) for laws in draft.beliefs]
     for b, i, j in draft.places:
-        p, q = draft.beliefs[b][i], draft.beliefs[b][j]
-        decision = decide(p, q, alpha=draft.alpha, epsilon=draft.epsilon, theta=draft.theta)
+        decision = families[b].settle(i, j, Enclosure(0.0, draft.epsilon))
         _require_proof(decision, draft, (b, i, j))
         losses.append(_with_room(decision.enclosure, draft.epsilon))
     return replace(draft, losses=tuple(losses))
 
 
 def verify(
-    certificate: Certificate | ChannelCertificate | str | os.PathLike[str], *, limit: int = VERIFY_LIMIT
+    certificate: Certificate | ChannelCertificate | str | os.PathLike[str],
+    *,
+    limit: int | None = None,
+    effort: float = 1.0,
 ) -> Certificate | ChannelCertificate:
     """Prove a certificate again from its priors alone, and return it; no recorded figure is trusted.
 
     Raises `InputError` where the file is not a certificate, and `CertificationError` where its claim is false or could
-    not be proved within `limit` units of work (about a microsecond each): a large file may need more.
+    not be proved within a limit on work. The limit grows with the number of places and components in the file;
+    `effort` multiplies it for the patient, and `limit` replaces it (in units of about a microsecond).
     """
     if not isinstance(certificate, Certificate | ChannelCertificate):
         if not isinstance(certificate, str | os.PathLike):
@@ -88,11 +95,20 @@ def verify(
     certificate = Certificate.from_dict(certificate.to_dict())
     if certificate.guarantee != version_1.RPP or certificate.mechanism == WassersteinApprox.name:
         raise _weaker(certificate.mechanism, certificate.guarantee)
-    effort = Effort(limit)
-    for place, loss in zip(certificate.places, certificate.losses, strict=True):
-        p, q = (certificate.beliefs[place[0]][k] for k in place[1:])
-        decision = settle(p, q, loss, alpha=certificate.alpha, theta=certificate.theta, effort=effort)
-        _require_proof(decision, certificate, place)
+    places = certificate.places
+    if limit is None:
+        factor = real("effort", effort, "a number above 0")
+        if factor <= 0:
+            raise InputError(f"effort must be a number above 0, got {effort!r}")
+        sizes = [[len(law) for law in laws] for laws in certificate.beliefs]
+        limit = math.ceil(factor * limit_for(sizes[b][i] + sizes[b][j] for b, i, j in places))
+    shared = Effort(limit)
+    families = [
+        Family(laws, alpha=certificate.alpha, theta=certificate.theta, effort=shared) for laws in certificate.beliefs
+    ]
+    for place, loss in zip(places, certificate.losses, strict=True):
+        b, i, j = place
+        _require_proof(families[b].settle(i, j, loss, enclose=False), certificate, place)
     return certificate
 
 

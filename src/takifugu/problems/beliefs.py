@@ -4,6 +4,8 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
+import numpy as np
+
 from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import LAWS, Law
@@ -109,8 +111,7 @@ def _belief(given: Any) -> Belief:
                 f"the prior of {secret!r} must be a Mixture, got {type(law).__name__}: make one with "
                 f"Mixture.gaussian, Mixture.empirical or Mixture.fit"
             )
-        if isinstance(law, Mixture):
-            _check_reach(secret, law)
+    _require_room(given)
     # What `fit_priors` returns brings its label, rows and counts along.
     return Belief(
         given,
@@ -121,10 +122,16 @@ def _belief(given: Any) -> Belief:
     )
 
 
-def _check_reach(secret: Hashable, law: Mixture) -> None:
-    reach = max(float(abs(law.means).max()), float(law.stds.max()))
-    if reach > _LARGEST:
-        raise InputError(
-            f"the prior of {secret!r} reaches {reach:g}, and above {_LARGEST:g} a variance leaves the range of "
-            f"numbers here: use a larger unit"
-        )
+def _require_room(belief: Mapping[Any, Law]) -> None:
+    """No number so large that a variance leaves the range of floats; all laws at once, for there may be a million."""
+    laws = {secret: law for secret, law in belief.items() if isinstance(law, Mixture)}
+    numbers = [array for law in laws.values() for array in (law.means, law.stds)]
+    if not numbers or float(np.abs(np.concatenate(numbers)).max()) <= _LARGEST:
+        return
+    for secret, law in laws.items():
+        reach = max(float(abs(law.means).max()), float(law.stds.max()))
+        if reach > _LARGEST:
+            raise InputError(
+                f"the prior of {secret!r} reaches {reach:g}, and above {_LARGEST:g} a variance leaves the range of "
+                f"numbers here: use a larger unit"
+            )
