@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from random_priors import mixture
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.divergences.line.general import divergence
 from takifugu.divergences.line.split import exact_sum
 from takifugu.divergences.proved.certified import decide, enclose
 from takifugu.mechanisms import binding
+from takifugu.problems.problem import Place, Problem
 
 FAR = -8_388_000.0
 
@@ -66,7 +68,7 @@ def test_a_split_sum_loses_nothing(a, b):
 
 def test_a_release_refuses_noise_that_only_floats_would_accept():
     found = tk.calibrate({"a": far_apart(0.1), "b": far_apart(0.37)}, alpha=2.0, epsilon=0.1)
-    short = dataclasses.replace(found, theta=found.theta * (1 - 1e-10))
+    short = dataclasses.replace(found, channel=GaussianNoise(found.theta * (1 - 1e-10)))
     p, q = (found.priors[secret] for secret in found.worst_pair)
     assert decide(p, q, alpha=2.0, epsilon=0.1, theta=short.theta).holds is False
     assert not short.meets_budget()
@@ -76,7 +78,9 @@ def test_noise_that_falls_short_is_raised_until_it_is_proved():
     p, q = tk.Mixture([0.5, 0.5], [0, 1], [1, 1]), tk.Mixture([0.5, 0.5], [0, 3], [1, 1])
     enough = tk.calibrate({"a": p, "b": q}, alpha=3.0, epsilon=0.1).theta
     for short in (1e-12, 1e-9, 1e-7):
-        theta = binding.proved_noise([[p, q]], (1, 0), alpha=3.0, epsilon=0.1, theta=enough * (1 - short))
+        theta = binding.proved_noise(
+            Problem.of({0: p, 1: q}), Place(0, 1, 0), alpha=3.0, epsilon=0.1, theta=enough * (1 - short)
+        )
         assert decide(q, p, alpha=3.0, epsilon=0.1, theta=theta).holds is True
         assert theta <= enough * (1 + 2 * short + 1e-9)
 
@@ -87,7 +91,7 @@ def test_where_balls_give_up_floats_leave_room(monkeypatch):
     found = tk.calibrate({"a": p, "b": q}, alpha=3.0, epsilon=0.1)
     assert max(found.losses.values()) <= 0.1 * (1 - 0.9e-6)
     assert found.meets_budget()
-    tight = dataclasses.replace(found, theta=found.theta * (1 - 1e-6))
+    tight = dataclasses.replace(found, channel=GaussianNoise(found.theta * (1 - 1e-6)))
     assert not tight.meets_budget()
 
 

@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.mechanisms.additive.exact import Exact
 from takifugu.mechanisms.screen.extremes import extreme_gaussians, extreme_laws
-from takifugu.mechanisms.worst import largest_loss
+from takifugu.mechanisms.worst import worst
 from takifugu.problems.pairs import Pairs
+from takifugu.problems.problem import Problem
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -121,7 +123,7 @@ def test_the_largest_loss_is_found_among_the_extreme_laws(seed):
     rng = np.random.default_rng(seed)
     priors = [tk.Mixture.gaussian(rng.normal(), np.exp(0.3 * rng.normal())) for _ in range(12)]
     theta = 2.0
-    found = largest_loss([priors], Pairs(range(12)), alpha=2.0, theta=theta)
+    found = worst(Problem.of(dict(enumerate(priors))), GaussianNoise(theta), alpha=2.0).place[1:]
     every = {
         (i, j): tk.renyi_divergence(priors[i], priors[j], alpha=2.0, theta=theta) for i in range(12) for j in range(12)
     }

@@ -11,6 +11,7 @@ from takifugu.laws.lattice import Lattice
 from takifugu.mechanisms.confidence import Counted
 from takifugu.problems.answer import Answer
 from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue, ScarceRows
+from takifugu.problems.problem import Problem
 from takifugu.queries.binned import Binned
 from takifugu.tables.count import Overview, Subset
 from takifugu.tables.reading import Reading
@@ -236,6 +237,8 @@ def require_rows(priors: Any, *, confidence: float | None) -> None:
 
     `priors` is anything that `calibrate` takes; only what `fit_priors` made knows its rows.
     """
+    if isinstance(priors, Problem):  # made from priors that were looked at before
+        return
     beliefs: Iterable[Any] = [priors] if isinstance(priors, Mapping) else priors
     for belief in beliefs:
         scarce = getattr(belief, "scarce", ())
