@@ -5,6 +5,7 @@ import hashlib
 import math
 import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,11 @@ class Ledger:
         self.records = records
         self.budget = budget
         self._file = LedgerFile(path, new=new)
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._file.path
 
     def __repr__(self) -> str:
         """The file and the records."""

@@ -41,7 +41,7 @@ class FileRelease:
 
 
 def release_file(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Table,
     target: str | os.PathLike[str],
     calibration: Calibration,
     *,
@@ -64,7 +64,7 @@ def release_file(
     """
     check_others(others)
     plan = Plan.of(calibration, **options)
-    origin, goal = Path(source), Path(target)
+    origin, goal = source if isinstance(source, Table) else Path(source), Path(target)
     _check_format(goal)
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
@@ -131,11 +131,15 @@ def _appear(finished: Path, goal: Path) -> None:
 class _Reader:
     """The names of the columns, the number of rows where it is told beforehand, and the rows in batches."""
 
-    def __init__(self, path: Path, reading: Reading | None) -> None:
-        # A hole in a release tells who is missing, so nobody's row is dropped unless that was asked for.
-        self._table = Table(path, Reading(missing="refuse") if reading is None else reading)
+    def __init__(self, source: Path | Table, reading: Reading | None) -> None:
+        if isinstance(source, Table):
+            self._table = source
+        else:
+            # A hole in a release tells who is missing, so nobody's row is dropped unless that was asked for.
+            self._table = Table(source, Reading(missing="refuse") if reading is None else reading)
         self.names = self._table.columns
-        self.rows = self._table.row_count() if path.suffix.lower() in PARQUET else None
+        quick = isinstance(source, Table) or source.suffix.lower() in PARQUET
+        self.rows = self._table.row_count() if quick else None
 
     def batches(self, columns: Columns) -> Iterator[Any]:
         """Tables of the columns that are needed, some ten thousand rows at a time."""
