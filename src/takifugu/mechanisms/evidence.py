@@ -27,6 +27,8 @@ from takifugu.problems.problem import Problem
 _ROOM = 1e-9  # of the budget: what rounding may do to a loss that is only looked at
 _FIRST = 0.5  # of the expected sampling distance: where the search for the radius begins
 _NARROW = 1.04  # the search ends when two radii, one enough and one not, lie this close
+_NARROW_LARGE = 1.25
+_SMALL = 64
 _MOST_STEPS = 18
 
 
@@ -163,6 +165,7 @@ def _confident_channel(
     distances = sampling_distances(problem)
     asked_radius = rule.reach(problem)
     low, high, best, factor = 0.0, math.inf, None, _FIRST
+    narrow = _NARROW if laws.shape[3] <= _SMALL else _NARROW_LARGE  # a large program takes seconds
     for _ in range(_MOST_STEPS):
         radius = tuple(np.minimum(np.maximum(factor * distances, asked_radius), 0.999).tolist())
         wider = Optimal(**(rule.options | {"radius": radius}))
@@ -173,7 +176,7 @@ def _confident_channel(
         else:
             low = factor
             factor = 2 * factor if math.isinf(high) else math.sqrt(low * high)
-        if best is not None and (high <= low * _NARROW or high < _FIRST / 64):
+        if best is not None and (high <= low * narrow or high < _FIRST / 64):
             break
     if best is None:
         raise MechanismError(

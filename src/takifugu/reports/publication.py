@@ -14,6 +14,9 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.reports.text import clean, number, percent
 
 
+_USELESS = 0.5  # of the rows changed: what is published is then mostly noise
+
+
 @dataclass(frozen=True)
 class ColumnChange:
     """What became of one column: the share of cells changed, and for numbers the error beside their spread."""
@@ -52,6 +55,12 @@ class Publication:
             if column.error is not None and column.spread:
                 error = f"; it is off by about {number(column.error, 2)}, beside a spread of {number(column.spread, 3)}"
             lines.append(f"{clean(column.name)}: {percent(column.changed)} of the cells were changed{error}.")
+        if self.rows_changed > _USELESS:
+            lines.append(
+                f"{percent(self.rows_changed)} of the rows say something else than the truth: little of use is left. "
+                f"The fewest rows of a secret decide what can be promised: merge rare secrets, publish fewer columns, "
+                f"give coarser domains, or allow larger odds."
+            )
         lines.append(
             f"The pair hardest to hide is {clean(a)} and {clean(b)}. From one published row the best possible guess "
             f"between them is right with a chance of {percent(self.guess_after)}; from the true row it would be "
