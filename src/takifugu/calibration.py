@@ -323,10 +323,11 @@ def calibrate(
     found = _checked(rule, rule.find(problem, asked), problem, asked)
     evidence = None
     if confidence is not None:
-        draws = draws_needed(confidence)
+        draws_needed(confidence)  # before the work, whether it is a level at all
         without = _error(rule, problem, found.channel)
-        found = confident(rule, problem, asked, level=float(confidence), seed=seed, found=found)
-        evidence = Confidence(float(confidence), draws, seed, without)
+        found, evidence = confident(
+            rule, problem, asked, level=float(confidence), seed=seed, found=found, without=without
+        )
     return Calibration(
         problem=problem,
         guarantee=rule.promise(asked),
@@ -448,8 +449,8 @@ def _evidence(value: Any) -> Confidence | None:
     content = form.fields(value, ("level", "draws", "seed", "without"), "'evidence'")
     level = form.number(content["level"], "evidence.level", above=0)
     draws = form.index(content["draws"], "evidence.draws", below=1_000_000)
-    if draws != draws_needed(level):
-        raise InputError(f"evidence.draws must be the {draws_needed(level)} that its level asks for")
+    if draws < draws_needed(level):
+        raise InputError(f"evidence.draws must be {draws_needed(level)} or more, as its level asks for")
     seed = form.index(content["seed"], "evidence.seed", below=1 << 62)
     return Confidence(level, draws, seed, form.number(content["without"], "evidence.without", least=0))
 

@@ -30,6 +30,13 @@ _NARROW = 1.04  # the search ends when two radii, one enough and one not, lie th
 _NARROW_LARGE = 1.25
 _SMALL = 64
 _MOST_STEPS = 18
+_MORE = 3  # times as many draws to fit the factor to as will judge it: it then mostly passes at once
+_WIDER = 1.08  # the factor's growth where it does not
+_APART = 1_000_003  # between the seeds of draws that must have nothing in common
+_TOO_FEW = (
+    "no channel was found that withstands the draws: these secrets have too few rows for this promise. Merge rare "
+    "secrets, give a coarser domain, or ask for less"
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,9 @@ class Confidence:
         return _withstands(problem, channel, asked, laws)
 
 
-def confident(rule: Any, problem: Problem, asked: Renyi, *, level: float, seed: int, found: Found) -> Found:
+def confident(
+    rule: Any, problem: Problem, asked: Renyi, *, level: float, seed: int, found: Found, without: float
+) -> tuple[Found, Confidence]:
     """A channel for the centre and every draw of the posterior, no better than what was found for the sample."""
     seed = integer("seed", seed, least=0)
     if isinstance(found.channel, GaussianNoise):
@@ -73,10 +82,12 @@ def confident(rule: Any, problem: Problem, asked: Renyi, *, level: float, seed: 
             seed=seed,
         )
         theta = max(found.channel.theta, noise.theta)
-        return Found(GaussianNoise(theta), found.place if theta == found.channel.theta else None)
+        # The noise is one number on which every loss depends monotonically: the draws that set it may judge it.
+        made = Found(GaussianNoise(theta), found.place if theta == found.channel.theta else None)
+        return made, Confidence(level, draws_needed(level), seed, without)
     if not isinstance(rule, Optimal):
         raise MechanismError(f"confidence is for 'exact' and 'optimal', not for {rule.name!r}")
-    return _confident_channel(rule, problem, asked, level=level, seed=seed, found=found)
+    return _confident_channel(rule, problem, asked, level=level, seed=seed, found=found, without=without)
 
 
 def posterior(problem: Problem) -> list[dict[Any, Counted]]:
@@ -151,27 +162,36 @@ def _withstands(problem: Problem, channel: Channel, asked: Renyi, laws: Array) -
 
 
 def _confident_channel(
-    rule: Optimal, problem: Problem, asked: Renyi, *, level: float, seed: int, found: Found
-) -> Found:
-    """The channel of the least radius that withstands all draws.
+    rule: Optimal, problem: Problem, asked: Renyi, *, level: float, seed: int, found: Found, without: float
+) -> tuple[Found, Confidence]:
+    """The channel of the least radius that withstands the draws it is fitted to, judged by draws it has not seen.
 
     The radius of a law is a factor times the distance that a sample of its size is expected to lie from the
-    population. One number, the factor, is fitted to the draws: a channel optimised against the draws themselves would
-    be made for them alone.
+    population; one number, the factor, is fitted. A loss need not fall with it, and several factors are tried on the
+    same draws, so these may not judge: fresh ones do, the k-th time so many that all of them hold by chance, where
+    less than the level is within the promise, with a probability of (1 − level)/2ᵏ at most. Together that is 1 − level.
     """
-    laws = joint_draws(posterior(problem), problem.pairs.secrets, draws_needed(level), seed)
+    search = joint_draws(posterior(problem), problem.pairs.secrets, _MORE * draws_needed(level), seed)
+    factor, made = _least_factor(rule, problem, asked, search, found)
+    for attempt in range(1, _MOST_STEPS):
+        fresh = Confidence(level, draws_needed(level, halvings=attempt), seed + attempt * _APART, without)
+        if fresh.holds(problem, made.channel, asked):
+            return made, fresh
+        factor = max(factor, _FIRST / 4) * _WIDER
+        made = _at(factor, rule, problem, asked)
+    raise MechanismError(_TOO_FEW)
+
+
+def _least_factor(rule: Optimal, problem: Problem, asked: Renyi, laws: Array, found: Found) -> tuple[float, Found]:
+    """The least factor, about, whose channel withstands these draws."""
     if _withstands(problem, found.channel, asked, laws):
-        return found
-    distances = sampling_distances(problem)
-    asked_radius = rule.reach(problem)
+        return 0.0, found
     low, high, best, factor = 0.0, math.inf, None, _FIRST
     narrow = _NARROW if laws.shape[3] <= _SMALL else _NARROW_LARGE  # a large program takes seconds
     for _ in range(_MOST_STEPS):
-        radius = tuple(np.minimum(np.maximum(factor * distances, asked_radius), 0.999).tolist())
-        wider = Optimal(**(rule.options | {"radius": radius}))
-        made = wider.find(problem, asked)
+        made = _at(factor, rule, problem, asked)
         if _withstands(problem, made.channel, asked, laws):
-            high, best = factor, made._replace(options=wider.options)
+            high, best = factor, made
             factor = factor / 2 if low == 0 else math.sqrt(low * high)
         else:
             low = factor
@@ -179,11 +199,15 @@ def _confident_channel(
         if best is not None and (high <= low * narrow or high < _FIRST / 64):
             break
     if best is None:
-        raise MechanismError(
-            "no channel was found that withstands the draws: these secrets have too few rows for this promise. Merge "
-            "rare secrets, give a coarser domain, or ask for less"
-        )
-    return best
+        raise MechanismError(_TOO_FEW)
+    return high, best
+
+
+def _at(factor: float, rule: Optimal, problem: Problem, asked: Renyi) -> Found:
+    """The best channel for every prior within this factor of the expected sampling distances."""
+    reach = np.minimum(np.maximum(factor * sampling_distances(problem), rule.reach(problem)), 0.999)
+    wider = Optimal(**(rule.options | {"radius": tuple(reach.tolist())}))
+    return wider.find(problem, asked)._replace(options=wider.options)
 
 
 def sampling_distances(problem: Problem) -> Array:

@@ -13,7 +13,6 @@ from takifugu.mechanisms.optimal.mechanism import table_of
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.text import clean, number, percent
 
-
 _USELESS = 0.5  # of the rows changed: what is published is then mostly noise
 
 
