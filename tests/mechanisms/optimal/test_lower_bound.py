@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from random_programs import random_program, random_wishes
 from takifugu.errors import InputError
-from takifugu.mechanisms.optimal.duals import Duals
+from takifugu.mechanisms.optimal.duals import Duals, no_duals
 from takifugu.mechanisms.optimal.lower_bound import estimate, lower_bound
 from takifugu.mechanisms.optimal.program import Program
 from takifugu.mechanisms.optimal.promise import violation
-from takifugu.mechanisms.optimal.solving import no_duals, solve
+from takifugu.mechanisms.optimal.solving import solve
 from takifugu.mechanisms.optimal.wishes import allowed_moves, shortfall
 
 mpmath.mp.dps = 60
