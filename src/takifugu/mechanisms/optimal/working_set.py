@@ -30,6 +30,7 @@ def working_set(program: Program, allowed: Mask, *, progress: Callable[[int, flo
     change = np.full((n, m), 0.01 / m)
     change[np.arange(n), cheapest(program, allowed)] += 0.99
     chosen = np.sort(np.argsort(-excesses(program, change), kind="stable")[:_FEW])
+    proof: Iterate | None = None
     for _ in range(_ROUNDS):
         some = replace(program, constraints=tuple(program.constraints[c] for c in chosen))
         free = free_channel(some, allowed)
@@ -38,12 +39,15 @@ def working_set(program: Program, allowed: Mask, *, progress: Callable[[int, flo
         else:
             cost = program.value(free)
             found = Iterate(free, no_duals(some), cost, cost, 0.0, 0, negligible(program))
+        found = replace(found, duals=_with_all(program, found.duals, chosen))
+        # Every round's bound holds for the whole program; a later round that went badly need not prove less.
+        proof = found if proof is None or found.bound > proof.bound else proof
         broken = excesses(program, found.matrix)
         broken[chosen] = -1.0
         worst = np.argsort(-broken, kind="stable")[: max(_FEW // 2, chosen.size // 2)]
         added = worst[broken[worst] > _BROKEN]
         if added.size == 0:
-            return replace(found, duals=_with_all(program, found.duals, chosen))
+            return replace(found, duals=proof.duals, bound=proof.bound)
         chosen = np.sort(np.concatenate([chosen, added]))
     return interior_point(program, allowed, progress=progress)
 
