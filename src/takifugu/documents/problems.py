@@ -67,7 +67,7 @@ def problem_to(problem: Problem) -> dict[str, Any]:
             }
             for number, belief in enumerate(problem.beliefs)
         ],
-        "findings": [finding.to_dict() for finding in problem.findings],
+        "findings": [{"level": finding.level, "sentence": finding.sentence} for finding in problem.findings],
     }
 
 
@@ -279,10 +279,11 @@ def _domain_from(value: Any) -> Any:
 
 def _finding_from(value: Any, where: str) -> Finding:
     """A finding as it was told: files keep its words, not the type that made them."""
-    if not isinstance(value, dict) or value.get("level") not in ("note", "warning"):
-        raise InputError(f"{where} must be an object with a 'level' of 'note' or 'warning'")
-    kind = Caution if value["level"] == "warning" else Remark
-    return kind(form.text(value.get("sentence"), f"{where}.sentence"))
+    content = form.fields(value, ("level", "sentence"), where)
+    if content["level"] not in ("note", "warning"):
+        raise InputError(f"{where}.level must be 'note' or 'warning'")
+    kind = Caution if content["level"] == "warning" else Remark
+    return kind(form.text(content["sentence"], f"{where}.sentence"))
 
 
 def _listed(value: Any) -> Any:
