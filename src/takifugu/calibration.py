@@ -18,6 +18,7 @@ from takifugu.laws import Law
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms import get_mechanism, is_ours
 from takifugu.mechanisms.additive.exact import Exact
+from takifugu.mechanisms.assurance import Band, assured
 from takifugu.mechanisms.base import Additive, Found, Mechanism, root_above
 from takifugu.mechanisms.binding import is_enough, proved_noise
 from takifugu.mechanisms.confidence import draws_needed
@@ -63,7 +64,7 @@ class Calibration:
     options: tuple[tuple[str, Any], ...] = ()
     lower_bound: float | None = None
     optimality: Any = field(default=None, repr=False, compare=False)
-    evidence: Confidence | None = None
+    evidence: Confidence | Band | None = None
 
     @property
     def answer(self) -> Answer | None:
@@ -206,7 +207,7 @@ class Calibration:
             "channel": documents.channel_to(self.channel),
             "problem": documents.problem_to(self.problem),
             "place": list(self.place),
-            "evidence": None if self.evidence is None else asdict(self.evidence),
+            "evidence": _evidence_to(self.evidence),
             "lower_bound": self.lower_bound,
             "optimality": None if self.optimality is None else self.optimality.to_json(),
             # What follows is for readers: it is not read back, except to see that nobody changed a part of it.
@@ -241,7 +242,7 @@ class Calibration:
             mechanism=name,
             place=_place(content["place"], problem),
             options=options,
-            evidence=_evidence(content["evidence"]),
+            evidence=_evidence_from(content["evidence"]),
             lower_bound=_optional(content["lower_bound"], "'lower_bound'"),
             optimality=None if content["optimality"] is None else Duals.from_json(content["optimality"]),
         )
@@ -289,6 +290,7 @@ def calibrate(
     mechanism: str | Mechanism | None = None,
     odds: float | None = None,
     confidence: float | None = None,
+    assurance: str | None = None,
     seed: int = 0,
     **options: Any,
 ) -> Calibration:
@@ -306,6 +308,8 @@ def calibrate(
             and `epsilon`. Gaussian noise cannot promise it.
         confidence: such as 0.95. The promise is then seen to hold for the centre and for all of a number of draws from
             the posterior of the population's priors (59 for 0.95), not only for the sample's.
+        assurance: "band" proves the promise for the population, with probability `confidence` (0.95 by default) over
+            independent rows and no model: more noise, and no evidence but a proof.
         seed: of those draws.
         **options: options of the mechanism, such as `delta` of "wasserstein-approx".
 
@@ -319,10 +323,15 @@ def calibrate(
     if mechanism in (None, Optimal.name) and getattr(priors, "loss", None) is not None:
         options.setdefault("loss", priors.loss)  # type: ignore[union-attr]
     rule = get_mechanism(_default(problem) if mechanism is None else mechanism, options)
-    require_rows(priors, confidence=confidence)
+    require_rows(priors, confidence=0.95 if assurance else confidence)
     found = _checked(rule, rule.find(problem, asked), problem, asked)
-    evidence = None
-    if confidence is not None:
+    evidence: Confidence | Band | None = None
+    if assurance not in (None, "band"):
+        raise InputError(f"assurance must be None or 'band', got {assurance!r}")
+    if assurance == "band":
+        level, without = 0.95 if confidence is None else confidence, _error(rule, problem, found.channel)
+        found, evidence = assured(rule, problem, asked, level=level, found=found, without=without)
+    elif confidence is not None:
         draws_needed(confidence)  # before the work, whether it is a level at all
         without = _error(rule, problem, found.channel)
         found, evidence = confident(
@@ -443,10 +452,25 @@ def _options(name: str, value: Any, guarantee: Guarantee) -> tuple[tuple[str, An
     return tuple(sorted(rule.options.items()))
 
 
-def _evidence(value: Any) -> Confidence | None:
+def _evidence_to(evidence: Confidence | Band | None) -> Any:
+    if evidence is None:
+        return None
+    return {"kind": "band" if isinstance(evidence, Band) else "confidence", **asdict(evidence)}
+
+
+def _evidence_from(value: Any) -> Confidence | Band | None:
     if value is None:
         return None
-    content = form.fields(value, ("level", "draws", "seed", "without"), "'evidence'")
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if kind == "band":
+        content = form.fields(value, ("kind", "level", "without"), "'evidence'")
+        level = form.number(content["level"], "evidence.level", least=0.5)
+        if level >= 1:
+            raise InputError("evidence.level must be below 1")
+        return Band(level, form.number(content["without"], "evidence.without", least=0))
+    if kind != "confidence":
+        raise InputError("evidence.kind must be 'confidence' or 'band'")
+    content = form.fields(value, ("kind", "level", "draws", "seed", "without"), "'evidence'")
     level = form.number(content["level"], "evidence.level", above=0)
     draws = form.index(content["draws"], "evidence.draws", below=1_000_000)
     if draws < draws_needed(level):

@@ -20,7 +20,7 @@ class Asked:
 
     source: str
     target: Path
-    secret: str
+    secret: str | list[str]
     columns: list[str]
     odds: float | None = None
     alpha: float | None = None
@@ -34,6 +34,7 @@ class Asked:
     ledger: Path | None = None
     new_ledger: bool = False
     folder: Path | None = None
+    keep_shares: bool = False
     seed: int = 0
     allow_no_noise: bool = False
     reading: Reading = field(default_factory=Reading)
@@ -85,6 +86,7 @@ def run(asked: Asked, *, quiet: bool, today: datetime.date) -> None:
         secrets=secrets,
         pairs=asked.pairs or None,
         domain=None if asked.domain is None else _domain(asked.domain),
+        keep_shares=asked.keep_shares,
         seed=asked.seed,
         step=step,
     )

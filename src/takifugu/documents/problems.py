@@ -63,10 +63,11 @@ def problem_to(problem: Problem) -> dict[str, Any]:
                 "label": belief.label,
                 "laws": [law_to(law) for law in problem.laws(number)],
                 "counted": [_counted_to(belief, secret) for secret in problem.pairs.secrets],
+                "rows": [belief.rows.get(secret) for secret in problem.pairs.secrets],
             }
             for number, belief in enumerate(problem.beliefs)
         ],
-        "findings": [finding.to_dict() for finding in problem.findings],
+        "findings": [{"level": finding.level, "sentence": finding.sentence} for finding in problem.findings],
     }
 
 
@@ -164,7 +165,7 @@ def channel_from(value: Any) -> Channel:
 
 
 def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room: form.Room) -> Belief:
-    content = form.fields(value, ("label", "laws", "counted"), where)
+    content = form.fields(value, ("label", "laws", "counted", "rows"), where)
     laws = form.items(content["laws"], f"{where}.laws", least=len(secrets), most=len(secrets))
     found = {
         secret: law_from(law, f"{where}.laws[{s}]", room)
@@ -176,7 +177,13 @@ def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room:
         for s, (secret, entry) in enumerate(zip(secrets, entries, strict=True))
         if entry is not None
     }
-    return Belief(found, label=form.text(content["label"], f"{where}.label"), counted=counted)
+    tallies = form.items(content["rows"], f"{where}.rows", least=len(secrets), most=len(secrets))
+    rows = {
+        secret: form.index(tally, f"{where}.rows", below=1 << 62)
+        for secret, tally in zip(secrets, tallies, strict=True)
+        if tally is not None
+    }
+    return Belief(found, label=form.text(content["label"], f"{where}.label"), counted=counted, rows=rows)
 
 
 def _counted_to(belief: Belief, secret: Any) -> Any:
@@ -272,10 +279,11 @@ def _domain_from(value: Any) -> Any:
 
 def _finding_from(value: Any, where: str) -> Finding:
     """A finding as it was told: files keep its words, not the type that made them."""
-    if not isinstance(value, dict) or value.get("level") not in ("note", "warning"):
-        raise InputError(f"{where} must be an object with a 'level' of 'note' or 'warning'")
-    kind = Caution if value["level"] == "warning" else Remark
-    return kind(form.text(value.get("sentence"), f"{where}.sentence"))
+    content = form.fields(value, ("level", "sentence"), where)
+    if content["level"] not in ("note", "warning"):
+        raise InputError(f"{where}.level must be 'note' or 'warning'")
+    kind = Caution if content["level"] == "warning" else Remark
+    return kind(form.text(content["sentence"], f"{where}.sentence"))
 
 
 def _listed(value: Any) -> Any:

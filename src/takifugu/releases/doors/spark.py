@@ -61,6 +61,6 @@ def _check(frame: Any, plan: Plan, columns: Columns) -> None:
         )
     if low is not None:
         plan.checked([low, high])
-    if columns.secret is not None and columns.others == "error":
-        present = [row[0] for row in frame.select(columns.secret).distinct().collect()]
+    if len(columns.secret) == 1 and columns.others == "error":
+        present = [row[0] for row in frame.select(columns.secret[0]).distinct().collect()]
         protected_rows(present, plan.calibration, columns.others)
