@@ -7,7 +7,9 @@ import takifugu as tk
 
 def poisson(mean, *, most):
     """The law of min(X, most): what lies beyond falls on the last value."""
-    weights = [math.exp(-mean + k * math.log(mean) - math.lgamma(k + 1)) for k in range(most)]
+    weights = [
+        math.exp(-mean + k * math.log(mean) - math.lgamma(k + 1)) for k in range(most)
+    ]
     return tk.Finite(range(most + 1), [*weights, max(0.0, 1 - math.fsum(weights))])
 
 

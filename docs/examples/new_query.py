@@ -8,7 +8,6 @@ import narwhals as nw
 import takifugu as tk
 from takifugu.problems.answer import Answer
 from takifugu.queries.priors import Priors, check_roles
-from takifugu.tables.count import chosen_secrets
 
 
 @dataclass(frozen=True)
@@ -21,14 +20,41 @@ class Share:
     def priors(self, table, secret, secrets):
         """One normal per secret: its group's share, and the error of that share."""
         check_roles(secret, self.column)
-        has = (nw.col(self.column) == self.label).cast(nw.Int64)
-        grouped = table.frame.select(table.secret(secret).alias("secret"), has.alias("has"))
-        counted = table.collect(
-            grouped.group_by("secret").agg(nw.len().alias("rows"), nw.col("has").sum())
+        table.require(self.column)
+        counted = table.collect(  # the engine counts; rows stay where they are
+            table.frame.select(
+                table.secret(secret).alias("secret"),
+                (nw.col(self.column) == self.label).alias("has"),
+            )
+            .filter(~nw.col("secret").is_null(), ~nw.col("has").is_null())
+            .group_by("secret", "has")
+            .agg(nw.len().alias("rows"))
         )
-        rows = dict(zip(counted["secret"], counted["rows"], strict=True))
+        rows, having = {}, {}
+        for name, has, n in zip(*counted.values(), strict=True):
+            if secrets is None or name in secrets:
+                rows[name] = rows.get(name, 0) + n
+                having[name] = having.get(name, 0) + n * has
         laws = {}
-        for name, n, k in zip(counted["secret"], rows.values(), counted["has"], strict=True):
-            share = (k + 1) / (n + 2)  # never 0 or 1: no group is certain
+        for name, n in rows.items():
+            share = having[name] / n
             laws[name] = tk.Mixture.gaussian(share, math.sqrt(share * (1 - share) / n))
-        return Priors(laws, answer=Answer("share", (self.column,), (secret,)), rows=rows)
+        answer = Answer("share", (self.column,), (secret,))
+        return Priors(laws, answer=answer, rows=rows)
+
+
+if __name__ == "__main__":
+    people = tk.datasets.load("adult")
+    query = Share("marital-status", "Divorced")
+    priors = tk.fit_priors(
+        people, secret="race", query=query, secrets=["White", "Black"]
+    )
+    calibration = tk.calibrate(priors, alpha=3, epsilon=1)
+    print(calibration)
+
+    published = tk.release([priors["Black"].mean], calibration, ledger="shares.ledger")
+    print(f"{len(published)} share published")
+    try:
+        tk.release(people, calibration)
+    except tk.InputError as refusal:
+        print(f"refused: {refusal}")

@@ -67,7 +67,9 @@ class ChannelCertificate:
         """What is proved, in a sentence."""
         problem = self.calibration.problem
         best = (
-            "" if self.lower_bound is None else f"; it loses {self.error:.6g} a value, and none {self.lower_bound:.6g}"
+            ""
+            if self.lower_bound is None
+            else f"; it loses {self.error:.6g} a value, and none between these values less than {self.lower_bound:.6g}"
         )
         return (
             f"a channel between {len(_channel(self.calibration).inputs)} values keeps {len(problem.pairs)} pair(s) of "
