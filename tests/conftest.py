@@ -10,21 +10,86 @@ sys.path.insert(0, str(HERE))  # oracles and random_priors are shared by all tes
 settings.register_profile("steady", deadline=None, derandomize=True)  # machines differ, verdicts must not
 settings.load_profile("steady")
 
-# What `make quick` leaves out: folders and files that start engines, browsers or other programs, or that compare with
-# slow oracles on thousands of cases. Everything else together takes less than a minute of processor time.
+# What `make quick` leaves out: folders, files and single tests that start engines, browsers or other programs, or compare
+# with slow oracles on thousands of cases. Everything else together takes less than a minute of processor time.
 SLOW = (
+    "certificates/test_certificates.py::TestCertify::test_empirical_priors",
+    "certificates/test_certificates.py::TestFamilies",
+    "certificates/test_certified_datasets.py",
+    "certificates/test_mutations.py",
+    "channels/test_finite_draws.py::test_every_word_counted_gives_the_counts_exactly",
+    "channels/test_normal_table.py",
+    "channels/test_sampler.py",
+    "commands/test_calibrate_command.py",
+    "commands/test_certify_verify.py::test_hostile_files_end_in_a_sentence_within_a_gigabyte",
+    "commands/test_demo_command.py",
+    "commands/test_explore_command.py",
+    "divergences/test_band_bound.py",
+    "divergences/test_certified.py",
+    "divergences/test_family.py",
+    "divergences/test_gaussian.py::test_no_valid_input_gives_nan_or_a_warning",
+    "divergences/test_many_mixtures.py",
+    "divergences/test_mixture_divergence.py",
+    "divergences/test_narrow.py",
+    "divergences/test_one_lattice.py",
+    "divergences/test_reach.py",
+    "divergences/test_rounding.py",
+    "divergences/test_tails.py",
+    "divergences/test_vector_coupling.py",
     "docs/test_examples.py",
     "docs/test_odds.py",
     "docs/test_site.py",
     "engines",
+    "laws/test_counts.py::test_a_rounded_normal_against_many_digits",
+    "laws/test_em.py",
+    "laws/test_fitting.py",
+    "laws/test_grouped.py",
+    "laws/test_quantiles.py",
+    "mechanisms/optimal/test_lower_bound.py",
+    "mechanisms/optimal/test_real_line.py",
+    "mechanisms/optimal/test_solving.py::test_it_agrees_with_clarabel",
+    "mechanisms/optimal/test_solving.py::test_it_agrees_with_libqif",
+    "mechanisms/optimal/test_solving.py::test_random_programs_are_solved_inside_the_promise",
+    "mechanisms/test_band_noise.py",
+    "mechanisms/test_binding.py",
+    "mechanisms/test_closed_forms.py::test_envelope_is_the_least_closed_form_over_larger_orders",
+    "mechanisms/test_confidence.py",
+    "mechanisms/test_exact.py::test_gaussians_agree_with_forty_digits",
+    "mechanisms/test_exact.py::test_many_pairs_need_what_the_worst_of_them_needs",
+    "mechanisms/test_extreme_laws.py",
+    "mechanisms/test_promise.py",
+    "mechanisms/test_repair.py::test_of_many_random_problems_none_is_over_budget",
+    "mechanisms/test_shaped",
+    "paper/test_algorithm_1.py",
+    "paper/test_propositions.py",
+    "queries/test_cells.py::test_ten_thousand_cells_are_refused",
+    "queries/test_models.py",
+    "queries/test_vector_queries.py",
+    "releases/test_files.py::test_a_refusal_leaves_nothing_behind",
+    "releases/test_files.py::test_ten_million_rows_stay_under_a_gigabyte",
+    "releases/test_ledger.py",
+    "releases/test_spark_release.py",
+    "releases/test_transformer.py",
+    "reports/test_adversary.py",
+    "reports/test_facts.py",
     "studies",
+    "tables/test_count.py::test_few_values_on_a_grid_come_out_exact",
+    "tables/test_dialects.py",
+    "tables/test_open.py::test_a_messy_file_is_the_table_that_is_meant",
+    "tables/test_open.py::test_a_path_that_exists_is_that_file",
+    "tables/test_open.py::test_a_stream_and_a_question_do_not_stand_in_each_others_way",
+    "tables/test_sample.py",
+    "tables/test_table.py::test_the_whole_file_decides_the_type",
+    "test_calibration.py::test_what_is_calibrated_can_be_certified",
     "web",
 )
 
 
 def pytest_collection_modifyitems(items):
     """Mark the tests that take long, by where they stand."""
-    slow = [HERE / path for path in SLOW]
     for item in items:
-        if any(item.path.is_relative_to(path) for path in slow):
-            item.add_marker(pytest.mark.slow)
+        if item.path.is_relative_to(HERE):
+            where = item.nodeid.split("::", 1)
+            name = "::".join([item.path.relative_to(HERE).as_posix(), *where[1:]])
+            if name.startswith(SLOW):
+                item.add_marker(pytest.mark.slow)
