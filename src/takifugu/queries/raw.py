@@ -82,7 +82,13 @@ class Raw:
         """One prior per secret, from the engine's value counts."""
         if not isinstance(self.column, str):
             return row_vectors(
-                self.column, table, secret, secrets, prior=self.prior or "mixture", seed=self.seed, most=self.max_components
+                self.column,
+                table,
+                secret,
+                secrets,
+                prior=self.prior or "mixture",
+                seed=self.seed,
+                most=self.max_components,
             )
         check_roles(secret, self.column)
         seen = overview(table, secret, self.column, secrets)
