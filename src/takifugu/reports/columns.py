@@ -95,7 +95,7 @@ def _column(
     np.add.at(plain, into, moved)
     plain /= np.bincount(into, minlength=len(inputs))[:, None]
     given = np.where(shares[:, None] > 0, joint / np.where(shares > 0, shares, 1.0)[:, None], plain)
-    stays = _stays(inputs, outputs)
+    moves = np.array([[key(a) != key(b) for b in outputs] for a in inputs])
     return ColumnFacts(
         name=name,
         inputs=tuple(inputs),
@@ -104,7 +104,7 @@ def _column(
         mass=shares,
         before=(_sums(before[0][None], into, len(inputs))[0], _sums(before[1][None], into, len(inputs))[0]),
         after=(_sums(after[0][None], out, len(outputs))[0], _sums(after[1][None], out, len(outputs))[0]),
-        share_changed=max(0.0, 1.0 - float(joint[stays].sum())),
+        share_changed=float(joint[moves].sum()),  # not one minus the rest, which is not 0 where nothing changes
         histogram_shift=_shift(inputs, shares, outputs, joint.sum(axis=0)),
         **_numbers(inputs, outputs, joint),
     )
@@ -135,12 +135,6 @@ def _shift(inputs: list[Scalar], before: Array, outputs: list[Scalar], after: Ar
     seen = {key(v): float(m) for v, m in zip(inputs, before, strict=True)}
     apart = sum(abs(seen.pop(key(v), 0.0) - float(m)) for v, m in zip(outputs, after, strict=True))
     return min(1.0, 0.5 * (apart + sum(seen.values())))
-
-
-def _stays(inputs: list[Scalar], outputs: list[Scalar]) -> Any:
-    place = {key(value): where for where, value in enumerate(outputs)}
-    both = [(k, place[key(value)]) for k, value in enumerate(inputs) if key(value) in place]
-    return tuple(np.array(side, dtype=np.intp) for side in zip(*both, strict=True)) if both else ([], [])
 
 
 def _distinct(values: list[Scalar]) -> tuple[list[Scalar], Any]:

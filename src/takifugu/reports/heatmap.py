@@ -86,7 +86,7 @@ def _square(
         f'fill="{colour(0)}" fill-opacity="{shade:.2f}"/>'
     ]
     if side >= _READABLE and len(text) * 6 < side:
-        fill = "var(--tk-paper, #ffffff)" if shade > 0.55 else INK
+        fill = "var(--tk-on, var(--tk-paper, #ffffff))" if shade > 0.55 else INK
         parts.append(
             f'<text x="{x + side / 2:.1f}" y="{y + side / 2 + 4:.1f}" text-anchor="middle" font-size="11" '
             f'fill="{fill}">{escape(text)}</text>'

@@ -28,7 +28,7 @@ _numbers = count(1)  # pictures of one page need names of their own
 
 # The ink is the notebook's own, whatever its theme; the fallbacks of the other colours are read on light and on dark.
 _STYLE = (
-    "--tk-ink:currentColor;--tk-muted:currentColor;--tk-rule:rgba(128,128,128,.4);--tk-paper:transparent;"
+    "--tk-ink:currentColor;--tk-muted:currentColor;--tk-rule:rgba(128,128,128,.4);--tk-paper:transparent;--tk-on:#ffffff;"
     "max-width:34rem;overflow-x:auto"
 )
 _PRIVATE = "Describes the people in the data: keep it private."
@@ -106,7 +106,8 @@ def _certificate(certificate: Certificate | ChannelCertificate) -> str:
         ("Largest loss", f"{number(max(loss.upper for loss in certificate.losses))} at most"),
         ("SHA-256", certificate.sha256),
     ]
-    wide = table("Certificate", ("", ""), rows).replace("<td", '<td style="white-space:normal;text-align:left"')
+    # A digest is longer than a notebook is wide.
+    wide = table("Certificate", ("", ""), rows).replace("<td", '<td style="overflow-wrap:anywhere;white-space:normal"')
     return wide + paragraphs(f"{_PRIVATE} .redacted() is for the public.")
 
 

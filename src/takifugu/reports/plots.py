@@ -61,13 +61,13 @@ def _calibration(calibration: Calibration, ax: Any) -> Any:
     if not isinstance(facts, NoiseFacts):
         return _channel(facts.columns[0], axes)  # type: ignore[attr-defined]
     for pair, width, note in ((facts.before, 1.0, ""), (facts.after, 2.5, ", as published")):
-        for one, colour in zip(pair, COLOURS, strict=False):
-            name = f"{clean(one.label, _NAME)}{note}"
-            draw = axes.vlines if one.is_mass else axes.plot
-            if one.is_mass:
-                draw(one.x, 0, one.y, color=colour, linewidth=width, label=name)
+        for side, (one, colour) in enumerate(zip(pair, COLOURS, strict=False)):
+            name = _plain(f"{clean(one.label, _NAME)}{note}")
+            if one.is_mass:  # side by side: one would hide the other
+                aside = (side - 0.5) * 0.008 * float(np.ptp(one.x))
+                axes.vlines(one.x + aside, 0, one.y, color=colour, linewidth=width, label=name)
             else:
-                draw(one.x, one.y, color=colour, linewidth=width, label=name)
+                axes.plot(one.x, one.y, color=colour, linewidth=width, label=name)
     axes.set(xlabel="answer", ylabel="density", title=f"Noise θ = {facts.theta:.4g}")
     axes.legend()
     return axes
@@ -99,10 +99,11 @@ def _laws(laws: Mapping[Any, Any], axes: Any) -> Any:
     drawn = [laws[name] for name in names]
     if all(isinstance(law, Mixture) for law in drawn):
         x = grid(drawn)
-        for name, law, colour in zip(names, drawn, COLOURS, strict=False):
+        for k, (name, law, colour) in enumerate(zip(names, drawn, COLOURS, strict=False)):
             one = curve(clean(name, _NAME), law, x)
-            if one.is_mass:
-                axes.vlines(one.x, 0, one.y, color=colour, label=_plain(one.label))
+            if one.is_mass:  # side by side: one would hide the other
+                aside = (k - (len(drawn) - 1) / 2) * 0.006 * float(np.ptp(x))
+                axes.vlines(one.x + aside, 0, one.y, color=colour, linewidth=2.0, label=_plain(one.label))
             else:
                 axes.plot(one.x, one.y, color=colour, label=_plain(one.label))
         axes.set(xlabel="answer", ylabel="density")
