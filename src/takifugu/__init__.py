@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from takifugu import _display
+
 if TYPE_CHECKING:
     from takifugu import datasets
     from takifugu.calibration import Calibration, calibrate, sweep
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.doors.transformer import ReleaseTransformer
     from takifugu.releases.ledger import Ledger
+    from takifugu.reports.writing import report
 
 __version__ = "0.1.0"
 
@@ -72,6 +75,7 @@ _HOME = {
     "release": "takifugu.releases",
     "release_file": "takifugu.releases.doors.files",
     "renyi_divergence": "takifugu.divergences",
+    "report": "takifugu.reports.writing",
     "sweep": "takifugu.calibration",
     "verify": "takifugu.certificates",
 }
@@ -108,6 +112,7 @@ __all__ = [
     "release",
     "release_file",
     "renyi_divergence",
+    "report",
     "sweep",
     "verify",
 ]
@@ -126,3 +131,10 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """The public names, for tab completion."""
     return sorted(__all__)
+
+
+# Laws, channels and calibrations are shown by the reports, which they do not know.
+_display.sign_up(
+    html=lambda thing: import_module("takifugu.reports.notebook").html(thing),
+    plot=lambda thing, ax: import_module("takifugu.reports.plots").plot(thing, ax),
+)

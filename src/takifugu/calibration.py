@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from takifugu import _validation as check
+from takifugu._display import Plotted
 from takifugu.channels.base import Channel
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
@@ -48,7 +49,7 @@ Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Plotted):
     """A channel that keeps a promise for a problem, and how it was found.
 
     `place` is the belief and pair closest to the limit. `theta` is the standard deviation of the noise, where the

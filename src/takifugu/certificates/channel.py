@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from takifugu._display import Displayed
 from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
 from takifugu.channels.finite import FiniteChannel
@@ -26,7 +27,7 @@ _ROOM = 1e-10  # losses are recorded this much wider than proved, so that any ma
 
 
 @dataclass(frozen=True)
-class ChannelCertificate:
+class ChannelCertificate(Displayed):
     """A claim with all that is needed to prove it: this channel keeps this promise, and none loses less than said.
 
     It holds the priors, which describe people: it is for the auditor. `redacted()` is for the public.
