@@ -49,7 +49,11 @@ def knowing(calibration: Calibration, rows: Rows) -> list[Attacker]:
     if not rows.answer:
         return []
     sees = ", ".join(rows.answer)
-    if isinstance(channel, GaussianNoise) and len(rows.answer) == 1 and rows.published[rows.answer[0]].numbers is not None:
+    if (
+        isinstance(channel, GaussianNoise)
+        and len(rows.answer) == 1
+        and rows.published[rows.answer[0]].numbers is not None
+    ):
         found = [("priors", 1.0), ("priors, half the noise", 0.5)] if channel.theta > 0 else []
         return [Attacker(name, sees, learns=False, score=_bells(channel.theta * share)) for name, share in found]
     if isinstance(channel, FiniteChannel):
@@ -62,7 +66,7 @@ def knowing(calibration: Calibration, rows: Rows) -> list[Attacker]:
 
 def _bells(theta: float) -> Ratio:
     def score(rows: Rows, p: Mixture, q: Mixture) -> Array:
-        numbers = np.nan_to_num(rows.published[rows.answer[0]].numbers)
+        numbers = np.nan_to_num(np.asarray(rows.published[rows.answer[0]].numbers, dtype=np.float64))
         distinct, back = np.unique(numbers, return_inverse=True)
         return _sharp((_log_density(p.with_noise(theta), distinct) - _log_density(q.with_noise(theta), distinct))[back])
 
@@ -217,4 +221,4 @@ def _standard(x: Array, asked: Array) -> tuple[Array, Array]:
 
 def _sharp(scores: Array) -> Array:
     """Scores in steps of a hundredth, within reason; what is no number says nothing."""
-    return np.round(np.clip(np.nan_to_num(scores), -_SHARPEST, _SHARPEST), 2)
+    return np.asarray(np.round(np.clip(np.nan_to_num(scores), -_SHARPEST, _SHARPEST), 2), dtype=np.float64)

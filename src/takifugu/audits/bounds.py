@@ -1,7 +1,7 @@
 """Lower confidence bounds on a Rényi divergence, from any score of what was published (proofs/audit.md).
 
-For every function h ≥ 0 of a published row, D_α(P‖Q) ≥ α/(α−1)·ln E_P[h^{α−1}] − ln E_Q[h^α], by Hölder's inequality, with
-equality at h = p/q; at α = ∞ it is ln E_P[h] − ln E_Q[h]. Whoever made the score need not be trusted: a bad one gives a
+For every function h ≥ 0 of a published row, D_α(P‖Q) ≥ α/(α−1)·ln E_P[h^{α−1}] − ln E_Q[h^α], by Hölder's inequality,
+with equality at h = p/q; at α = ∞ it is ln E_P[h] − ln E_Q[h]. Whoever made the score need not be trusted: a bad one gives a
 small bound, never a wrong one. The two means are bounded by betting against them with stakes chosen beforehand.
 """
 
@@ -16,7 +16,12 @@ from takifugu._validation import Array
 _SIDES = 2  # a bound rests on two means, each of which may fail with half the risk
 _ROOM = 1e-9  # of the logarithm of a fortune: more than rounding adds up to
 _STEPS = 80
-_SPREAD = ((0.15, 1 / 9), (0.25, 1 / 3), (0.4, 1.0), (0.2, 3.0))  # shares of the money, and multiples of the stake they are bet at
+_SPREAD = (
+    (0.15, 1 / 9),
+    (0.25, 1 / 3),
+    (0.4, 1.0),
+    (0.2, 3.0),
+)  # shares of the money, and multiples of the stake they are bet at
 _MOST_STAKE = 0.98
 
 
@@ -73,7 +78,8 @@ def mean_at_least(values: Array, *, risk: float, stake: float) -> float:
     that is not refuted so. The values need not have one law: the bound is then on the average of their means, and
     also where they are drawn without replacement (Maclaurin's inequality).
     """
-    distinct, counts = np.unique(values, return_counts=True)
+    distinct, times = np.unique(values, return_counts=True)
+    counts = times.astype(np.float64)
     mean = float(distinct @ counts) / len(values)
     goal = math.log(1 / risk) + _ROOM
     if mean <= 0:
@@ -101,9 +107,7 @@ def _fortune(m: float, distinct: Array, counts: Array, stake: float) -> float:
     return top + math.log(sum(math.exp(one - top) for one in logs))
 
 
-def best_wager(
-    first: Array, second: Array, *, alpha: float, risk: float, rows: tuple[int, int]
-) -> tuple[Wager, float]:
+def best_wager(first: Array, second: Array, *, alpha: float, risk: float, rows: tuple[int, int]) -> tuple[Wager, float]:
     """The wager that promises most for a test on `rows` further rows, judged by rows kept for this choice.
 
     What it promises is a guess, and nothing rests on it.
@@ -120,7 +124,9 @@ def best_wager(
 
 
 def _candidates(first: Array, second: Array, alpha: float) -> Iterator[Wager]:
-    scores = np.concatenate([np.quantile(part, (0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 0.99, 1.0)) for part in (first, second)])
+    scores = np.concatenate(
+        [np.quantile(part, (0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 0.99, 1.0)) for part in (first, second)]
+    )
     tops = np.unique(np.round(scores, 2)).tolist()
     orders = [order for order in (1.5, 2.0, 4.0) if order < alpha] + [alpha]
     for top in tops:

@@ -47,7 +47,8 @@ def encoded(column: Column, known: Places) -> Array:
     texts = np.array([str(label) for label in column.labels.tolist()])
     seen, counts = np.unique(texts[known], return_counts=True)
     common = seen[np.argsort(-counts, kind="stable")][:_MOST_LABELS]
-    return (texts[:, None] == common[None, :]).astype(np.float64)
+    hot: Array = (texts[:, None] == common[None, :]).astype(np.float64)
+    return hot
 
 
 def traces(rows: Rows, names: Sequence[str], known: Places) -> Array:

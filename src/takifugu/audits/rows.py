@@ -44,7 +44,8 @@ class Column:
     def agrees(self, other: "Column") -> npt.NDArray[np.bool_]:
         """Where two columns of the same length say the same; a number and its text are the same."""
         if self.numbers is not None and other.numbers is not None:
-            return (self.numbers == other.numbers) | (np.isnan(self.numbers) & np.isnan(other.numbers))
+            same: npt.NDArray[np.bool_] = self.numbers == other.numbers
+            return same | (np.isnan(self.numbers) & np.isnan(other.numbers))
         pairs = zip(self.labels.tolist(), other.labels.tolist(), strict=True)
         return np.array([a == b or str(a) == str(b) for a, b in pairs], dtype=np.bool_)
 
@@ -146,9 +147,7 @@ def _secret(calibration: Calibration, given: str | None, available: list[str]) -
     return name
 
 
-def _answer(
-    calibration: Calibration, out: dict[str, Column], true: dict[str, Column], hidden: str
-) -> tuple[str, ...]:
+def _answer(calibration: Calibration, out: dict[str, Column], true: dict[str, Column], hidden: str) -> tuple[str, ...]:
     """The published columns that the calibration is about; for priors made by hand, the only one there is."""
     if calibration.answer is None:
         shared = [name for name in out if name != hidden]
@@ -198,8 +197,8 @@ def _joined(out: dict[str, Column], true: dict[str, Column], names: tuple[str, .
     for role, found in (("published", ours), ("truth", theirs)):
         if repeated := len(found) - len(set(found)):
             raise InputError(
-                f"the keys {', '.join(map(repr, names))} name {repeated:,} rows of {role} a second time: give keys that "
-                f"name each row once"
+                f"the keys {', '.join(map(repr, names))} name {repeated:,} rows of {role} a second time: give keys "
+                f"that name each row once"
             )
     place = {identity: row for row, identity in enumerate(theirs)}
     if missing := sum(identity not in place for identity in ours):
