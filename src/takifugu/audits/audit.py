@@ -140,7 +140,7 @@ def _tasks(
     """Everyone who knows the priors under each belief; learners on all rows and in the cells of what is known."""
     problem = calibration.problem
     cells = rows_of_beliefs(problem, rows)
-    chosen = sorted(cells, key=lambda b: (b not in (0, calibration.place.belief), -len(cells[b])))[:_MOST_BELIEFS]
+    chosen = sorted(cells, key=lambda b: (b not in (0, calibration.place.belief), -len(cells[b].rows)))[:_MOST_BELIEFS]
     if len(chosen) < len(problem.beliefs):
         findings.append(CellsLeftOut(len(chosen), len(problem.beliefs)))
     ratios, learners = knowing(calibration, rows), learning(rows, known)
@@ -150,11 +150,11 @@ def _tasks(
     for pair in pairs:
         tasks += [_Task(one, pair, 0, np.arange(len(rows))) for one in learners]
         for belief in sorted(chosen):
-            here = cells[belief]
+            here, depth = cells[belief]
             if min(int((rows.secrets[here] == name).sum()) for name in pair) < LEAST_ROWS:
                 continue
             tasks += [_Task(one, pair, belief, here) for one in ratios]
-            if problem.beliefs[belief].label.count(", ") + 1 == len(known):
+            if depth == len(known) > 0:  # with fewer columns known, those shown would tell more than is assumed
                 tasks += [_Task(one, pair, belief, here) for one in informed(rows, known)]
     return tasks
 

@@ -1,8 +1,8 @@
 """Lower confidence bounds on a Rényi divergence, from any score of what was published (proofs/audit.md).
 
 For every function h ≥ 0 of a published row, D_α(P‖Q) ≥ α/(α−1)·ln E_P[h^{α−1}] − ln E_Q[h^α], by Hölder's inequality,
-with equality at h = p/q; at α = ∞ it is ln E_P[h] − ln E_Q[h]. Whoever made the score need not be trusted: a bad one gives a
-small bound, never a wrong one. The two means are bounded by betting against them with stakes chosen beforehand.
+with equality at h = p/q; at α = ∞ it is ln E_P[h] − ln E_Q[h]. Whoever made the score need not be trusted: a bad one
+gives a small bound, never a wrong one. The two means are bounded by betting against them with stakes chosen beforehand.
 """
 
 import math
@@ -16,6 +16,7 @@ from takifugu._validation import Array
 _SIDES = 2  # a bound rests on two means, each of which may fail with half the risk
 _ROOM = 1e-9  # of the logarithm of a fortune: more than rounding adds up to
 _STEPS = 80
+_NOTHING = 1e-250  # a mean below which quotients overflow: no bound is worth the trouble
 _SPREAD = (
     (0.15, 1 / 9),
     (0.25, 1 / 3),
@@ -82,7 +83,7 @@ def mean_at_least(values: Array, *, risk: float, stake: float) -> float:
     counts = times.astype(np.float64)
     mean = float(distinct @ counts) / len(values)
     goal = math.log(1 / risk) + _ROOM
-    if mean <= 0:
+    if mean < _NOTHING:
         return 0.0
     # The fortune falls as m grows, and is 1 at most at the mean itself: bisection between there and nothing.
     low, high = mean * 1e-9, mean
@@ -160,4 +161,4 @@ def share_interval(hits: int, rows: int, *, risk: float) -> tuple[float, float]:
         return 0.0, 1.0
     low = 0.0 if hits == 0 else float(beta.ppf(risk / 2, hits, rows - hits + 1))
     high = 1.0 if hits == rows else float(beta.isf(risk / 2, hits + 1, rows - hits))
-    return max(0.0, low * (1 - 1e-9)), min(1.0, high * (1 + 1e-9))
+    return low * (1 - 1e-9), high + (1 - high) * 1e-9  # outwards, by more than the quantiles are off

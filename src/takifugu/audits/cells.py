@@ -3,6 +3,7 @@
 import ast
 import re
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,28 +15,35 @@ from takifugu.queries.binned import Binned
 _BINNED = re.compile(r"Binned\(column=(?P<column>.+), edges=(?P<edges>\(.*\))\)")
 
 
+class Cell(NamedTuple):
+    """Rows of which the adversary knows the same, and how many columns that is about."""
+
+    rows: Places
+    known: int
+
+
 def known_columns(problem: Problem) -> tuple[str, ...]:
     """The names of the columns that the adversary may know."""
     known = () if problem.answer is None else problem.answer.known
     return tuple(name.column if isinstance(name := _parsed(one), Binned) else name for one in known)
 
 
-def rows_of_beliefs(problem: Problem, rows: Rows) -> dict[int, Places]:
+def rows_of_beliefs(problem: Problem, rows: Rows) -> dict[int, Cell]:
     """For each belief the rows it is about; a belief that is about no cell is about all rows.
 
     A belief whose cell cannot be found in the truth is left out: nothing is said about it.
     """
     known = () if problem.answer is None else problem.answer.known
-    everyone = np.arange(len(rows))
+    everyone = Cell(np.arange(len(rows)), 0)
     if not known:
         return dict.fromkeys(range(len(problem.beliefs)), everyone)
     told = [_told(one, rows) for one in known]
-    found: dict[str, Places] = {"": everyone}
+    found: dict[str, Cell] = {"": everyone}
     for size in range(1, len(told) + 1):
         for subset in combinations([column for column in told if column is not None], size):
             labels = np.array([", ".join(parts) for parts in zip(*subset, strict=True)])
             for label in np.unique(labels):
-                found[str(label)] = np.flatnonzero(labels == label)
+                found[str(label)] = Cell(np.flatnonzero(labels == label), size)
     return {place: found[belief.label] for place, belief in enumerate(problem.beliefs) if belief.label in found}
 
 
