@@ -13,19 +13,15 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.audits import features
 from takifugu.audits.features import Places
+from takifugu.audits.learners import boosting, logistic, neighbours, sharp
+from takifugu.audits.ratios import through_noise, through_table
 from takifugu.audits.rows import Rows
 from takifugu.calibration import Calibration
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.laws import Law
-from takifugu.laws.finite import Finite
-from takifugu.laws.mixture import Mixture
-from takifugu.laws.values import key
+from takifugu.channels.vector.noise import GaussianVector
 
 MOST_TAUGHT = 20_000  # rows that a learner is shown
-_MOST_NEIGHBOURS = 6_000  # rows that a nearest-neighbour search goes through
-_SHARPEST = 12.0  # no score says more than e^12 : 1
-_BLOCK = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -38,75 +34,30 @@ class Attacker:
     score: Callable[..., Array]
 
 
-# ---- those who know the priors
-
-Ratio = Callable[[Rows, Law, Law], Array]
-
-
 def knowing(calibration: Calibration, rows: Rows) -> list[Attacker]:
     """Likelihood ratios of the calibration's own priors, through its channel and through a weaker one."""
-    channel = calibration.channel
+    channel, sees = calibration.channel, ", ".join(rows.answer)
     if not rows.answer:
         return []
-    sees = ", ".join(rows.answer)
-    if (
-        isinstance(channel, GaussianNoise)
-        and len(rows.answer) == 1
-        and rows.published[rows.answer[0]].numbers is not None
-    ):
-        found = [("priors", 1.0), ("priors, half the noise", 0.5)] if channel.theta > 0 else []
-        return [Attacker(name, sees, learns=False, score=_bells(channel.theta * share)) for name, share in found]
     if isinstance(channel, FiniteChannel):
-        return [
-            Attacker("priors", sees, learns=False, score=_table(channel)),
-            Attacker("priors, unchanged values", sees, learns=False, score=_table(None)),
-        ]
-    return []
+        ways = [("priors", through_table(channel)), ("priors, unchanged values", through_table(None))]
+    elif all(rows.published[name].numbers is not None for name in rows.answer):
+        noise = _covariance(channel, len(rows.answer))
+        if noise is None:
+            return []
+        ways = [("priors", through_noise(noise)), ("priors, half the noise", through_noise(0.25 * noise))]
+    else:
+        return []
+    return [Attacker(name, sees, learns=False, score=score) for name, score in ways]
 
 
-def _bells(theta: float) -> Ratio:
-    def score(rows: Rows, p: Mixture, q: Mixture) -> Array:
-        numbers = np.nan_to_num(np.asarray(rows.published[rows.answer[0]].numbers, dtype=np.float64))
-        distinct, back = np.unique(numbers, return_inverse=True)
-        return _sharp((_log_density(p.with_noise(theta), distinct) - _log_density(q.with_noise(theta), distinct))[back])
-
-    return score
-
-
-def _log_density(law: Mixture, x: Array) -> Array:
-    """ln of the density, also where the density itself is below every float."""
-    simple = law.simplified()
-    height = np.log(simple.weights / simple.weights.sum()) - np.log(simple.stds)
-    out = np.empty(len(x))
-    step = max(1, _BLOCK // len(simple))
-    with np.errstate(over="ignore", under="ignore"):
-        for start in range(0, len(x), step):
-            z = (x[start : start + step, None] - simple.means) / simple.stds
-            logs = height - 0.5 * np.minimum(z * z, 1e300)
-            top = logs.max(axis=1)
-            out[start : start + step] = top + np.log(np.exp(logs - top[:, None]).sum(axis=1))
-    return out
-
-
-def _table(channel: FiniteChannel | None) -> Ratio:
-    def score(rows: Rows, p: Finite, q: Finite) -> Array:
-        shares = []
-        for law in (p, q):
-            told = law if channel is None else channel.apply(law)
-            shares.append({key(value): share for value, share in zip(told.values, told.probabilities, strict=True)})
-        columns = [rows.published[name].labels.tolist() for name in rows.answer]
-        told_rows: list[Any] = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
-        ratio = {}
-        for value in set(map(key, told_rows)):
-            a, b = (float(share.get(value, 0.0)) for share in shares)
-            # What neither law can publish says nothing by the priors; a learner may still make something of it.
-            ratio[value] = 0.0 if a + b == 0 else float(np.log(max(a, 1e-9)) - np.log(max(b, 1e-9)))
-        return _sharp(np.array([ratio[key(value)] for value in told_rows]))
-
-    return score
-
-
-# ---- those who learn
+def _covariance(channel: Any, columns: int) -> Array | None:
+    """The covariance of Gaussian noise on this many columns; None where there is none, or no such noise."""
+    if isinstance(channel, GaussianNoise):
+        return np.array([[channel.variance]]) if columns == 1 and channel.theta > 0 else None
+    if isinstance(channel, GaussianVector):
+        return channel.covariance if channel.dimension == columns else None
+    return None
 
 
 def learning(rows: Rows, known: tuple[str, ...]) -> list[Attacker]:
@@ -129,15 +80,15 @@ def learning(rows: Rows, known: tuple[str, ...]) -> list[Attacker]:
         return features.order(rows)
 
     found = [
-        Attacker("logistic regression", seen, learns=True, score=_taught(_logistic, shown(everything))),
-        Attacker("gradient boosting", seen, learns=True, score=_taught(_boosting, shown(everything))),
-        Attacker("nearest neighbours", seen, learns=True, score=_taught(_neighbours, shown(everything))),
-        Attacker("traces", f"digits and repeats of {seen}", learns=True, score=_taught(_boosting, traces)),
-        Attacker("order", "the order of the rows", learns=True, score=_taught(_boosting, order)),
+        Attacker("logistic regression", seen, learns=True, score=_taught(logistic, shown(everything))),
+        Attacker("gradient boosting", seen, learns=True, score=_taught(boosting, shown(everything))),
+        Attacker("nearest neighbours", seen, learns=True, score=_taught(neighbours, shown(everything))),
+        Attacker("traces", f"digits and repeats of {seen}", learns=True, score=_taught(boosting, traces)),
+        Attacker("order", "the order of the rows", learns=True, score=_taught(boosting, order)),
     ]
     if own and set(own) != set(everything):
         calibrated = ", ".join(own)
-        found.append(Attacker("gradient boosting", calibrated, learns=True, score=_taught(_boosting, shown(own))))
+        found.append(Attacker("gradient boosting", calibrated, learns=True, score=_taught(boosting, shown(own))))
     return found
 
 
@@ -151,7 +102,7 @@ def informed(rows: Rows, known: tuple[str, ...]) -> list[Attacker]:
     def view(taught: Places) -> Array:
         return features.values(rows, names, taught)
 
-    return [Attacker("gradient boosting", ", ".join(names), learns=True, score=_taught(_boosting, view))]
+    return [Attacker("gradient boosting", ", ".join(names), learns=True, score=_taught(boosting, view))]
 
 
 def unprotected(rows: Rows) -> Array | None:
@@ -164,7 +115,7 @@ def unprotected(rows: Rows) -> Array | None:
 
 def boosted(shown: Array, taught: Places, is_first: Places, asked: Places, seed: int) -> Array:
     """Scores of gradient boosting for some rows, taught by others."""
-    return _sharp(_boosting(shown[taught], is_first, shown[asked], seed))
+    return sharp(boosting(shown[taught], is_first, shown[asked], seed))
 
 
 def _taught(
@@ -174,51 +125,6 @@ def _taught(
         shown = view(taught)
         if not shown.shape[1]:
             return np.zeros(len(asked))
-        return _sharp(learner(shown[taught], is_first, shown[asked], seed))
+        return sharp(learner(shown[taught], is_first, shown[asked], seed))
 
     return score
-
-
-def _logistic(x: Array, y: Places, asked: Array, seed: int) -> Array:
-    from sklearn.linear_model import LogisticRegression
-
-    x, asked = _standard(x, asked)
-    model = LogisticRegression(max_iter=2_000, class_weight="balanced", C=1.0).fit(x, y)
-    return np.asarray(model.decision_function(asked), dtype=np.float64)
-
-
-def _boosting(x: Array, y: Places, asked: Array, seed: int) -> Array:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    model = HistGradientBoostingClassifier(
-        max_iter=80, max_leaf_nodes=12, learning_rate=0.08, l2_regularization=1.0, early_stopping=False,
-        class_weight="balanced", random_state=seed,
-    ).fit(x, y)  # fmt: skip
-    return np.asarray(model.decision_function(asked), dtype=np.float64)
-
-
-def _neighbours(x: Array, y: Places, asked: Array, seed: int) -> Array:
-    from sklearn.neighbors import KNeighborsClassifier
-
-    chosen = np.sort(np.random.default_rng(seed).permutation(len(x))[:_MOST_NEIGHBOURS])
-    y = y[chosen]
-    x, asked = _standard(x[chosen], asked)
-    near = int(min(max(5.0, 2 * np.sqrt(len(x))), len(x)))
-    share = KNeighborsClassifier(n_neighbors=near).fit(x, y).predict_proba(asked)
-    if share.shape[1] < 2:
-        return np.zeros(len(asked))
-    # The shares among neighbours, against those among all: odds as if both secrets were equally common.
-    hits, base = share[:, 1] * near + 0.5, (y.sum() + 0.5) / (len(y) + 1.0)
-    return np.asarray(np.log(hits / (near + 1.0 - hits)) - np.log(base / (1 - base)), dtype=np.float64)
-
-
-def _standard(x: Array, asked: Array) -> tuple[Array, Array]:
-    """Numbers of mean 0 and spread 1 among the rows taught, none of them beyond ten spreads."""
-    centre, spread = x.mean(axis=0), x.std(axis=0)
-    spread = np.where(spread > 0, spread, 1.0)
-    return np.clip((x - centre) / spread, -10, 10), np.clip((asked - centre) / spread, -10, 10)
-
-
-def _sharp(scores: Array) -> Array:
-    """Scores in steps of a hundredth, within reason; what is no number says nothing."""
-    return np.asarray(np.round(np.clip(np.nan_to_num(scores), -_SHARPEST, _SHARPEST), 2), dtype=np.float64)

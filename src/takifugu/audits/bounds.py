@@ -16,7 +16,7 @@ from takifugu._validation import Array
 _SIDES = 2  # a bound rests on two means, each of which may fail with half the risk
 _ROOM = 1e-9  # of the logarithm of a fortune: more than rounding adds up to
 _STEPS = 80
-_NOTHING = 1e-250  # a mean below which quotients overflow: no bound is worth the trouble
+_NOTHING = 1e-100  # a mean below which products underflow: no bound is worth the trouble
 _SPREAD = (
     (0.15, 1 / 9),
     (0.25, 1 / 3),

@@ -18,6 +18,13 @@ Places = npt.NDArray[np.intp]
 _MOST_LABELS = 40  # labels of a column that get a feature of their own
 _MOST_DIFFERENCES = 6  # columns of numbers whose differences are looked at
 _DECIMALS = (1.0, 10.0, 100.0, 1000.0)
+_REACH = 1e100  # beyond which numbers have no squares
+
+
+def within_reach(column: Column) -> Array:
+    """The numbers of a column, 0 where there is none; labels have none."""
+    numbers = np.zeros(len(column.labels)) if column.numbers is None else column.numbers
+    return np.asarray(np.clip(np.nan_to_num(numbers), -_REACH, _REACH), dtype=np.float64)
 
 
 def values(rows: Rows, names: Sequence[str], known: Places) -> Array:
@@ -30,7 +37,7 @@ def values(rows: Rows, names: Sequence[str], known: Places) -> Array:
         column = rows.published[name]
         parts.append(encoded(column, known))
         if column.numbers is not None:
-            numbers.append(np.nan_to_num(column.numbers))
+            numbers.append(within_reach(column))
     if len(numbers) <= _MOST_DIFFERENCES:
         parts += [np.stack([a - b], axis=1) for a, b in combinations(numbers, 2)]
     return np.concatenate(parts, axis=1) if parts else np.zeros((len(rows), 0))
@@ -40,7 +47,7 @@ def encoded(column: Column, known: Places) -> Array:
     """A column as features: a number and whether it is missing, or one feature for each common label."""
     if column.numbers is not None:
         missing = np.isnan(column.numbers)
-        parts = [np.nan_to_num(column.numbers)]
+        parts = [within_reach(column)]
         if missing.any():
             parts.append(missing.astype(np.float64))
         return np.stack(parts, axis=1)
@@ -64,7 +71,7 @@ def traces(rows: Rows, names: Sequence[str], known: Places) -> Array:
         own[known] = 1
         parts.append(np.where(seen[place] == texts, counts[place], 0) - own)
         if column.numbers is not None:
-            numbers = np.nan_to_num(column.numbers)
+            numbers = within_reach(column)
             parts += [np.mod(numbers * scale, 1.0) for scale in _DECIMALS]
             parts += [np.mod(np.floor(np.abs(numbers) * scale), 2.0) for scale in _DECIMALS]
             parts.append(np.array([_decimals(text) for text in texts.tolist()]))

@@ -47,7 +47,7 @@ def fragment(audit: Audit) -> str:
     verdict = "Contradicted" if audit.contradicted else "Not contradicted"
     paragraphs = "".join(f"<p>{one}</p>" for one in rest)
     pairs = list(dict.fromkeys(one.pair for one in audit.attacks))
-    pictures = "".join(f"<div>{roc_chart(audit, pair)}</div>" for pair in pairs[:_MOST_PAIRS])
+    pictures = "".join(f"<div>{roc_chart(audit, pair, k)}</div>" for k, pair in enumerate(pairs[:_MOST_PAIRS]))
     return (
         f'<section aria-labelledby="tk-verdict"><h2 id="tk-verdict">{verdict}</h2>\n<p class="lead">{lead}</p>\n'
         f'{paragraphs}<dl class="figures">{_figures(audit)}</dl></section>\n'
@@ -118,7 +118,7 @@ def bound_chart(audit: Audit) -> str:
     )
 
 
-def roc_chart(audit: Audit, pair: "Pair") -> str:
+def roc_chart(audit: Audit, pair: "Pair", index: int = 0) -> str:
     """How many rows of one secret are found for how many of the other that are taken for it."""
     mine = sorted((one for one in audit.attacks if one.pair == pair), key=lambda one: -one.guess)[:_CURVES]
     marks, used = legend([(k, clean(_named(one), 40)) for k, one in enumerate(mine)], 8, 18, _WIDTH - 16)
@@ -134,7 +134,7 @@ def roc_chart(audit: Audit, pair: "Pair") -> str:
     best = mine[0]
     return document(
         [*marks, *panel.parts],
-        name=f"tk-roc-{abs(hash(pair)) % 10**8}",
+        name=f"tk-roc-{index}",
         title=f"Telling {a} from {b}",
         description=f"The best attack, {_named(best)}, guesses right in {percent(best.guess)} of the cases.",
         width=_WIDTH,
