@@ -194,7 +194,7 @@ def guess_limit(guarantee: Renyi) -> float:
     """The x in [½, 1) with x^α(1−x)^{1−α} + (1−x)^α x^{1−α} = e^{(α−1)ε} (proofs/odds.md, claim 4).
 
     >>> round(guess_limit(Renyi(2.0, 1.0)), 6), round(guess_limit(Renyi.from_odds(3)), 6)
-    (0.774069, 0.75)
+    (0.774084, 0.75)
     """
     alpha, epsilon = guarantee.alpha, guarantee.epsilon
     bounded = math.inf if guarantee.most_odds is None else guarantee.most_odds
