@@ -129,6 +129,7 @@ BROKEN = {
 }
 
 
+@cache  # an audit takes a second, and several tests look at the same one
 def audited(make, rows, seed):
     rng = np.random.default_rng(seed)
     return tk.audit(*make(rng, rows), secret="s", seed=seed)

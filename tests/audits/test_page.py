@@ -25,7 +25,7 @@ class Balanced(HTMLParser):
 
 
 def test_the_page_is_whole_and_loads_nothing(tmp_path):
-    found = audited(half_the_noise, 4_000, 1)
+    found = audited(half_the_noise, 6_000, 1)
     found.report(tmp_path / "audit.html")
     text = (tmp_path / "audit.html").read_text(encoding="utf-8")
     parser = Balanced()

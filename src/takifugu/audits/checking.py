@@ -31,7 +31,8 @@ def look(rows: Rows, calibration: Calibration, pairs: list[Pair], known: tuple[s
     found: list[Finding] = []
     secret = () if calibration.answer is None else calibration.answer.secret
     found += [SecretPublished(name) for name in secret if name in rows.published]
-    if added := tuple(name for name in rows.added if name not in known and name not in secret):
+    added = tuple(name for name in rows.added if name not in known and name not in secret)
+    if added and rows.answer:  # else nobody knows which of them is covered
         found.append(NotCovered(added))
     for name in dict.fromkeys(name for pair in pairs for name in pair):
         if (count := len(rows.of(name))) < FEW_AUDITED:

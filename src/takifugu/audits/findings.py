@@ -135,7 +135,7 @@ class NoPriorsAttack(Finding):
     @property
     def sentence(self) -> str:
         """See `Finding.sentence`."""
-        return "nobody attacked with the calibration's own priors: they do not go with one published column of numbers"
+        return "nobody attacked with the calibration's own priors: which published column they are about is not clear"
 
 
 FEW_AUDITED = 200

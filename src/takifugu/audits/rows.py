@@ -11,7 +11,9 @@ import numpy.typing as npt
 from takifugu._nearest import suggestion
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
+from takifugu.channels.finite import FiniteChannel
 from takifugu.errors import InputError
+from takifugu.laws.values import key
 from takifugu.releases.binding import require_of_rows
 from takifugu.releases.doors.frames import INSECURE
 from takifugu.releases.secret_rows import protected_secrets
@@ -148,10 +150,10 @@ def _secret(calibration: Calibration, given: str | None, available: list[str]) -
 
 
 def _answer(calibration: Calibration, out: dict[str, Column], true: dict[str, Column], hidden: str) -> tuple[str, ...]:
-    """The published columns that the calibration is about; for priors made by hand, the only one there is."""
+    """The published columns that the calibration is about; for priors made by hand, the only one it can be."""
     if calibration.answer is None:
-        shared = [name for name in out if name != hidden]
-        return (shared[0],) if len(shared) == 1 else ()
+        likely = [name for name, column in out.items() if name != hidden and _fits(column, calibration)]
+        return (likely[0],) if len(likely) == 1 else ()
     for name in calibration.answer.columns:
         for role, table in (("published", out), ("truth", true)):
             if name not in table:
@@ -160,6 +162,14 @@ def _answer(calibration: Calibration, out: dict[str, Column], true: dict[str, Co
                     f"columns are {', '.join(table)}"
                 )
     return calibration.answer.columns
+
+
+def _fits(column: Column, calibration: Calibration) -> bool:
+    """Whether a channel could have published this column: numbers, or a value of its list in some row."""
+    channel = calibration.channel
+    if isinstance(channel, FiniteChannel):
+        return not {key(value) for value in column.labels.tolist()}.isdisjoint(map(key, channel.outputs))
+    return column.numbers is not None
 
 
 def _matched(column: Column, calibration: Calibration) -> Objects:
