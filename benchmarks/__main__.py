@@ -15,6 +15,8 @@ ROOMS = (
     "vector_divergence",
     "shaped",
     "optimal",
+    "audit_power",
+    "audit_peers",
 )
 
 

@@ -32,5 +32,9 @@ def study(repetitions: int, only: list[str]) -> None:
         )
 
 
+def run() -> None:
+    study(5, [])
+
+
 if __name__ == "__main__":
     study(int(sys.argv[1]) if len(sys.argv) > 1 else 20, sys.argv[2:])
