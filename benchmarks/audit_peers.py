@@ -3,7 +3,7 @@
 Every method is swept over its own parameter. A line of the table has the least error of each at which the best guess
 between the two secrets told apart best (exact, ½ + ½·TV) is no better than the figure at its head.
 
-- optimal: this library's channel with bounded odds, which keeps the margins. It promises more than a bound on the guess.
+- optimal: this library's channel with bounded odds, keeping the margins; it promises more than a bound on guesses.
 - RR: randomized response with uniform replies. PRAM: the invariant matrix of Gouweleeuw et al. (1998), in two steps.
 - Gaussian, Laplace: noise of one size for all; the latter is what local differential privacy adds.
 - constant: the commonest value, or the mean, for everybody, which is also what deleting the column costs.
