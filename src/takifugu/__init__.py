@@ -7,6 +7,8 @@ from takifugu import _display
 
 if TYPE_CHECKING:
     from takifugu import datasets
+    from takifugu.audits.audit import audit
+    from takifugu.audits.result import Audit
     from takifugu.calibration import Calibration, calibrate, sweep
     from takifugu.certificates import Certificate, certify, verify
     from takifugu.divergences import renyi_divergence
@@ -44,6 +46,7 @@ __version__ = "0.1.0"
 # Each public name and the module it lives in, imported when it is first used: a name costs nothing
 # until then, and `import takifugu` loads numpy at most.
 _HOME = {
+    "Audit": "takifugu.audits.result",
     "BNN": "takifugu.queries.bnn",
     "BudgetError": "takifugu.errors",
     "Calibration": "takifugu.calibration",
@@ -64,6 +67,7 @@ _HOME = {
     "Row": "takifugu.queries.row",
     "ReleaseTransformer": "takifugu.releases.doors.transformer",
     "TakifuguError": "takifugu.errors",
+    "audit": "takifugu.audits.audit",
     "binned": "takifugu.queries.binned",
     "VectorMixture": "takifugu.laws.vector",
     "calibrate": "takifugu.calibration",
@@ -83,6 +87,7 @@ _HOME = {
 __all__ = [
     "BNN",
     "GP",
+    "Audit",
     "BudgetError",
     "Calibration",
     "CalibrationError",
@@ -102,6 +107,7 @@ __all__ = [
     "Row",
     "TakifuguError",
     "VectorMixture",
+    "audit",
     "binned",
     "calibrate",
     "certify",

@@ -20,6 +20,7 @@ _COMMANDS = {
     "sweep": ("takifugu.commands.sweep", "Compare budgets and mechanisms in a table."),
     "certify": ("takifugu.commands.certify", "Prove a calibration and write a certificate."),
     "explore": ("takifugu.commands.explore", "Open a page to try secrets and budgets on."),
+    "audit": ("takifugu.commands.audit", "Attack a release, as the owner who has the truth."),
     "release": ("takifugu.commands.release", "Publish a column of a Parquet or CSV file with its noise."),
     "reproduce": ("takifugu.commands.reproduce", "Redraw the paper's evaluation: figures, headline and claims."),
     "verify": ("takifugu.commands.verify", "Prove a certificate again from the file alone."),
