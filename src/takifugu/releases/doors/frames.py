@@ -70,7 +70,7 @@ def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.D
     if columns.secret is None:
         return frame
     _refuse_telling_index(frame, columns.secret)
-    kept = protected_rows(frame[columns.secret].to_list(), plan.calibration, columns.others)
+    kept = protected_rows(frame[columns.secret], plan.calibration, columns.others)
     return frame if kept is None else frame.filter(kept.tolist())
 
 
