@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from takifugu.queries.binned import binned
     from takifugu.queries.bnn import BNN
     from takifugu.queries.gp import GP
+    from takifugu.queries.inspecting import inspect
     from takifugu.queries.mean import Mean
     from takifugu.queries.priors import fit_priors
     from takifugu.queries.raw import Raw
@@ -66,6 +67,7 @@ _HOME = {
     "certify": "takifugu.certificates",
     "datasets": "takifugu",
     "fit_priors": "takifugu.queries.priors",
+    "inspect": "takifugu.queries.inspecting",
     "list_mechanisms": "takifugu.mechanisms",
     "release": "takifugu.releases",
     "release_file": "takifugu.releases.doors.files",
@@ -101,6 +103,7 @@ __all__ = [
     "certify",
     "datasets",
     "fit_priors",
+    "inspect",
     "list_mechanisms",
     "release",
     "release_file",
