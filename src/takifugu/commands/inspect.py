@@ -1,6 +1,7 @@
 """takifugu inspect: what is in a table, before anything of it is published."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -52,7 +53,9 @@ def _tell(found: "Inspection", out: "Console") -> None:
     from takifugu.reports.text import clean
 
     hidden = "" if found.secret is None else f", of which {clean(found.secret)} is to be hidden"
-    title = f"{clean(found.source)}: {found.rows:,} rows, {len(found.columns)} columns{hidden}"
+    title = (
+        f"{clean(Path(found.source or 'the table').name)}: {found.rows:,} rows, {len(found.columns)} columns{hidden}"
+    )
     out.print(Text(title, style="bold"))
     out.print()
     _tell_columns(found, out)

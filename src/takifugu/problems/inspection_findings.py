@@ -147,6 +147,8 @@ class RareSecrets(Finding):
         more = f" and {len(self.groups) - 6} more" if len(self.groups) > 6 else ""
         few = f"{names}{more} of {self.column!r} {'is' if len(self.groups) == 1 else 'are'} rare"
         cost = f"{few}: what goes with so few rows is mostly chance, which confidence pays for with changed values"
+        if self.groups[0][1] < 2:
+            cost += ", and a group of one row is refused"
         if not self.merge:
             return cost
         beyond = f" and {len(self.merge) - 6} more" if len(self.merge) > 6 else ""

@@ -149,7 +149,7 @@ def _advice(one: ColumnFacts, is_listed: bool) -> str:
         return "the same in every row"
     if one.form is not None:
         return "numbers in text: convert first"
-    return "may be published" if is_listed else "cannot be published as it is"
+    return "publishable" if is_listed else "cannot be published as it is"
 
 
 def _about_groups(secret: str, groups: tuple[Group, ...], without: int) -> Iterable[Finding]:

@@ -35,8 +35,8 @@ class Proposal:
         values = self.choices.values
         if self.step is not None:
             return f"{_shown(values[0])} to {_shown(values[-1])}, {len(values)} points"
-        shown = ", ".join(map(_shown, values[:8])) + (f", … ({len(values)} values)" if len(values) > 8 else "")
-        return f"{shown} ({self.rare} rare in one)" if self.rare else shown
+        shown = ", ".join(map(_shown, values[:8])) + (f" … {len(values)} values" if len(values) > 8 else "")
+        return f"{shown}; {OTHER} stands for {self.rare} rare" if self.rare else shown
 
 
 def proposed(facts: ColumnFacts, dropped: tuple[Suspect, ...] = ()) -> Proposal | None:
