@@ -5,8 +5,8 @@ import shlex
 
 import pytest
 from click.testing import CliRunner
-from hospital import NAMES, export, records
 
+from hospital import NAMES, export, records
 from takifugu.cli import main
 
 
@@ -65,3 +65,12 @@ def test_bad_input(path):
     assert told.exit_code == 2
     assert "no column 'diagnoses'" in told.stderr
     assert run("nowhere.csv").exit_code == 2
+
+
+def test_nothing_in_a_table_steers_the_terminal(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("s,x[bold]\n" + "a,\x1b[31mred\nb,blue\n" * 30)
+    told = run(file, "--secret", "s")
+    assert told.exit_code == 0
+    assert "\x1b" not in told.stdout
+    assert "x[bold]" in told.stdout

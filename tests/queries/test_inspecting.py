@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hospital import DIAGNOSES, NAMES, RARE, export, records
 from hypothesis import given
 from hypothesis import strategies as st
 
 import takifugu as tk
+from hospital import DIAGNOSES, NAMES, RARE, export, records
 from takifugu.problems.findings import HeavyTail
 from takifugu.problems.inspection_findings import RareSecrets
 from takifugu.queries.inspecting import inspect
@@ -205,3 +205,16 @@ def test_a_list_of_numbers_could_be_public(values):
             assert tallies[end] >= SHARED or point == pytest.approx(
                 5 * proposal.step * round(point / 5 / proposal.step)
             )
+
+
+def test_too_many_secrets():
+    with pytest.raises(tk.InputError, match="more than 1000 distinct values"):
+        inspect(pd.DataFrame({"s": [f"s{k}" for k in range(1_100)], "x": range(1_100)}), "s")
+
+
+def test_names_that_mean_harm_stay_text():
+    table = pd.DataFrame({"<b>x": ["<i>", "&"] * 30, "s": ["<script>", "b"] * 30})
+    html = inspect(table, "s")._repr_html_()
+    assert "<b>x" not in html
+    assert "<script>" not in html
+    assert "&lt;b&gt;x" in html

@@ -54,7 +54,7 @@ def inspect(table: Any, secret: str | None = None, *, reading: Reading | None = 
     >>> import takifugu as tk
     >>> found = tk.inspect(tk.datasets.load("student-por"), secret="schoolsup")
     >>> [one.column for one in found.betrayals[:2]]
-    ['age', 'G3']
+    ['G3', 'age']
     """
     source = Table(table, reading)
     if secret is not None:
