@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from takifugu.queries.binned import binned
     from takifugu.queries.bnn import BNN
     from takifugu.queries.gp import GP
+    from takifugu.queries.inspecting import inspect
     from takifugu.queries.mean import Mean
     from takifugu.queries.priors import fit_priors
     from takifugu.queries.raw import Raw
@@ -74,6 +75,7 @@ _HOME = {
     "certify": "takifugu.certificates",
     "datasets": "takifugu",
     "fit_priors": "takifugu.queries.priors",
+    "inspect": "takifugu.queries.inspecting",
     "list_mechanisms": "takifugu.mechanisms",
     "publish": "takifugu.publishing",
     "release": "takifugu.releases",
@@ -113,6 +115,7 @@ __all__ = [
     "certify",
     "datasets",
     "fit_priors",
+    "inspect",
     "list_mechanisms",
     "publish",
     "release",
