@@ -26,6 +26,7 @@ from takifugu.certificates import RedactedCertificate
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.problems.beliefs import Belief
 
+ON_THE_LINE = list_mechanisms().keys() - {"optimal", "shaped"}
 GAUSSIANS = {"yes": Mixture.gaussian(0.0, 1.0), "no": Mixture.gaussian(1.5, 1.25)}
 MIXTURES = {
     "a": Mixture([0.3, 0.7], [0.0, 2.0], [0.5, 1.0]),
@@ -70,7 +71,7 @@ class TestCertify:
         assert len(again.losses) == len(priors) * (len(priors) - 1)
         assert all(0 <= loss.lower <= loss.upper <= 0.7 for loss in again.losses)
 
-    @pytest.mark.parametrize("name", sorted(set(list_mechanisms()) - {"wasserstein-approx", "wasserstein"}))
+    @pytest.mark.parametrize("name", sorted(ON_THE_LINE - {"wasserstein-approx", "wasserstein"}))
     def test_every_mechanism_with_the_full_promise_is_proved(self, name):
         verify(certify(calibrate(GAUSSIANS, alpha=2, epsilon=1, mechanism=name)))
 

@@ -11,7 +11,8 @@ from dataclasses import replace
 from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
 from takifugu.certificates.channel import VERSION as CHANNEL_VERSION
-from takifugu.certificates.channel import ChannelCertificate, RedactedChannel, prove, reprove
+from takifugu.certificates.channel import ChannelCertificate, RedactedChannel
+from takifugu.certificates.channel_proofs import prove, reprove
 from takifugu.certificates.document import Certificate
 from takifugu.certificates.redaction import RedactedCertificate
 from takifugu.channels.gaussian.noise import GaussianNoise
@@ -83,7 +84,7 @@ def verify(
     # An object made by hand is held to the same form as a file.
     if isinstance(certificate, ChannelCertificate):
         certificate = ChannelCertificate.from_dict(certificate.to_dict())
-        reprove(certificate)
+        reprove(certificate, Effort(limit))
         return certificate
     certificate = Certificate.from_dict(certificate.to_dict())
     if certificate.guarantee != version_1.RPP or certificate.mechanism == WassersteinApprox.name:

@@ -8,6 +8,7 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import LAWS, Law
 from takifugu.laws.mixture import Mixture
+from takifugu.laws.vector import VectorMixture
 
 _LARGEST = 1e150
 
@@ -93,6 +94,12 @@ def beliefs_from(priors: Any) -> tuple[Belief, ...]:
     if len(kinds) > 1:
         named = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise InputError(f"all laws must be of one kind to be told apart, got {named}: describe them alike")
+    sizes = sorted({law.dimension for b in beliefs for law in b.values() if isinstance(law, VectorMixture)})
+    if len(sizes) > 1:
+        raise InputError(
+            f"every law must be about the same numbers in the same order, got vectors of {', '.join(map(str, sizes))} "
+            f"numbers: give each secret all of them"
+        )
     return beliefs
 
 
@@ -109,7 +116,7 @@ def _belief(given: Any) -> Belief:
                 f"the prior of {secret!r} must be a Mixture, got {type(law).__name__}: make one with "
                 f"Mixture.gaussian, Mixture.empirical or Mixture.fit"
             )
-        if isinstance(law, Mixture):
+        if isinstance(law, Mixture | VectorMixture):
             _check_reach(secret, law)
     # What `fit_priors` returns brings its label, rows and counts along.
     return Belief(
@@ -121,8 +128,9 @@ def _belief(given: Any) -> Belief:
     )
 
 
-def _check_reach(secret: Hashable, law: Mixture) -> None:
-    reach = max(float(abs(law.means).max()), float(law.stds.max()))
+def _check_reach(secret: Hashable, law: Mixture | VectorMixture) -> None:
+    widest = math.sqrt(float(abs(law.covariances).max())) if isinstance(law, VectorMixture) else float(law.stds.max())
+    reach = max(float(abs(law.means).max()), widest)
     if reach > _LARGEST:
         raise InputError(
             f"the prior of {secret!r} reaches {reach:g}, and above {_LARGEST:g} a variance leaves the range of "

@@ -10,8 +10,8 @@ import numpy as np
 from takifugu._validation import Array, integer
 from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
-from takifugu.problems.answer import Answer
 from takifugu.laws.vector import VectorMixture
+from takifugu.problems.answer import Answer
 from takifugu.problems.findings import Constant, NotConverged
 from takifugu.queries.priors import Priors, about_rows, check_roles
 from takifugu.tables.sample import Sample, prepare
