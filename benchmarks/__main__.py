@@ -15,6 +15,7 @@ ROOMS = (
     "vector_divergence",
     "shaped",
     "optimal",
+    "scale",
 )
 
 

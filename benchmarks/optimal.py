@@ -9,7 +9,7 @@ from takifugu.mechanisms.optimal.program import Program
 from takifugu.mechanisms.optimal.solving import solve
 
 SIZES = (16, 32, 64, 100, 200, 400)
-LARGEST_FOR_CVXPY = 100  # beyond, its processor time is minutes
+LARGEST_FOR_CVXPY = 400
 LARGE = 1000
 
 

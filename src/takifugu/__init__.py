@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from takifugu.laws.mixture import Mixture
     from takifugu.laws.vector import VectorMixture
     from takifugu.mechanisms import list_mechanisms
+    from takifugu.publishing import publish
     from takifugu.queries.binned import binned
     from takifugu.queries.bnn import BNN
     from takifugu.queries.gp import GP
@@ -67,6 +68,7 @@ _HOME = {
     "datasets": "takifugu",
     "fit_priors": "takifugu.queries.priors",
     "list_mechanisms": "takifugu.mechanisms",
+    "publish": "takifugu.publishing",
     "release": "takifugu.releases",
     "release_file": "takifugu.releases.doors.files",
     "renyi_divergence": "takifugu.divergences",
@@ -102,6 +104,7 @@ __all__ = [
     "datasets",
     "fit_priors",
     "list_mechanisms",
+    "publish",
     "release",
     "release_file",
     "renyi_divergence",

@@ -24,7 +24,9 @@ from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
 from takifugu.mechanisms import get_mechanism, is_ours
 from takifugu.mechanisms.additive.exact import Exact
+from takifugu.mechanisms.assurance import Band, assured
 from takifugu.mechanisms.base import Additive, Found, Mechanism, root_above
+from takifugu.mechanisms.binding import is_enough, proved_noise
 from takifugu.mechanisms.confidence import draws_needed
 from takifugu.mechanisms.evidence import Confidence, confident
 from takifugu.mechanisms.losses import Losses
@@ -77,7 +79,7 @@ class Calibration:
     options: tuple[tuple[str, Any], ...] = ()
     lower_bound: float | None = None
     optimality: Any = field(default=None, repr=False, compare=False)
-    evidence: Confidence | None = None
+    evidence: Confidence | Band | None = None
 
     @property
     def answer(self) -> Answer | None:
@@ -198,8 +200,8 @@ class Calibration:
     def meets_budget(self) -> bool:
         """Whether the channel is seen, once more, to keep the promise for every pair and belief.
 
-        A release asks this, since a calibration may come from a file that somebody has changed. For a proof see
-        `takifugu.certify`.
+        A release asks this, since a calibration may come from a file that somebody has changed. The place closest to
+        the limit is decided in ball arithmetic, the others in floats; for a proof of all see `takifugu.certify`.
         """
         if isinstance(self.channel, FiniteChannel):
             return isinstance(self.guarantee, Renyi) and self._rule.is_kept(self.problem, self.guarantee, self.channel)
@@ -212,7 +214,12 @@ class Calibration:
             raise InputError(f"{self.mechanism!r} promises less than Rényi Pufferfish Privacy, which cannot be checked")
         here = self.variance * (1 + 2**-50)
         needed = rule.needed(self.problem, alpha=self.alpha, epsilon=self.epsilon * (1 + _ROOM), floor=here)
-        return needed.variance == here
+        if needed.variance != here:
+            return False
+        if not isinstance(self.guarantee, Renyi):
+            return True
+        closest = worst(self.problem, self.channel, alpha=self.alpha).place
+        return is_enough(self.problem, closest, alpha=self.alpha, epsilon=self.epsilon, theta=self.theta)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values for JSON; no float loses a bit. It holds the priors: keep it private.
@@ -243,7 +250,7 @@ class Calibration:
             "channel": channel_form.channel_to(self.channel),
             "problem": documents.problem_to(self.problem),
             "place": list(self.place),
-            "evidence": None if self.evidence is None else asdict(self.evidence),
+            "evidence": _evidence_to(self.evidence),
             "lower_bound": self.lower_bound,
             "optimality": None if self.optimality is None else self.optimality.to_json(),
         }
@@ -282,7 +289,7 @@ class Calibration:
             mechanism=name,
             place=_place(content["place"], problem),
             options=options,
-            evidence=_evidence(content["evidence"]),
+            evidence=_evidence_from(content["evidence"]),
             lower_bound=_optional(content["lower_bound"], "'lower_bound'"),
             optimality=None if content["optimality"] is None else Duals.from_json(content["optimality"]),
         )
@@ -324,6 +331,7 @@ def calibrate(
     mechanism: str | Mechanism | None = None,
     odds: float | None = None,
     confidence: float | None = None,
+    assurance: str | None = None,
     seed: int = 0,
     **options: Any,
 ) -> Calibration:
@@ -341,6 +349,8 @@ def calibrate(
             and `epsilon`. Gaussian noise cannot promise it.
         confidence: such as 0.95. The promise is then seen to hold for the centre and for all of a number of draws from
             the posterior of the population's priors (59 for 0.95), not only for the sample's.
+        assurance: "band" proves the promise for the population, with probability `confidence` (0.95 by default) over
+            independent rows and no model: more noise, and no evidence but a proof.
         seed: of those draws.
         **options: options of the mechanism, such as `delta` of "wasserstein-approx".
 
@@ -354,14 +364,20 @@ def calibrate(
     if mechanism in (None, Optimal.name) and getattr(priors, "loss", None) is not None:
         options.setdefault("loss", priors.loss)  # type: ignore[union-attr]
     rule = get_mechanism(_default(problem) if mechanism is None else mechanism, options)
-    require_rows(priors, confidence=confidence)
+    require_rows(priors, confidence=0.95 if assurance else confidence)
     found = _checked(rule, rule.find(problem, asked), problem, asked)
-    evidence = None
-    if confidence is not None:
-        draws = draws_needed(confidence)
+    evidence: Confidence | Band | None = None
+    if assurance not in (None, "band"):
+        raise InputError(f"assurance must be None or 'band', got {assurance!r}")
+    if assurance == "band":
+        level, without = 0.95 if confidence is None else confidence, _error(rule, problem, found.channel)
+        found, evidence = assured(rule, problem, asked, level=level, found=found, without=without)
+    elif confidence is not None:
+        draws_needed(confidence)  # before the work, whether it is a level at all
         without = _error(rule, problem, found.channel)
-        found = confident(rule, problem, asked, level=float(confidence), seed=seed, found=found)
-        evidence = Confidence(float(confidence), draws, seed, without)
+        found, evidence = confident(
+            rule, problem, asked, level=float(confidence), seed=seed, found=found, without=without
+        )
     return Calibration(
         problem=problem,
         guarantee=rule.promise(asked),
@@ -423,13 +439,18 @@ def _checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> F
         return found  # `Shaped` proves what it returns
     if not isinstance(found.channel, GaussianNoise):
         raise CalibrationError(f"{rule.name!r} gave a {type(found.channel).__name__}, which is no channel known here")
-    if isinstance(rule, Exact) or not isinstance(rule.promise(asked), Renyi):
+    if not isinstance(rule.promise(asked), Renyi):
         return found
-    variance = found.channel.variance
-    needed = Exact().needed(problem, alpha=asked.alpha, epsilon=asked.epsilon, floor=variance)
-    if needed.variance > variance:
-        return Found(GaussianNoise(root_above(needed.variance)), needed.place)
-    return Found(found.channel)  # a bound knows which pair it asks most for, not which loses most
+    channel, place = found.channel, found.place
+    if not isinstance(rule, Exact):
+        needed = Exact().needed(problem, alpha=asked.alpha, epsilon=asked.epsilon, floor=channel.variance)
+        place = needed.place  # a bound knows which pair it asks most for, not which loses most
+        if place is not None:
+            channel = GaussianNoise(root_above(needed.variance))
+    if place is None:
+        place = worst(problem, channel, alpha=asked.alpha).place
+    theta = proved_noise(problem, place, alpha=asked.alpha, epsilon=asked.epsilon, theta=channel.theta)
+    return Found(GaussianNoise(theta), place)
 
 
 def sweep(
@@ -496,14 +517,29 @@ def _options(name: str, value: Any, guarantee: Guarantee) -> tuple[tuple[str, An
     return tuple(sorted(rule.options.items()))
 
 
-def _evidence(value: Any) -> Confidence | None:
+def _evidence_to(evidence: Confidence | Band | None) -> Any:
+    if evidence is None:
+        return None
+    return {"kind": "band" if isinstance(evidence, Band) else "confidence", **asdict(evidence)}
+
+
+def _evidence_from(value: Any) -> Confidence | Band | None:
     if value is None:
         return None
-    content = form.fields(value, ("level", "draws", "seed", "without"), "'evidence'")
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if kind == "band":
+        content = form.fields(value, ("kind", "level", "without"), "'evidence'")
+        level = form.number(content["level"], "evidence.level", least=0.5)
+        if level >= 1:
+            raise InputError("evidence.level must be below 1")
+        return Band(level, form.number(content["without"], "evidence.without", least=0))
+    if kind != "confidence":
+        raise InputError("evidence.kind must be 'confidence' or 'band'")
+    content = form.fields(value, ("kind", "level", "draws", "seed", "without"), "'evidence'")
     level = form.number(content["level"], "evidence.level", above=0)
     draws = form.index(content["draws"], "evidence.draws", below=1_000_000)
-    if draws != draws_needed(level):
-        raise InputError(f"evidence.draws must be the {draws_needed(level)} that its level asks for")
+    if draws < draws_needed(level):
+        raise InputError(f"evidence.draws must be {draws_needed(level)} or more, as its level asks for")
     seed = form.index(content["seed"], "evidence.seed", below=1 << 62)
     return Confidence(level, draws, seed, form.number(content["without"], "evidence.without", least=0))
 

@@ -26,13 +26,13 @@ from takifugu.certificates import RedactedCertificate
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.problems.beliefs import Belief
 
-ON_THE_LINE = list_mechanisms().keys() - {"optimal", "shaped"}
 GAUSSIANS = {"yes": Mixture.gaussian(0.0, 1.0), "no": Mixture.gaussian(1.5, 1.25)}
 MIXTURES = {
     "a": Mixture([0.3, 0.7], [0.0, 2.0], [0.5, 1.0]),
     "b": Mixture([0.5, 0.5], [0.5, 3.0], [1.0, 0.7]),
     "c": Mixture.gaussian(1.0, 0.9),
 }
+FULL = sorted(set(list_mechanisms()) - {"wasserstein-approx", "wasserstein", "optimal", "shaped"})
 SCHEMA = json.loads(files("takifugu").joinpath("schemas/certificate-1.json").read_text(encoding="utf-8"))
 
 
@@ -71,7 +71,7 @@ class TestCertify:
         assert len(again.losses) == len(priors) * (len(priors) - 1)
         assert all(0 <= loss.lower <= loss.upper <= 0.7 for loss in again.losses)
 
-    @pytest.mark.parametrize("name", sorted(ON_THE_LINE - {"wasserstein-approx", "wasserstein"}))
+    @pytest.mark.parametrize("name", FULL)
     def test_every_mechanism_with_the_full_promise_is_proved(self, name):
         verify(certify(calibrate(GAUSSIANS, alpha=2, epsilon=1, mechanism=name)))
 
@@ -260,3 +260,31 @@ class TestRedacted:
         content = certify(calibrate(GAUSSIANS, alpha=2, epsilon=1)).redacted().to_dict()
         with pytest.raises(InputError):
             RedactedCertificate.load(written(tmp_path / "public.json", content | change))
+
+
+@pytest.fixture(scope="module")
+def family():
+    rng = np.random.default_rng(0)
+    priors = {i: Mixture.gaussian(*x) for i, x in enumerate(rng.uniform(0.5, 1.5, (200, 2)).tolist())}
+    return certify(calibrate(priors, alpha=3, epsilon=1))
+
+
+class TestFamilies:
+    def test_two_hundred_secrets_are_verified(self, tmp_path, family):
+        family.save(tmp_path / "family.json")
+        assert verify(tmp_path / "family.json") == family
+
+    def test_one_false_loss_among_forty_thousand_is_found(self, tmp_path, family):
+        losses = family.to_dict()["losses"]
+        loss = losses[31_234]
+        loss["upper"] = loss["lower"] = loss["lower"] * (1 - 1e-9)
+        with pytest.raises(CertificationError, match="refuted"):
+            verify(written(tmp_path / "false.json", resealed(family, losses=losses)))
+
+    def test_effort_is_a_factor_on_the_limit(self):
+        few = certify(calibrate(MIXTURES, alpha=2.5, epsilon=0.5))
+        with pytest.raises(CertificationError, match="undecided: the limit of 15 evaluations"):
+            verify(few, effort=1e-6)
+        with pytest.raises(InputError, match="effort must be a number above 0"):
+            verify(few, effort=0)
+        assert verify(few, effort=2.0) == few

@@ -12,7 +12,7 @@ def random_side(rng, theta):
     count = rng.integers(1, 6)
     bare = np.exp(rng.normal(size=count) * rng.choice([0.1, 1, 2]))
     means = rng.normal(size=count) * rng.choice([1, 10, 60])
-    return Side(rng.dirichlet(np.full(count, 0.5)) + 1e-12, means, bare, np.hypot(bare, theta))
+    return Side(rng.dirichlet(np.full(count, 0.5)) + 1e-12, means, bare, np.hypot(bare, theta), np.zeros(count))
 
 
 def log_power(y, f, g, alpha):
@@ -31,7 +31,7 @@ def test_nothing_of_weight_lies_beyond_the_panels(seed):
         if not converges(p, q, alpha=alpha, theta=theta):
             continue
         tried += 1
-        f, g = (Parabolas.of(side.weights, side.means, side.stds, side.bare) for side in (p, q))
+        f, g = (Parabolas.of(side.weights, side.means, side.stds, side.bare, side.lows) for side in (p, q))
         edges = panel_edges(build_skeleton(p, q, f, g, alpha=alpha, theta=theta), f, g, alpha=alpha)
         within = np.concatenate([edges, np.linspace(edges[0], edges[-1], 4001)])
         inside = log_power(within, f, g, alpha).max()

@@ -49,7 +49,7 @@ def test_a_belief_for_every_cell_of_every_subset():
         )
         assert (cell.counts[s] == counts).all()
         assert cell.rows[s] == len(mine)
-        expected = (counts + 30 * others / others.sum()) / (len(mine) + 30)
+        expected = (counts + 5 * others / others.sum()) / (len(mine) + 5)
         assert cell[s].weights == pytest.approx(expected[expected > 0], rel=1e-10)
     calibration = tk.calibrate(beliefs, alpha=2, epsilon=1)
     assert calibration.theta >= tk.calibrate(beliefs[0], alpha=2, epsilon=1).theta

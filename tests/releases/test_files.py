@@ -11,10 +11,11 @@ from calibrations import hand_made
 from pyarrow import csv
 
 from takifugu.errors import BudgetError, CompositionError, InputError
-from takifugu.releases.doors import files
 from takifugu.releases.doors.files import release_file
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import InsecureReleaseWarning
+from takifugu.tables import stream as streaming
+from takifugu.tables.reading import Reading
 
 ROWS = 5000
 NAMES = {"column": "value", "secret": "secret"}
@@ -42,8 +43,7 @@ def read(path):
 
 @pytest.fixture(params=[".parquet", ".csv"])
 def source(request, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_ROWS", 700)  # several batches
-    monkeypatch.setattr(files, "_BYTES", 20_000)
+    monkeypatch.setattr(streaming, "_ROWS", 700)  # several batches
     return write(tmp_path / f"in{request.param}", table())
 
 
@@ -122,7 +122,8 @@ def test_names_that_cannot_be_used_are_refused(tmp_path):
     for bad_source, target, says in (
         (source, "there.csv", "exists already"),
         (source, "out.xlsx", "neither Parquet nor CSV"),
-        (tmp_path / "in.xlsx", "out.csv", "neither Parquet nor CSV"),
+        (tmp_path / "in.ods", "out.csv", "cannot tell the format"),
+        (tmp_path / "in.xlsx", "out.csv", "no file"),
         (tmp_path / "absent.csv", "out.csv", "no file"),
         (tmp_path / "absent.parquet", "out.csv", "no file"),
     ):
@@ -132,6 +133,29 @@ def test_names_that_cannot_be_used_are_refused(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         release_file(tmp_path / "broken.parquet", tmp_path / "out.csv", hand_made(), **NAMES)
     assert (tmp_path / "there.csv").read_text() == "mine"
+
+
+def test_what_calibration_reads_release_reads(tmp_path):
+    """Semicolons, decimal commas and an old encoding; a pattern's characters in the name; no record in an error."""
+    path = tmp_path / "people[1].csv"
+    (tmp_path / "people1.csv").write_text("secret,value\na,0.5\n")
+    path.write_bytes("secret;value;wörd\na;1.234,5;ä\nb;-2,25;ö\na;NA;ü\n".encode("cp1252"))
+    with pytest.raises(InputError, match="1 missing"):
+        release_file(path, tmp_path / "out.csv", hand_made(1e-6), **NAMES)
+    done = release_file(
+        path, tmp_path / "out.csv", hand_made(1e-6), **NAMES, keep=["wörd"], reading=Reading(missing="drop"),
+        ledger=tmp_path / "l.db",
+    )  # fmt: skip
+    assert np.allclose(read(tmp_path / "out.csv")["value"], [1234.5, -2.25], atol=1e-4)
+    assert read(tmp_path / "out.csv")["wörd"].to_pylist() == ["ä", "ö"]
+    kinds = [finding.kind for finding in done.findings]
+    assert kinds == ["read-as", "decimal-commas", "grouped-digits", "missing-texts", "no-value"]
+    assert (done.rows, done.findings[-1].rows) == (2, 1)
+    path.write_text("secret,value\na,1\nZorngiebel,2,3\n")
+    with pytest.raises(InputError, match="line 3") as caught:
+        release_file(path, tmp_path / "again.csv", hand_made(), **NAMES)
+    assert "Zorngiebel" not in str(caught.value)
+    assert caught.value.__cause__ is caught.value.__context__ is None
 
 
 def test_a_seed_marks_the_file(source, tmp_path):

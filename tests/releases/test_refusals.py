@@ -75,7 +75,7 @@ def test_an_index_that_tells_the_secret_is_refused():
 
 
 def test_a_secret_in_no_pair_is_not_published_by_the_transformer():
-    X, y = np.array([[0.0], [1.0], [5.0], [6.0], [1e6], [1e6 + 1]]), np.array(list("aabbcc"))
+    X, y = np.repeat([[0.0], [1.0], [5.0], [6.0], [1e6], [1e6 + 1]], 5, axis=0), np.repeat(list("aabbcc"), 5)
     with pytest.raises(tk.InputError, match="'c'"):
         tk.ReleaseTransformer(prior="gaussian", pairs=[("a", "b")]).fit(X, secret=y)
 

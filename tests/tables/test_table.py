@@ -154,6 +154,15 @@ def test_secrets_match_across_types():
     assert match_secret(1, [1.0, 2.0]) == 1.0
     assert match_secret("yes", ["no", "yes"]) == "yes"
     assert match_secret("nan", [1, 2]) is None
+    assert match_secret("true", [False, True]) is True
+    assert match_secret("False", [False, True]) is False
+    assert match_secret(True, ["True", "False"]) == "True"
+    assert match_secret("TRUE", ["true", "false"]) == "true"
+    assert match_secret(True, [0, 1]) == 1
+    assert match_secret(1, [False, True]) is True
+    assert match_secret(" yes ", ["yes", "no"]) is None
+    assert match_secret("yes", ["YES", "yes"]) == "yes"
+    assert match_secret("Yes", ["yes"]) is None
     assert plain(decimal.Decimal(3)) == "3"
     assert plain(pd.NA) is None
     assert plain("<NA>") == "<NA>"

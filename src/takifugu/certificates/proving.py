@@ -3,11 +3,14 @@
 What is proved by it, and what is not, is proofs/certificates.md.
 """
 
+import math
 import os
 import platform
 import secrets as random_bits
+from collections.abc import Iterable
 from dataclasses import replace
 
+from takifugu._validation import real
 from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
 from takifugu.certificates.channel import VERSION as CHANNEL_VERSION
@@ -17,11 +20,14 @@ from takifugu.certificates.document import Certificate
 from takifugu.certificates.redaction import RedactedCertificate
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.divergences.proved.balls import Enclosure
-from takifugu.divergences.proved.certified import Decision, decide, settle
-from takifugu.divergences.proved.effort import VERIFY_LIMIT, Effort
+from takifugu.divergences.proved.certified import Decision
+from takifugu.divergences.proved.effort import Effort, limit_for
+from takifugu.divergences.proved.family import Family
 from takifugu.documents import fields as form
 from takifugu.documents import strict_json
 from takifugu.errors import CertificationError, InputError
+from takifugu.laws import Law
+from takifugu.laws.vector import VectorMixture
 from takifugu.mechanisms.additive.wasserstein_approx import WassersteinApprox
 from takifugu.problems.guarantee import Guarantee, Renyi
 
@@ -61,21 +67,25 @@ def certify(calibration: Calibration) -> Certificate | ChannelCertificate:
         nonce=random_bits.token_hex(32),
     )
     losses = []
+    families = [Family(laws, alpha=draft.alpha, theta=draft.theta) for laws in draft.beliefs]
     for b, i, j in draft.places:
-        p, q = draft.beliefs[b][i], draft.beliefs[b][j]
-        decision = decide(p, q, alpha=draft.alpha, epsilon=draft.epsilon, theta=draft.theta)
+        decision = families[b].settle(i, j, Enclosure(0.0, draft.epsilon))
         _require_proof(decision, draft, (b, i, j))
         losses.append(_with_room(decision.enclosure, draft.epsilon))
     return replace(draft, losses=tuple(losses))
 
 
 def verify(
-    certificate: Certificate | ChannelCertificate | str | os.PathLike[str], *, limit: int = VERIFY_LIMIT
+    certificate: Certificate | ChannelCertificate | str | os.PathLike[str],
+    *,
+    limit: int | None = None,
+    effort: float = 1.0,
 ) -> Certificate | ChannelCertificate:
     """Prove a certificate again from its priors alone, and return it; no recorded figure is trusted.
 
     Raises `InputError` where the file is not a certificate, and `CertificationError` where its claim is false or could
-    not be proved within `limit` units of work (about a microsecond each): a large file may need more.
+    not be proved within a limit on work. The limit grows with the number of places and components in the file;
+    `effort` multiplies it for the patient, and `limit` replaces it (in units of about a microsecond).
     """
     if not isinstance(certificate, Certificate | ChannelCertificate):
         if not isinstance(certificate, str | os.PathLike):
@@ -84,17 +94,38 @@ def verify(
     # An object made by hand is held to the same form as a file.
     if isinstance(certificate, ChannelCertificate):
         certificate = ChannelCertificate.from_dict(certificate.to_dict())
-        reprove(certificate, Effort(limit))
+        problem = certificate.calibration.problem
+        both = (sum(map(_size, problem.ends(place))) for place in problem.places())
+        reprove(certificate, _allowed(limit, effort, both))
         return certificate
     certificate = Certificate.from_dict(certificate.to_dict())
     if certificate.guarantee != version_1.RPP or certificate.mechanism == WassersteinApprox.name:
         raise _weaker(certificate.mechanism, certificate.guarantee)
-    effort = Effort(limit)
-    for place, loss in zip(certificate.places, certificate.losses, strict=True):
-        p, q = (certificate.beliefs[place[0]][k] for k in place[1:])
-        decision = settle(p, q, loss, alpha=certificate.alpha, theta=certificate.theta, effort=effort)
-        _require_proof(decision, certificate, place)
+    places = certificate.places
+    sizes = [[_size(law) for law in laws] for laws in certificate.beliefs]
+    shared = _allowed(limit, effort, (sizes[b][i] + sizes[b][j] for b, i, j in places))
+    families = [
+        Family(laws, alpha=certificate.alpha, theta=certificate.theta, effort=shared) for laws in certificate.beliefs
+    ]
+    for place, loss in zip(places, certificate.losses, strict=True):
+        b, i, j = place
+        _require_proof(families[b].settle(i, j, loss, enclose=False), certificate, place)
     return certificate
+
+
+def _allowed(limit: int | None, effort: float, sizes: Iterable[int]) -> Effort:
+    """The work that a certificate's places may take together."""
+    if limit is not None:
+        return Effort(limit)
+    factor = real("effort", effort, "a number above 0")
+    if factor <= 0:
+        raise InputError(f"effort must be a number above 0, got {effort!r}")
+    return Effort(math.ceil(factor * limit_for(sizes)))
+
+
+def _size(law: Law) -> int:
+    """The number of components of a law; of vectors each counts once for every number, and once more for each pair."""
+    return len(law) * law.dimension**2 if isinstance(law, VectorMixture) else len(getattr(law, "weights", ()))
 
 
 def load(path: str | os.PathLike[str]) -> Certificate | ChannelCertificate:

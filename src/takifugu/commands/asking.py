@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from takifugu._nearest import suggestion
-from takifugu.commands.options import single
+from takifugu.commands.options import reading_from, reading_options, single
 from takifugu.errors import InputError
 
 if TYPE_CHECKING:
     from takifugu.queries.priors import Priors, Query
 
-_KINDS = ("raw", "mean", "gp", "bnn")
+_KINDS = ("raw", "row", "mean", "gp", "bnn")
 _ANSWERS = {
     "raw": "a published value of {}",
+    "row": "a published row of {}",
     "mean": "the published mean of {}",
     "gp": "a Gaussian process's prediction of {}",
     "bnn": "a Bayesian neural network's prediction of {}",
@@ -35,6 +36,7 @@ class Asked:
 
 def asking(command: Callable[..., Any]) -> Callable[..., Any]:
     """The argument and options that describe a question."""
+    command = reading_options(command)
     for decorate in reversed(
         (
             click.argument("table"),
@@ -51,10 +53,11 @@ def asking(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--query",
                 required=True,
                 metavar="KIND:COLUMN",
-                help="What is published: raw:COLUMN, each person's value; mean:COLUMN, each group's mean; gp:TARGET or "
-                "bnn:TARGET, the prediction of a model trained on each group.",
+                help="What is published: raw:COLUMN, each person's value; row:COLUMN,COLUMN, each person's values from "
+                "finite lists; mean:COLUMN, each group's mean; gp:TARGET or bnn:TARGET, the prediction of a model "
+                "trained on each group.",
             ),
-            single("--prior", metavar="KIND", help="For raw: mixture (the default), empirical or gaussian."),
+            single("--prior", metavar="KIND", help="For raw: counts (the default), mixture, empirical or gaussian."),
             click.option(
                 "--feature",
                 "features",
@@ -83,6 +86,7 @@ def ask(
     prior: str | None,
     features: tuple[str, ...],
     at: tuple[str, ...],
+    **reading: Any,
 ) -> Asked:
     """Fit the priors that the options describe."""
     from takifugu.queries.priors import fit_priors
@@ -92,7 +96,8 @@ def ask(
     wanted = list(pairs)
     named = list(dict.fromkeys(name for pair in wanted for name in pair)) or None
     source, title = _source(table)
-    priors = fit_priors(source, secret=secret, query=_query(kind, column, prior, features, at), secrets=named)
+    asked = _query(kind, column, prior, features, at)
+    priors = fit_priors(source, secret=secret, query=asked, secrets=named, reading=reading_from(reading))
     chosen = [(match_secret(a, priors), match_secret(b, priors)) for a, b in wanted] or None
     which = f" ({' or '.join(map(str, chosen[0]))})" if chosen is not None and len(chosen) == 1 else ""
     answer = _ANSWERS[kind].format(column)
@@ -127,13 +132,16 @@ def _query(kind: str, column: str, prior: str | None, features: tuple[str, ...],
     from takifugu.queries.gp import GP
     from takifugu.queries.mean import Mean
     from takifugu.queries.raw import Raw
+    from takifugu.queries.row import Row
 
     if prior is not None and kind != "raw":
         raise InputError(f"--prior is for raw: the prior of {kind} is one Gaussian per secret, leave it out")
-    if (features or at) and kind in ("raw", "mean"):
+    if (features or at) and kind in ("raw", "row", "mean"):
         raise InputError(f"--feature and --at are for gp and bnn, which train a model: leave them out for {kind}")
     if kind == "raw":
-        return Raw(column, prior=prior or "mixture")
+        return Raw(column, prior=prior)
+    if kind == "row":
+        return Row(*column.split(","))
     if kind == "mean":
         return Mean(column)
     model = GP if kind == "gp" else BNN

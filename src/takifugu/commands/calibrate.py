@@ -12,9 +12,11 @@ from takifugu.commands.telling import console, print_json, tell, tell_files
 
 @click.command("calibrate", cls=Command)
 @asking
-@single("--alpha", required=True, type=float, help="The Rényi order, above 1: larger guards rarer events.")
-@single("--epsilon", required=True, type=float, help="The budget, above 0: smaller is more private.")
-@single("--mechanism", default="exact", show_default=True, help="The rule that finds the noise.")
+@single("--alpha", type=float, help="The Rényi order, above 1: larger guards rarer events.")
+@single("--epsilon", type=float, help="The budget, above 0: smaller is more private.")
+@single("--odds", type=float, help="For row: no published value may change the odds by more than this factor.")
+@single("--confidence", type=float, help="Such as 0.95: promise it for the population, not only for the sample.")
+@single("--mechanism", help="The rule that finds the noise. [default: exact, and optimal for row]")
 @single("--delta", type=float, help="For wasserstein-approx: the share of cases left unprotected.")
 @single("--report", type=click.Path(), help="Write a report as one HTML file (private).")
 @single("--certificate", type=click.Path(), help="Prove it, and write the certificate (private).")
@@ -22,9 +24,11 @@ from takifugu.commands.telling import console, print_json, tell, tell_files
 @single("-o", "--output", type=click.Path(), help="Write the calibration, for `release` and `certify` (private).")
 @click.option("--json", "as_json", is_flag=True, help="Print the calibration as JSON instead.")
 def command(
-    alpha: float,
-    epsilon: float,
-    mechanism: str,
+    alpha: float | None,
+    epsilon: float | None,
+    odds: float | None,
+    confidence: float | None,
+    mechanism: str | None,
     delta: float | None,
     report: str | None,
     certificate: str | None,
@@ -58,14 +62,26 @@ def command(
     from takifugu.certificates import certify
     from takifugu.commands.telling import file_of
     from takifugu.mechanisms import get_mechanism
+    from takifugu.mechanisms.confidence import draws_needed
     from takifugu.problems.guarantee import asked_for
 
     options: dict[str, Any] = {} if delta is None else {"delta": delta}
-    asked_for(alpha=alpha, epsilon=epsilon, odds=None)  # before the table is read, which may take long
-    get_mechanism(mechanism, options)
+    asked_for(alpha=alpha, epsilon=epsilon, odds=odds)  # before the table is read, which may take long
+    get_mechanism(mechanism or "exact", options)
+    if confidence is not None:
+        draws_needed(confidence)
     files = Files(report, certificate, public, output)
     asked = ask(**question)
-    result = calibrate(asked.priors, alpha=alpha, epsilon=epsilon, pairs=asked.pairs, mechanism=mechanism, **options)
+    result = calibrate(
+        asked.priors,
+        alpha=alpha,
+        epsilon=epsilon,
+        odds=odds,
+        confidence=confidence,
+        pairs=asked.pairs,
+        mechanism=mechanism,
+        **options,
+    )
     proved = certify(result) if certificate is not None or public is not None else None
     facts = None
     if report is not None or not as_json:

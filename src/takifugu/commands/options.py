@@ -1,11 +1,14 @@
 """Options as the commands declare them."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from takifugu.errors import InputError
+
+if TYPE_CHECKING:
+    from takifugu.tables.reading import Reading
 
 
 class Single(click.Option):
@@ -35,3 +38,49 @@ _ARGUMENTS = "takifugu.arguments"
 def single(*names: str, **options: Any) -> Callable[[Any], Any]:
     """`click.option` for an option that may be given once."""
     return click.option(*names, cls=Single, **options)
+
+
+_READING = (
+    single("--sep", metavar="CHARACTER", help="What separates the fields of a text file, such as ';'."),
+    single("--decimal", type=click.Choice([".", ","]), help="The decimal mark."),
+    single("--thousands", metavar="CHARACTER", help="What groups digits, such as '.'."),
+    single("--encoding", metavar="NAME", help="The text's encoding, such as cp1252."),
+    click.option("--na", multiple=True, metavar="TEXT", help="A text that means a missing value; may be repeated."),
+    click.option(
+        "--sentinel",
+        "sentinels",
+        multiple=True,
+        metavar="[COLUMN=]VALUE",
+        help="A value that stands for a missing one, such as 999 or age=-1; may be repeated.",
+    ),
+    single("--sheet", metavar="NAME", help="The sheet of an Excel file."),
+    single("--skip", type=click.IntRange(min=0), help="Lines above the header."),
+    single(
+        "--missing",
+        type=click.Choice(["drop", "refuse"]),
+        default="drop",
+        show_default=True,
+        help="Rows that lack a needed value: leave them out and count them, or refuse the table.",
+    ),
+)
+READING_NAMES = ("sep", "decimal", "thousands", "encoding", "na", "sentinels", "sheet", "skip", "missing")
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say how a file is to be read; the same for every command that reads one."""
+    for decorate in reversed(_READING):
+        command = decorate(command)
+    return command
+
+
+def reading_from(options: dict[str, Any]) -> "Reading":
+    """The reading that these options ask for; they are taken out of `options`."""
+    from takifugu.tables.reading import Reading
+
+    given = {name: options.pop(name) for name in READING_NAMES}
+    separator = given["sep"]
+    given["sep"] = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
+    given["na"] = given["na"] or None
+    sheet = given["sheet"]
+    given["sheet"] = int(sheet) if sheet is not None and sheet.isdigit() else sheet
+    return Reading(**given)

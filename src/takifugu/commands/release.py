@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from takifugu.commands.options import Command, single
+from takifugu.commands.options import Command, reading_from, reading_options, single
 
 
 @click.command("release", cls=Command)
@@ -29,6 +29,7 @@ from takifugu.commands.options import Command, single
 @single("--granularity", type=float, help="The power of two to round to; by default about theta/1024.")
 @single("--clip", type=(float, float), metavar="LOW HIGH", help="The ends of the column's domain.")
 @single("--round-to", type=float, help="The step of the column's domain.")
+@reading_options
 @click.option("--allow-no-noise", is_flag=True, help="Publish values as they are where the priors ask for no noise.")
 @click.option(
     "--accept-weaker-promise", is_flag=True, help="Publish under a promise that leaves a share of the cases out."
@@ -61,6 +62,7 @@ def command(
 
     if (records is not None or new_ledger) and ledger is None:
         raise InputError("--records and --new-ledger are about a ledger: give --ledger too")
+    reading = reading_from(options)
     calibrated = Calibration.load(calibration)
     if not isinstance(calibrated.guarantee, Renyi) and not accept_weaker_promise:
         raise CalibrationError(
@@ -82,6 +84,7 @@ def command(
         allow_no_noise=allow_no_noise,
         accept_weaker_promise=accept_weaker_promise,
         progress=None if quiet else _show,
+        reading=reading,
         **options,
     )
     rounding = "" if done.granularity is None else f", rounded to multiples of {done.granularity!r}"

@@ -3,7 +3,6 @@
 import click
 
 from takifugu.commands.options import Command, single
-from takifugu.divergences.proved.effort import VERIFY_LIMIT
 
 
 @click.command("verify", cls=Command)
@@ -12,11 +11,16 @@ from takifugu.divergences.proved.effort import VERIFY_LIMIT
 @single(
     "--limit",
     type=click.IntRange(min=1),
-    default=VERIFY_LIMIT,
-    show_default=True,
-    help="Units of work, about a microsecond each.",
+    help="Units of work, about a microsecond each; grows with the file by default.",
 )
-def command(certificate: str, public: str | None, limit: int) -> None:
+@single(
+    "--effort",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="A factor on the default limit, for the patient.",
+)
+def command(certificate: str, public: str | None, limit: int | None, effort: float) -> None:
     """Prove the CERTIFICATE again from its priors, trusting no figure in it.
 
     The exit status is 0 where it is proved, 1 where it is refuted or could not be proved, 2 where the file is bad.
@@ -24,7 +28,7 @@ def command(certificate: str, public: str | None, limit: int) -> None:
     from takifugu.certificates import load_redacted, verify
 
     published = None if public is None else load_redacted(public)
-    proved = verify(certificate, limit=limit)
+    proved = verify(certificate, limit=limit, effort=effort)
     if published is not None:
         proved.require_match(published)
     click.echo(f"Proved: {proved.claim}.")

@@ -34,6 +34,7 @@ def problem_to(problem: Problem) -> dict[str, Any]:
                 "label": belief.label,
                 "laws": [law_to(law) for law in problem.laws(number)],
                 "counted": [_counted_to(belief, secret) for secret in problem.pairs.secrets],
+                "rows": [belief.rows.get(secret) for secret in problem.pairs.secrets],
             }
             for number, belief in enumerate(problem.beliefs)
         ],
@@ -97,7 +98,7 @@ def guarantee_from(value: Any) -> Guarantee:
 
 
 def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room: form.Room) -> Belief:
-    content = form.fields(value, ("label", "laws", "counted"), where)
+    content = form.fields(value, ("label", "laws", "counted", "rows"), where)
     laws = form.items(content["laws"], f"{where}.laws", least=len(secrets), most=len(secrets))
     found = {
         secret: law_from(law, f"{where}.laws[{s}]", room)
@@ -109,7 +110,13 @@ def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room:
         for s, (secret, entry) in enumerate(zip(secrets, entries, strict=True))
         if entry is not None
     }
-    return Belief(found, label=form.text(content["label"], f"{where}.label"), counted=counted)
+    tallies = form.items(content["rows"], f"{where}.rows", least=len(secrets), most=len(secrets))
+    rows = {
+        secret: form.index(tally, f"{where}.rows", below=1 << 62)
+        for secret, tally in zip(secrets, tallies, strict=True)
+        if tally is not None
+    }
+    return Belief(found, label=form.text(content["label"], f"{where}.label"), counted=counted, rows=rows)
 
 
 def _counted_to(belief: Belief, secret: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from takifugu._validation import Array, integer, noise, real, reals, vector
 from takifugu.errors import InputError
 
+_ALL = np.array([1.0])  # the weight of a single component, shared by all that have one
 _SUM_TOLERANCE = 1e-9  # weights off by more are a mistake; off by less they are rounding
 
 
@@ -28,6 +29,7 @@ class Mixture:
     weights: Array
     means: Array
     stds: Array
+    _hash: int
 
     def __init__(self, weights: npt.ArrayLike, means: npt.ArrayLike, stds: npt.ArrayLike) -> None:
         """Validate, copy and freeze the three lists."""
@@ -45,10 +47,12 @@ class Mixture:
             raise InputError(f"weights must sum to 1, they sum to {total}: divide each by the sum")
         if abs(total - 1) > 2**-50:
             w = w / total
-        for name, array in (("weights", w), ("means", m), ("stds", s)):
+        self._freeze(w, m, s)
+
+    def _freeze(self, weights: Array, means: Array, stds: Array) -> None:
+        for name, array in (("weights", weights), ("means", means), ("stds", stds)):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
-        object.__setattr__(self, "_hash", hash((w.tobytes(), m.tobytes(), s.tobytes())))
 
     @classmethod
     def gaussian(cls, mean: float, std: float) -> Self:
@@ -61,7 +65,10 @@ class Mixture:
         std = real("std", std, "a finite number, 0 or more")
         if std < 0:
             raise InputError(f"std must be a finite number, 0 or more, got {std!r}")
-        return cls([1.0], [mean], [std])
+        # Not by way of __init__: a million secrets are a million Gaussians, and these three lists need no second look.
+        new = object.__new__(cls)
+        new._freeze(_ALL, np.array([mean + 0.0]), np.array([std + 0.0]))
+        return new
 
     @classmethod
     def empirical(cls, values: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Self:
@@ -112,7 +119,11 @@ class Mixture:
 
     def __hash__(self) -> int:
         """Consistent with equality: no component holds a negative zero."""
-        value: int = self._hash  # type: ignore[attr-defined]
+        try:
+            value: int = self._hash
+        except AttributeError:  # few mixtures are ever hashed
+            value = hash((self.weights.tobytes(), self.means.tobytes(), self.stds.tobytes()))
+            object.__setattr__(self, "_hash", value)
         return value
 
     def __reduce__(self) -> tuple[Any, ...]:

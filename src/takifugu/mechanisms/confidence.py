@@ -68,8 +68,8 @@ class Confident:
         )
 
 
-def draws_needed(confidence: float) -> int:
-    """How many draws must hold: the least N with confidence**N <= 1 − confidence.
+def draws_needed(confidence: float, *, halvings: int = 0) -> int:
+    """How many draws must hold: the least N with confidence**N <= (1 − confidence)/2**halvings.
 
     >>> draws_needed(0.95), draws_needed(0.99)
     (59, 459)
@@ -77,8 +77,9 @@ def draws_needed(confidence: float) -> int:
     c = real("confidence", confidence, "a number from 0.5 to 0.999, such as 0.95")
     if not 0.5 <= c <= 0.999:
         raise InputError(f"confidence must be a number from 0.5 to 0.999, such as 0.95; got {confidence!r}")
-    needed = max(1, math.ceil(math.log1p(-c) / math.log(c)))
-    while c**needed > 1 - c:  # the quotient may have been rounded down
+    chance = (1 - c) / 2**halvings
+    needed = max(1, math.ceil(math.log(chance) / math.log(c)))
+    while c**needed > chance:  # the quotient may have been rounded down
         needed += 1
     return needed
 

@@ -20,6 +20,7 @@ from takifugu.errors import InputError, MechanismError
 from takifugu.laws.finite import Finite
 from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.confidence import Counted, confident_noise, draws_needed, joint_draws
+from takifugu.mechanisms.confidence_means import confident_noise_of_means, mean_draws
 from takifugu.mechanisms.optimal.mechanism import Optimal, table_of
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
@@ -27,7 +28,16 @@ from takifugu.problems.problem import Problem
 _ROOM = 1e-9  # of the budget: what rounding may do to a loss that is only looked at
 _FIRST = 0.5  # of the expected sampling distance: where the search for the radius begins
 _NARROW = 1.04  # the search ends when two radii, one enough and one not, lie this close
+_NARROW_LARGE = 1.25
+_SMALL = 64
 _MOST_STEPS = 18
+_MORE = 3  # times as many draws to fit the factor to as will judge it: it then mostly passes at once
+_WIDER = 1.08  # the factor's growth where it does not
+_APART = 1_000_003  # between the seeds of draws that must have nothing in common
+_TOO_FEW = (
+    "no channel was found that withstands the draws: these secrets have too few rows for this promise. Merge rare "
+    "secrets, give a coarser domain, or ask for less"
+)
 
 
 @dataclass(frozen=True)
@@ -53,28 +63,54 @@ class Confidence:
 
     def holds(self, problem: Problem, channel: Channel, asked: Renyi) -> bool:
         """Draw again, and see whether the channel keeps the promise for every draw."""
+        if isinstance(channel, GaussianNoise) and _is_of_means(problem):
+            return self._holds_for_means(problem, channel, asked)
         laws = joint_draws(posterior(problem), problem.pairs.secrets, self.draws, self.seed)
         return _withstands(problem, channel, asked, laws)
 
+    def _holds_for_means(self, problem: Problem, channel: GaussianNoise, asked: Renyi) -> bool:
+        belief, secrets = problem.beliefs[0], problem.pairs.secrets
+        drawn = {
+            secret: mean_draws(belief[secret], belief.rows[secret], self.draws, [self.seed, 0, k])
+            for k, secret in enumerate(secrets)
+        }
+        return all(
+            channel.loss(drawn[a][k], drawn[b][k], alpha=asked.alpha) <= asked.epsilon * (1 + _ROOM)
+            for k in range(self.draws)
+            for a, b in problem.pairs.directed()
+        )
 
-def confident(rule: Any, problem: Problem, asked: Renyi, *, level: float, seed: int, found: Found) -> Found:
+
+def _is_of_means(problem: Problem) -> bool:
+    """Whether the answer is the mean of one column, whose posterior is that of a normal's parameters."""
+    answer = problem.answer
+    return answer is not None and answer.query == "mean" and len(answer.columns) == 1 and len(problem.beliefs) == 1
+
+
+def confident(
+    rule: Any, problem: Problem, asked: Renyi, *, level: float, seed: int, found: Found, without: float
+) -> tuple[Found, Confidence]:
     """A channel for the centre and every draw of the posterior, no better than what was found for the sample."""
     seed = integer("seed", seed, least=0)
     if isinstance(found.channel, GaussianNoise):
-        noise = confident_noise(
-            _points(problem),
-            posterior(problem),
-            problem.pairs,
-            alpha=asked.alpha,
-            epsilon=asked.epsilon,
-            confidence=level,
-            seed=seed,
-        )
+        alpha, epsilon = asked.alpha, asked.epsilon
+        if _is_of_means(problem):
+            belief = problem.beliefs[0]
+            noise = confident_noise_of_means(
+                belief, belief.rows, problem.pairs, alpha=alpha, epsilon=epsilon, confidence=level, seed=seed
+            )
+        else:
+            points, rests_on = _points(problem), posterior(problem)
+            noise = confident_noise(
+                points, rests_on, problem.pairs, alpha=alpha, epsilon=epsilon, confidence=level, seed=seed
+            )
         theta = max(found.channel.theta, noise.theta)
-        return Found(GaussianNoise(theta), found.place if theta == found.channel.theta else None)
+        # The noise is one number on which every loss depends monotonically: the draws that set it may judge it.
+        made = Found(GaussianNoise(theta), found.place if theta == found.channel.theta else None)
+        return made, Confidence(level, draws_needed(level), seed, without)
     if not isinstance(rule, Optimal):
         raise MechanismError(f"confidence is for 'exact' and 'optimal', not for {rule.name!r}")
-    return _confident_channel(rule, problem, asked, level=level, seed=seed, found=found)
+    return _confident_channel(rule, problem, asked, level=level, seed=seed, found=found, without=without)
 
 
 def posterior(problem: Problem) -> list[dict[Any, Counted]]:
@@ -149,38 +185,52 @@ def _withstands(problem: Problem, channel: Channel, asked: Renyi, laws: Array) -
 
 
 def _confident_channel(
-    rule: Optimal, problem: Problem, asked: Renyi, *, level: float, seed: int, found: Found
-) -> Found:
-    """The channel of the least radius that withstands all draws.
+    rule: Optimal, problem: Problem, asked: Renyi, *, level: float, seed: int, found: Found, without: float
+) -> tuple[Found, Confidence]:
+    """The channel of the least radius that withstands the draws it is fitted to, judged by draws it has not seen.
 
     The radius of a law is a factor times the distance that a sample of its size is expected to lie from the
-    population. One number, the factor, is fitted to the draws: a channel optimised against the draws themselves would
-    be made for them alone.
+    population; one number, the factor, is fitted. A loss need not fall with it, and several factors are tried on the
+    same draws, so these may not judge: fresh ones do, the k-th time so many that all of them hold by chance, where
+    less than the level is within the promise, with a probability of (1 − level)/2ᵏ at most. Together that is 1 − level.
     """
-    laws = joint_draws(posterior(problem), problem.pairs.secrets, draws_needed(level), seed)
+    search = joint_draws(posterior(problem), problem.pairs.secrets, _MORE * draws_needed(level), seed)
+    factor, made = _least_factor(rule, problem, asked, search, found)
+    for attempt in range(1, _MOST_STEPS):
+        fresh = Confidence(level, draws_needed(level, halvings=attempt), seed + attempt * _APART, without)
+        if fresh.holds(problem, made.channel, asked):
+            return made, fresh
+        factor = max(factor, _FIRST / 4) * _WIDER
+        made = _at(factor, rule, problem, asked)
+    raise MechanismError(_TOO_FEW)
+
+
+def _least_factor(rule: Optimal, problem: Problem, asked: Renyi, laws: Array, found: Found) -> tuple[float, Found]:
+    """The least factor, about, whose channel withstands these draws."""
     if _withstands(problem, found.channel, asked, laws):
-        return found
-    distances = sampling_distances(problem)
-    asked_radius = rule.reach(problem)
+        return 0.0, found
     low, high, best, factor = 0.0, math.inf, None, _FIRST
+    narrow = _NARROW if laws.shape[3] <= _SMALL else _NARROW_LARGE  # a large program takes seconds
     for _ in range(_MOST_STEPS):
-        radius = tuple(np.minimum(np.maximum(factor * distances, asked_radius), 0.999).tolist())
-        wider = Optimal(**(rule.options | {"radius": radius}))
-        made = wider.find(problem, asked)
+        made = _at(factor, rule, problem, asked)
         if _withstands(problem, made.channel, asked, laws):
-            high, best = factor, made._replace(options=wider.options)
+            high, best = factor, made
             factor = factor / 2 if low == 0 else math.sqrt(low * high)
         else:
             low = factor
             factor = 2 * factor if math.isinf(high) else math.sqrt(low * high)
-        if best is not None and (high <= low * _NARROW or high < _FIRST / 64):
+        if best is not None and (high <= low * narrow or high < _FIRST / 64):
             break
     if best is None:
-        raise MechanismError(
-            "no channel was found that withstands the draws: these secrets have too few rows for this promise. Merge "
-            "rare secrets, give a coarser domain, or ask for less"
-        )
-    return best
+        raise MechanismError(_TOO_FEW)
+    return high, best
+
+
+def _at(factor: float, rule: Optimal, problem: Problem, asked: Renyi) -> Found:
+    """The best channel for every prior within this factor of the expected sampling distances."""
+    reach = np.minimum(np.maximum(factor * sampling_distances(problem), rule.reach(problem)), 0.999)
+    wider = Optimal(**(rule.options | {"radius": tuple(reach.tolist())}))
+    return wider.find(problem, asked)._replace(options=wider.options)
 
 
 def sampling_distances(problem: Problem) -> Array:

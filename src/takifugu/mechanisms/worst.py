@@ -1,5 +1,6 @@
 """The place closest to the limit: the one with the largest loss through a given channel."""
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -11,10 +12,12 @@ from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.divergences.line.many_gaussians import RoughLosses
 from takifugu.divergences.line.many_mixtures import Components, rough_losses
 from takifugu.laws.mixture import Mixture
+from takifugu.mechanisms.screen.extremes import extreme_laws
 from takifugu.problems.pairs import Indices, Pairs
 from takifugu.problems.problem import Place, Problem
 
 _BLOCK = 1 << 15
+_MANY = 8  # secrets from which it pays to look for the few that can bind
 _CLOSE = 0.99  # rough losses this close to the largest are worth an exact look
 _FEW = 6  # places that are simply all evaluated
 
@@ -31,6 +34,8 @@ def worst(problem: Problem, channel: Channel, *, alpha: float) -> Worst:
     best = Worst(next(problem.places()), -1.0)
     for place in _candidates(problem, channel, alpha):
         loss = channel.loss(*problem.ends(place), alpha=alpha)
+        if math.isinf(loss):
+            return Worst(place, loss)
         if loss > best.loss:
             best = Worst(place, loss)
     return best
@@ -49,6 +54,12 @@ def _candidates(problem: Problem, channel: Channel, alpha: float) -> Iterator[Pl
 
 def _largest_of(laws: list[Mixture], pairs: Pairs, alpha: float, theta: float) -> Iterable[tuple[int, int]]:
     """From each block of pairs the few that may have the largest loss, by a cheap upper bound."""
+    if pairs.is_every and len(laws) > _MANY:
+        places = extreme_laws(laws)
+        if 1 < len(places) < len(laws):
+            inside = _largest_of([laws[k] for k in places], Pairs(range(len(places))), alpha, theta)
+            yield from ((int(places[i]), int(places[j])) for i, j in inside)
+            return
     if all(len(law) == 1 for law in laws):
         means, stds = (np.array([float(getattr(law, name)[0]) for law in laws]) for name in ("means", "stds"))
         rough = RoughLosses(means, stds, alpha=alpha, variance=theta * theta)
@@ -73,5 +84,7 @@ def _largest(i: Indices, j: Indices, losses: Array, most: int) -> Iterable[tuple
     i, j, losses = i[apart], j[apart], losses[apart]
     known = np.where(np.isfinite(losses), losses, -1.0)
     close = ~np.isfinite(losses) | (known >= _CLOSE * known.max(initial=-1.0))
-    order = np.flatnonzero(close)[np.argsort(-known[close])][:most]
+    # All in doubt come first: one of them may be infinite, which ends the search. Of the others a few are enough.
+    order = np.flatnonzero(close)[np.argsort(np.where(known[close] < 0, -np.inf, -known[close]), kind="stable")]
+    order = order[: int((known < 0).sum()) + most]
     return zip(i[order].tolist(), j[order].tolist(), strict=True)

@@ -4,6 +4,8 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
+import numpy as np
+
 from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import LAWS, Law
@@ -116,8 +118,7 @@ def _belief(given: Any) -> Belief:
                 f"the prior of {secret!r} must be a Mixture, got {type(law).__name__}: make one with "
                 f"Mixture.gaussian, Mixture.empirical or Mixture.fit"
             )
-        if isinstance(law, Mixture | VectorMixture):
-            _check_reach(secret, law)
+    _require_room(given)
     # What `fit_priors` returns brings its label, rows and counts along.
     return Belief(
         given,
@@ -128,11 +129,22 @@ def _belief(given: Any) -> Belief:
     )
 
 
-def _check_reach(secret: Hashable, law: Mixture | VectorMixture) -> None:
-    widest = math.sqrt(float(abs(law.covariances).max())) if isinstance(law, VectorMixture) else float(law.stds.max())
-    reach = max(float(abs(law.means).max()), widest)
-    if reach > _LARGEST:
-        raise InputError(
-            f"the prior of {secret!r} reaches {reach:g}, and above {_LARGEST:g} a variance leaves the range of "
-            f"numbers here: use a larger unit"
-        )
+def _require_room(belief: Mapping[Any, Law]) -> None:
+    """No number so large that a variance leaves the range of floats; all laws at once, for there may be a million."""
+    laws = {secret: law for secret, law in belief.items() if isinstance(law, Mixture | VectorMixture)}
+    numbers = [array.reshape(-1) for law in laws.values() for array in (law.means, _deviations(law))]
+    if not numbers or float(np.abs(np.concatenate(numbers)).max()) <= _LARGEST:
+        return
+    for secret, law in laws.items():
+        reach = max(float(abs(law.means).max()), float(_deviations(law).max()))
+        if reach > _LARGEST:
+            raise InputError(
+                f"the prior of {secret!r} reaches {reach:g}, and above {_LARGEST:g} a variance leaves the range of "
+                f"numbers here: use a larger unit"
+            )
+
+
+def _deviations(law: Mixture | VectorMixture) -> Array:
+    if isinstance(law, Mixture):
+        return law.stds
+    return np.asarray(np.sqrt(np.diagonal(law.covariances, axis1=1, axis2=2)), dtype=np.float64)

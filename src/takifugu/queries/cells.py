@@ -14,7 +14,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import Law
-from takifugu.laws.fitting.counts import CELL_ROWS, cell_pseudo_counts, counted
+from takifugu.laws.fitting.counts import cell_pseudo_counts, counted
 from takifugu.laws.lattice import Lattice
 from takifugu.problems.findings import Finding, ManyCells, OneSecretCells, SmallCells
 from takifugu.queries.binned import Binned
@@ -25,6 +25,7 @@ from takifugu.tables.table import Secret, Table, plain
 if TYPE_CHECKING:
     import narwhals as nw
 
+SMALL = 30  # rows below which a cell is called small
 MANY = 50  # cells above which merging is recommended
 TOO_MANY = 10_000
 _GROUPS = 1_000_000  # lines of counts that are brought home
@@ -193,9 +194,9 @@ def _told(one: str | Binned, part: Any) -> str:
 
 def _about(beliefs: list[Priors], widest: str | Binned, values: int) -> list[Finding]:
     findings: list[Finding] = []
-    small = sum(min(belief.rows.values()) < CELL_ROWS for belief in beliefs)
+    small = sum(min(belief.rows.values()) < SMALL for belief in beliefs)
     if small:
-        findings.append(SmallCells(small, len(beliefs), int(CELL_ROWS)))
+        findings.append(SmallCells(small, len(beliefs), SMALL))
     if lone := sum(min(belief.rows.values()) == 0 for belief in beliefs):
         findings.append(OneSecretCells(lone))
     if len(beliefs) > MANY:

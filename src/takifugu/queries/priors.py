@@ -11,8 +11,10 @@ from takifugu.laws.lattice import Lattice
 from takifugu.mechanisms.confidence import Counted
 from takifugu.problems.answer import Answer
 from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue, ScarceRows
+from takifugu.problems.problem import Problem
 from takifugu.queries.binned import Binned
 from takifugu.tables.count import Overview, Subset
+from takifugu.tables.reading import Reading
 from takifugu.tables.table import Secret, Table, listed
 
 FEW = 100  # rows below which a secret's prior is called uncertain
@@ -67,6 +69,7 @@ class Priors(dict[Secret, Law]):
         self.label = label
         self.scarce = ()
         self.loss: Any = None  # what a query says is to be lost least
+        self.pairs: list[tuple[Any, Any]] | None = None  # those to hide, where not every pair is meant
 
     @property
     def counted(self) -> dict[Secret, Counted]:
@@ -111,6 +114,16 @@ class Beliefs(Sequence[Priors]):
         return self._beliefs[0].answer
 
     @property
+    def pairs(self) -> list[tuple[Any, Any]] | None:
+        """The pairs to hide, where not every pair is meant."""
+        return self._beliefs[0].pairs
+
+    @property
+    def loss(self) -> Any:
+        """What the query says is to be lost least."""
+        return self._beliefs[0].loss
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """What the adversary knows in each; empty for nothing."""
         return tuple(belief.label for belief in self)
@@ -151,26 +164,35 @@ class CellQuery(Protocol):
 
 @overload
 def fit_priors(
-    table: Any, *, secret: str, query: Query, secrets: Iterable[Any] | None = None, known: None = None, few: None = None
+    table: Any,
+    *,
+    secret: str | Sequence[str],
+    query: Query,
+    secrets: Iterable[Any] | None = None,
+    known: None = None,
+    few: None = None,
+    reading: Reading | None = None,
 ) -> Priors: ...
 @overload
 def fit_priors(
     table: Any,
     *,
-    secret: str,
+    secret: str | Sequence[str],
     query: Query,
     secrets: Iterable[Any] | None = None,
     known: Sequence[str | Binned] | None = None,
     few: str | None = None,
+    reading: Reading | None = None,
 ) -> Any: ...
 def fit_priors(
     table: Any,
     *,
-    secret: str,
+    secret: str | Sequence[str],
     query: Query,
     secrets: Iterable[Any] | None = None,
     known: Sequence[str | Binned] | None = None,
     few: str | None = None,
+    reading: Reading | None = None,
 ) -> Any:
     """What an adversary who knows the table would expect of the answer, for each secret.
 
@@ -178,11 +200,12 @@ def fit_priors(
         table: a path (CSV or Parquet, globs too), a pandas, Polars or PyArrow table, a DuckDB relation, an
             ibis table or a PySpark dataframe. It is read where it lives: only counts, or a bounded
             number of rows to train a model on, leave its engine.
-        secret: the column to hide.
-        query: what is published: `Raw`, `Mean`, `GP` or `BNN`.
+        secret: the column to hide; or several, each of which is hidden under its own laws.
+        query: what is published: `Row`, `Raw`, `Mean`, `GP` or `BNN`.
         secrets: the values of the secret to fit, by default all. Text matches numbers: '1' stands for 1.
         known: columns that the adversary may know of the person, or `binned` ones. There is then one belief for
             every combination of their values, and of the values of each of their subsets, down to nothing known.
+        reading: what is known of a file's form (separators, decimals, missing values), as the reader takes it.
         few: "allow" lets secrets with fewer than 5 rows be used without confidence.
 
     Returns:
@@ -202,19 +225,43 @@ def fit_priors(
         raise InputError(f"query must be a Raw, Row, Mean, GP or BNN, such as Raw('age'); got {query!r}")
     if few not in (None, "allow"):
         raise InputError(f"few must be None or 'allow', got {few!r}")
+    source = Table(table, reading)
+    if not isinstance(secret, str):
+        return _several(source, secret, query, secrets, known, few)
     if known is None:
-        found = query.priors(Table(table), secret, secrets)
+        found = query.priors(source, secret, secrets)
+        found.findings = (*source.findings, *found.findings)
         every: Iterable[Priors] = [found]
     else:
         if not isinstance(query, CellQuery):
             raise InputError("what the adversary knows can be given for Raw and Row: leave `known` out")
         if isinstance(known, str | Binned) or not isinstance(known, Sequence):
             raise InputError(f"known must be a list of columns, such as ['sex']; got {known!r}")
-        every = beliefs = query.beliefs(Table(table), secret, secrets, known)
+        every = beliefs = query.beliefs(source, secret, secrets, known)
+        beliefs.findings = (*source.findings, *beliefs.findings)
     for priors in every:
         if few is None and not priors.label:
             priors.scarce = tuple(name for name, rows in priors.rows.items() if rows < SCARCE)
     return found if known is None else beliefs
+
+
+def _several(
+    table: Table,
+    columns: Sequence[str],
+    query: Query,
+    secrets: Iterable[Any] | None,
+    known: Sequence[str | Binned] | None,
+    few: str | None,
+) -> Any:
+    from takifugu.queries.several import joined
+
+    names = list(columns)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise InputError(f"secret must be a column, or a list of columns, got {columns!r}")
+    if secrets is not None:
+        raise InputError("with several columns of secrets all their values are hidden: leave secrets out")
+    fitted = [fit_priors(table, secret=name, query=query, known=known, few=few) for name in names]
+    return fitted[0] if len(names) == 1 else joined(names, fitted)
 
 
 def require_rows(priors: Any, *, confidence: float | None) -> None:
@@ -222,6 +269,8 @@ def require_rows(priors: Any, *, confidence: float | None) -> None:
 
     `priors` is anything that `calibrate` takes; only what `fit_priors` made knows its rows.
     """
+    if isinstance(priors, Problem):  # made from priors that were looked at before
+        return
     beliefs: Iterable[Any] = [priors] if isinstance(priors, Mapping) else priors
     for belief in beliefs:
         scarce = getattr(belief, "scarce", ())

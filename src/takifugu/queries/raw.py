@@ -88,14 +88,9 @@ class Raw:
     def priors(self, table: Table, secret: str, secrets: Iterable[Any] | None) -> Priors:
         """One prior per secret, from the engine's value counts."""
         if not isinstance(self.column, str):
+            kind = self.prior or "mixture"
             return row_vectors(
-                self.column,
-                table,
-                secret,
-                secrets,
-                prior=self.prior or "mixture",
-                seed=self.seed,
-                most=self.max_components,
+                self.column, table, secret, secrets, prior=kind, seed=self.seed, most=self.max_components
             )
         check_roles(secret, self.column)
         seen = overview(table, secret, self.column, secrets)

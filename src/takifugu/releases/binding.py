@@ -31,7 +31,7 @@ class Columns:
     """Which columns of a table are published, which holds the secrets, and which go along as they are."""
 
     answer: tuple[str, ...]
-    secret: str | None
+    secret: tuple[str, ...]
     keep: tuple[str, ...]
     others: str
 
@@ -43,7 +43,7 @@ class Columns:
     @property
     def read(self) -> list[str]:
         """The columns that are needed."""
-        return self.published if self.secret is None else [self.secret, *self.published]
+        return [*self.secret, *self.published]
 
     @property
     def published(self) -> list[str]:
@@ -56,7 +56,7 @@ def bound_columns(
     available: Sequence[str],
     *,
     column: str | Sequence[str] | None,
-    secret: str | None,
+    secret: str | Sequence[str] | None,
     keep: Sequence[str],
     others: str,
 ) -> Columns:
@@ -70,14 +70,14 @@ def bound_columns(
         require_of_rows(answer)
         _require_same("column", column, answer.columns)
         _require_same("secret", secret, answer.secret)
-        columns = answer.columns, answer.secret[0] if others != "release" or secret else None
+        columns = answer.columns, answer.secret if others != "release" or secret else ()
     found = Columns(*columns, tuple(keep), others)
-    for name in (*found.read, *([] if answer is None else answer.secret)):
-        if name not in available and (name != found.secret or others != "release"):
+    for name in found.read:
+        if name not in available and (name not in found.secret or others != "release"):
             raise InputError(
                 f"the table has no column {name!r}.{suggestion(name, available)} Its columns are {', '.join(available)}"
             )
-    hidden = {found.secret, *(() if answer is None else answer.secret)}
+    hidden = {*found.secret, *(() if answer is None else answer.secret)}
     for name in found.published:
         if name in hidden:
             raise InputError(f"{name!r} is the secret: it cannot be published with what is meant to hide it")
@@ -85,8 +85,8 @@ def bound_columns(
 
 
 def _by_hand(
-    available: Sequence[str], column: str | Sequence[str] | None, secret: str | None, others: str
-) -> tuple[tuple[str, ...], str | None]:
+    available: Sequence[str], column: str | Sequence[str] | None, secret: Any, others: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if column is None:
         raise InputError(
             f"column is missing: these priors were made by hand and name none. Name the column to publish, one of "
@@ -100,7 +100,7 @@ def _by_hand(
     named = (column,) if isinstance(column, str) else tuple(column)
     if not named or len(set(named)) < len(named):
         raise InputError(f"column must name different columns, in the order of the priors' numbers; got {column!r}")
-    return named, secret
+    return named, () if secret is None else (secret,)
 
 
 def _require_same(role: str, given: Any, calibrated: tuple[str, ...]) -> None:

@@ -3,6 +3,7 @@
 import datetime
 import hashlib
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,11 @@ class Ledger:
         self.records = records
         self.budget = budget
         self._file = LedgerFile(path, new=new)
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._file.path
 
     def __repr__(self) -> str:
         """The file and the records."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.divergences.line.general import divergence
-from takifugu.laws.fitting.counts import cell_pseudo_counts, own_normal, rounded_normal
+from takifugu.laws.fitting.counts import CELL_ROWS, cell_pseudo_counts, own_normal, rounded_normal
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.band import bands_of, searched
@@ -78,15 +78,23 @@ def sampled(truth: Truth, epsilon: float, seed: int, *, band: bool = True) -> Ou
     return Outcome(truth.name, epsilon, theta, above)
 
 
-def sampled_cells(cells: int, epsilon: float, seed: int) -> Outcome:
+def sampled_cells(
+    cells: int, epsilon: float, seed: int, *, interaction: float = 0.5, pseudo_rows: float = CELL_ROWS
+) -> Outcome:
     """The same where the adversary knows one of two columns, both or neither; the loss is that of the worst cell.
 
-    The two columns have 2 × 4 or 5 × 10 values; both move the laws of both secrets, which are not evenly spread.
+    The two columns have 2 × 4 or 5 × 10 values; both move the laws of both secrets, which are not evenly spread. A
+    cell moves the two secrets alike, but for `interaction`: by so much (in values) it moves each of them on its own.
+    What a cell says of one secret alone is what pseudo-rows from the other cells cannot know.
     """
     shape = {8: (2, 4), 50: (5, 10)}[cells]
     rng = np.random.default_rng([seed, cells])
     lattice = Lattice(0, 20, 1)
-    laws = {s: _cell_laws(rng, shape, 10 + shift) for s, shift in (("a", 0.0), ("b", 0.7))}
+    alike = rng.normal(0, 1, shape[0])[:, None] + rng.normal(0, 1, shape[1])
+    laws = {
+        s: _cell_laws(10 + shift + alike + interaction * rng.normal(0, 1, shape))
+        for s, shift in (("a", 0.0), ("b", 0.7))
+    }
     spread = {s: rng.dirichlet(np.full(cells, 3.0)).reshape(shape) for s in laws}
     rows = {"a": 3000, "b": 600}
     counts = {
@@ -104,7 +112,7 @@ def sampled_cells(cells: int, epsilon: float, seed: int) -> Outcome:
         pseudo = {}
         for s in laws:
             own = own_normal(lattice, counts[s].sum(axis=(0, 1)))
-            pseudo[s] = own[None] if len(axes) == 2 else cell_pseudo_counts(tables[s], own)
+            pseudo[s] = own[None] if len(axes) == 2 else cell_pseudo_counts(tables[s], own, rows=pseudo_rows)
         for row in range(len(tables["a"])):
             known.append({s: Counted(tables[s][row], pseudo[s][row]) for s in laws})
             true.append((truth["a"][row], truth["b"][row]))
@@ -159,9 +167,8 @@ def _heavy(size: int, scale: float) -> Array:
     return np.diff(below, prepend=0.0, append=1.0)
 
 
-def _cell_laws(rng: np.random.Generator, shape: tuple[int, int], mean: float) -> Array:
-    moves = rng.normal(0, 1, shape[0])[:, None] + rng.normal(0, 1, shape[1])
-    return np.array([[rounded_normal(21, mean + move, 3.0) for move in row] for row in moves])
+def _cell_laws(means: Array) -> Array:
+    return np.array([[rounded_normal(21, float(mean), 3.0) for mean in row] for row in means])
 
 
 def _dataset(name: str) -> Truth:
@@ -177,10 +184,13 @@ def _dataset(name: str) -> Truth:
     return Truth(name, lattice, _both(*(c / c.sum() for c in counts)), rows)
 
 
-def _job(task: tuple[str, int, float, int]) -> Outcome:
-    kind, which, epsilon, seed = task
-    if kind == "cells":
-        return sampled_cells(which, epsilon, seed)
+Task = tuple[int | None, float, float, int, int]  # cells, interaction, ε, the truth's number, the seed
+
+
+def _job(task: Task) -> Outcome:
+    cells, interaction, epsilon, which, seed = task
+    if cells is not None:
+        return sampled_cells(cells, epsilon, seed, interaction=interaction)
     return sampled(_known()[which], epsilon, seed)
 
 
@@ -193,13 +203,17 @@ def _known() -> list[Truth]:
     return _cache
 
 
-def run(samples: int, *, cells: int | None = None, workers: int = 1, say: Callable[[str], None] = print) -> None:
+def run(
+    samples: int,
+    *,
+    cells: int | None = None,
+    interaction: float = 0.5,
+    workers: int = 1,
+    say: Callable[[str], None] = print,
+) -> None:
     """Draw, calibrate, judge, and tell the shares."""
-    if cells is None:
-        size = len(_known())
-        tasks = [("truth", k % size, EPSILONS[(k // size) % 3], k) for k in range(samples)]
-    else:
-        tasks = [("cells", cells, EPSILONS[k % 3], k) for k in range(samples)]
+    size = len(_known()) if cells is None else 1
+    tasks = [(cells, interaction, EPSILONS[(k // size) % 3], k % size, k) for k in range(samples)]
     if workers == 1:
         outcomes = [_job(task) for task in tasks]
     else:
@@ -217,9 +231,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="How often the population's loss is above the budget.")
     parser.add_argument("--samples", type=int, default=1000)
     parser.add_argument("--cells", type=int, choices=(8, 50))
+    parser.add_argument("--interaction", type=float, default=0.5, help="how far a cell moves each secret on its own")
     parser.add_argument("--workers", type=int, default=1)
     given = parser.parse_args()
-    run(given.samples, cells=given.cells, workers=given.workers)
+    run(given.samples, cells=given.cells, interaction=given.interaction, workers=given.workers)
 
 
 if __name__ == "__main__":

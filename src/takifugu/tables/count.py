@@ -13,6 +13,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.errors import InputError
+from takifugu.tables.missing import refusal
 from takifugu.tables.table import Secret, Table, match_secret, plain
 
 if TYPE_CHECKING:
@@ -93,6 +94,9 @@ def overview(
             extents[name] = Extent(int(rows), int(valid), _number(low), _number(high))
     _check_secrets(table, secret, extents, without)
     chosen = _choose(secret, extents, secrets)
+    lacking = without + sum(extent.rows - extent.valid for extent in chosen.values())
+    if lacking and table.reading.missing == "refuse":
+        raise InputError(refusal(lacking, (secret, column, *needed)))
     _check_values(column, chosen)
     return Overview(chosen, without)
 

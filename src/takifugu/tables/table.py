@@ -5,23 +5,21 @@ relations, ibis tables, PySpark dataframes) stays in its own engine. Nothing her
 is called on the result of a group-by, whose size `takifugu.tables.count` and `takifugu.tables.sample` keep in bounds.
 """
 
-import glob
-import math
 import os
-import tempfile
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from takifugu._nearest import suggestion
 from takifugu.errors import InputError
+from takifugu.problems.findings import Finding
+from takifugu.tables.engine import attempt
+from takifugu.tables.reading import Reading
+from takifugu.tables.secrets import Secret, listed, match_secret, plain
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-Secret = str | int | float | bool
+__all__ = ["Secret", "Table", "listed", "match_secret", "plain"]
 
-CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".txt")
-PARQUET = (".parquet", ".pq")
 _ACCEPTED = (
     "a path to CSV or Parquet files, a pandas, Polars or PyArrow table, a DuckDB relation, an ibis table, "
     "or a PySpark dataframe"
@@ -31,18 +29,39 @@ _ACCEPTED = (
 class Table:
     """A table in whatever engine holds it, with the few questions that fitting asks.
 
+    `findings` tells what was decided about it, and `read_as` repeats those decisions on another file.
+
     >>> import pandas as pd
     >>> Table(pd.DataFrame({"sex": ["f", "m"], "age": [30, 40]})).numeric
     ['age']
     """
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, reading: Reading | None = None) -> None:
         """Open `source`; nothing is read beyond what tells the columns and their types."""
+        from takifugu.tables.open import opened
+
+        if isinstance(source, Table):
+            if reading is not None and reading != source.reading:
+                raise InputError("this table is open already: give `reading` where it is opened")
+            self.__dict__ |= source.__dict__
+            return
+        self.reading: Reading = Reading() if reading is None else reading
         self.name = f"the file {os.fspath(source)!r}" if isinstance(source, str | os.PathLike) else "the table"
-        self.frame: nw.LazyFrame[Any] = _open(source)
+        found = opened(source, self.reading, shown=self.name, accepted=_ACCEPTED)
+        self.space = found.space  # its private folder lasts as long as the table
+        self.frame: nw.LazyFrame[Any] = found.frame
+        self.read_as: Reading = found.read_as
+        self.findings: list[Finding] = found.findings
         self.schema = dict(self.frame.collect_schema())
         if not self.schema:
             raise InputError(f"{self.name} has no columns")
+        for column, _ in self.reading.named_sentinels:
+            self.require(column)
+        if self.reading.sentinels or (self.reading.na is not None and not found.is_text):
+            from takifugu.tables.sentinels import without_sentinels
+
+            self.frame, told = without_sentinels(self, texts=() if found.is_text else self.reading.na or ())
+            self.findings = [*self.findings, *told]
 
     @property
     def columns(self) -> list[str]:
@@ -53,6 +72,12 @@ class Table:
     def numeric(self) -> list[str]:
         """The columns that hold numbers."""
         return [name for name, dtype in self.schema.items() if dtype.is_numeric()]
+
+    def row_count(self) -> int:
+        """The number of rows."""
+        import narwhals as nw
+
+        return int(self.collect(self.frame.select(nw.len().alias("rows")))["rows"][0])
 
     def require(self, column: Any) -> None:
         """Raise, naming the nearest, unless there is such a column."""
@@ -113,118 +138,11 @@ class Table:
 
     def collect(self, frame: "nw.LazyFrame[Any]") -> dict[str, list[Any]]:
         """Run the query in the engine and bring its (small) result here, column by column."""
-        try:
-            # DuckDB's answers come by way of pandas, so that PyArrow stays optional.
-            result = frame.collect("pandas" if frame.implementation.is_duckdb() else None)
-        except Exception as error:
-            if _is_duckdb_error(error):
-                raise InputError(f"{self.name} cannot be read: {_first_line(error)}") from error
-            raise
+        if frame.implementation.is_duckdb():
+            relation: Any = frame.to_native()
+            rows, why = attempt(relation.fetchall)  # plain Python values: a whole number beside a NULL stays whole
+            if rows is None:
+                raise InputError(f"{self.name} cannot be read: {why}")
+            return {name: [row[place] for row in rows] for place, name in enumerate(relation.columns)}
+        result = frame.collect()
         return {name: result.get_column(name).to_list() for name in result.columns}
-
-
-def plain(value: Any) -> Secret | None:
-    """A secret as the plain Python value that people write, None where there is none.
-
-    >>> import numpy as np
-    >>> plain(np.int64(3)), plain("a"), plain(float("nan"))
-    (3, 'a', None)
-    """
-    if hasattr(value, "item"):
-        value = value.item()
-    if value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ == "NAType":
-        return None  # pandas' NA is told by its type, so that pandas need not be there
-    return value if isinstance(value, bool | int | float) else str(value)
-
-
-def match_secret(given: Any, known: Iterable[Secret]) -> Secret | None:
-    """The known secret that `given` stands for: 1, 1.0 and the text '1' are one; None where there is none.
-
-    >>> match_secret("1", [1, 2]), match_secret(1.0, ["1", "2"]), match_secret("3", [1, 2])
-    (1, '1', None)
-    """
-    known = list(known)
-    for candidate in known:
-        if candidate == given:
-            return candidate
-    spelled = _spelling(given)
-    return next((candidate for candidate in known if _spelling(candidate) == spelled), None)
-
-
-def listed(items: Iterable[Any], most: int = 20) -> str:
-    """Items for a sentence: the first few, and how many more there are."""
-    items = list(items)
-    shown = ", ".join(repr(item) for item in items[:most])
-    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
-
-
-def _spelling(value: Any) -> str:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return str(value)
-    return repr(number) if math.isfinite(number) else str(value)
-
-
-def _open(source: Any) -> "nw.LazyFrame[Any]":
-    import narwhals as nw
-
-    if isinstance(source, str | os.PathLike):
-        return _open_file(os.fspath(source))
-    try:
-        frame: Any = nw.from_native(source)
-    except TypeError:
-        raise InputError(f"table must be {_ACCEPTED}; got {type(source).__name__}") from None
-    return frame.lazy()  # type: ignore[no-any-return]
-
-
-def _open_file(path: str) -> "nw.LazyFrame[Any]":
-    import duckdb
-    import narwhals as nw
-
-    lower = path.lower()
-    if not lower.endswith(CSV + PARQUET):
-        raise InputError(f"cannot tell the format of {path!r}: its name must end in {', '.join(CSV + PARQUET)}")
-    if "://" not in path and not os.path.exists(path) and not glob.glob(path, recursive=True):
-        wanted = "no file matches" if glob.has_magic(path) else "there is no file"
-        raise InputError(f"{wanted} {path!r}, looked up from {os.getcwd()!r}")
-    if os.path.isfile(path) and not os.path.getsize(path):
-        raise InputError(f"the file {path!r} is empty")
-    # Should a query outgrow memory, its spill belongs with the other temporary files, not beside the data.
-    connection = duckdb.connect(config={"temp_directory": os.path.join(tempfile.gettempdir(), "takifugu-spill")})
-    # DuckDB draws its bar on standard output, where the answers of the command line go.
-    connection.execute("SET enable_progress_bar = false")
-    try:
-        relation = connection.read_parquet(path) if lower.endswith(PARQUET) else _read_csv(connection, path)
-    except duckdb.Error as error:
-        raise InputError(f"the file {path!r} cannot be read: {_first_line(error)}") from error
-    frame: nw.LazyFrame[Any] = nw.from_native(relation)
-    return frame
-
-
-def _read_csv(connection: Any, path: str) -> Any:
-    """The file with the types of its columns, decided by all its rows.
-
-    A sample would take the first decimal point for an error. DuckDB takes "yes" and "no" for truth values, but people
-    name a secret as the file spells it: such columns stay text.
-    """
-    relation = connection.read_csv(path, header=True, sample_size=-1)
-    truths = [name for name, kind in zip(relation.columns, relation.types, strict=True) if str(kind) == "BOOLEAN"]
-    if not truths:
-        return relation
-    spelled = connection.read_csv(path, header=True, sample_size=-1, dtype=dict.fromkeys(truths, "VARCHAR"))
-    texts = []
-    for name in truths:
-        quoted = '"' + name.replace('"', '""') + '"'
-        if spelled.filter(f"lower({quoted}) NOT IN ('true', 'false')").limit(1).fetchall():
-            texts.append(name)
-    return connection.read_csv(path, header=True, sample_size=-1, dtype=dict.fromkeys(texts, "VARCHAR"))
-
-
-def _is_duckdb_error(error: Exception) -> bool:
-    return any(base.__name__ == "Error" and "duckdb" in base.__module__ for base in type(error).__mro__)
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

@@ -14,6 +14,7 @@ from typing import Any
 
 from takifugu.channels.bits import BitSource, read_exactly
 from takifugu.channels.gaussian.normal_table import BITS
+from takifugu.divergences.proved.precision import working_precision
 
 _MORE_BYTES = 8
 _GUARD_BITS = 64  # digits beyond the bits drawn, so that a straddle is the bits' doing and not the arithmetic's
@@ -56,9 +57,7 @@ class _Problem:
 
 def _cell(problem: _Problem, size: int, known: int) -> int | None:
     """The one multiple that every U in [size, size + 1]·2^-known leads to, or None where there are more."""
-    from flint import ctx
-
-    with ctx.workprec(known + _GUARD_BITS):
+    with working_precision(known + _GUARD_BITS):
         cell = _guess(problem, size, known)
         while (side := _side(problem, cell, size, known)) > 0:
             cell += 1

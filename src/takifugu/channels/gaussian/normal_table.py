@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from takifugu._validation import Array
+from takifugu.divergences.proved.precision import working_precision
 
 BITS = 31  # the part of a 32-bit word that chooses the size of the draw; the last bit is its sign
 _OCTAVES = 16  # smaller u, one draw in 65,536, are left to ball arithmetic
@@ -39,10 +40,8 @@ class NormalTable:
 @lru_cache(maxsize=1)
 def normal_table() -> NormalTable:
     """Build the table and certify it, once in a process."""
-    from flint import ctx
-
     rows = [(0.0, 0.0, 0.0, np.inf)]
-    with ctx.workprec(_PRECISION):
+    with working_precision(_PRECISION):
         for octave in range(BITS - _OCTAVES, BITS):
             width = 2 ** (octave - _CUTS)
             rows.extend(_segment(2**octave + k * width, width) for k in range(2**_CUTS))

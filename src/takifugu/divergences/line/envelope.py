@@ -16,21 +16,25 @@ Indices = npt.NDArray[np.intp]
 
 
 class Parabolas(NamedTuple):
-    """f_k(y) = height_k − (y − mean_k)² / (2 std_k²), one per component; `bare` is std_k before noise."""
+    """f_k(y) = height_k − (y − mean_k)² / (2 std_k²), one per component; `bare` is std_k before noise.
+
+    A mean is `means + lows`: far from the origin one float has too few digits for the distance of two means.
+    """
 
     heights: Array
     means: Array
     stds: Array
     bare: Array
+    lows: Array
 
     @classmethod
-    def of(cls, weights: Array, means: Array, stds: Array, bare: Array) -> "Parabolas":
+    def of(cls, weights: Array, means: Array, stds: Array, bare: Array, lows: Array) -> "Parabolas":
         """The log-densities of weighted normal components."""
-        return cls(np.log(weights) - np.log(stds) - 0.5 * np.log(2 * np.pi), means, stds, bare)
+        return cls(np.log(weights) - np.log(stds) - 0.5 * np.log(2 * np.pi), means, stds, bare, lows)
 
     def at(self, y: Array, which: Indices | slice = slice(None)) -> Array:
         """f_k(y), elementwise over `y` and the components chosen."""
-        z = (y - self.means[which]) / self.stds[which]
+        z = ((y - self.means[which]) - self.lows[which]) / self.stds[which]
         return self.heights[which] - 0.5 * z * z
 
 
@@ -91,7 +95,7 @@ def _crossings(curves: Parabolas, i: Indices, j: Indices) -> Array:
     """The points where f_i = f_j, around the mean of i to keep digits; those that are no numbers left out."""
     with np.errstate(all="ignore"):
         si, sj = curves.stds[i], curves.stds[j]
-        gap = curves.means[j] - curves.means[i]
+        gap = (curves.means[j] - curves.means[i]) + (curves.lows[j] - curves.lows[i])
         # f_i − f_j = a t² + b t + c with t = y − mean_i
         a = 0.5 * (si - sj) * (si + sj) / (si * si * sj * sj)
         b = -gap / (sj * sj)

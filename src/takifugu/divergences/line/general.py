@@ -1,6 +1,7 @@
 """The Rényi divergence of any two mixtures: atoms are summed, densities integrated, and both put together."""
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,10 +10,21 @@ from takifugu.divergences.line.excess import from_log_integral, log_weighted_exc
 from takifugu.divergences.line.gaussian import gaussian_divergence
 from takifugu.divergences.line.mixture import UnresolvedError, log_integral
 from takifugu.divergences.line.skeleton import Side
+from takifugu.divergences.proved.effort import DEFAULT_LIMIT, Effort
 from takifugu.laws.mixture import Mixture
+
+if TYPE_CHECKING:
+    from takifugu.divergences.proved.balls import Enclosure
 
 _FAR = 900  # exponents beyond this are moved away from the ends of the float64 range
 _STEP = 64
+
+# Float64 knows ln p/q to some 1e-16. It is of the size of √(D/α), so of a small D few digits are left: measured against
+# balls, D is off by 5e-17/√(D/α) of itself. Below these, the digits come from ball arithmetic.
+_TINY, _TINY_PER_ORDER = 1e-8, 1e-10
+_HOPELESS_PER_ORDER = 1e-18  # below it floats know no digit at all
+_SOME_WORK, _WORK_PER_COMPONENT = 100_000, 20_000  # ten times what such an enclosure takes
+_DOUBT = 1e-6  # added where balls give up too: far more than floats can have lost
 
 
 def divergence(p: Mixture, q: Mixture, *, alpha: float, theta: float) -> float:
@@ -23,19 +35,33 @@ def divergence(p: Mixture, q: Mixture, *, alpha: float, theta: float) -> float:
     if len(p) == len(q) == 1:
         gap = float(p.means[0] - q.means[0])
         return gaussian_divergence(gap, float(p.stds[0]), float(q.stds[0]), alpha=alpha, theta=theta)
+    try:
+        value = _in_floats(p, q, alpha, theta)
+    except UnresolvedError:
+        return _by_ball_arithmetic(p, q, alpha, theta).upper
+    return value if value > max(_TINY, _TINY_PER_ORDER * alpha) else _tiny(value, p, q, alpha, theta)
+
+
+def _in_floats(p: Mixture, q: Mixture, alpha: float, theta: float) -> float:
+    """The divergence by sums and quadrature."""
     p_atoms, p_side = _parts(p, theta)
     q_atoms, q_side = _parts(q, theta)
     if not set(p_atoms) <= set(q_atoms) or (len(p_side.weights) and not len(q_side.weights)):
         return math.inf  # p has mass where q has none
-    try:
-        density = _log_density_part(p_side, q_side, alpha, theta)
-    except UnresolvedError:
-        return _by_ball_arithmetic(p, q, alpha, theta)
+    density = _log_density_part(p_side, q_side, alpha, theta)
     logs = np.append(_log_atom_terms(p_atoms, q_atoms, alpha), density)
     top = float(logs.max())
     if math.isinf(top):
         return math.inf if top > 0 else 0.0
     return from_log_integral(top + math.log(np.exp(logs - top).sum()), alpha)
+
+
+def _tiny(value: float, p: Mixture, q: Mixture, alpha: float, theta: float) -> float:
+    """A divergence that floats put at `value`, too little for them to be trusted."""
+    proved = _by_ball_arithmetic(p, q, alpha, theta, limit=_SOME_WORK + _WORK_PER_COMPONENT * (len(p) + len(q)))
+    if math.isinf(proved.upper) and value > _HOPELESS_PER_ORDER * alpha:
+        return max(proved.lower, value * (1 + _DOUBT))
+    return proved.upper
 
 
 def _parts(mixture: Mixture, theta: float) -> tuple[dict[float, float], Side]:
@@ -44,7 +70,8 @@ def _parts(mixture: Mixture, theta: float) -> tuple[dict[float, float], Side]:
     stds = np.hypot(mixture.stds, theta)
     dense = stds > 0
     atoms = dict(zip(mixture.means[~dense].tolist(), weights[~dense].tolist(), strict=True))
-    return atoms, Side(weights[dense], mixture.means[dense], mixture.stds[dense], stds[dense])
+    means = mixture.means[dense]
+    return atoms, Side(weights[dense], means, mixture.stds[dense], stds[dense], np.zeros_like(means))
 
 
 def _log_atom_terms(p: dict[float, float], q: dict[float, float], alpha: float) -> Array:
@@ -63,11 +90,11 @@ def _log_density_part(p: Side, q: Side, alpha: float, theta: float) -> float:
     return log_integral(p, q, alpha=alpha, theta=theta)
 
 
-def _by_ball_arithmetic(p: Mixture, q: Mixture, alpha: float, theta: float) -> float:
-    """The upper end of a rigorous enclosure: slower, and as precise as it takes."""
+def _by_ball_arithmetic(p: Mixture, q: Mixture, alpha: float, theta: float, limit: int = DEFAULT_LIMIT) -> "Enclosure":
+    """A rigorous enclosure: slower, and as precise as it takes."""
     from takifugu.divergences.proved.certified import enclose
 
-    return enclose(p, q, alpha=alpha, theta=theta, rtol=1e-11).upper
+    return enclose(p, q, alpha=alpha, theta=theta, rtol=1e-11, effort=Effort(min(limit, DEFAULT_LIMIT)))
 
 
 def _within_range(p: Mixture, q: Mixture, theta: float) -> tuple[Mixture, Mixture, float]:

@@ -6,9 +6,9 @@ on which no factor varies by more than e^350, each run is scaled by its largest 
 logarithms: nothing over- or underflows to a wrong answer.
 
 The trapezoidal rule on an analytic integrand converges exponentially. What it may have missed is added to it: the
-largest difference to the four rules of four times the step, which err far more than it does; Gaussian bounds on the
-tails beyond the grid; and where ln q turns so sharply between two nodes that a spike could hide there, the most such
-a spike can hold (proofs/exact.md). A pair for which this is more than a trifle is tried on a finer and wider grid.
+largest difference to the four rules of four times the step, which err far more than it does; a bound on the tails
+beyond the grid; and where ln q turns so sharply between two nodes that a spike could hide there, the most such a
+spike can hold (proofs/exact.md). A pair for which this is more than a trifle is tried on a finer and wider grid.
 """
 
 import math
@@ -19,16 +19,19 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.divergences.line.envelope import Indices
+from takifugu.divergences.line.tails import log_tails
 from takifugu.laws.mixture import Mixture
 
-# Nodes per standard deviation (times √α) and reach beyond the means in standard deviations: ever finer and wider grids,
+# Nodes per width of the narrowest peak there can be, and reach as a multiple of the first: ever finer and wider grids,
 # tried on what is still in doubt.
-_LEVELS = ((5.0, 14.0), (12.0, 30.0), (36.0, 60.0))
+_LEVELS = ((5.0, 1.0), (8.0, 2.2), (36.0, 4.3))
+_LEAST_REACH = 14.0  # standard deviations beyond the means
 _MOST_NODES = 1 << 15
 _LARGEST_SWING = 350.0
 _LONGEST_RUN = 64
 _GENTLE = 1.5  # a turn of the log-integrand from one step to the next that no spike can hide behind
-_ROUNDING = 1e-12
+_ROUNDING, _ROUNDING_OF_LOGS = 1e-12, 2.0**-51
+_SMALLEST_SHARE = 1e-200  # of the largest component: below it the sum may have lost parts to underflow
 _NO_PART = -700.0  # added to the logarithm of what is to be left out of a sum
 
 
@@ -66,14 +69,23 @@ class Components(NamedTuple):
 
 
 def rough_losses(
-    rows: Components, columns: Components, *, alpha: float, theta: float, tolerance: float = 1e-6
+    rows: Components,
+    columns: Components,
+    *,
+    alpha: float,
+    theta: float,
+    tolerance: float = 1e-6,
+    around: float = 1.0,
 ) -> Array:
     """The matrix of D_α of row against column, with what the grid may have missed added; infinite where unknown.
 
-    Grids are refined for the pairs of which more than the share `tolerance` of the integral may be missing.
+    Grids are refined for the pairs of which more than the share `tolerance` of the integral may be missing. Losses of
+    the size `around` are of interest: their mass lies some √(2α·loss) standard deviations out.
     """
     origin = float(rows.means[0, 0])
-    p, q = (side.with_noise(theta).seen_from(origin) for side in (rows, columns))
+    p = rows.with_noise(theta).seen_from(origin)
+    q = p if rows is columns else columns.with_noise(theta).seen_from(origin)
+    first_reach = max(_LEAST_REACH, 8.0 + 1.3 * math.sqrt(2 * alpha * around))
     losses = np.full((len(p.means), len(q.means)), np.inf)
     if min(p.stds.min(), q.stds.min()) == 0:
         return losses
@@ -84,39 +96,58 @@ def rough_losses(
         if not len(i):
             break
         part = np.ix_(i, j)
-        found, lack = _losses_on_grid(p.of_rows(i), q.of_rows(j), alpha, density, reach)
+        lead = p.of_rows(i)
+        follow = lead if p is q and np.array_equal(i, j) else q.of_rows(j)
+        found, lack = _losses_on_grid(lead, follow, alpha, density, reach * first_reach)
         losses[part], missing[part] = np.minimum(losses[part], found), np.minimum(missing[part], lack)
     return losses
 
 
 def _losses_on_grid(p: Components, q: Components, alpha: float, density: float, reach: float) -> tuple[Array, Array]:
     """An upper estimate of each loss, and the share of the integral that was added to make it one."""
-    step = float(min(p.stds.min(), q.stds.min())) / (density * math.sqrt(alpha))
+    step = _narrowest_peak(p, q, alpha) / density
     grid = _grid(p, q, step=step, reach=reach)
     if grid is None:
         nothing = np.full((len(p.means), len(q.means)), np.inf)
         return nothing, nothing
-    log_p, log_q = _log_densities(p, grid), _log_densities(q, grid)
+    log_p = _log_densities(p, grid)
+    log_q = log_p if p is q else _log_densities(q, grid)
     log_step = math.log(step)
     quarters = [_log_products(log_p[:, k::4], (1.0 - alpha) * log_q[:, k::4], alpha) for k in range(4)]
     with np.errstate(all="ignore"):
         total = np.logaddexp.reduce(quarters) + log_step
-        missing = _ROUNDING + np.abs(np.expm1(np.array(quarters) + math.log(4) + log_step - total)).max(axis=0)
-        missing += np.exp(_log_tails(p, q, grid, alpha) - total)
-        missing += np.exp(_log_hidden(log_p, log_q, alpha) + log_step - total)
+        missing = _ROUNDING + _ROUNDING_OF_LOGS * alpha * (np.abs(log_p).max() + np.abs(log_q).max())
+        missing = missing + np.abs(np.expm1(np.array(quarters) + math.log(4) + log_step - total)).max(axis=0)
+        for end, side in ((0, -1.0), (-1, 1.0)):
+            tail = log_tails(p, q, log_p[:, end], log_q[:, end], float(grid[end]), side=side, alpha=alpha)
+            missing += np.exp(tail - total)
+        missing += np.exp(_log_hidden(log_p, log_q, q, step, alpha) + log_step - total)
         losses = np.maximum(total + np.log1p(missing), 0.0) / (alpha - 1)
     unknown = ~(np.isfinite(losses) & (missing < 0.5))
     return np.where(unknown, np.inf, losses), np.where(unknown, np.inf, missing)
 
 
-def _log_hidden(log_p: Array, log_q: Array, alpha: float) -> Array:
+def _narrowest_peak(p: Components, q: Components, alpha: float) -> float:
+    """A width that no peak of p^α q^{1−α} falls short of, crossings of q's components apart.
+
+    −(ln p)″ is at most 1/v, v the least variance of p, and −(ln q)″ at least 1/s less what crossings add, s the least
+    of q. With noise the two nearly cancel: at high orders a peak is √α times as wide as p^α alone would be.
+    """
+    curvature = alpha / (p.stds.min(axis=1) ** 2).min() - (alpha - 1.0) / (q.stds.min(axis=1) ** 2).max()
+    widest = float(max(p.stds.max(), q.stds.max()))
+    return 1.0 / math.sqrt(max(float(curvature), 1.0 / widest**2))
+
+
+def _log_hidden(log_p: Array, log_q: Array, q: Components, step: float, alpha: float) -> Array:
     """ln of a bound, per step, on spikes of q^{1−α} between nodes, where components of q cross.
 
-    A turn of ln q by t from one cell to the next lifts the integrand above its two nodes by at most e^{βt/4}.
+    ln q + y²/2s is convex, s the least variance of q. Where its slope turns by t (times the step) over a cell and its
+    neighbours, the integrand rises above the two nodes by at most e^{βt/4}.
     """
     beta = alpha - 1.0
     turn = np.zeros_like(log_q)
-    turn[:, 1:-1] = np.maximum(log_q[:, 2:] - 2 * log_q[:, 1:-1] + log_q[:, :-2], 0.0)
+    bend = (step / q.stds.min(axis=1)[:, None]) ** 2
+    turn[:, 1:-1] = np.maximum(log_q[:, 2:] - 2 * log_q[:, 1:-1] + log_q[:, :-2] + bend, 0.0)
     turn[:, 1:] += turn[:, :-1]  # a crossing shows at the nodes on either side of it, in part at each
     turn[:, :-1] = np.maximum(turn[:, :-1], turn[:, 1:])
     sharp = beta * turn > _GENTLE
@@ -141,14 +172,27 @@ def _grid(p: Components, q: Components, *, step: float, reach: float) -> Array |
 
 def _log_densities(mixtures: Components, grid: Array) -> Array:
     """The log-density of each secret at each node."""
-    out = np.empty((len(mixtures.means), len(grid)))
-    heights = mixtures.log_weights - np.log(mixtures.stds) - 0.5 * math.log(2 * math.pi)
-    for row, (height, means, stds) in enumerate(zip(heights, mixtures.means, mixtures.stds, strict=True)):
-        z = (grid - means[:, None]) / stds[:, None]
-        logs = height[:, None] - 0.5 * z * z
-        top = logs.max(axis=0)
+    means, stds = mixtures.means, mixtures.stds
+    if len(means) > 1 and (means == means[0]).all() and (stds == stds[0]).all():
+        # Laws on the same values: the components are evaluated once, and each law is a row of a matrix product.
+        logs, top = _component_logs(np.zeros(means.shape[1]), means[0], stds[0], grid)
+        shares = np.exp(mixtures.log_weights) @ np.exp(logs - top)
+        if shares.min() > _SMALLEST_SHARE:
+            shared: Array = top + np.log(shares)
+            return shared
+    out = np.empty((len(means), len(grid)))
+    for row, parts in enumerate(zip(mixtures.log_weights, means, stds, strict=True)):
+        logs, top = _component_logs(*parts, grid)
         out[row] = top + np.log(np.exp(logs - top).sum(axis=0))
     return out
+
+
+def _component_logs(log_weights: Array, means: Array, stds: Array, grid: Array) -> tuple[Array, Array]:
+    """The weighted log-density of each component at each node, and the largest at each."""
+    heights = log_weights - np.log(stds) - 0.5 * math.log(2 * math.pi)
+    z = (grid - means[:, None]) / stds[:, None]
+    logs = heights[:, None] - 0.5 * z * z
+    return logs, logs.max(axis=0)
 
 
 def _log_products(log_p: Array, log_weight: Array, alpha: float) -> Array:
@@ -174,31 +218,3 @@ def _runs(lead: Array, follow: Array) -> list[tuple[int, int]]:
             start, used = node, 0.0
     runs.append((start, lead.shape[1]))
     return runs
-
-
-def _log_tails(p: Components, q: Components, grid: Array, alpha: float) -> Array:
-    """ln of a bound on what lies beyond the grid: p^α <= Σ w N^α (Jensen) and q >= its widest component."""
-    beta = alpha - 1.0
-    rows = np.arange(len(q.means))
-    widest = np.where(np.isfinite(q.log_weights), q.stds, 0.0).argmax(axis=1)
-    s, m, w = q.stds[rows, widest], q.means[rows, widest], q.log_weights[rows, widest]
-    total = np.full((len(p.means), len(q.means)), -np.inf)
-    for log_weight, mean, v in zip(p.log_weights.T, p.means.T, p.stds.T, strict=True):
-        v, mean, log_weight = v[:, None], mean[:, None], log_weight[:, None]
-        margin = alpha * s**2 - beta * v**2
-        gap = mean - m
-        with np.errstate(all="ignore"):
-            centre = mean + beta * v**2 * gap / margin
-            width = v * s / np.sqrt(margin)
-            log_mass = log_weight - beta * w + alpha * np.log(s / v) + np.log(width / s)
-            log_mass = log_mass + 0.5 * alpha * beta * gap**2 / margin
-            left, right = (grid[0] - centre) / width, (centre - grid[-1]) / width
-            log_tail = log_mass + np.logaddexp(_log_normal_tail(left), _log_normal_tail(right))
-        log_tail = np.where(margin > 0, log_tail, np.inf)
-        total = np.logaddexp(total, np.where(np.isneginf(log_weight), -np.inf, log_tail))
-    return total
-
-
-def _log_normal_tail(x: Array) -> Array:
-    """An upper bound on ln Φ(x): −x²/2 − ln 2 for x <= 0, and 0 beyond."""
-    return np.where(x <= 0, -0.5 * x * x - math.log(2), 0.0)

@@ -15,6 +15,7 @@ from takifugu.divergences.line.gaussian import exact_margin
 from takifugu.divergences.line.kronrod import GAUSS_WEIGHTS, KRONROD_WEIGHTS, NODES
 from takifugu.divergences.line.relative import relative
 from takifugu.divergences.line.skeleton import Side, Skeleton, build_skeleton, panel_edges
+from takifugu.divergences.line.split import Split, exact_sum
 
 _TOLERANCE = 1e-14  # of the whole integral, per panel
 _ABSOLUTE = 1e-20  # the same next to a mass of one: below it lies the rounding of the densities
@@ -41,7 +42,7 @@ def log_integral(p: Side, q: Side, *, alpha: float, theta: float) -> float:
     origin = float(p.means[p.weights.argmax()])
     scale = 2.0 ** -math.frexp(max(p.stds.max(), q.stds.max()))[1]
     p, q = p.moved(origin, scale), q.moved(origin, scale)
-    f, g = (Parabolas.of(side.weights, side.means, side.stds, side.bare) for side in (p, q))
+    f, g = (Parabolas.of(side.weights, side.means, side.stds, side.bare, side.lows) for side in (p, q))
     skeleton = build_skeleton(p, q, f, g, alpha=alpha, theta=theta * scale)
     edges = panel_edges(skeleton, f, g, alpha=alpha)
     return _integrate(edges, skeleton, f, g, alpha)
@@ -63,8 +64,9 @@ def _integrate(edges: Array, skeleton: Skeleton, f: Parabolas, g: Parabolas, alp
     pending = 0
     for _ in range(_ROUNDS):
         half = 0.5 * (right - left)
-        middle = left + half
-        value, error = _panels(middle, half, skeleton, f, g, alpha)
+        # Neighbouring panels must meet: a middle rounded to a float far from 0 would leave gaps between them.
+        middle, low = exact_sum(left, half)
+        value, error = _panels(Split(middle, low), half, skeleton, f, g, alpha)
         everything = np.concatenate([*done, value])
         top = everything.max()
         if np.isneginf(top):
@@ -86,14 +88,14 @@ def _integrate(edges: Array, skeleton: Skeleton, f: Parabolas, g: Parabolas, alp
 
 
 def _panels(
-    middle: Array, half: Array, skeleton: Skeleton, f: Parabolas, g: Parabolas, alpha: float
+    middle: Split, half: Array, skeleton: Skeleton, f: Parabolas, g: Parabolas, alpha: float
 ) -> tuple[Array, Array]:
     """The logarithm of the integral over each panel and of its error."""
     size = max(1, _BLOCK // (len(NODES) * (len(f.means) + len(g.means))))
     logs = np.concatenate(
         [
-            _log_integrand(middle[i : i + size], half[i : i + size], skeleton, f, g, alpha)
-            for i in range(0, len(middle), size)
+            _log_integrand(Split(*(x[i : i + size] for x in middle)), half[i : i + size], skeleton, f, g, alpha)
+            for i in range(0, len(half), size)
         ]
     )
     top = logs.max(axis=1)
@@ -107,33 +109,37 @@ def _panels(
         return np.log(kronrod) + np.log(half) + top, np.log(error) + np.log(half) + top
 
 
-def _log_integrand(middle: Array, half: Array, skeleton: Skeleton, f: Parabolas, g: Parabolas, alpha: float) -> Array:
+def _log_integrand(middle: Split, half: Array, skeleton: Skeleton, f: Parabolas, g: Parabolas, alpha: float) -> Array:
     """ln(q·excess(ln p/q)) at the nodes of each panel.
 
     Everything is told relative to the two components that own the panel, by quadratics around its middle: far out the
     logarithms themselves are huge, and their differences would be rounding and little else.
     """
     offsets = half[:, None] * NODES
-    segment = np.searchsorted(skeleton.left[1:], middle)
+    segment = np.searchsorted(skeleton.left[1:], middle.high)
     k, l = skeleton.p_owner[segment], skeleton.q_owner[segment]
     over_p, over_q = _above_owner(middle, offsets, f, k), _above_owner(middle, offsets, g, l)
-    t = (middle - skeleton.origin[segment])[:, None] + offsets
+    t = middle.minus(skeleton.origin[segment], skeleton.low[segment])[:, None] + offsets
     power = skeleton.height[segment][:, None] - t * (
         skeleton.slope[segment][:, None] + 0.5 * skeleton.curvature[segment][:, None] * t
     )
-    ratio = relative(f, k[:, None], g, l[:, None], middle[:, None]).at(offsets)
-    z = ((middle - g.means[l])[:, None] + offsets) / g.stds[l][:, None]
+    ratio = relative(f, k[:, None], g, l[:, None], _column(middle)).at(offsets)
+    z = (middle.minus(g.means[l], g.lows[l])[:, None] + offsets) / g.stds[l][:, None]
     log_q = g.heights[l][:, None] - 0.5 * z * z + over_q
     return log_weighted_excess(ratio + over_p - over_q, log_q, power + alpha * over_p - (alpha - 1.0) * over_q, alpha)
 
 
-def _above_owner(middle: Array, offsets: Array, curves: Parabolas, owner: Indices) -> Array:
+def _above_owner(middle: Split, offsets: Array, curves: Parabolas, owner: Indices) -> Array:
     """ln of the density over that of its component `owner`, at middle + offsets."""
     everyone = np.arange(len(curves.means))[None, :]
-    curve = relative(curves, everyone, curves, owner[:, None], middle[:, None])
+    curve = relative(curves, everyone, curves, owner[:, None], _column(middle))
     logs = curve.constant[:, None, :] + offsets[:, :, None] * (
         curve.linear[:, None, :] + curve.square[:, None, :] * offsets[:, :, None]
     )
     top = logs.max(axis=2)
     above: Array = top + np.log(np.exp(logs - top[:, :, None]).sum(axis=2))
     return above
+
+
+def _column(middle: Split) -> Split:
+    return Split(middle.high[:, None], middle.low[:, None])

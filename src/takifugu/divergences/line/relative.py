@@ -6,6 +6,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.divergences.line.envelope import Indices, Parabolas
+from takifugu.divergences.line.split import Split
 
 
 class Quadratic(NamedTuple):
@@ -20,7 +21,7 @@ class Quadratic(NamedTuple):
         return self.constant + u * (self.linear + self.square * u)
 
 
-def relative(f: Parabolas, i: Indices, g: Parabolas, j: Indices, middle: Array) -> Quadratic:
+def relative(f: Parabolas, i: Indices, g: Parabolas, j: Indices, middle: Split) -> Quadratic:
     """f_i − g_j around `middle`; the indices and the middle broadcast.
 
     Each coefficient is computed in two ways, from the distances to both means and from the differences of means and
@@ -29,8 +30,8 @@ def relative(f: Parabolas, i: Indices, g: Parabolas, j: Indices, middle: Array) 
     """
     v, w = f.stds[i] ** 2, g.stds[j] ** 2
     square = 0.5 * (f.bare[i] - g.bare[j]) * (f.bare[i] + g.bare[j]) / (v * w)
-    own, other = middle - f.means[i], middle - g.means[j]
-    gap = f.means[i] - g.means[j]
+    own, other = middle.minus(f.means[i], f.lows[i]), middle.minus(g.means[j], g.lows[j])
+    gap = (f.means[i] - g.means[j]) + (f.lows[i] - g.lows[j])
     linear = _shorter([other / w, -own / v], [2 * other * square, gap / v])
     constant = (f.heights[i] - g.heights[j]) + _shorter(
         [0.5 * other * (other / w), -0.5 * own * (own / v)],

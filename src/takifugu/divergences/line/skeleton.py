@@ -14,6 +14,7 @@ from takifugu._validation import Array
 from takifugu.divergences.line.envelope import Envelope, Indices, Parabolas, owners_at, upper_envelope
 from takifugu.divergences.line.gaussian import exact_margin
 from takifugu.divergences.line.narrow import fading_points, hidden_components
+from takifugu.divergences.line.split import exact_sum
 
 _DROPS = (0.5, 3.0, 12.0, 40.0)  # where panels end, in units of the log-integrand below a peak
 _WIDTHS = (0.0, 1.0, 3.0, 6.0, 9.5)  # the same for the density of q, in standard deviations
@@ -22,33 +23,43 @@ _PANELS_PER_FEATURE = 2.0
 
 
 class Side(NamedTuple):
-    """The components of one mixture with a density: standard deviations before (`bare`) and after noise."""
+    """The components of one mixture with a density: standard deviations before (`bare`) and after noise.
+
+    Means are `means + lows`, the second zero until the line is moved.
+    """
 
     weights: Array
     means: Array
     bare: Array
     stds: Array
+    lows: Array
 
     def moved(self, origin: float, scale: float) -> "Side":
-        """The same after y → (y − origin)·scale."""
-        return Side(self.weights, (self.means - origin) * scale, self.bare * scale, self.stds * scale)
+        """The same after y → (y − origin)·scale, `scale` a power of two: no digit of a mean is lost."""
+        far = exact_sum(self.means, np.full_like(self.means, -origin))
+        lows = (far.low + self.lows) * scale
+        return Side(self.weights, far.high * scale, self.bare * scale, self.stds * scale, lows)
 
 
 class Skeleton(NamedTuple):
-    """Segment i runs from left[i] to right[i]; there H(y) = height − slope·t − ½·curvature·t², t = y − origin."""
+    """Segment i runs from left[i] to right[i]; there H(y) = height − slope·t − ½·curvature·t².
+
+    t = y − origin − low: a summit is known to more digits than one float has.
+    """
 
     left: Array
     right: Array
     p_owner: Indices
     q_owner: Indices
     origin: Array
+    low: Array
     height: Array
     slope: Array
     curvature: Array
 
     def value(self, segment: Indices, y: Array) -> Array:
         """H(y) on the given segments."""
-        t = y - self.origin[segment]
+        t = (y - self.origin[segment]) - self.low[segment]
         return self.height[segment] - t * (self.slope[segment] + 0.5 * self.curvature[segment] * t)
 
 
@@ -61,9 +72,9 @@ def build_skeleton(p: Side, q: Side, f: Parabolas, g: Parabolas, *, alpha: float
     beta = alpha - 1.0
     v, s = p.stds[k] ** 2, q.stds[l] ** 2
     margin = _margins(p.bare[k], q.bare[l], v, alpha, theta)
-    gap = p.means[k] - q.means[l]
+    gap = (p.means[k] - q.means[l]) + (p.lows[k] - q.lows[l])
     with np.errstate(all="ignore"):
-        centre = p.means[k] + beta * v * gap / margin
+        centre, rest = exact_sum(p.means[k], beta * v * gap / margin)
         summit = alpha * f.heights[k] - beta * g.heights[l] + 0.5 * alpha * beta * gap * gap / margin
     own = (margin > 0) & (centre >= left) & (centre <= right)
     leftwards = np.isfinite(left) & ~(np.isfinite(right) & (margin > 0) & (centre >= right))
@@ -71,9 +82,10 @@ def build_skeleton(p: Side, q: Side, f: Parabolas, g: Parabolas, *, alpha: float
     origin = np.where(own, centre, end)
     with np.errstate(all="ignore"):
         direct = alpha * f.at(origin, k) - beta * g.at(origin, l)
-        slope = alpha * (origin - p.means[k]) / v - beta * (origin - q.means[l]) / s
+        slope = alpha * ((origin - p.means[k]) - p.lows[k]) / v - beta * ((origin - q.means[l]) - q.lows[l]) / s
+    low = np.where(own, rest + p.lows[k], 0.0)
     height, slope = np.where(own, summit, direct), np.where(own, 0.0, slope)
-    return Skeleton(left, right, k, l, origin, height, slope, margin / (v * s))
+    return Skeleton(left, right, k, l, origin, low, height, slope, margin / (v * s))
 
 
 def panel_edges(skeleton: Skeleton, f: Parabolas, g: Parabolas, *, alpha: float) -> Array:

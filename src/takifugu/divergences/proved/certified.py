@@ -12,6 +12,7 @@ from typing import Any
 from takifugu._validation import budget, noise, order
 from takifugu.divergences.proved.balls import UNKNOWN, Enclosure, meet, outward
 from takifugu.divergences.proved.effort import Effort, UndecidableError
+from takifugu.divergences.proved.precision import alone
 from takifugu.divergences.proved.provable import Divergence
 from takifugu.divergences.proved.rational import fraction
 from takifugu.errors import InputError
@@ -32,7 +33,10 @@ class Decision:
     reason: str
 
 
-def enclose(p: Mixture, q: Mixture, *, alpha: float, theta: float, rtol: float = 1e-12) -> Enclosure:
+@alone()
+def enclose(
+    p: Mixture, q: Mixture, *, alpha: float, theta: float, rtol: float = 1e-12, effort: Effort | None = None
+) -> Enclosure:
     """Two floats that hold D_α(p + N(0, θ²) ‖ q + N(0, θ²)), refined to a relative width of `rtol`.
 
     Where a limit on work or precision is met first, what has been proved by then is returned: the
@@ -45,7 +49,7 @@ def enclose(p: Mixture, q: Mixture, *, alpha: float, theta: float, rtol: float =
         raise InputError(f"rtol must be between 0 and 1, got {rtol!r}")
     found, goal = UNKNOWN, max(_FIRST_GOAL, math.ceil(-math.log2(rtol)) + 4)
     try:
-        divergence = Divergence(p, q, alpha=order(alpha), theta=noise(theta))
+        divergence = Divergence(p, q, alpha=order(alpha), theta=noise(theta), effort=effort)
         while goal <= _MOST_GOAL:
             found = meet(found, outward(divergence.ball(goal)))
             if divergence.exact is not None or found.width <= max(rtol * found.lower, math.ulp(found.lower)):
@@ -70,6 +74,7 @@ def decide(
     return settle(p, q, claim, alpha=alpha, theta=theta, effort=effort)
 
 
+@alone()
 def settle(
     p: Mixture, q: Mixture, claim: Enclosure, *, alpha: float, theta: float, effort: Effort | None = None
 ) -> Decision:

@@ -1,11 +1,22 @@
 """A limit on work, counted and not timed, so that the same input always meets the same fate."""
 
+from collections.abc import Iterable
+
 DEFAULT_LIMIT = 8_000_000  # of one divergence; a unit is one component evaluated once, about a microsecond
-VERIFY_LIMIT = 15_000_000  # of a whole certificate: well under a minute
+VERIFY_LIMIT = 15_000_000  # of a whole certificate, however small
+_PER_PLACE, _PER_COMPONENT = 10_000, 3_000  # several times what an honest claim about such laws takes
 
 
 class UndecidableError(Exception):
     """A limit on work or precision was met before anything was proved; the text says which."""
+
+
+def limit_for(sizes: Iterable[int]) -> int:
+    """The work that claims about pairs of laws may take; `sizes` are the numbers of components of each pair.
+
+    It grows with what is claimed: a file of forty thousand places is no more suspicious a place than one of ten.
+    """
+    return max(VERIFY_LIMIT, sum(min(_PER_PLACE + _PER_COMPONENT * size, DEFAULT_LIMIT) for size in sizes))
 
 
 class Effort:

@@ -10,6 +10,7 @@ from takifugu.divergences.proved.balls import bits, dyadic
 from takifugu.divergences.proved.effort import Effort, UndecidableError
 from takifugu.divergences.proved.integrand import Bells, Integrand
 from takifugu.divergences.proved.pieces import Piece, Plan
+from takifugu.divergences.proved.precision import working_precision
 from takifugu.divergences.proved.rational import Bell, fraction, mirrored, widest
 from takifugu.divergences.proved.tails import RightTail, term
 
@@ -42,10 +43,8 @@ class Integral:
 
     def ball(self, goal: int) -> Any:
         """A ball around the integral, its radius about 2^-goal of it where the limits allow."""
-        from flint import ctx
-
         self.effort.spend(_START + _SETUP * (len(self.p) + len(self.q)))
-        with ctx.workprec(goal + _GUARD_BITS):
+        with working_precision(goal + _GUARD_BITS):
             start, end, total = self._window(goal)
             pieces = self.plan.pieces(start, end)
             _require_cover(pieces, start, end)
@@ -62,10 +61,10 @@ class Integral:
 
     def _guess(self) -> float:
         """About log2 of the largest value of the integrand, at points where it is likely to be found."""
-        from flint import arb, ctx
+        from flint import arb
 
         sides = ((1, self.p, self.q), (-1, mirrored(self.p), mirrored(self.q)))
-        with ctx.workprec(_GUESS_BITS):
+        with working_precision(_GUESS_BITS):
             far = [sign * term(widest(p), widest(q), self.alpha).centre for sign, p, q in sides]
             up, down = arb(self.alpha), arb(self.alpha - 1)
             logs = [
@@ -76,24 +75,24 @@ class Integral:
 
     def _window(self, goal: int) -> tuple[float, float, Any]:
         """Two ends, and a ball that holds what lies beyond them."""
-        from flint import arb, ctx
+        from flint import arb
 
         log2_target = math.floor(self._log2_size) - goal - 4
         core = self.plan.core
-        with ctx.workprec(goal + _GUESS_BITS):
+        with working_precision(goal + _GUESS_BITS):
             end, right = _end(RightTail(self.p, self.q, self.alpha), float(core.max()), log2_target)
             mirror = RightTail(mirrored(self.p), mirrored(self.q), self.alpha)
             minus_start, left = _end(mirror, -float(core.min()), log2_target)
             return -minus_start, end, arb(0).union(right + left)
 
     def _integrate(self, piece: Piece, goal: int, exponent: int) -> Any:
-        from flint import acb, arb, ctx
+        from flint import acb, arb
 
         function = Integrand(*self._balls, self.alpha, piece, goal + _GUARD_BITS)
         precision = function.precision(goal + _GUARD_BITS)
         if precision > _MOST_BITS:
             raise UndecidableError(f"the scales are so far apart that more than {_MOST_BITS} bits are needed")
-        with ctx.workprec(precision):
+        with working_precision(precision):
             function.prepare()
             cost = function.cost * (1 + precision // 128)
             self.effort.spend(_SETUP * (len(self.p) + len(self.q)))

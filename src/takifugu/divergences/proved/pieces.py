@@ -16,6 +16,7 @@ from takifugu.divergences.proved.rational import Bell
 _SLACK = 3.0  # a component within e^-3 of the largest still stands out
 _STEPS = np.array([-8.0, -3.0, 0.0, 3.0, 8.0])  # where a bell begins, bends and ends
 _MOST_PAIRS = 2500  # beyond it only the widest components are paired with the others
+_CROSSING_ROUNDS = 3  # between two points the lead may change more than once
 _GROWTH = 2.0  # pieces outside all bells grow by this factor
 
 
@@ -74,6 +75,12 @@ class Plan:
         """Consecutive intervals from start to end, the weightiest first."""
         with np.errstate(all="ignore"):
             points, forced = self._points(start, end)
+            for _ in range(_CROSSING_ROUNDS):
+                cuts = np.concatenate([_crossings(side, points) for side in (self.p, self.q)])
+                cuts = np.setdiff1d(cuts, points)
+                if not len(cuts):
+                    break
+                points, forced = _with_cuts(points, forced, cuts)
             p_lack, q_lack = _lack(self.p.logs(points)), _lack(self.q.logs(points))
             mass = self._log_f(points)
         pieces = []
@@ -170,3 +177,34 @@ def _lack(logs: Array) -> Array:
     """By how much each component falls short of the largest at each point."""
     lack: Array = np.nan_to_num(logs.max(axis=1, keepdims=True) - logs, nan=math.inf)
     return lack
+
+
+def _crossings(side: Side, points: Array) -> Array:
+    """Where the lead passes from one component to another between two points, neither standing out at both.
+
+    In the empty stretch between far clusters a sum of two bells has a zero a short way off the line, wherever the
+    wrong one is factored out: without a cut there an integral could only be bounded by crossing the stretch in
+    steps of that size.
+    """
+    lack = _lack(side.logs(points))
+    lead = lack.argmin(axis=1)
+    i, j = lead[:-1], lead[1:]
+    at = np.arange(len(points) - 1)
+    torn = np.flatnonzero((i != j) & (lack[at, j] > _SLACK) & (lack[at + 1, i] > _SLACK))
+    i, j, low, high = i[torn], j[torn], points[torn], points[torn + 1]
+    # log_i - log_j at y = mean_i + t is a·t² + b·t + c
+    gap, u, v = side.means[j] - side.means[i], side.variances[i], side.variances[j]
+    a, b = 0.5 / v - 0.5 / u, -gap / v
+    c = side.heights[i] - side.heights[j] + 0.5 * gap * gap / v
+    root = np.sqrt(b * b - 4 * a * c)
+    big = -0.5 * (b + np.where(b >= 0, root, -root))
+    found = np.concatenate([big / a, c / big]) + np.concatenate([side.means[i]] * 2)
+    inside: Array = found[(found > np.concatenate([low] * 2)) & (found < np.concatenate([high] * 2))]
+    return np.unique(inside)
+
+
+def _with_cuts(points: Array, forced: Any, cuts: Array) -> tuple[Array, Any]:
+    """The points and the cuts together, all cuts forced."""
+    everything = np.concatenate([points, cuts])
+    order = np.argsort(everything)
+    return everything[order], np.concatenate([forced, np.ones(len(cuts), dtype=bool)])[order]

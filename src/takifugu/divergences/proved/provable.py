@@ -4,6 +4,7 @@ from typing import Any
 
 from takifugu.divergences.proved.effort import Effort
 from takifugu.divergences.proved.integral import Integral
+from takifugu.divergences.proved.precision import working_precision
 from takifugu.divergences.proved.rational import Bell, ExactMixture, converges, fraction
 from takifugu.laws.mixture import Mixture
 
@@ -40,12 +41,12 @@ class Divergence:
 
     def ball(self, goal: int) -> Any:
         """A ball around the divergence, from an integral known to about `goal` bits; `exact` where there is one."""
-        from flint import arb, ctx
+        from flint import arb
 
         if self.exact is not None:
             return self.exact
         self.effort.spend(_FORMULA + len(self.p.atoms))
-        with ctx.workprec(goal + _GUARD_BITS):
+        with working_precision(goal + _GUARD_BITS):
             if self._one_each:
                 return gaussian_ball(self.p.bells[0], self.q.bells[0], self.alpha)
             total = self._atoms() + self._bells(goal)

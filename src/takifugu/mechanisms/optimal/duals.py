@@ -73,3 +73,19 @@ class Duals:
         if not signed or not 0 <= self.diagonal < np.inf or (self.diagonal > 0 and program.diagonal is None):
             raise InputError("duals of inequalities must be 0 or more, and ratios above 0")
         return self
+
+
+def no_duals(program: Program) -> Duals:
+    """Multipliers that prove what the loss alone proves."""
+    n, m = program.size
+    count = len(program.constraints)
+    orders, ratios = (count if program.bounds_divergence else 0), (count if program.factor < np.inf else 0)
+    return Duals(
+        weights=np.zeros(orders),
+        ratios=np.ones((m, orders)),
+        odds=np.zeros((m, ratios)),
+        kept=np.zeros(m if program.keep == "marginal" else 0),
+        mean=np.zeros(n if program.unbiased else 1 if program.keep == "mean" else 0),
+        diagonal=0.0,
+        spread=np.zeros((n, m) if program.radius is not None else (0, 0)),
+    )

@@ -12,6 +12,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.mechanisms.optimal.conditions import Point, Setting, conditions
 from takifugu.mechanisms.optimal.duals import Duals
+from takifugu.mechanisms.optimal.free import negligible
 from takifugu.mechanisms.optimal.lower_bound import estimate
 from takifugu.mechanisms.optimal.newton import Newton
 from takifugu.mechanisms.optimal.program import Mask, Program
@@ -45,6 +46,7 @@ class Iterate:
     bound: float
     violation: float
     iterations: int
+    negligible: float  # a cost too small to matter
 
     @property
     def excess(self) -> float:
@@ -54,7 +56,7 @@ class Iterate:
     @property
     def gap(self) -> float:
         """How far the value is above the bound, over the value; what is violated counts as well."""
-        return (self.value - self.bound) / max(self.value, 1e-300) + self.violation
+        return (self.value - self.bound) / max(self.value, self.negligible, 1e-300) + self.violation
 
 
 def interior_point(
@@ -189,6 +191,7 @@ def _iterate(setting: Setting, at: Point, iterations: int) -> Iterate:
         estimate(program, duals, setting.allowed.T),
         violation(program, matrix),
         iterations,
+        negligible(program),
     )
 
 

@@ -18,6 +18,7 @@ from takifugu.mechanisms.optimal.wishes import allowed_moves
 
 _UNIT = 2.0**-53
 _TINY = 1e-290  # above the sum of whatever underflows to zero
+_UNDERFLOW = 1e-270  # of a coefficient, where the share it is multiplied by may have underflowed
 _PRECISION = 128
 
 
@@ -83,7 +84,7 @@ def bracket(program: Program, duals: Duals, tangents: Tangents) -> Bracket:
         constant -= float(duals.kept @ pooled)
         constant_size += float(np.abs(duals.kept) @ pooled)
     tilt = np.zeros((program.size[0], 1))
-    value, size = program.cost + law_part, size + program.cost
+    value, size = program.cost + law_part, size + program.cost + _UNDERFLOW * program.loss
     if program.inputs is not None and program.outputs is not None and (program.unbiased or program.keep == "mean"):
         tilt = duals.mean[:, None] if program.unbiased else duals.mean * pooled[:, None]
         value, size = value + tilt * program.outputs, size + np.abs(tilt * program.outputs)
@@ -120,6 +121,7 @@ def _promised(program: Program, duals: Duals, tangents: Tangents, steps: float) 
         pressure, pressure_size = pressure + grip, pressure_size + grip
     value = shares[left].T @ plus.T + shares[right].T @ minus.T
     size = shares[left].T @ plus_size.T + shares[right].T @ minus_size.T
+    size = size + _UNDERFLOW * (plus_size.sum(axis=1) + minus_size.sum(axis=1))
     if program.radius is not None:
         apart = _balanced(duals.spread, pressure - steps * pressure_size - _TINY)
         value, size = value + apart, size + np.abs(apart)

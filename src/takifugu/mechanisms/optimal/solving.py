@@ -7,11 +7,12 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.errors import MechanismError
-from takifugu.mechanisms.optimal.duals import Duals
+from takifugu.mechanisms.optimal.duals import Duals, no_duals
+from takifugu.mechanisms.optimal.free import free_channel, negligible
 from takifugu.mechanisms.optimal.interior_point import interior_point
 from takifugu.mechanisms.optimal.linear import linear
 from takifugu.mechanisms.optimal.lower_bound import lower_bound
-from takifugu.mechanisms.optimal.program import Mask, Program
+from takifugu.mechanisms.optimal.program import Program
 from takifugu.mechanisms.optimal.promise import violation
 from takifugu.mechanisms.optimal.wishes import allowed_moves, shortfall
 from takifugu.mechanisms.optimal.working_set import working_set
@@ -30,7 +31,7 @@ class Solution:
     matrix: inputs × outputs, rows summing to one
     value, lower_bound: its cost, and what no channel on this alphabet costs less than, proved
     duals: the multipliers that prove the bound
-    gap: (value − lower_bound)/value, zero where the value is
+    gap: (value − lower_bound)/value; a value below 1e-9 of what publishing a constant costs counts as that much
     iterations, method: of the solver: "free" (nothing needed hiding), "highs" or "interior-point"
     """
 
@@ -57,9 +58,9 @@ def solve(program: Program, *, progress: Progress | None = None) -> Solution:
     `progress` is called with the number of steps and the relative gap so far.
     """
     allowed = allowed_moves(program)
-    free = _free(program, allowed)
+    free = free_channel(program, allowed)
     if free is not None:
-        return _proved(program, [free])
+        return _proved(program, [_Attempt(free, no_duals(program), 0, "free")])
     attempts = []
     if not program.bounds_divergence and allowed.sum() <= _LARGEST_LINEAR:
         found = linear(program, allowed)
@@ -87,41 +88,12 @@ def _proved(program: Program, attempts: list[_Attempt]) -> Solution:
     chosen, proof = int(np.argmin(values)), int(np.argmax(bounds))
     value, bound = values[chosen], min(values[chosen], bounds[proof])
     best = attempts[chosen]
-    gap = (value - bound) / value if value > 0 else 0.0
+    gap = (value - bound) / max(value, negligible(program), 1e-300)
     return Solution(best.matrix, value, bound, attempts[proof].duals, gap, best.iterations, best.method)
 
 
 def _fine(program: Program, matrix: Array) -> bool:
     return violation(program, matrix) <= 0 and shortfall(program, matrix) <= _MISSED
-
-
-def _free(program: Program, allowed: Mask) -> _Attempt | None:
-    """Every input to the output it costs least at, if that keeps promise and wishes: nothing needs hiding."""
-    n, m = program.size
-    costs = np.where(allowed, program.loss, np.inf)
-    if n == m:
-        costs = costs - np.diag(np.where(np.isfinite(np.diag(costs)), 1e-12 * np.diag(costs), 0.0))  # ties stay put
-    matrix = np.zeros((n, m))
-    matrix[np.arange(n), costs.argmin(axis=1)] = 1.0
-    if violation(program, matrix) > 0 or shortfall(program, matrix) > 1e-12:
-        return None
-    return _Attempt(matrix, no_duals(program), 0, "free")
-
-
-def no_duals(program: Program) -> Duals:
-    """Multipliers that prove what the loss alone proves."""
-    n, m = program.size
-    count = len(program.constraints)
-    orders, ratios = (count if program.bounds_divergence else 0), (count if program.factor < np.inf else 0)
-    return Duals(
-        weights=np.zeros(orders),
-        ratios=np.ones((m, orders)),
-        odds=np.zeros((m, ratios)),
-        kept=np.zeros(m if program.keep == "marginal" else 0),
-        mean=np.zeros(n if program.unbiased else 1 if program.keep == "mean" else 0),
-        diagonal=0.0,
-        spread=np.zeros((n, m) if program.radius is not None else (0, 0)),
-    )
 
 
 def _inside(program: Program, matrix: Array) -> Array:
@@ -188,8 +160,8 @@ def _least_budget(program: Program) -> str | None:
             allowed = allowed_moves(weaker)
         except MechanismError:
             return None
-        found = _free(weaker, allowed)
-        matrix = found.matrix if found is not None else interior_point(weaker, allowed, goal=1e-3, enough=1.0).matrix
+        free = free_channel(weaker, allowed)
+        matrix = free if free is not None else interior_point(weaker, allowed, goal=1e-3, enough=1.0).matrix
         if not _fine(weaker, matrix):
             stricter = linear(replace(weaker, alpha=np.inf), allowed)
             matrix = matrix if stricter is None else stricter.matrix

@@ -64,14 +64,14 @@ def _unbiased_moves(program: Program, allowed: Mask) -> Mask:
 
 def _promised_moves(program: Program, allowed: Mask) -> Mask:
     """Where one law cannot reach an output, a law that must look like it may not either; repeated until it is so."""
-    laws, reach = program.shares > 0, program.reach
+    laws, reach = program.laws > 0, program.reach  # the weights: a share may underflow to zero
     while True:
         before = allowed
         for i, j in program.constraints:
             unreachable = ~(laws[j][:, None] & allowed).any(axis=0)
             allowed = allowed & ~(laws[i][:, None] & unreachable)
             if program.radius is not None:
-                # K is zero somewhere in the column, so w is its largest entry, and q − tw ≤ (P_j(allowed) − t)·w.
+                # K is zero somewhere in the column, so w is its largest entry, and q − tw ≤ (P_j(allowed) − t)·w < 0.
                 partial = ~allowed.all(axis=0)
                 held = program.shares[j] @ allowed * (1.0 + 1e-12)  # in doubt the column stays: a bound must be true
                 empty = partial & (held <= reach[j])

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from takifugu.mechanisms.optimal.duals import Duals
+from takifugu.mechanisms.optimal.duals import Duals, no_duals
+from takifugu.mechanisms.optimal.free import cheapest, free_channel, negligible
 from takifugu.mechanisms.optimal.interior_point import Iterate, interior_point
 from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 from takifugu.mechanisms.optimal.promise import excesses
@@ -24,21 +25,29 @@ def working_set(program: Program, allowed: Mask, *, progress: Callable[[int, flo
     count = len(program.constraints)
     if count <= _FEW:
         return interior_point(program, allowed, progress=progress)
-    # Which pairs are hardest to hide: those that a channel close to no change at all gives away the most.
+    # Which pairs are hardest to hide: those that hardly any change at all gives away the most.
     n, m = program.size
-    nearest = np.where(allowed, program.loss, np.inf).argmin(axis=1)
-    change = np.full((n, m), 0.1 / m)
-    change[np.arange(n), nearest] += 0.9
+    change = np.full((n, m), 0.01 / m)
+    change[np.arange(n), cheapest(program, allowed)] += 0.99
     chosen = np.sort(np.argsort(-excesses(program, change), kind="stable")[:_FEW])
+    proof: Iterate | None = None
     for _ in range(_ROUNDS):
         some = replace(program, constraints=tuple(program.constraints[c] for c in chosen))
-        found = interior_point(some, allowed, progress=progress)
+        free = free_channel(some, allowed)
+        if free is None:
+            found = interior_point(some, allowed, progress=progress)
+        else:
+            cost = program.value(free)
+            found = Iterate(free, no_duals(some), cost, cost, 0.0, 0, negligible(program))
+        found = replace(found, duals=_with_all(program, found.duals, chosen))
+        # Every round's bound holds for the whole program; a later round that went badly need not prove less.
+        proof = found if proof is None or found.bound > proof.bound else proof
         broken = excesses(program, found.matrix)
         broken[chosen] = -1.0
         worst = np.argsort(-broken, kind="stable")[: max(_FEW // 2, chosen.size // 2)]
         added = worst[broken[worst] > _BROKEN]
         if added.size == 0:
-            return replace(found, duals=_with_all(program, found.duals, chosen))
+            return replace(found, duals=proof.duals, bound=proof.bound)
         chosen = np.sort(np.concatenate([chosen, added]))
     return interior_point(program, allowed, progress=progress)
 

@@ -11,6 +11,7 @@ from takifugu._validation import Array
 from takifugu.atomic import draft, open_to_readers
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
+from takifugu.problems.findings import Finding
 from takifugu.releases.accounts import noise_text
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
 from takifugu.releases.doors.frames import for_spreadsheets, leaving, look, protected, ready
@@ -18,9 +19,11 @@ from takifugu.releases.kept import Telling
 from takifugu.releases.ledger import AnswerDigest
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import check_others
-
-_ROWS = 1 << 18  # a batch of Parquet
-_BYTES = 1 << 24  # a block of CSV
+from takifugu.tables.formats import PARQUET
+from takifugu.tables.missing import lacking
+from takifugu.tables.reading import Reading
+from takifugu.tables.stream import stream
+from takifugu.tables.table import Table
 
 Progress = Callable[[int, int | None], None]
 
@@ -35,10 +38,11 @@ class FileRelease:
     granularity: float | None
     insecure: bool
     unchecked: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 def release_file(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Table,
     target: str | os.PathLike[str],
     calibration: Calibration,
     *,
@@ -47,28 +51,31 @@ def release_file(
     keep: Sequence[str] = (),
     others: str = "error",
     progress: Progress | None = None,
+    reading: Reading | None = None,
     **options: Any,
 ) -> FileRelease:
-    """Release one column of a Parquet or CSV file into another, in memory that does not grow with it.
+    """Release what a calibration is for from one file into another, Parquet or CSV, in memory that does not grow.
 
     The arguments are those of `takifugu.release`. The file is read twice: whatever is to be refused is refused, and
     the release is written into the ledger, before a value is drawn. `target` appears when it is complete; until then
-    it is a draft beside it that only its owner can read. `progress` is called with the number of rows done
-    and, where it is known, of all rows.
+    it is a draft beside it that only its owner can read.
+
+    `progress` is called with the number of rows done and, where it is known, of all rows. `reading` is what is known
+    of the file, as for `takifugu.tables.open.open_table`; without it missing values are refused.
     """
     check_others(others)
     plan = Plan.of(calibration, **options)
-    origin, goal = Path(source), Path(target)
+    origin, goal = source if isinstance(source, Table) else Path(source), Path(target)
     _check_format(goal)
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
-    with _reader(origin) as reader:
-        columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
-        paid, count = _first_reading(reader, plan, columns)
+    reader = _Reader(origin, reading)  # decides once how the file is read, for both times that it is
+    columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
+    paid, count = _first_reading(reader, plan, columns)
     plan.charge(paid, count)
     drawn = _digest(plan)
     done = 0
-    with _reader(origin) as reader, draft(goal) as unfinished:
+    with draft(goal) as unfinished:
         with _writer(unfinished, goal.suffix) as write:
             for rows, values in _values(reader, plan, columns):
                 made = leaving(rows, values, plan, columns)
@@ -83,7 +90,8 @@ def release_file(
         _appear(unfinished, goal)
     _synchronise(goal.parent)
     unchecked = NOT_CHECKED if calibration.answer is None else ()
-    return FileRelease(goal, done, plan.theta, plan.drawing.granularity, plan.insecure, unchecked)
+    noise = plan.theta, plan.drawing.granularity
+    return FileRelease(goal, done, *noise, plan.insecure, unchecked, reader.findings(columns))
 
 
 def _values(reader: "_Reader", plan: Plan, columns: Columns) -> Iterator[tuple[Any, Array]]:
@@ -123,69 +131,31 @@ def _appear(finished: Path, goal: Path) -> None:
 
 
 class _Reader:
-    """The names of the columns, the number of rows where it is known, and the rows in batches."""
+    """The names of the columns, the number of rows where it is told beforehand, and the rows in batches."""
 
-    def __init__(self, path: Path) -> None:
-        import pyarrow.parquet as pq
-
-        self.path, self.rows = path, None
-        self._parquet = None
-        if path.suffix in (".parquet", ".pq"):
-            self._parquet = pq.ParquetFile(path)
-            self.names: list[str] = self._parquet.schema_arrow.names
-            self.rows = self._parquet.metadata.num_rows
+    def __init__(self, source: Path | Table, reading: Reading | None) -> None:
+        if isinstance(source, Table):
+            self._table = source
         else:
-            with self._csv(None) as stream:
-                self.names = stream.schema.names
+            # A hole in a release tells who is missing, so nobody's row is dropped unless that was asked for.
+            self._table = Table(source, Reading(missing="refuse") if reading is None else reading)
+        self.names = self._table.columns
+        quick = isinstance(source, Table) or source.suffix.lower() in PARQUET
+        self.rows = self._table.row_count() if quick else None
 
     def batches(self, columns: Columns) -> Iterator[Any]:
-        """Tables of the columns that are needed, a few hundred thousand rows at a time."""
-        import narwhals as nw
-        import pyarrow as pa
+        """Tables of the columns that are needed, some ten thousand rows at a time."""
+        return stream(self._table, columns.read, needed=self._needed(columns))
 
-        if self._parquet is not None:
-            parts = self._parquet.iter_batches(batch_size=_ROWS, columns=columns.read)
-        else:
-            parts = self._csv(columns)
-        for part in parts:
-            table = pa.Table.from_batches([part])
-            yield nw.from_native(table.select(columns.read), eager_only=True)
+    def findings(self, columns: Columns) -> tuple[Finding, ...]:
+        """How the file was read, and the rows that were left out for want of a value."""
+        needed = self._needed(columns)
+        dropped = lacking(self._table, needed) if needed else None
+        return (*self._table.findings, *([] if dropped is None else [dropped]))
 
-    def close(self) -> None:
-        if self._parquet is not None:
-            self._parquet.close()
-
-    def _csv(self, columns: Columns | None) -> Any:
-        import pyarrow as pa
-        from pyarrow import csv
-
-        wanted: dict[str, Any] = {}
-        if columns is not None:
-            wanted = {"include_columns": columns.read, "column_types": {columns.column: pa.float64()}}
-        return csv.open_csv(
-            self.path,
-            read_options=csv.ReadOptions(block_size=_BYTES),
-            convert_options=csv.ConvertOptions(**wanted),
-        )
-
-
-@contextmanager
-def _reader(path: Path) -> Iterator[_Reader]:
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise InputError("files are read with PyArrow, which is not installed: pip install 'takifugu[files]'") from None
-    _check_format(path)
-    try:
-        reader = _Reader(path)
-        try:
-            yield reader
-        finally:
-            reader.close()
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}") from None
-    except pa.ArrowInvalid as error:
-        raise InputError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
+    def _needed(self, columns: Columns) -> list[str]:
+        # Where missing values are refused, `numbers` and `protected` do that as they come, without another pass.
+        return [*columns.answer, *columns.secret] if self._table.reading.missing == "drop" else []
 
 
 @contextmanager

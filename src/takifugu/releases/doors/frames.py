@@ -6,6 +6,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.errors import InputError
+from takifugu.queries.several import named as named_secret
 from takifugu.releases.binding import Columns
 from takifugu.releases.kept import Telling, harmless
 from takifugu.releases.plan import Plan
@@ -54,7 +55,7 @@ def _require_same_labels(rows: "nw.Series[Any]", plan: Plan) -> None:
 def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Any:
     """The table with its column published, and of the others only those to be kept."""
     rows = protected(frame, plan, columns)
-    if columns.secret is not None and columns.keep:
+    if columns.secret and columns.keep:
         telling = Telling(columns.keep)
         look(telling, rows, columns)
         telling.refuse()
@@ -91,10 +92,15 @@ def leaving(rows: "nw.DataFrame[Any]", paid: Array, plan: Plan, columns: Columns
 
 def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.DataFrame[Any]":
     """The rows that may be published, or an error."""
-    if columns.secret is None:
-        return frame
-    _refuse_telling_index(frame, columns.secret)
-    kept = protected_rows(frame[columns.secret].to_list(), plan.calibration, columns.others)
+    kept: Any = None
+    for name in columns.secret:
+        _refuse_telling_index(frame, name)
+        secrets = frame[name].to_list()
+        if len(columns.secret) > 1:  # told apart by their column, as the priors name them
+            secrets = [secret if secret is None else named_secret(name, plain(secret)) for secret in secrets]
+        here = protected_rows(secrets, plan.calibration, columns.others)
+        if here is not None:
+            kept = here if kept is None else kept & here
     return frame if kept is None else frame.filter(kept.tolist())
 
 
@@ -111,8 +117,9 @@ def _refuse_telling_index(frame: "nw.DataFrame[Any]", secret: str) -> None:
 
 def look(telling: Telling, rows: "nw.DataFrame[Any]", columns: Columns) -> None:
     """Show a batch of rows to the watch over kept columns."""
-    if columns.secret is not None:
-        telling.look(rows[columns.secret].to_list(), {name: rows[name].to_list() for name in columns.keep})
+    if columns.secret and columns.keep:
+        secrets = list(zip(*(rows[name].to_list() for name in columns.secret), strict=True))
+        telling.look(secrets, {name: rows[name].to_list() for name in columns.keep})
 
 
 def _series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]":

@@ -64,6 +64,6 @@ def _check(frame: Any, plan: Plan, columns: Columns) -> None:
         ends.append([low, high])
     if ends and ends[0][0] is not None:
         plan.drawing.check_columns(ends, columns.answer)
-    if columns.secret is not None and columns.others == "error":
-        present = [row[0] for row in frame.select(columns.secret).distinct().collect()]
+    if len(columns.secret) == 1 and columns.others == "error":
+        present = [row[0] for row in frame.select(columns.secret[0]).distinct().collect()]
         protected_rows(present, plan.calibration, columns.others)

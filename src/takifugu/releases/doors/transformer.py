@@ -45,9 +45,9 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ledger: a `Ledger` or the path of one, charged by every `transform`.
         insecure_seed: for tests alone.
 
-    >>> X, secrets = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(["a", "a", "b", "b"])
+    >>> X, secrets = np.arange(20.0).reshape(-1, 1), np.repeat(["a", "b"], 10)
     >>> ReleaseTransformer(prior="gaussian").fit(X, secret=secrets).transform(X).shape
-    (4, 1)
+    (20, 1)
     """
 
     def __init__(

@@ -1,0 +1,138 @@
+"""Many secrets, high orders and proofs of whole families, each beside the way it was done before, in one run."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.core import timed
+from takifugu import Mixture, calibrate, certify, verify
+from takifugu.divergences.line.general import divergence
+from takifugu.divergences.proved.balls import Enclosure
+from takifugu.divergences.proved.certified import decide, settle
+from takifugu.divergences.proved.effort import Effort
+from takifugu.mechanisms.additive.exact import Exact
+from takifugu.mechanisms.screen.gaussians import GaussianScreen
+from takifugu.mechanisms.screen.loop import least_variance_with
+from takifugu.problems.pairs import Pairs
+
+ALPHA, EPSILON = 3.0, 1.0
+ORDERS = (3.0, 64.0, 1_000.0, 10_000.0)
+OLD_LIMIT = 15_000_000  # the units of work that a certificate of any size used to have
+
+
+def run() -> None:
+    """Print the processor time of each way and their ratio."""
+    calibrate({0: Mixture.gaussian(0, 1), 1: Mixture([0.5, 0.5], [0, 1], [1, 1])}, alpha=ALPHA, epsilon=EPSILON)
+    many_gaussians(10_000, swept=10_000)
+    many_gaussians(100_000, swept=10_000)
+    many_gaussians(1_000_000, swept=10_000)
+    finite_laws()
+    for size in (4, 20):
+        orders(60, size)
+    proofs(200, 1)
+    proofs(50, 4)
+
+
+def many_gaussians(count: int, *, swept: int) -> None:
+    """All pairs by the vertices of the hull, beside the sweep over every pair (of `swept` secrets, scaled up)."""
+    rng = np.random.default_rng(0)
+    parameters = zip(rng.normal(0, 1, count).tolist(), rng.uniform(0.5, 1.5, count).tolist(), strict=True)
+    making, priors = timed(lambda: {i: Mixture.gaussian(*x) for i, x in enumerate(parameters)})
+    ours, found = timed(lambda: calibrate(priors, alpha=ALPHA, epsilon=EPSILON))
+    some = list(priors.values())[:swept]
+    sweep, _ = timed(lambda: least_variance_by_sweep(some))
+    theirs = sweep * (count / len(some)) ** 2
+    how = "sweep over all pairs" if len(some) == count else f"sweep over all pairs (scaled up from {swept:,} secrets)"
+    print(
+        f"{count:,} Gaussian secrets, θ = {found.theta:.6f}: {ours:.2f} s (making them {making:.2f} s); "
+        f"{how} {theirs:,.1f} s; {theirs / ours:,.0f} times faster"
+    )
+
+
+def least_variance_by_sweep(priors: list[Mixture]) -> float:
+    """The way of version 0.1: every pair is bounded, none left out."""
+    accept = EPSILON * (1 - 1e-12)
+    screen = GaussianScreen(priors, alpha=ALPHA, accept=accept)
+    pairs = Pairs(range(len(priors)))
+    return least_variance_with(
+        screen, Exact(), priors, pairs, alpha=ALPHA, epsilon=EPSILON, accept=accept, floor=0.0
+    ).variance
+
+
+def finite_laws(count: int = 1_000, atoms: int = 50) -> None:
+    rng = np.random.default_rng(1)
+    priors = {i: Mixture.empirical(np.arange(float(atoms)), rng.integers(1, 99, atoms)) for i in range(count)}
+    ours, found = timed(lambda: calibrate(priors, alpha=ALPHA, epsilon=EPSILON))
+    each = pair_by_pair(priors, found.theta, ALPHA, sample=200)
+    print(
+        f"{count:,} laws of {atoms} atoms, θ = {found.theta:.6f}: {ours:.2f} s; one quadrature a pair "
+        f"{each * count**2:,.0f} s (scaled up from 200 pairs); {each * count**2 / ours:,.0f} times faster"
+    )
+
+
+def orders(count: int, size: int) -> None:
+    """Every order beside one look at each pair, which is what remains where a screen dismisses nothing."""
+    rng = np.random.default_rng(1)
+    priors = {
+        i: Mixture(rng.dirichlet(np.full(size, 3.0)), rng.normal(0, 1, size), rng.uniform(0.3, 1, size))
+        for i in range(count)
+    }
+    first = None
+    for alpha in ORDERS:
+        ours, found = timed(lambda alpha=alpha: calibrate(priors, alpha=alpha, epsilon=EPSILON))
+        first = first or ours
+        each = pair_by_pair(priors, found.theta, alpha, sample=100) * count * (count - 1)
+        print(
+            f"{count} secrets of {size} components, α = {alpha:g}, θ = {found.theta:.6f}: {ours:.2f} s, "
+            f"{ours / first:.1f} times its α = 3; one quadrature a pair {each:.1f} s; {each / ours:.0f} times faster"
+        )
+
+
+def pair_by_pair(priors: dict[int, Mixture], theta: float, alpha: float, *, sample: int) -> float:
+    """Seconds to evaluate one pair at the final noise, the mean over a sample."""
+    rng = np.random.default_rng(2)
+    pairs = rng.integers(0, len(priors), (sample, 2)).tolist()
+    seconds, _ = timed(lambda: [divergence(priors[i], priors[j], alpha=alpha, theta=theta) for i, j in pairs])
+    return seconds / sample
+
+
+def proofs(count: int, size: int) -> None:
+    """Certify and verify all pairs, beside one proof at a time and the old limit on the whole file."""
+    rng = np.random.default_rng(0)
+    if size == 1:
+        priors = {i: Mixture.gaussian(*x) for i, x in enumerate(rng.uniform(0.5, 1.5, (count, 2)).tolist())}
+    else:
+        priors = {
+            i: Mixture(rng.dirichlet(np.full(size, 3.0)), rng.normal(0, 1, size), rng.uniform(0.3, 1, size))
+            for i in range(count)
+        }
+    result = calibrate(priors, alpha=ALPHA, epsilon=EPSILON)
+    certifying, certificate = timed(lambda: certify(result))
+    places = certificate.places
+    sample = places[:: max(1, len(places) // 200)]
+
+    def one_at_a_time(place: tuple[int, int, int]) -> Enclosure:
+        p, q = (certificate.beliefs[0][k] for k in place[1:])
+        return decide(p, q, alpha=ALPHA, epsilon=EPSILON, theta=result.theta).enclosure
+
+    alone, losses = timed(lambda: [one_at_a_time(place) for place in sample])
+    effort = Effort(1 << 62)
+    again, _ = timed(
+        lambda: [settle_alone(certificate, place, loss, effort) for place, loss in zip(sample, losses, strict=True)]
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        certificate.save(path := Path(folder) / "certificate.json")
+        verifying, _ = timed(lambda: verify(path))
+    scale = len(places) / len(sample)
+    print(
+        f"{count} secrets of {size} component{'s' * (size > 1)}, {len(places):,} places: certify {certifying:.2f} s, "
+        f"verify {verifying:.2f} s; one at a time {alone * scale:.2f} s and {again * scale:.2f} s (scaled up from "
+        f"{len(sample)}), {(effort.limit - effort.left) * scale / OLD_LIMIT:.1f} times the old limit on a file"
+    )
+
+
+def settle_alone(certificate, place: tuple[int, int, int], loss: Enclosure, effort: Effort) -> bool | None:
+    p, q = (certificate.beliefs[0][k] for k in place[1:])
+    claim = Enclosure(loss.lower * (1 - 1e-10), loss.upper * (1 + 1e-10))
+    return settle(p, q, claim, alpha=certificate.alpha, theta=certificate.theta, effort=effort).holds

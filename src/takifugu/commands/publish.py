@@ -1,0 +1,113 @@
+"""takifugu publish: a table in, a table out that keeps a secret."""
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from takifugu.commands.options import Command, reading_from, reading_options, single
+from takifugu.errors import InputError
+
+
+@click.command("publish", cls=Command)
+@click.argument("source", type=click.Path())
+@click.argument("target", type=click.Path())
+@click.option(
+    "--secret", required=True, multiple=True, metavar="COLUMN", help="The column to hide; may be repeated for several."
+)
+@click.option(
+    "--columns", required=True, multiple=True, metavar="COLUMN,COLUMN", help="The columns to publish, with commas."
+)
+@single("--odds", type=float, help="The factor by which nobody's odds may move. [default: 3]")
+@single("--alpha", type=float, help="In place of odds: the Rényi order, above 1.")
+@single("--epsilon", type=float, help="In place of odds: the budget, above 0.")
+@single("--confidence", type=float, default=0.95, show_default=True, help="Promise it for the population; 0 for none.")
+@click.option("--known", multiple=True, metavar="COLUMN", help="A column that the adversary may know; may be repeated.")
+@click.option("--pair", "pairs", type=(str, str), multiple=True, metavar="A B", help="Two secrets; may be repeated.")
+@click.option("--keep", multiple=True, metavar="COLUMN", help="A column to hand over as it is; may be repeated.")
+@single(
+    "--others",
+    type=click.Choice(["error", "drop", "release"]),
+    default="error",
+    show_default=True,
+    help="What to do with rows of secrets outside the pairs.",
+)
+@single("--domain", metavar="FILE", type=click.Path(), help="The lists of values that may be published, as JSON.")
+@single("--ledger", type=click.Path(), help="The ledger. [default: beside SOURCE, named after it]")
+@click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
+@single("--folder", type=click.Path(), help="Where report, certificates and calibration go. [default: beside TARGET]")
+@click.option("--keep-shares", is_flag=True, help="Keep the share of each value as it was; changes more of them.")
+@single("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws behind the confidence.")
+@click.option("--allow-no-noise", is_flag=True, help="Publish values as they are where nothing had to be changed.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+@reading_options
+def command(
+    source: str,
+    target: str,
+    secret: tuple[str, ...],
+    columns: tuple[str, ...],
+    odds: float | None,
+    alpha: float | None,
+    epsilon: float | None,
+    confidence: float,
+    known: tuple[str, ...],
+    pairs: tuple[tuple[str, str], ...],
+    keep: tuple[str, ...],
+    others: str,
+    domain: str | None,
+    ledger: str | None,
+    new_ledger: bool,
+    folder: str | None,
+    keep_shares: bool,
+    seed: int,
+    allow_no_noise: bool,
+    quiet: bool,
+    **reading: Any,
+) -> None:
+    """Publish columns of SOURCE as TARGET so that they hide a secret, with report, proof and ledger.
+
+    Nothing published moves anyone's odds by more than the factor --odds. SOURCE is a CSV, TSV, Parquet or Excel file,
+    or a bundled dataset (adult, heart, student-mat, student-por); TARGET a CSV or Parquet file.
+
+    \b
+      takifugu publish people.csv published.csv \\
+          --secret diagnosis --columns stay_days,ward --odds 3
+    Hide it also from who knows sex and age band:
+      takifugu publish people.csv published.csv --secret diagnosis \\
+          --columns stay_days,ward --known sex --known age_band
+
+    All files appear, or none. Only TARGET and the file marked public are for others.
+    Exit status: 0 done, 1 refused or not proved, 2 bad input, 130 interrupted.
+    """
+    from takifugu.commands.publishing import Asked, run
+
+    names = [name.strip() for text in columns for name in text.split(",") if name.strip()]
+    if not names:
+        raise InputError("--columns is empty: name the columns to publish, with commas between them")
+    run(
+        Asked(
+            source=source,
+            target=Path(target),
+            secret=secret[0] if len(secret) == 1 else list(secret),
+            columns=names,
+            odds=odds,
+            alpha=alpha,
+            epsilon=epsilon,
+            confidence=confidence or None,
+            known=[name.strip() for text in known for name in text.split(",") if name.strip()],
+            pairs=list(pairs),
+            keep=list(keep),
+            others=others,
+            domain=domain,
+            ledger=None if ledger is None else Path(ledger),
+            new_ledger=new_ledger,
+            folder=None if folder is None else Path(folder),
+            keep_shares=keep_shares,
+            seed=seed,
+            allow_no_noise=allow_no_noise,
+            reading=reading_from(reading),
+        ),
+        quiet=quiet,
+        today=datetime.date.today(),
+    )

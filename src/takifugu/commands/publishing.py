@@ -1,0 +1,186 @@
+"""What `takifugu publish` and `takifugu demo` do: read, fit, calibrate, prove, draw, and write all files or none."""
+
+import datetime
+import json
+import os
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from takifugu.atomic import Files
+from takifugu.commands.telling import console, file_of, tell_files
+from takifugu.errors import CalibrationError, InputError
+from takifugu.tables.reading import Reading
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Everything that was asked for."""
+
+    source: str
+    target: Path
+    secret: str | list[str]
+    columns: list[str]
+    odds: float | None = None
+    alpha: float | None = None
+    epsilon: float | None = None
+    confidence: float | None = 0.95
+    known: list[str] = field(default_factory=list)
+    pairs: list[tuple[str, str]] = field(default_factory=list)
+    keep: list[str] = field(default_factory=list)
+    others: str = "error"
+    domain: str | None = None
+    ledger: Path | None = None
+    new_ledger: bool = False
+    folder: Path | None = None
+    keep_shares: bool = False
+    seed: int = 0
+    allow_no_noise: bool = False
+    reading: Reading = field(default_factory=Reading)
+
+
+def run(asked: Asked, *, quiet: bool, today: datetime.date) -> None:
+    """Do it, and tell."""
+    from takifugu.certificates import certify
+    from takifugu.problems.guarantee import asked_for
+    from takifugu.publishing import ODDS, calibrated, ledger_beside
+    from takifugu.releases.doors.files import release_file
+    from takifugu.releases.drawing import drawing_of
+    from takifugu.releases.ledger import Ledger
+    from takifugu.reports import report
+    from takifugu.tables.table import Table
+
+    out = console()
+    step = _Steps(out, quiet=quiet)
+    odds = ODDS if asked.odds is None and asked.alpha is None and asked.epsilon is None else asked.odds
+    asked_for(alpha=asked.alpha, epsilon=asked.epsilon, odds=odds)
+    folder = asked.target.parent if asked.folder is None else asked.folder
+    stem = asked.target.name.split(".")[0]
+    paths = {
+        "report": folder / f"{stem}-report.html",
+        "certificate": folder / f"{stem}-certificate.json",
+        "public": folder / f"{stem}-certificate-public.json",
+        "calibration": folder / f"{stem}-calibration.json",
+    }
+    files = Files(*paths.values())
+    for path in (asked.target, *paths.values()):
+        if path.exists():
+            raise InputError(f"{os.fspath(path)!r} exists already: what was published is not written over")
+    source, where = _source(asked)
+    book = asked.ledger or ledger_beside(asked.target if where is None else where)
+    ledger = Ledger(book, new=True if asked.new_ledger else None)
+    _refuse_second(ledger)
+    step(f"Reading {Path(asked.source).name}")
+    table = Table(source, asked.reading)
+    secrets = list(dict.fromkeys(name for pair in asked.pairs for name in pair)) or None
+    made = calibrated(
+        table,
+        secret=asked.secret,
+        columns=asked.columns,
+        odds=odds,
+        alpha=asked.alpha,
+        epsilon=asked.epsilon,
+        confidence=asked.confidence,
+        known=asked.known or None,
+        secrets=secrets,
+        pairs=asked.pairs or None,
+        domain=None if asked.domain is None else _domain(asked.domain),
+        keep_shares=asked.keep_shares,
+        seed=asked.seed,
+        step=step,
+    )
+    words = drawing_of(made, {}).bare
+    if words is not None and not asked.allow_no_noise:
+        raise CalibrationError(f"{words}. Nothing was published; give --allow-no-noise if that is what you want")
+    step("Proving that it keeps the promise")
+    proved = certify(made)
+    step("Writing the report")
+    files.add(paths["report"], report(made, certificate=proved, dated=today), private=True)
+    files.add(paths["certificate"], file_of(proved.to_dict()), private=True)
+    files.add(paths["public"], file_of(proved.redacted().to_dict()))
+    files.add(paths["calibration"], file_of(made.to_dict()), private=True)
+    step("Drawing what is published")
+    with ExitStack() as undo:
+        done = release_file(
+            table,
+            asked.target,
+            made,
+            ledger=ledger,
+            keep=asked.keep,
+            others=asked.others,
+            allow_no_noise=True,
+        )
+        undo.callback(asked.target.unlink)
+        files.write()
+        undo.pop_all()
+    _tell(made, done, asked.target, paths, book)
+
+
+def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], book: Path) -> None:
+    """One page of plain words: what is hidden, what changed, what can still be guessed, what to keep private."""
+    from takifugu.reports.publication import told
+
+    out = console()
+    out.print()
+    for sentence in told(made).sentences:
+        out.print(sentence)
+    out.print()
+    for finding in (*made.findings, *done.findings):
+        out.print(f"  {'!' if finding.level == 'warning' else '·'} {finding.sentence}")
+    out.print()
+    tell_files(
+        [
+            (os.fspath(target), f"{done.rows:,} rows (public)"),
+            (os.fspath(paths["public"]), "the promise and the channel, without the priors (public)"),
+            (os.fspath(paths["report"]), "the report: open it in a browser (private)"),
+            (os.fspath(paths["certificate"]), "the proof, for an auditor (private)"),
+            (os.fspath(paths["calibration"]), "for takifugu release and audit (private)"),
+            (os.fspath(book), "remembers what was published: keep it (private)"),
+        ],
+        out,
+    )
+
+
+def _refuse_second(ledger: Any) -> None:
+    """Before any work: whether these records went out before."""
+    account = ledger.account()
+    if account is not None and account.releases:
+        from takifugu.errors import BudgetError
+
+        raise BudgetError(
+            f"the ledger {ledger.path} says that these records were published before, and an answer from a finite list "
+            f"is published once. Nothing was published; for other people's records name another --ledger"
+        )
+
+
+def _source(asked: Asked) -> tuple[Any, Path | None]:
+    """A file, or a bundled dataset where no file has that name; and where the file is."""
+    from takifugu import datasets
+
+    if asked.source in datasets.names() and not os.path.exists(asked.source):
+        return datasets.load(asked.source), None
+    return asked.source, Path(asked.source)
+
+
+def _domain(path: str) -> dict[str, list[Any]]:
+    from takifugu.documents import strict_json
+
+    content = strict_json.read(path)
+    if not isinstance(content, dict) or not all(isinstance(values, list) for values in content.values()):
+        raise InputError(
+            f"--domain {path!r} must hold a list for each column, such as {json.dumps({'ward': ['A', 'B']})}"
+        )
+    return content
+
+
+class _Steps:
+    """Says what is being done, before it is done."""
+
+    def __init__(self, out: Any, *, quiet: bool) -> None:
+        self._out, self._quiet, self._count = out, quiet, 0
+
+    def __call__(self, what: str) -> None:
+        self._count += 1
+        if not self._quiet:
+            self._out.print(f" {self._count}. {what}")

@@ -1,0 +1,175 @@
+"""What a reader should know about how a file was read: one remark for each decision that a plain file does not need.
+
+No remark shows a value of a record; names of columns and the texts that mean "missing" are all that is quoted.
+"""
+
+from dataclasses import dataclass
+
+from takifugu.problems.findings import Finding
+
+
+@dataclass(frozen=True)
+class ReadAs(Finding):
+    """How a file was read where that is not what a plain CSV file in UTF-8 would have got."""
+
+    separator: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        parts = []
+        if self.separator is not None:
+            parts.append(f"with {_SEPARATORS.get(self.separator, repr(self.separator))} between its fields")
+        if self.encoding is not None:
+            parts.append(f"in the encoding {self.encoding}")
+        if self.sheet is not None:
+            parts.append(f"from the sheet {self.sheet!r}")
+        return f"the file was read {' and '.join(parts)}"
+
+
+@dataclass(frozen=True)
+class TitleLines(Finding):
+    """Lines above the header that belong to no record."""
+
+    lines: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"{self.lines} line{'s' * (self.lines != 1)} above the header {_were(self.lines)} skipped"
+
+
+@dataclass(frozen=True)
+class UnnamedColumns(Finding):
+    """Columns that the header leaves without a name."""
+
+    places: tuple[int, ...]
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"columns without a name are called by their place: {_some([f'column{p}' for p in self.places])}"
+
+
+@dataclass(frozen=True)
+class DecimalCommas(Finding):
+    """Columns whose numbers are written with a decimal comma."""
+
+    columns: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"commas were read as decimal marks in {_some(self.columns)}"
+
+
+@dataclass(frozen=True)
+class GroupedDigits(Finding):
+    """Columns whose numbers have marks between groups of three digits."""
+
+    columns: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"marks between groups of three digits were dropped in {_some(self.columns)}"
+
+
+@dataclass(frozen=True)
+class Percentages(Finding):
+    """Columns of percentages, read as the number before the sign."""
+
+    columns: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"percent signs were dropped in {_some(self.columns)}: 12 % is 12 there"
+
+
+@dataclass(frozen=True)
+class KeptAsText(Finding):
+    """Columns of digits that are names rather than numbers: with zeros in front, or too long."""
+
+    columns: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"digits with zeros in front, or more than 18 of them, were kept as text in {_some(self.columns)}"
+
+
+@dataclass(frozen=True)
+class SpacesDropped(Finding):
+    """Columns of text in which every cell begins with a space, as where separators are followed by one."""
+
+    columns: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"the space before each value was dropped in {_some(self.columns)}"
+
+
+@dataclass(frozen=True)
+class AmbiguousNumbers(Finding):
+    """Columns whose numbers could be a thousand times larger or smaller, and nothing in them tells."""
+
+    level = "warning"
+    columns: tuple[str, ...]
+    decimal: str
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        mark = "point" if self.decimal == "." else "comma"
+        return (
+            f"nothing in {_some(self.columns)} tells a decimal mark from one between thousands: the decimal {mark} "
+            f"was assumed; name the decimal mark to be sure"
+        )
+
+
+@dataclass(frozen=True)
+class MissingTexts(Finding):
+    """Texts such as NA that were read as missing values."""
+
+    column: str
+    texts: tuple[str, ...]
+    cells: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        texts = " or ".join(map(repr, self.texts))
+        return f"column {self.column!r} says {texts} in {_rows(self.cells)}, read as missing: list `na` to change that"
+
+
+@dataclass(frozen=True)
+class SentinelsTreated(Finding):
+    """Values that were declared to mean a missing one."""
+
+    column: str
+    cells: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"{_rows(self.cells)} had a declared sentinel in {self.column!r}, read as missing"
+
+
+_SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
+
+
+def _some(columns: "tuple[str, ...] | list[str]") -> str:
+    named = ", ".join(repr(column) for column in columns[:4])
+    return f"{named} and {len(columns) - 4} more" if len(columns) > 4 else named
+
+
+def _rows(number: int) -> str:
+    return f"{number} row{'' if number == 1 else 's'}"
+
+
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"

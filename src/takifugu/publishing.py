@@ -1,0 +1,189 @@
+"""The main job in one call: a table in, a table out that keeps a secret, with its proof, its report and its ledger."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from takifugu.calibration import Calibration, calibrate
+from takifugu.certificates import ChannelCertificate, certify
+from takifugu.certificates.document import Certificate
+from takifugu.errors import InputError
+from takifugu.problems.findings import Finding
+from takifugu.problems.guarantee import asked_for
+from takifugu.problems.pairs import Pair
+from takifugu.queries.binned import Binned
+from takifugu.queries.priors import fit_priors
+from takifugu.queries.row import Row
+from takifugu.releases.doors.dispatch import release
+from takifugu.releases.ledger import Ledger
+from takifugu.reports.publication import Publication, told
+from takifugu.tables.reading import Reading
+from takifugu.tables.rows import complete_rows
+from takifugu.tables.table import listed, match_secret
+
+Step = Callable[[str], None]
+
+ODDS = 3.0
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Published:
+    """What was published, and all that goes with it. Only `table` is for the public; see `private`.
+
+    >>> import takifugu as tk
+    >>> pupils = tk.datasets.load("student-por")
+    >>> made = tk.publish(pupils, secret="schoolsup", columns=["G3"], odds=3)
+    >>> list(made.table.columns), made.calibration.guarantee.most_odds.__round__(6)
+    (['G3'], 3.0)
+    """
+
+    table: Any = field(repr=False)
+    calibration: Calibration = field(repr=False)
+    certificate: Certificate | ChannelCertificate = field(repr=False)
+    findings: tuple[Finding, ...] = field(repr=False)
+
+    @property
+    def summary(self) -> Publication:
+        """What was hidden from whom, what changed, and what an adversary can still guess, in figures."""
+        return told(self.calibration)
+
+    def __str__(self) -> str:
+        """One page of plain words."""
+        return "\n".join(self.summary.sentences)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the report as one HTML file. It describes the priors: keep it private."""
+        from takifugu.reports import report
+
+        report(self.calibration, path, certificate=self.certificate)
+
+
+def calibrated(
+    table: Any,
+    *,
+    secret: str | Sequence[str],
+    columns: Sequence[str],
+    odds: float | None = None,
+    alpha: float | None = None,
+    epsilon: float | None = None,
+    confidence: float | None = CONFIDENCE,
+    known: Sequence[str | Binned] | None = None,
+    pairs: Iterable[Pair] | None = None,
+    secrets: Iterable[Any] | None = None,
+    domain: Any = None,
+    other: Any = None,
+    reading: Reading | None = None,
+    keep_shares: bool = False,
+    seed: int = 0,
+    step: Step = lambda what: None,
+    **options: Any,
+) -> Calibration:
+    """The calibration that `publish` makes: rows of the columns, through the best channel, for the population."""
+    if isinstance(columns, str):
+        raise InputError(f"columns must be a list of columns, got the text {columns!r}: write [{columns!r}]")
+    if odds is None and alpha is None and epsilon is None:
+        odds = ODDS
+    asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
+    query = Row(*columns, domain=domain, other=other)
+    step("Counting what goes with each secret")
+    priors = fit_priors(table, secret=secret, query=query, secrets=secrets, known=known, reading=reading)
+    if pairs is not None:
+        pairs = [(_named(a, priors), _named(b, priors)) for a, b in pairs]
+    step("Finding the channel that changes least")
+    return calibrate(
+        priors,
+        odds=odds,
+        alpha=alpha,
+        epsilon=epsilon,
+        confidence=confidence,
+        pairs=pairs,
+        seed=seed,
+        keep="marginal" if keep_shares else None,
+        **options,
+    )
+
+
+def _named(given: Any, priors: Any) -> Any:
+    """The secret that a text or a number stands for."""
+    known = priors if isinstance(priors, Mapping) else priors[0]
+    found = match_secret(given, known)
+    if found is None:
+        raise InputError(f"{given!r} in pairs is not one of the secrets: {listed(known)}")
+    return found
+
+
+def publish(
+    table: Any,
+    *,
+    secret: str | Sequence[str],
+    columns: Sequence[str],
+    odds: float | None = None,
+    confidence: float | None = CONFIDENCE,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    keep: Sequence[str] = (),
+    others: str = "error",
+    allow_no_noise: bool = False,
+    insecure_seed: int | None = None,
+    step: Step = lambda what: None,
+    **options: Any,
+) -> Published:
+    """Publish columns of a table so that nothing published moves the odds of anyone's secret by more than a factor.
+
+    Counts what goes with each secret, finds the channel that changes the values least among all that keep the promise,
+    proves it, and draws. Nothing leaves unless all of it succeeds.
+
+    Args:
+        table: a path, or a table of any dataframe library, as for `fit_priors`.
+        secret: the column to hide, or several.
+        columns: the columns to publish, together in one row.
+        odds: the factor, 3 by default; or give `alpha` and `epsilon`.
+        confidence: the promise is for the population: see `calibrate`. None promises it for the sample alone.
+        ledger: a `Ledger`, or the path of one: it lets these records out once.
+        keep: columns to hand over as they are.
+        others: as for `release`.
+        allow_no_noise: publish without a warning where nothing had to be changed.
+        insecure_seed: for tests alone.
+        step: called with what is being done, before it is done.
+        **options: `alpha`, `epsilon`, `known`, `pairs`, `secrets`, `domain`, `other`, `reading`, `seed`, options of
+            the mechanism "optimal" such as `loss`, and `keep_shares`: True keeps the share of each published value
+            what it was among the true ones, which changes more of them.
+    """
+    made = calibrated(table, secret=secret, columns=columns, odds=odds, confidence=confidence, step=step, **options)
+    step("Proving that it keeps the promise")
+    certificate = certify(made)
+    step("Drawing what is published")
+    source = _frame(table, made, options.get("reading"), keep)
+    published = release(
+        source,
+        made,
+        ledger=ledger,
+        keep=keep,
+        others=others,
+        allow_no_noise=allow_no_noise,
+        insecure_seed=insecure_seed,
+    )
+    return Published(published, made, certificate, made.findings)
+
+
+def _frame(table: Any, made: Calibration, reading: Reading | None, keep: Sequence[str]) -> Any:
+    """The rows to publish; those without a needed value are left out, as was counted."""
+    answer = made.answer
+    needed = [] if answer is None else [*answer.columns, *answer.secret]
+    return complete_rows(table, needed=needed, columns=[*needed, *keep], reading=reading)
+
+
+def ledger_beside(path: str | os.PathLike[str]) -> Path:
+    """Where the ledger of a table lies: beside it, under its name.
+
+    >>> ledger_beside("data/people.csv").as_posix()
+    'data/people.ledger'
+    """
+    where = Path(path)
+    stem = where.name
+    for suffix in reversed(where.suffixes):
+        if suffix.lower() in (".csv", ".tsv", ".txt", ".gz", ".zst", ".parquet", ".pq", ".xlsx"):
+            stem = stem.removesuffix(suffix)
+    return where.with_name(f"{stem or where.name}.ledger")

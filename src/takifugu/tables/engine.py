@@ -1,0 +1,100 @@
+"""The embedded engine that reads files, and a folder for what must touch the disk that no one else can look into."""
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+T = TypeVar("T")
+
+
+class Workspace:
+    """A DuckDB connection with a folder of its own, which is gone when the workspace is, at the latest at exit.
+
+    The folder takes the engine's spill and rewritten copies of awkward files. `mkdtemp` makes it under a name
+    nobody can foresee, for its owner alone.
+    """
+
+    def __init__(self) -> None:
+        """Connect, and make the folder."""
+        import duckdb
+
+        self.folder = tempfile.mkdtemp(prefix="takifugu-")
+        self._files = 0
+        self._end = weakref.finalize(self, _remove, self.folder, os.getpid())
+        self.connection: Any = duckdb.connect(
+            config={"temp_directory": os.path.join(self.folder, "spill"), "preserve_insertion_order": True}
+        )
+        # DuckDB draws its bar on standard output, where the answers of the command line go.
+        self.connection.execute("SET enable_progress_bar = false")
+
+    def new_file(self) -> "Path":
+        """A path in the private folder that is not taken."""
+        from pathlib import Path
+
+        self._files += 1
+        return Path(self.folder) / f"{self._files}.csv"
+
+
+def text(value: str) -> str:
+    """An SQL literal."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def name(value: str) -> str:
+    """An SQL name."""
+    return '"' + value.replace('"', '""') + '"'
+
+
+def exactly(path: str) -> str:
+    """A pattern that means this path alone: DuckDB takes every name for a pattern."""
+    import glob
+
+    return glob.escape(path)
+
+
+def is_engine_error(error: Exception) -> bool:
+    """Whether an error came out of DuckDB or Arrow, whose messages quote the lines of a file."""
+    modules = {base.__module__.partition(".")[0] for base in type(error).__mro__}
+    return bool(modules & {"duckdb", "_duckdb", "pyarrow"})
+
+
+def attempt(work: Callable[[], T]) -> tuple[T | None, str | None]:
+    """What the work returns, or why an engine could not do it.
+
+    The engine's own error is let go of: its message may quote a record, and so would a traceback that holds it.
+    """
+    try:
+        return work(), None
+    except Exception as error:
+        if not is_engine_error(error):
+            raise
+        return None, reason(error)
+
+
+def reason(error: Exception) -> str:
+    """What went wrong inside an engine, in words that show nothing of the file.
+
+    >>> reason(MemoryError())
+    'it does not fit in memory'
+    """
+    kind = type(error).__name__
+    if "Memory" in kind:
+        return "it does not fit in memory"
+    if isinstance(error, OSError) or kind in ("IOException", "HTTPException", "PermissionException"):
+        return "it is damaged, unfinished or not of the format its name says, or the disk failed"
+    if kind in ("ConversionException", "OutOfRangeException", "ArrowInvalid"):
+        return "a value is not of the type of its column; it may have changed while it was read"
+    if kind == "InvalidInputException":
+        return "its lines do not fit the columns, or it changed while it was read"
+    return f"its engine reports a {kind}"
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:  # a forked child must not empty its parent's folder
+        shutil.rmtree(folder, ignore_errors=True)

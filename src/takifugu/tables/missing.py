@@ -1,0 +1,46 @@
+"""Rows that lack a needed value: one rule for every door, whether they are dropped and counted or refused."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from takifugu.problems.findings import NoValue
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+    from takifugu.tables.table import Table
+
+
+def lacking(table: "Table", needed: Sequence[str]) -> NoValue | None:
+    """How many rows lack a needed value, as a finding; None where no row does."""
+    import narwhals as nw
+
+    if not needed:
+        return None
+    there = present(table, needed).cast(nw.Int64).sum()
+    answer = table.collect(table.frame.select(nw.len().alias("rows"), there.alias("complete")))
+    (rows,), (good,) = answer["rows"], answer["complete"]
+    missing = int(rows) - int(good or 0)
+    return NoValue(tuple(needed), missing) if missing else None
+
+
+def refusal(rows: int, needed: Sequence[str]) -> str:
+    """The sentence that meets missing values where they are to be refused."""
+    names = ", ".join(repr(name) for name in needed)
+    return (
+        f"{rows} row{'s' * (rows != 1)} ha{'ve' if rows != 1 else 's'} no value in {names}, and missing values are to "
+        f"be refused: fill or remove those rows, or drop them with missing='drop'"
+    )
+
+
+def present(table: "Table", needed: Sequence[str]) -> "nw.Expr":
+    """Whether a row has all its needed values; NaN is none."""
+    import narwhals as nw
+
+    tests = []
+    for name in needed:
+        value = nw.col(name)
+        tests.append(~value.is_null())
+        if table.schema[name].is_float():
+            tests.append(~value.is_nan())
+    return nw.all_horizontal(*tests, ignore_nulls=True)  # what is null fails its own test before it

@@ -1,0 +1,99 @@
+"""The one way in: a path, a pattern of paths or a table of any library, opened and decided upon once for every door."""
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from takifugu.errors import InputError
+from takifugu.problems.findings import Finding
+from takifugu.tables.engine import Workspace, attempt
+from takifugu.tables.formats import files_of
+from takifugu.tables.reading import Reading
+from takifugu.tables.table import Table
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A lazy frame, the workspace that it lives in if it is a file, and what was decided."""
+
+    frame: "nw.LazyFrame[Any]"
+    space: Workspace | None
+    read_as: Reading
+    findings: list[Finding]
+    is_text: bool
+
+
+def open_table(source: Any, *, reading: Reading | None = None) -> Table:
+    """Open a table for calibration, release and every other door.
+
+    Args:
+        source: a path to CSV, TSV, text, Parquet or Excel files, or a pattern of paths (a path that exists is that
+            file, whatever characters its name has); a pandas, Polars or PyArrow table, a DuckDB relation, an ibis
+            table or a PySpark dataframe.
+        reading: what is known of it beforehand; the rest is decided from all of it, and told in `findings`.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "stays.csv"
+    ...     _ = path.write_text("ward;days\\nA;3,5\\nB;12,25\\n")
+    ...     table = open_table(path)
+    ...     print(table.numeric, [str(finding) for finding in table.findings])
+    ['days'] ['the file was read with semicolons between its fields', "commas were read as decimal marks in 'days'"]
+    """
+    return Table(source, reading)
+
+
+def opened(source: Any, reading: Reading, *, shown: str, accepted: str) -> Opened:
+    """What `Table` is made of."""
+    import narwhals as nw
+
+    if isinstance(source, str | os.PathLike):
+        return _file(os.fspath(source), reading, shown)
+    try:
+        frame: Any = nw.from_native(source)
+    except TypeError:
+        frame = None
+    if frame is None:
+        raise InputError(f"table must be {accepted}; got {type(source).__name__}")
+    return Opened(frame.lazy(), None, reading, [], False)
+
+
+def _file(source: str, reading: Reading, shown: str) -> Opened:
+    import narwhals as nw
+
+    files = files_of(source)
+    space = Workspace()
+    read_as, findings = reading, []
+    if files.kind == "parquet":
+        from takifugu.tables.parquet import parquet_sql
+
+        sql = parquet_sql(space, files.paths, shown=shown)
+    else:
+        from takifugu.tables.textfile import read_text
+
+        paths, sheet, how = files.paths, None, reading
+        if files.kind == "excel":
+            paths, sheet, how = _sheets(space, paths, reading)
+        found = read_text(space, paths, how, shown=shown, sheet=sheet)
+        sql, read_as, findings = found.sql, found.reading, found.findings
+    relation, why = attempt(lambda: space.connection.sql(sql))
+    if relation is None:
+        raise InputError(f"{shown} cannot be read: {why}")
+    return Opened(nw.from_native(relation), space, read_as, findings, files.kind != "parquet")
+
+
+def _sheets(space: Workspace, paths: tuple[str, ...], reading: Reading) -> tuple[tuple[str, ...], str, Reading]:
+    """Sheets as text files; how those are written is ours to know and not the reader's to decide."""
+    from dataclasses import replace
+
+    from takifugu.tables.excel import sheet_as_text
+
+    copies, names = [], []
+    for path in paths:
+        copy = space.new_file()
+        names.append(sheet_as_text(path, copy, reading))
+        copies.append(str(copy))
+    return tuple(copies), names[0], replace(reading, sep=",", encoding="utf-8")

@@ -1,0 +1,97 @@
+"""How a table is to be read: the decisions that a user may force, and what they default to."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from takifugu.errors import InputError
+
+SEPARATORS = ("\t", "|", ";", ",")  # the rarer in running text, the earlier: it wins where two fit equally well
+MISSING_TEXTS = ("", "NA", "N/A", "n/a", "NULL", "null", "None", "nan", "NaN", "<NA>", "#N/A", "-", ".")
+_GROUPS = ("", ",", ".", " ", "'")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is known of a table beforehand; whatever is left out is decided from the whole of it.
+
+    Args:
+        sep: what separates the fields of a text file: one character.
+        decimal: the decimal mark, "." or ",".
+        thousands: what groups digits: ",", ".", a space or an apostrophe; "" where nothing does.
+        encoding: the name of the text's encoding, such as "utf-8" or "cp1252".
+        na: the texts that mean a missing value, in place of the usual ones.
+        sentinels: numbers and texts that mean a missing value, such as 999; "age=999" is meant for one column.
+        header: whether the table begins with the names of its columns. By default it does, and a first line that
+            looks like a record is refused.
+        skip: the number of lines above the header.
+        sheet: the name or the position, from 0, of an Excel sheet.
+        missing: "drop" rows that lack a needed value and count them, or "refuse" the table.
+
+    >>> Reading(sep=";", decimal=",", sentinels=(999, "age=-1")).missing
+    'drop'
+    """
+
+    sep: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    encoding: str | None = None
+    na: tuple[str, ...] | None = None
+    sentinels: tuple[str | int | float, ...] = ()
+    header: bool | None = None
+    skip: int | None = None
+    sheet: str | int | None = None
+    missing: Literal["drop", "refuse"] = "drop"
+
+    def __post_init__(self) -> None:
+        """Refuse what no table could mean."""
+        if self.sep is not None and (len(self.sep) != 1 or self.sep in '"\r\n' or self.sep.isalnum()):
+            raise InputError(f"sep must be one character that separates fields, such as ';' or a tab; got {self.sep!r}")
+        if self.decimal not in (None, ".", ","):
+            raise InputError(f"decimal must be '.' or ',', got {self.decimal!r}")
+        if self.thousands is not None and self.thousands not in _GROUPS:
+            raise InputError(f"thousands must be one of {', '.join(map(repr, _GROUPS))}, got {self.thousands!r}")
+        if self.decimal is not None and self.decimal == self.thousands:
+            raise InputError(f"decimal and thousands cannot both be {self.decimal!r}")
+        if self.missing not in ("drop", "refuse"):
+            raise InputError(f"missing must be 'drop' or 'refuse', got {self.missing!r}")
+        if self.skip is not None and (isinstance(self.skip, bool) or not isinstance(self.skip, int) or self.skip < 0):
+            raise InputError(f"skip must be a number of lines, 0 or more, got {self.skip!r}")
+        for field in ("na", "sentinels"):
+            if isinstance(getattr(self, field), str):
+                raise InputError(f"{field} must be a list, got a single text: write [{getattr(self, field)!r}]")
+        if self.na is not None:
+            object.__setattr__(self, "na", tuple(self.na))
+        object.__setattr__(self, "sentinels", tuple(self.sentinels))
+        if self.encoding is not None:
+            _check_encoding(self.encoding)
+
+    @property
+    def missing_texts(self) -> tuple[str, ...]:
+        """The texts that mean a missing value in a text file; the empty one always does."""
+        return MISSING_TEXTS if self.na is None else ("", *(text.strip() for text in self.na))
+
+    def sentinels_of(self, column: str) -> tuple[str | int | float, ...]:
+        """The sentinels that are meant for this column.
+
+        >>> Reading(sentinels=(999, "age=-1", "?")).sentinels_of("age")
+        (999, '?', '-1')
+        """
+        general = [s for s in self.sentinels if not (isinstance(s, str) and "=" in s)]
+        return (*general, *(value for name, value in self.named_sentinels if name == column))
+
+    @property
+    def named_sentinels(self) -> list[tuple[str, str]]:
+        """Columns and the sentinels meant for them alone."""
+        parts = (s.rpartition("=") for s in self.sentinels if isinstance(s, str) and "=" in s)
+        return [(name, value) for name, _, value in parts]
+
+
+def _check_encoding(name: str) -> None:
+    import codecs
+
+    try:
+        known = codecs.lookup(name)
+    except (LookupError, TypeError, ValueError):
+        known = None
+    if known is None or not getattr(known, "_is_text_encoding", True):
+        raise InputError(f"encoding must be the name of a text encoding, such as 'utf-8' or 'cp1252'; got {name!r}")
