@@ -15,6 +15,7 @@ from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
+from takifugu.laws.vector import VectorMixture
 from takifugu.problems.answer import Answer
 
 # Beyond nine standard deviations of every component a prior holds 10⁻¹⁹ of its mass: no table has such rows.
@@ -54,7 +55,7 @@ def bound_columns(
     calibration: Calibration,
     available: Sequence[str],
     *,
-    column: str | None,
+    column: str | Sequence[str] | None,
     secret: str | Sequence[str] | None,
     keep: Sequence[str],
     others: str,
@@ -84,7 +85,7 @@ def bound_columns(
 
 
 def _by_hand(
-    available: Sequence[str], column: str | None, secret: Any, others: str
+    available: Sequence[str], column: str | Sequence[str] | None, secret: Any, others: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if column is None:
         raise InputError(
@@ -96,7 +97,10 @@ def _by_hand(
             "secret is missing: name the column of secrets, so that rows of secrets outside the calibrated pairs "
             "are noticed; or give others='release' to publish every row unchecked"
         )
-    return (column,), () if secret is None else (secret,)
+    named = (column,) if isinstance(column, str) else tuple(column)
+    if not named or len(set(named)) < len(named):
+        raise InputError(f"column must name different columns, in the order of the priors' numbers; got {column!r}")
+    return named, () if secret is None else (secret,)
 
 
 def _require_same(role: str, given: Any, calibrated: tuple[str, ...]) -> None:
@@ -112,9 +116,17 @@ def require_of_rows(answer: Answer) -> None:
     """Refuse a table for a calibration of one number about a group."""
     if not answer.is_of_rows:
         raise InputError(
-            f"this calibration is for {answer.words}, one number about a group, and its noise is far too small for "
-            f"the rows of a table. Give release that number, or calibrate Raw({answer.columns[0]!r}) to publish rows"
+            f"this calibration is for {answer.words}, {_count(answer)} about a group, and its noise is far too small "
+            f"for the rows of a table. Give release that, or calibrate {_of_rows(answer)} to publish rows"
         )
+
+
+def _count(answer: Answer) -> str:
+    return "one number" if len(answer.columns) == 1 else "one vector"
+
+
+def _of_rows(answer: Answer) -> str:
+    return f"Raw({answer.columns[0]!r})" if len(answer.columns) == 1 else f"Row({', '.join(map(repr, answer.columns))})"
 
 
 def require_one_number(answer: Answer, count: int) -> None:
@@ -133,14 +145,20 @@ def require_seen(values: Array, calibration: Calibration) -> None:
     """
     if calibration.answer is None or not values.size:
         return
-    laws = [law for belief in calibration.beliefs for law in belief.values() if isinstance(law, Mixture)]
-    unseen = int(_unseen(values, laws).sum()) if laws else 0
-    if unseen:
+    laws = [law for belief in calibration.beliefs for law in belief.values()]
+    unseen = _unseen_rows(values, laws) if values.ndim == 2 else _unseen(values, laws)
+    if unseen.any():
         raise InputError(
-            f"{unseen:,} of {values.size:,} values are such that the priors of this calibration could not have "
-            f"produced them: this is another column or file, or the table has changed. Nothing was released; calibrate "
-            f"with this table"
+            f"{int(unseen.sum()):,} of {unseen.size:,} values are such that the priors of this calibration could not "
+            f"have produced them: this is another column or file, or the table has changed. Nothing was released; "
+            f"calibrate with this table"
         )
+
+
+def _unseen_rows(rows: Array, laws: Iterable[VectorMixture]) -> Any:
+    """Which rows hold a number that no law gives any probability on its axis."""
+    axes = np.eye(rows.shape[1])
+    return np.any([_unseen(rows[:, k], [law.projected(axis) for law in laws]) for k, axis in enumerate(axes)], axis=0)
 
 
 def _unseen(values: Array, laws: Iterable[Mixture]) -> Any:

@@ -28,18 +28,28 @@ def as_frame(values: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[
 
 
 def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any) -> Any:
-    """The column with noise, of the same library and name."""
-
+    """The published column, of the same library and name; of a vector about a group, its numbers in their order."""
     rows = column if kept is None else column.filter(kept.tolist())
-    if plan.theta is None:
-        (drawn,) = plan.drawn_rows(charged(plan.checked_rows([values_of(rows)], [rows.name]), plan))
-        series = nw.new_series(named(rows.name, plan), drawn.tolist(), backend=rows.implementation)
-    else:
-        series = _series(named(rows.name, plan), publish(numbers(rows), plan), plan, rows.implementation)
-    made = series.to_native()
+    _require_same_labels(rows, plan)
+    values = _entries(rows, plan)
+    made = plan.drawing.gathered(plan.drawn(charged(plan.drawing.check(values), plan)), like=values)
+    native = _series(named(rows.name, plan), made, plan, rows.implementation).to_native()
     if rows.implementation.is_pandas_like():
-        made.index = rows.to_native().index  # row labels are part of the table, not of the answer
-    return made
+        native.index = rows.to_native().index  # row labels are part of the table, not of the answer
+    return native
+
+
+def _require_same_labels(rows: "nw.Series[Any]", plan: Plan) -> None:
+    """Numbers about a group that pandas labels with the names of columns must stand in the calibrated order."""
+    answer = plan.calibration.answer
+    if answer is None or answer.is_of_rows or len(answer.columns) == 1 or not rows.implementation.is_pandas_like():
+        return
+    labels = list(rows.to_native().index)
+    if all(isinstance(label, str) for label in labels) and tuple(labels) != answer.columns:
+        raise InputError(
+            f"these numbers are labelled {', '.join(labels)}, and the calibration is for {', '.join(answer.columns)}: "
+            f"give them in that order"
+        )
 
 
 def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Any:
@@ -53,17 +63,31 @@ def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> A
 
 
 def ready(rows: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Array:
-    """What is to be published of these rows, checked: numbers, or places in the list of a finite channel."""
-    if plan.theta is None:
-        return plan.checked_rows([values_of(rows[name]) for name in columns.answer], columns.answer)
-    return plan.checked(numbers(rows[columns.column]))
+    """What is to be published of these rows, checked: an array with an entry or a row for each."""
+    return plan.drawing.check_columns([_entries(rows[name], plan) for name in columns.answer], columns.answer)
+
+
+def _entries(column: "nw.Series[Any]", plan: Plan) -> Any:
+    return values_of(column) if plan.drawing.takes_labels else numbers(column)
 
 
 def leaving(rows: "nw.DataFrame[Any]", paid: Array, plan: Plan, columns: Columns) -> Any:
-    """The table that leaves, drawn for rows that `ready` checked and the ledger knows."""
-    if plan.theta is None:
-        return assembled_rows(rows, plan.drawn_rows(paid), plan, columns)
-    return assembled(rows, plan.noised(paid), plan, columns)
+    """The table that leaves, drawn for rows that `ready` checked and the ledger knows.
+
+    It is in its own library, the drawn columns in their places, beside the kept ones. What a library stores beside the
+    values of a column does not leave: categories of rows that were left out, an index, the metadata of a source.
+    """
+    import narwhals as nw
+
+    made = [
+        _series(name, values, plan, rows.implementation)
+        for name, values in zip(columns.answer, plan.drawn(paid), strict=True)
+    ]
+    chosen = [name for name in rows.columns if name in columns.published]
+    kept = [rows[name] for name in chosen if name not in columns.answer]
+    texts = [column.cast(nw.String) for column in kept if column.dtype in (nw.Categorical, nw.Enum)]
+    published = rows.with_columns(*made, *texts).select(chosen)
+    return _without_traces(published.rename({name: named(name, plan) for name in columns.answer}).to_native())
 
 
 def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.DataFrame[Any]":
@@ -98,31 +122,14 @@ def look(telling: Telling, rows: "nw.DataFrame[Any]", columns: Columns) -> None:
         telling.look(secrets, {name: rows[name].to_list() for name in columns.keep})
 
 
-def assembled(frame: "nw.DataFrame[Any]", noisy: Array, plan: Plan, columns: Columns) -> Any:
-    """The table that leaves, in its own library: the noisy column in its place, and the kept ones.
-
-    What a library stores beside the values of a column does not leave: categories of rows that were left out, an
-    index, the metadata of a source.
-    """
-    return _leaving(frame, [_series(columns.column, noisy, plan, frame.implementation)], plan, columns)
-
-
-def _leaving(frame: "nw.DataFrame[Any]", made: "list[nw.Series[Any]]", plan: Plan, columns: Columns) -> Any:
+def _series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]":
     import narwhals as nw
 
-    chosen = [name for name in frame.columns if name in columns.published]
-    kept = [frame[name] for name in chosen if name not in columns.answer]
-    texts = [column.cast(nw.String) for column in kept if column.dtype in (nw.Categorical, nw.Enum)]
-    published = frame.with_columns(*made, *texts).select(chosen)
-    return _without_traces(published.rename({name: named(name, plan) for name in columns.answer}).to_native())
-
-
-def _series(name: str, values: Array, plan: Plan, backend: Any) -> "nw.Series[Any]":
-    import narwhals as nw
-
-    if plan.is_whole:  # beyond the range of whole numbers the nearest end of it stands
+    if plan.drawing.takes_labels:  # of whatever type the library makes of them
+        return nw.new_series(name, values.tolist(), backend=backend)
+    if plan.drawing.is_whole:  # beyond the range of whole numbers the nearest end of it stands
         values = values.clip(-(2.0**63), 2.0**63 - 1024).astype(np.int64)
-    return nw.new_series(name, values, nw.Int64 if plan.is_whole else nw.Float64, backend=backend)
+    return nw.new_series(name, values, nw.Int64 if plan.drawing.is_whole else nw.Float64, backend=backend)
 
 
 def _without_traces(native: Any) -> Any:
@@ -146,9 +153,9 @@ def for_spreadsheets(native: Any) -> Any:
     return native
 
 
-def publish(values: Any, plan: Plan) -> Array:
+def publish(values: Any, plan: Plan) -> Any:
     """Check, then charge, then draw: in this order, so that nothing leaves unpaid and nothing is paid in vain."""
-    return plan.noised(charged(plan.checked(values), plan))
+    return plan.drawing.gathered(plan.drawn(charged(plan.drawing.check(values), plan)), like=values)
 
 
 def charged(ready: Array, plan: Plan) -> Array:
@@ -156,7 +163,7 @@ def charged(ready: Array, plan: Plan) -> Array:
     if plan.ledger is not None and ready.size:  # who publishes nothing pays nothing
         digest = plan.ledger.answer_digest()
         digest.update(ready)
-        plan.charge(digest.hexdigest(), ready.size)
+        plan.charge(digest.hexdigest(), len(ready) if ready.ndim else 1)
     return ready
 
 
@@ -172,17 +179,6 @@ def values_of(column: "nw.Series[Any]") -> Any:
     if column.dtype.is_numeric():
         return column.to_numpy()
     return np.array([plain(value) for value in column.to_list()], dtype=object)
-
-
-def assembled_rows(frame: "nw.DataFrame[Any]", made: list[Any], plan: Plan, columns: Columns) -> Any:
-    """The table that leaves: the drawn columns in their places, and the kept ones."""
-    import narwhals as nw
-
-    series = [
-        nw.new_series(name, values.tolist(), backend=frame.implementation)
-        for name, values in zip(columns.answer, made, strict=True)
-    ]
-    return _leaving(frame, series, plan, columns)
 
 
 def numbers(column: "nw.Series[Any]") -> Array:
