@@ -80,11 +80,7 @@ def best(facts: ChannelFacts) -> str | None:
         "columns": ("costs less a row than", number(bound), number(error)),
     }.get(facts.loss_name, ("loses less than", number(bound), number(error)))
     gap = facts.gap or 0.0
-    near = (
-        "no mechanism of any kind does better than that"
-        if gap < _CLOSE
-        else f"at most {percent(gap)} of that could be saved"
-    )
+    near = "none does better than that" if gap < _CLOSE else f"at most {percent(gap)} of that could be saved"
     return (
         f"No channel between these values that keeps this promise{wished} {unit} {least}; this one: {here}. So {near}."
     )
@@ -95,7 +91,9 @@ def _wished(facts: ChannelFacts) -> str:
     asked = dict(facts.calibration.options)
     kept = {"marginal": " and leaves the histogram as it is", "mean": " and leaves the mean as it is"}
     more = any(asked.get(wish) for wish in ("unbiased", "forbidden", "diagonal"))
-    return kept.get(facts.keeps or "", "") + (" and does what else was asked" if more else "")
+    # With a radius the bound is about channels that meet the condition of the proof, which is sufficient and no more.
+    around = " by the same margin around the priors" if np.any(asked.get("radius")) else ""
+    return around + kept.get(facts.keeps or "", "") + (" and does what else was asked" if more else "")
 
 
 def counted_as(facts: ChannelFacts) -> str | None:
