@@ -107,7 +107,7 @@ def told(calibration: Calibration) -> Publication:
 
 def _gone(channel: FiniteChannel, place: int) -> int:
     """How many values of a column no row is published with."""
-    used = channel.counts.any(axis=0)
+    used = (channel.counts.sum(axis=0) > 0).tolist()
     values = [value[place] if isinstance(value, tuple) else value for value in channel.outputs]
     return len(set(values)) - len({value for value, is_used in zip(values, used, strict=True) if is_used})
 
