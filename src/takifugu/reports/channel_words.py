@@ -95,7 +95,8 @@ def _wished(facts: ChannelFacts) -> str:
     asked = dict(facts.calibration.options)
     kept = {"marginal": " and leaves the histogram as it is", "mean": " and leaves the mean as it is"}
     more = any(asked.get(wish) for wish in ("unbiased", "forbidden", "diagonal"))
-    return kept.get(facts.keeps or "", "") + (" and does what else was asked" if more else "")
+    near = " for every prior that near" if radius(facts) else ""
+    return near + kept.get(facts.keeps or "", "") + (" and does what else was asked" if more else "")
 
 
 def counted_as(facts: ChannelFacts) -> str | None:
