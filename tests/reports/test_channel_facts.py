@@ -10,6 +10,7 @@ import pytest
 import takifugu as tk
 from takifugu.channels.finite import FiniteChannel
 from takifugu.reports import channel_words as words
+from takifugu.reports import words as common_words
 from takifugu.reports.channel_charts import coarsened
 from takifugu.reports.columns import column_facts
 from takifugu.reports.facts import ChannelFacts, facts_of
@@ -216,3 +217,28 @@ def test_a_radius_is_told():
     facts = facts_of(tk.calibrate(LABELS, odds=3, radius=0.01), compare=False)
     assert "within a total variation of 0.01" in words.radius(facts)
     assert words.radius(facts_of(tk.calibrate(LABELS, odds=3), compare=False)) is None
+
+
+def test_for_whom_the_promise_is_is_told():
+    pupils = tk.datasets.load("student-por")
+    priors = tk.fit_priors(pupils, secret="schoolsup", query=tk.Row("G3"))
+    sample, population = (facts_of(tk.calibrate(priors, odds=3, confidence=c), compare=False) for c in (None, 0.9))
+    assert "these rows’ own shares" in common_words.population(sample)
+    told = common_words.population(population)
+    assert "90 % confidence" in told
+    assert "not a proof" in told
+    assert population.error > sample.error
+    assert common_words.population(facts_of(tk.calibrate(LABELS, odds=3), compare=False)) is None
+    assert "for every prior that near" in words.best(population)
+    assert "for every prior that near" not in words.best(sample)
+
+
+def test_a_publication_tells_the_same_figures():
+    from takifugu.reports.publication import told
+
+    result = tk.calibrate(ROWS, odds=1.5)
+    facts, publication = facts_of(result, compare=False), told(result)
+    assert [c.to_dict() for c in publication.columns] == [c.to_dict() for c in facts.columns]
+    assert publication.worst_odds == facts.worst_odds
+    assert publication.guess_after == facts.adversary.guess_after
+    assert len(publication.sentences) == 5

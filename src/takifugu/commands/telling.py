@@ -80,8 +80,9 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
     guess = facts.adversary
     typical = next(o for o in facts.adversary.odds if o.probability == 0.95)
     out.print(words.answer(facts))
-    if saving := words.saving(facts):
-        out.print(saving)
+    for told in (words.population(facts), words.saving(facts)):
+        if told:
+            out.print(told)
     out.print()
     a, b = (clean(name, 30) for name in facts.worst_pair)
     where = f", {clean(facts.belief, 60)}" if facts.belief else ""
@@ -106,9 +107,11 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
 def _tell_channel(facts: "ChannelFacts", out: "Console") -> None:
     from takifugu.reports import channel_words as words
     from takifugu.reports.text import clean, number, percent
+    from takifugu.reports.words import population
 
     out.print(words.answer(facts))
-    for told in (words.best(facts), words.counted_as(facts), words.gaussian(facts), words.radius(facts)):
+    beside = (words.radius, words.best, words.counted_as, words.gaussian)
+    for told in (population(facts), *(say(facts) for say in beside)):
         if told:
             out.print(told)
     out.print()

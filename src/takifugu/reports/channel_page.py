@@ -30,7 +30,13 @@ def parts(facts: ChannelFacts) -> dict[str, Any]:
     figures = [one for one in told.figures(facts) if not one[0].startswith("Worst pair")]
     return {
         "answer": told.answer(facts),
-        "beside": (told.best(facts), told.counted_as(facts), told.gaussian(facts), told.radius(facts)),
+        "beside": (
+            words.population(facts),
+            told.radius(facts),
+            told.best(facts),
+            told.counted_as(facts),
+            told.gaussian(facts),
+        ),
         "figures": (*figures, proof_card(facts.certificate_sha256)),
         "sections": "\n".join((_assumed(facts), _done(facts), _inferred(facts), spread_of_losses(facts), _use(facts))),
         "published": "the table of chances (the channel), the promise, the mechanism, and the redacted certificate",

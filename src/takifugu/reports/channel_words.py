@@ -91,9 +91,9 @@ def _wished(facts: ChannelFacts) -> str:
     asked = dict(facts.calibration.options)
     kept = {"marginal": " and leaves the histogram as it is", "mean": " and leaves the mean as it is"}
     more = any(asked.get(wish) for wish in ("unbiased", "forbidden", "diagonal"))
-    # With a radius the bound is about channels that meet the condition of the proof, which is sufficient and no more.
-    around = " by the same margin around the priors" if np.any(asked.get("radius")) else ""
-    return around + kept.get(facts.keeps or "", "") + (" and does what else was asked" if more else "")
+    # With a radius the bound is about channels that meet the condition of the proof, which is sufficient, no more.
+    near = " for every prior that near" if radius(facts) else ""
+    return near + kept.get(facts.keeps or "", "") + (" and does what else was asked" if more else "")
 
 
 def counted_as(facts: ChannelFacts) -> str | None:

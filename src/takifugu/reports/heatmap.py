@@ -13,6 +13,7 @@ _LETTER = 6.9  # units of width that a letter of 12 units takes
 _LINE = 13.0  # units of height that a line of text takes
 _LARGEST = 44.0  # a square's side, where there are few
 _LEAST_SHARE = 5e-4  # below which a square stays empty: it could not be seen
+_DARK = 0.7  # the shade from which the colour of the paper is read better on a square than that of the ink
 _READABLE = 27.0  # a square's side from which a figure fits in
 
 
@@ -48,7 +49,7 @@ def heat_map(
         f'stroke="{RULE}"/>'
     )
     # Numbers between two labels can be read off; of labels each must be there, in smaller letters if need be.
-    size = 12 if is_numeric or side >= _LINE else max(9, round(side))
+    size = 12 if is_numeric or side >= _LINE else max(9, math.floor(side))
     line = _LINE if is_numeric else size
     for i in range(0, len(rows), math.ceil(line / side)):
         parts.append(label(left - 6, top + (i + 0.5) * side + 4, rows[i], anchor="end", size=size))
@@ -86,7 +87,7 @@ def _square(
         f'fill="{colour(0)}" fill-opacity="{shade:.2f}"/>'
     ]
     if side >= _READABLE and len(text) * 6 < side:
-        fill = "var(--tk-on, var(--tk-paper, #ffffff))" if shade > 0.55 else INK
+        fill = "var(--tk-on, var(--tk-paper, #ffffff))" if shade > _DARK else INK
         parts.append(
             f'<text x="{x + side / 2:.1f}" y="{y + side / 2 + 4:.1f}" text-anchor="middle" font-size="11" '
             f'fill="{fill}">{escape(text)}</text>'

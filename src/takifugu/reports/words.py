@@ -83,5 +83,17 @@ def held(facts: Facts) -> str:
     return f" Of {count:,} beliefs, the one shown binds: {clean(facts.belief, 120)}." if count > 1 else ""
 
 
+def population(facts: Facts) -> str | None:
+    """Whether the promise is for the population or for these rows; None for priors that rest on no rows."""
+    evidence = facts.calibration.evidence
+    if evidence is not None:
+        before, after = (number(error, 3) for error in (evidence.without, facts.calibration.error))
+        cost = f" It costs {after} in place of {before}." if before != after else ""
+        return f"That is for the population, not only for these rows: {evidence.sentence}.{cost}"
+    if not any(belief.rows for belief in facts.calibration.beliefs):
+        return None
+    return "That is for who believes these rows’ own shares; with confidence it would be for the population too."
+
+
 def _bare(facts: Facts) -> str:
     return "without noise" if isinstance(facts, NoiseFacts) else "from the true value"
