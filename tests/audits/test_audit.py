@@ -139,6 +139,13 @@ def test_a_channel_with_rows_in_another_order_is_noticed():
     assert "not-through-channel" in {one.kind for one in tk.audit(mixed, truth, calibration).findings}
 
 
+def test_noise_in_another_order_is_noticed():
+    rng = np.random.default_rng(8)
+    published, truth, calibration = honest(rng, 600)
+    mixed = published.sample(frac=1, random_state=1).reset_index(drop=True)
+    assert "more-noise" in {one.kind for one in tk.audit(mixed, truth, calibration, secret="s").findings}
+
+
 def test_an_array_is_a_column():
     rng = np.random.default_rng(9)
     truth = people(rng, 300)

@@ -8,6 +8,7 @@ from takifugu.audits.findings import (
     FEW_AUDITED,
     FewRowsAudited,
     LessNoise,
+    MoreNoise,
     NotCovered,
     NotThroughChannel,
     PublishedAsIs,
@@ -57,7 +58,10 @@ def _noise(rows: Rows, calibration: Calibration, theta: float) -> list[Finding]:
     gaps = y - (domain.snap(x) if isinstance(domain, Lattice) else x)
     spread = float(np.nanstd(gaps))
     # The spread of n normal draws is θ(1 ± 1/√2n).
-    return [LessNoise(spread, theta)] if spread < theta * (1 - _SURELY / math.sqrt(2 * len(rows))) else []
+    room = _SURELY / math.sqrt(2 * len(rows))
+    if abs(spread / theta - 1) <= room:
+        return []
+    return [(LessNoise if spread < theta else MoreNoise)(spread, theta)]
 
 
 def _channel(rows: Rows, calibration: Calibration, channel: FiniteChannel) -> list[Finding]:

@@ -112,6 +112,20 @@ class LessNoise(Finding):
 
 
 @dataclass(frozen=True)
+class MoreNoise(LessNoise):
+    """Differences that spread more than the noise should: rows beside the wrong truth look so."""
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"published and true values differ with a spread of {self.spread:.4g}, and the noise was calibrated to "
+            f"{self.theta:.4g}: either more was added, or the rows are in another order and no attack can succeed. "
+            f"Name the columns that say which row is whose with keys"
+        )
+
+
+@dataclass(frozen=True)
 class NotThroughChannel(Finding):
     """Rows that the channel could not have published as they were."""
 
