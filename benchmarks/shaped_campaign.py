@@ -1,8 +1,8 @@
 """Noise on vectors over many random problems: `python -m benchmarks.shaped_campaign 0 500` (first and last seed).
 
 d from 1 to 8, 2 to 6 secrets, 1 or 2 beliefs, α from 1.02 to 64, ε from 0.01 to 5, three shapes. Every place of every
-calibration is judged by determinants with 50 digits (mpmath), which share no code with the library; every calibration is
-written, read, certified and verified.
+calibration is judged by determinants with 50 digits (mpmath), which share no code with the library; every calibration
+is written, read, certified and verified.
 """
 
 import json
