@@ -6,11 +6,11 @@ import json
 import random
 
 import numpy as np
-from vector_problems import gaussian_loss, random_laws
 
 import takifugu as tk
 from takifugu.certificates.channel import ChannelCertificate
 from takifugu.documents import strict_json
+from vector_problems import gaussian_loss, random_laws
 
 CERTIFICATE = tk.certify(tk.calibrate(random_laws(np.random.default_rng(3), 3, 2), alpha=2.5, epsilon=0.7))
 TRIES = 250
