@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from takifugu import _validation as check
+from takifugu._display import Plotted
 from takifugu.channels.base import Channel
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
@@ -65,7 +66,7 @@ Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Plotted):
     """A channel that keeps a promise for a problem, and how it was found.
 
     `place` is the belief and pair closest to the limit. `theta` is the standard deviation of the noise, where the

@@ -56,7 +56,7 @@ class Published:
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the report as one HTML file. It describes the priors: keep it private."""
-        from takifugu.reports import report
+        from takifugu.reports.writing import report
 
         report(self.calibration, path, certificate=self.certificate)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from takifugu._display import Displayed
 from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
 from takifugu.channels.base import Channel
@@ -27,7 +28,7 @@ _LOSS = ("belief", "from", "to", "lower", "upper")
 
 
 @dataclass(frozen=True)
-class ChannelCertificate:
+class ChannelCertificate(Displayed):
     """A claim with all that is needed to prove it: this channel keeps this promise, and none loses less than said.
 
     It holds the priors, which describe people: it is for the auditor. `redacted()` is for the public.

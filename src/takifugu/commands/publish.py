@@ -1,6 +1,5 @@
 """takifugu publish: a table in, a table out that keeps a secret."""
 
-import datetime
 from pathlib import Path
 from typing import Any
 
@@ -109,5 +108,4 @@ def command(
             reading=reading_from(reading),
         ),
         quiet=quiet,
-        today=datetime.date.today(),
     )

@@ -1,6 +1,5 @@
 """What `takifugu publish` and `takifugu demo` do: read, fit, calibrate, prove, draw, and write all files or none."""
 
-import datetime
 import json
 import os
 from contextlib import ExitStack
@@ -40,7 +39,7 @@ class Asked:
     reading: Reading = field(default_factory=Reading)
 
 
-def run(asked: Asked, *, quiet: bool, today: datetime.date) -> None:
+def run(asked: Asked, *, quiet: bool) -> None:
     """Do it, and tell."""
     from takifugu.certificates import certify
     from takifugu.problems.guarantee import asked_for
@@ -48,7 +47,7 @@ def run(asked: Asked, *, quiet: bool, today: datetime.date) -> None:
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.drawing import drawing_of
     from takifugu.releases.ledger import Ledger
-    from takifugu.reports import report
+    from takifugu.reports.writing import report
     from takifugu.tables.table import Table
 
     out = console()
@@ -96,7 +95,7 @@ def run(asked: Asked, *, quiet: bool, today: datetime.date) -> None:
     step("Proving that it keeps the promise")
     proved = certify(made)
     step("Writing the report")
-    files.add(paths["report"], report(made, certificate=proved, dated=today), private=True)
+    files.add(paths["report"], report(made, certificate=proved), private=True)
     files.add(paths["certificate"], file_of(proved.to_dict()), private=True)
     files.add(paths["public"], file_of(proved.redacted().to_dict()))
     files.add(paths["calibration"], file_of(made.to_dict()), private=True)

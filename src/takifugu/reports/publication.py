@@ -33,6 +33,7 @@ class Publication:
     calibration: Calibration
     columns: tuple[ColumnChange, ...]
     rows_changed: float
+    gone: int
     worst_odds: float
     guess_before: float
     guess_after: float
@@ -54,6 +55,11 @@ class Publication:
             if column.error is not None and column.spread:
                 error = f"; it is off by about {number(column.error, 2)}, beside a spread of {number(column.spread, 3)}"
             lines.append(f"{clean(column.name)}: {percent(column.changed)} of the cells were changed{error}.")
+        if self.gone:
+            lines.append(
+                f"{self.gone} of the values that the columns may take {'is' if self.gone == 1 else 'are'} published no "
+                f"more; to keep the share of every value as it was, at the price of more changes, ask to keep shares."
+            )
         if self.rows_changed > _USELESS:
             lines.append(
                 f"{percent(self.rows_changed)} of the rows say something else than the truth: little of use is left. "
@@ -91,11 +97,19 @@ def told(calibration: Calibration) -> Publication:
         calibration,
         tuple(_column(channel, table.mass, place, name) for place, name in enumerate(names)),
         channel.share_changed(table.mass),
+        sum(_gone(channel, place) for place in range(len(names))),
         channel.worst_odds(*(law for number in range(len(problem.beliefs)) for law in problem.laws(number))),
         _guess(p, q),
         _guess(channel.apply(p), channel.apply(q)),
         (str(a), str(b)),
     )
+
+
+def _gone(channel: FiniteChannel, place: int) -> int:
+    """How many values of a column no row is published with."""
+    used = (channel.counts.sum(axis=0) > 0).tolist()
+    values = [value[place] if isinstance(value, tuple) else value for value in channel.outputs]
+    return len(set(values)) - len({value for value, is_used in zip(values, used, strict=True) if is_used})
 
 
 def _guess(p: Finite, q: Finite) -> float:

@@ -95,9 +95,9 @@ def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.D
     kept: Any = None
     for name in columns.secret:
         _refuse_telling_index(frame, name)
-        secrets = frame[name].to_list()
+        secrets: Any = frame[name]
         if len(columns.secret) > 1:  # told apart by their column, as the priors name them
-            secrets = [secret if secret is None else named_secret(name, plain(secret)) for secret in secrets]
+            secrets = [secret if secret is None else named_secret(name, plain(secret)) for secret in secrets.to_list()]
         here = protected_rows(secrets, plan.calibration, columns.others)
         if here is not None:
             kept = here if kept is None else kept & here
