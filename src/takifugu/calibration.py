@@ -477,7 +477,8 @@ def sweep(
 ) -> "pd.DataFrame":
     """Calibrate at every combination: a row each, with alpha, epsilon, mechanism, theta, variance and worst_pair.
 
-    A mechanism that has no answer has an infinite theta in its row, and no worst pair.
+    A mechanism that has no answer has an infinite theta in its row, and no worst pair. Where the channel is not noise on
+    numbers there is no theta, and NaN stands in its place.
 
     >>> from takifugu import Mixture
     >>> table = sweep(
@@ -501,7 +502,8 @@ def sweep(
             for epsilon in budgets:
                 try:
                     one = calibrate(problem, alpha=alpha, epsilon=epsilon, mechanism=name)
-                    rows.append((alpha, epsilon, name, one.theta, one.variance, one.worst_pair))
+                    noise = (getattr(one, figure, math.nan) for figure in ("theta", "variance"))
+                    rows.append((alpha, epsilon, name, *noise, one.worst_pair))
                 except NoAnswerError:
                     rows.append((alpha, epsilon, name, math.inf, math.inf, None))
     return pd.DataFrame(rows, columns=["alpha", "epsilon", "mechanism", "theta", "variance", "worst_pair"])
