@@ -477,7 +477,7 @@ def sweep(
 ) -> "pd.DataFrame":
     """Calibrate at every combination: a row each, with alpha, epsilon, mechanism, theta, variance and worst_pair.
 
-    A mechanism that has no answer has an infinite theta in its row, and no worst pair. Where the channel is not noise on
+    A mechanism that has no answer has an infinite theta in its row, and no worst pair. Where the channel is no noise on
     numbers there is no theta, and NaN stands in its place.
 
     >>> from takifugu import Mixture
