@@ -3,7 +3,8 @@
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,6 +52,7 @@ VERSION = 2  # files of version 0.1 had no format and named no answer: they are 
 
 _LISTED_LOSSES = 10_000  # directed pairs up to which `to_dict` lists every loss
 _ROOM = 1e-9  # of the budget: what a second look at a calibration may find more than the first
+_CHECKED_PAIRS = 100  # directed pairs whose rows are looked at: more would take longer than the calibration
 _DIGITS = 1e-9  # to which a figure for readers must agree: other machines add up in another order
 
 # The mechanism that each kind of law has by default, and the channel that its answers are published through.
@@ -380,7 +382,7 @@ def calibrate(
             rule, problem, asked, level=float(confidence), seed=seed, found=found, without=without
         )
     return Calibration(
-        problem=problem,
+        problem=replace(problem, findings=(*problem.findings, *_about_rows(priors, problem, found.channel, asked))),
         guarantee=rule.promise(asked),
         channel=found.channel,
         mechanism=rule.name,
@@ -390,6 +392,17 @@ def calibrate(
         optimality=found.optimality,
         evidence=evidence,
     )
+
+
+def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Renyi) -> Sequence[Finding]:
+    """What the rows themselves say about noise that is enough for the priors fitted to them: the worst pair of all."""
+    if not isinstance(channel, GaussianVector) or not getattr(priors, "empirical", None):
+        return []
+    from takifugu.queries.vector import check_rows
+
+    pairs = list(islice(problem.pairs.directed(), _CHECKED_PAIRS))
+    found = check_rows(priors, alpha=asked.alpha, epsilon=asked.epsilon, covariance=channel.covariance, pairs=pairs)
+    return sorted(found, key=lambda one: -one.loss)[:1]
 
 
 def _error(rule: Mechanism, problem: Problem, channel: Channel) -> float:
@@ -464,7 +477,8 @@ def sweep(
 ) -> "pd.DataFrame":
     """Calibrate at every combination: a row each, with alpha, epsilon, mechanism, theta, variance and worst_pair.
 
-    A mechanism that has no answer has an infinite theta in its row, and no worst pair.
+    A mechanism that has no answer has an infinite theta in its row, and no worst pair. Where the channel is no noise on
+    numbers there is no theta, and NaN stands in its place.
 
     >>> from takifugu import Mixture
     >>> table = sweep(
@@ -488,7 +502,8 @@ def sweep(
             for epsilon in budgets:
                 try:
                     one = calibrate(problem, alpha=alpha, epsilon=epsilon, mechanism=name)
-                    rows.append((alpha, epsilon, name, one.theta, one.variance, one.worst_pair))
+                    noise = (getattr(one, figure, math.nan) for figure in ("theta", "variance"))
+                    rows.append((alpha, epsilon, name, *noise, one.worst_pair))
                 except NoAnswerError:
                     rows.append((alpha, epsilon, name, math.inf, math.inf, None))
     return pd.DataFrame(rows, columns=["alpha", "epsilon", "mechanism", "theta", "variance", "worst_pair"])

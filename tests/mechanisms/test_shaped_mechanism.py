@@ -242,3 +242,9 @@ def test_somebody_elses_noise_on_vectors_is_proved_or_refused():
 
 def test_shaped_stands_among_the_mechanisms():
     assert "vectors" in tk.list_mechanisms()["shaped"]
+
+
+def test_a_sweep_over_vectors_has_no_theta():
+    table = tk.sweep(LAWS, alphas=[2], epsilons=[0.5, 1], mechanisms="shaped")
+    assert table.theta.isna().all()
+    assert len(table) == 2

@@ -171,6 +171,33 @@ def test_more_noise_may_be_asked_for_and_less_may_not():
             tk.release(means().to_numpy(), MEANS, covariance=wrong)
 
 
+def test_predictions_at_several_points_are_one_vector():
+    points = [{"x": 0.0}, {"x": 0.5}, {"x": 2.0}]
+    query = tk.GP("y", features=["x"], at=points, max_rows=40, restarts=0)
+    found = tk.calibrate(tk.fit_priors(TABLE, secret="group", query=query), alpha=2, epsilon=1)
+    assert (found.answer.query, found.answer.columns) == ("gp", ("y",))
+    assert tk.release(found.beliefs[0]["a"].mean, found).shape == (3,)
+    with pytest.raises(tk.InputError, match="one vector of 3 numbers"):
+        tk.release([1.0], found)
+
+
+def test_rows_from_a_list_come_back_as_rows():
+    table = TABLE.assign(x=TABLE.x.round().clip(-1, 1), y=(TABLE.y > 0).map({True: "up", False: "down"}))
+    priors = tk.fit_priors(table, secret="group", query=tk.Row("x", "y"))
+    found = tk.calibrate(priors, odds=2)
+    rows = list(zip(table.x.tolist(), table.y.tolist(), strict=True))
+    published = tk.release(rows, found, secret=table.group)
+    assert len(published) == 200
+    assert set(published) <= set(found.channel.outputs)
+    with pytest.raises(tk.InputError, match="rows of x, y"):
+        tk.release(table.x.tolist(), found, secret=table.group)
+
+
+def test_no_rows_are_left():
+    rows, strangers = TABLE[["x", "y"]].to_numpy(), ["z"] * 200
+    assert tk.release(rows, ROWS, secret=strangers, others="drop").shape == (0, 2)
+
+
 # ---- the ledger
 
 

@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -107,19 +108,25 @@ def row_vectors(
     return VectorPriors(priors, answer=answer, findings=findings, rows=rows, empirical=empirical)
 
 
-def check_rows(priors: VectorPriors, *, alpha: float, epsilon: float, covariance: npt.ArrayLike) -> list[UnsafePrior]:
-    """Whether noise that is enough for the priors is enough for the rows: each pair of secrets that is not, both ways.
+def check_rows(
+    priors: VectorPriors,
+    *,
+    alpha: float,
+    epsilon: float,
+    covariance: npt.ArrayLike,
+    pairs: Iterable[tuple[Secret, Secret]] | None = None,
+) -> list[UnsafePrior]:
+    """Whether noise that is enough for the priors is enough for the rows: each pair of secrets that is not.
 
-    What is compared with epsilon is a lower bound on the loss (`projected_loss`): a finding is a fact, no finding is no
-    proof.
+    `pairs` are (secret, other), by default every two both ways. What is compared with epsilon is a lower bound on the
+    loss (`projected_loss`), evaluated in float64: a finding is strong evidence, no finding is no proof.
     """
     found = []
-    for name, law in priors.empirical.items():
-        for other, against in priors.empirical.items():
-            if name != other:
-                loss = projected_loss(law, against, alpha=alpha, covariance=covariance)
-                if loss > epsilon:
-                    found.append(UnsafePrior(name, other, loss, epsilon))
+    for name, other in permutations(priors.empirical, 2) if pairs is None else pairs:
+        law, against = priors.empirical[name], priors.empirical[other]
+        loss = projected_loss(law, against, alpha=alpha, covariance=covariance)
+        if loss > epsilon:
+            found.append(UnsafePrior(name, other, loss, epsilon))
     return found
 
 

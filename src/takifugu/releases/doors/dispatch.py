@@ -105,7 +105,11 @@ def release(
     kept = _kept(values, secret, plan, others)
     if frame is not None:
         return release_series(frame, plan, kept)
-    rows = values if kept is None else [value for value, stays in zip(values, kept, strict=True) if stays]
+    rows = values
+    if kept is not None and plan.drawing.takes_labels:
+        rows = [value for value, stays in zip(values, kept, strict=True) if stays]
+    elif kept is not None:
+        rows = plan.drawing.check(values)[kept]
     published = publish(rows, plan)
     if not plan.drawing.noise:
         return published
