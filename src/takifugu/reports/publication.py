@@ -11,7 +11,7 @@ from takifugu.reports.channel_facts import channel_facts
 from takifugu.reports.columns import ColumnFacts
 from takifugu.reports.text import clean, number, percent
 
-_USELESS = 0.5  # of the rows changed: what is published is then mostly noise
+_USELESS = 0.5  # of a column's variance, or of its labels: what is published is then mostly noise
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,10 @@ class Publication:
                 f"{self.gone} of the values that the columns may take {'is' if self.gone == 1 else 'are'} published no "
                 f"more; to keep the share of every value as it was, at the price of more changes, ask to keep shares."
             )
-        if self.rows_changed > _USELESS:
+        if (lost := max(self.columns, key=_lost)) and _lost(lost) > _USELESS:
             lines.append(
-                f"{percent(self.rows_changed)} of the rows say something else than the truth: little of use is left. "
-                f"The fewest rows of a secret decide what can be promised: merge rare secrets, publish fewer columns, "
-                f"give coarser domains, or allow larger odds."
+                f"Little of use is left of {clean(lost.name)}. The fewest rows of a secret decide what can be promised: "
+                f"merge rare secrets, publish fewer columns, give coarser domains, or allow larger odds."
             )
         lines.append(
             f"The pair hardest to hide is {clean(a)} and {clean(b)}. From one published row the best possible guess "
@@ -87,6 +86,13 @@ def told(calibration: Calibration) -> Publication:
         facts.adversary.guess_after,
         facts.worst_pair,
     )
+
+
+def _lost(column: ColumnFacts) -> float:
+    """The part of a column that is lost: of the variance of numbers, of the labels of others."""
+    if column.error is not None and column.spread:
+        return (column.error / column.spread) ** 2
+    return column.share_changed
 
 
 def _gone(channel: FiniteChannel, place: int) -> int:
