@@ -210,7 +210,9 @@ def _least_factor(rule: Optimal, problem: Problem, asked: Renyi, laws: Array, fo
     if _withstands(problem, found.channel, asked, laws):
         return 0.0, found
     low, high, best, factor = 0.0, math.inf, None, _FIRST
-    narrow = _NARROW if laws.shape[3] <= _SMALL else _NARROW_LARGE  # a large program takes seconds
+    # A program of a hundred values takes a second, one of two hundred twenty: the larger, the coarser the search.
+    size = laws.shape[3]
+    narrow = _NARROW if size <= _SMALL else _NARROW_LARGE if size <= 2 * _SMALL else math.inf
     for _ in range(_MOST_STEPS):
         made = _at(factor, rule, problem, asked)
         if _withstands(problem, made.channel, asked, laws):
@@ -219,7 +221,7 @@ def _least_factor(rule: Optimal, problem: Problem, asked: Renyi, laws: Array, fo
         else:
             low = factor
             factor = 2 * factor if math.isinf(high) else math.sqrt(low * high)
-        if best is not None and (high <= low * narrow or high < _FIRST / 64):
+        if best is not None and (narrow == math.inf or high <= low * narrow or high < _FIRST / 64):
             break
     if best is None:
         raise MechanismError(_TOO_FEW)

@@ -50,7 +50,7 @@ class Publication:
             )
         if (lost := max(self.columns, key=_lost)) and _lost(lost) > _USELESS:
             lines.append(
-                f"Little of use is left of {clean(lost.name)}. The fewest rows of a secret decide what can be promised: "
+                f"Little of use is left of {clean(lost.name)}. The rarest secret decides what can be promised: "
                 f"merge rare secrets, publish fewer columns, give coarser domains, or allow larger odds."
             )
         lines.append(
