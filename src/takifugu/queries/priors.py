@@ -122,6 +122,11 @@ class Beliefs(Sequence[Priors]):
         """The lattice that all of them share."""
         return self._beliefs[0].lattice
 
+    @property
+    def loss(self) -> Any:
+        """What the query says is to be lost least; None where it says nothing."""
+        return self._beliefs[0].loss
+
 
 class UnknownSecretError(InputError, KeyError):
     """A secret that the table does not hold."""

@@ -17,7 +17,7 @@ from takifugu.channels.gaussian.sampler import checked, rounded_gaussian
 from takifugu.errors import BudgetError, CalibrationError, InputError
 from takifugu.laws.lattice import Lattice
 from takifugu.problems.guarantee import Renyi
-from takifugu.releases.binding import require_seen
+from takifugu.releases.binding import require_seen, require_within
 from takifugu.releases.ledger import Ledger
 
 
@@ -121,12 +121,14 @@ class Plan:
     def checked(self, values: Any) -> Array:
         """The values as float64, or an error: all that can be refused before anything is drawn."""
         if self.theta is None:
-            return self.checked_rows(
-                [values], self.calibration.answer.columns if self.calibration.answer else ["value"]
-            )
+            first = self._finite.inputs[0]
+            columns = _by_column(values, len(first)) if isinstance(first, tuple) else [values]
+            answer = self.calibration.answer
+            return self.checked_rows(columns, answer.columns if answer else ["the values"] * len(columns))
         ready = checked(values, theta=self.theta, granularity=self.granularity)[0]
         answer = self.calibration.answer
         if answer is not None and isinstance(answer.domain, Lattice):
+            require_within(ready, answer)
             ready = answer.domain.snap(ready)  # what lies below the step or beyond the bounds is no part of the answer
         require_seen(ready, self.calibration)
         if ready.ndim > 1:
@@ -150,9 +152,14 @@ class Plan:
     def noised(self, values: Array) -> Array:
         """The values with noise, rounded and clipped. Only what was charged may go through here."""
         if self.theta is None:
-            return self.drawn_rows(values)[0]  # type: ignore[no-any-return]
+            columns = self.drawn_rows(values)
+            if not isinstance(self._finite.outputs[0], tuple):
+                return columns[0]  # type: ignore[no-any-return]
+            rows = np.empty(len(columns[0]), dtype=object)
+            rows[:] = list(zip(*(column.tolist() for column in columns), strict=True))
+            return rows
         answer = self.calibration.answer
-        if self.theta == 0 and answer is not None and answer.step > 0:
+        if self.theta == 0 and answer is not None and answer.domain is None and answer.step > 0:
             # Digits below the step of the data are no part of the answer: they were never calibrated.
             values = np.rint(values / answer.step) * answer.step
         y = rounded_gaussian(values, theta=self.theta, granularity=self.granularity, source=self.source)
@@ -203,6 +210,16 @@ def _column(values: tuple[Any, ...]) -> Any:
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
+
+
+def _by_column(values: Any, width: int) -> list[Any]:
+    """Rows that came as a list of tuples, or as an array, column by column."""
+    if getattr(values, "ndim", 1) == 2 and values.shape[1] == width:
+        return [values[:, column] for column in range(width)]
+    rows = [row for row in values if isinstance(row, tuple | list | np.ndarray) and len(row) == width]
+    if getattr(values, "ndim", 1) != 1 or len(rows) != len(values):
+        raise InputError(f"each value must be a row of {width} entries, one for each column that is published")
+    return [[row[column] for row in rows] for column in range(width)]
 
 
 def _require_kept(calibration: Any, accept_weaker_promise: bool) -> None:

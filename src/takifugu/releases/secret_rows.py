@@ -35,9 +35,8 @@ def protected_rows(secrets: list[Any], calibration: Calibration, others: str) ->
         return None
     if others == "drop":
         return kept
-    strange = secrets[int(np.argmin(kept))]
     raise InputError(
-        f"{int((~kept).sum())} of {len(secrets)} rows have a secret outside the calibrated pairs, such as {strange!r}: "
+        f"{int((~kept).sum())} of {len(secrets)} rows have a secret outside the calibrated pairs: "
         f"nothing bounds what their values would tell. Calibrate with those secrets, give others='drop' to leave "
         f"the rows out, or others='release' to publish them without a guarantee. Calibrated are {_listed(known)}"
     )

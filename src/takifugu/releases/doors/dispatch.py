@@ -4,12 +4,10 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
-from takifugu.releases.doors.frames import as_frame, publish, release_frame, release_series
+from takifugu.releases.doors.frames import as_frame, publish, refuse_telling_index, release_frame, release_series
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
@@ -96,7 +94,7 @@ def release(
         return _release_table(frame, plan, columns)
     if column is not None or keep:
         raise InputError("column and keep are for tables: these values are one column already")
-    kept = _kept(values, secret, plan, others)
+    kept = _kept(values, frame, secret, plan, others)
     if frame is not None:
         return release_series(frame, plan, kept)
     if plan.theta is None:
@@ -130,10 +128,10 @@ def _release_table(frame: Any, plan: Plan, columns: Columns) -> Any:
     )
 
 
-def _kept(values: Any, secrets: Any, plan: Plan, others: str) -> Any:
+def _kept(values: Any, column: Any, secrets: Any, plan: Plan, others: str) -> Any:
     answer = plan.calibration.answer
     if answer is not None:
-        require_one_number(answer, 1 if np.ndim(values) == 0 else len(values))
+        require_one_number(answer, len(values) if getattr(values, "shape", True) and hasattr(values, "__len__") else 1)
     if secrets is None:
         if answer is not None and answer.is_of_rows and others != "release":
             raise InputError(
@@ -149,4 +147,6 @@ def _kept(values: Any, secrets: Any, plan: Plan, others: str) -> Any:
     listed = secrets.tolist() if hasattr(secrets, "tolist") else list(secrets)
     if len(listed) != len(values):
         raise InputError(f"secret must have one entry per value, got {len(listed)} for {len(values)} values")
+    if column is not None:
+        refuse_telling_index(column, None if answer is None else answer.secret[0], listed)
     return protected_rows(listed, plan.calibration, others)

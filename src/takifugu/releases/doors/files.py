@@ -153,7 +153,7 @@ class _Reader:
 
     def _needed(self, columns: Columns) -> list[str]:
         # Where missing values are refused, `numbers` and `protected` do that as they come, without another pass.
-        names = [columns.column, columns.secret] if self._table.reading.missing == "drop" else []
+        names = [*columns.answer, columns.secret] if self._table.reading.missing == "drop" else []
         return [name for name in names if name is not None]
 
 

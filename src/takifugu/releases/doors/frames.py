@@ -7,7 +7,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.releases.binding import Columns
-from takifugu.releases.kept import Telling, harmless
+from takifugu.releases.kept import Telling, harmless, tells
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import protected_rows
 from takifugu.tables.table import plain
@@ -27,17 +27,16 @@ def as_frame(values: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[
 
 
 def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any) -> Any:
-    """The column with noise, of the same library and name."""
-
+    """The column as it is published, of the same library and name."""
     rows = column if kept is None else column.filter(kept.tolist())
     if plan.theta is None:
         (drawn,) = plan.drawn_rows(charged(plan.checked_rows([values_of(rows)], [rows.name]), plan))
-        series = nw.new_series(named(rows.name, plan), drawn.tolist(), backend=rows.implementation)
+        series = _from_list(named(rows.name, plan), drawn, rows.implementation)
     else:
         series = _series(named(rows.name, plan), publish(numbers(rows), plan), plan, rows.implementation)
     made = series.to_native()
     if rows.implementation.is_pandas_like():
-        made.index = rows.to_native().index  # row labels are part of the table, not of the answer
+        made.index = rows.to_native().index  # row labels are part of the table; `refuse_telling_index` saw them
     return made
 
 
@@ -69,19 +68,22 @@ def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.D
     """The rows that may be published, or an error."""
     if columns.secret is None:
         return frame
-    _refuse_telling_index(frame, columns.secret)
+    refuse_telling_index(frame, columns.secret, frame[columns.secret].to_list())
     kept = protected_rows(frame[columns.secret].to_list(), plan.calibration, columns.others)
     return frame if kept is None else frame.filter(kept.tolist())
 
 
-def _refuse_telling_index(frame: "nw.DataFrame[Any]", secret: str) -> None:
-    """A pandas table hands over its index too, which must not be the column of secrets again."""
-    if not frame.implementation.is_pandas_like() or not len(frame):
+def refuse_telling_index(rows: Any, secret: str | None, secrets: list[Any]) -> None:
+    """A pandas column or table hands over its index too, which must not say again what the secrets are."""
+    if not rows.implementation.is_pandas_like() or not len(rows):
         return
-    index = frame.to_native().index
-    if secret in index.names or list(index) == frame[secret].to_list():
+    index = rows.to_native().index
+    if type(index).__name__ == "RangeIndex" and index.name is None:
+        return
+    levels = (index.get_level_values(level).tolist() for level in range(index.nlevels))
+    if (secret is not None and secret in index.names) or any(tells(level, secrets) for level in levels):
         raise InputError(
-            f"the index of the table holds the secret {secret!r} and would be published: reset_index(drop=True)"
+            "the index of the table tells the secret of each row and would be published: reset_index(drop=True)"
         )
 
 
@@ -121,7 +123,9 @@ def _series(name: str, values: Array, plan: Plan, backend: Any) -> "nw.Series[An
 def _without_traces(native: Any) -> Any:
     """PyArrow and pandas carry notes of the writer along: they may name columns that were left behind."""
     if hasattr(native, "replace_schema_metadata"):
-        native = native.replace_schema_metadata(None)
+        import pyarrow as pa
+
+        native = native.cast(pa.schema([field.remove_metadata() for field in native.schema]))
     attributes = getattr(native, "attrs", None)
     if isinstance(attributes, dict):
         attributes.clear()
@@ -169,13 +173,19 @@ def values_of(column: "nw.Series[Any]") -> Any:
 
 def assembled_rows(frame: "nw.DataFrame[Any]", made: list[Any], plan: Plan, columns: Columns) -> Any:
     """The table that leaves: the drawn columns in their places, and the kept ones."""
+    series = [_from_list(name, values, frame.implementation) for name, values in zip(columns.answer, made, strict=True)]
+    return _leaving(frame, series, plan, columns)
+
+
+def _from_list(name: str, values: Any, backend: Any) -> "nw.Series[Any]":
+    """A column of values from a channel's list, of one type however few rows a batch of a file has."""
     import narwhals as nw
 
-    series = [
-        nw.new_series(name, values.tolist(), backend=frame.implementation)
-        for name, values in zip(columns.answer, made, strict=True)
-    ]
-    return _leaving(frame, series, plan, columns)
+    dtype: Any = {"b": nw.Boolean, "i": nw.Int64, "f": nw.Float64}.get(values.dtype.kind)
+    listed = values.tolist()
+    if dtype is None and not backend.is_pandas_like():  # labels: only pandas has columns of several types
+        dtype, listed = nw.String, [str(value) for value in listed]
+    return nw.new_series(name, listed, dtype, backend=backend)
 
 
 def numbers(column: "nw.Series[Any]") -> Array:
