@@ -128,11 +128,18 @@ class Ledger:
         return AnswerDigest(self._file.read().salt)
 
     def loss(self, calibration: Calibration) -> float:
-        """The exact divergence of all releases so far, for the worst belief and pair; 0 before the first."""
+        """The exact divergence of all releases so far, for the worst belief and pair; 0 before the first.
+
+        Of an answer that was published from a finite list the ledger knows the promise alone, and that is told.
+        """
         return self._loss_at(calibration, extra=None)
 
     def loss_after(self, calibration: Calibration, *, theta: float | None = None) -> float:
         """What `loss` would be after one more release, with the calibration's noise or with `theta`."""
+        if not isinstance(calibration.channel, GaussianNoise):
+            if theta is not None:
+                raise InputError("theta is for noise, and this channel publishes from a list: leave it out")
+            return self._loss_at(calibration, extra=math.inf)
         return self._loss_at(calibration, extra=calibration.theta if theta is None else theta)
 
     def charge(
@@ -209,6 +216,10 @@ class Ledger:
         if opening["protection"] != protection(calibration, salt=contents.salt):
             raise CompositionError(_OTHER_PROTECTION.format(records=self.records))
         account = _account(opening, contents.entries)
+        if account.is_finite:
+            if account.releases and extra is None:  # losses grow with the order, so the promise covers those below
+                return account.epsilon if calibration.alpha <= account.alpha else math.inf
+            return math.inf if account.releases else 0.0 if extra is None else _worst_loss(calibration, theta=extra)
         spent = account.spent + (0 if extra is None else share(extra, budget=account.theta))
         theta = effective_theta(spent, budget=account.theta)
         return 0.0 if math.isinf(theta) else _worst_loss(calibration, theta=theta)
@@ -221,7 +232,9 @@ _OTHER_PROTECTION = (
 
 
 def _worst_loss(calibration: Calibration, *, theta: float) -> float:
-    return worst(calibration.problem, GaussianNoise(theta), alpha=calibration.alpha).loss
+    finite = math.isinf(theta) and not isinstance(calibration.channel, GaussianNoise)
+    channel = calibration.channel if finite else GaussianNoise(theta)
+    return worst(calibration.problem, channel, alpha=calibration.alpha).loss
 
 
 def _refuse_other_names(records: str, answer: str, entries: tuple[dict[str, Any], ...]) -> None:
