@@ -247,12 +247,23 @@ class Calibration:
         )
         if isinstance(found.channel, GaussianNoise) != isinstance(problem.laws(0)[0], Mixture):
             raise InputError("the channel is not of the kind that the laws need")
-        for key in ("theta", "variance", "error", "alpha", "epsilon"):
-            if content[key] != found._plain(key):
-                raise InputError(f"{key!r} is not that of the calibration it stands in: the file was changed")
-        if content["worst_pair"] != [form.plain(secret) for secret in found.worst_pair]:
-            raise InputError("'worst_pair' is not that of the calibration it stands in: the file was changed")
+        found._require_figures(content)
         return found
+
+    def _require_figures(self, content: dict[str, Any]) -> None:
+        """Refuse a file whose figures for readers are not those of what stands in it."""
+        every = None if self.pairs.is_every else [list(map(form.plain, pair)) for pair in self.pairs]
+        right = {key: content[key] == self._plain(key) for key in ("theta", "variance", "alpha", "epsilon")}
+        error = self._plain("error")  # a sum, whose last bit depends on the machine
+        given = None if content["error"] is None else form.number(content["error"], "'error'", least=0)
+        right["error"] = error == given or (
+            None not in (error, given) and math.isclose(error, given, rel_tol=1e-9, abs_tol=1e-300)  # type: ignore[arg-type]
+        )
+        right["worst_pair"] = content["worst_pair"] == [form.plain(secret) for secret in self.worst_pair]
+        right["pairs"] = content["pairs"] == every
+        for key, is_right in right.items():
+            if not is_right:
+                raise InputError(f"{key!r} is not that of the calibration it stands in: the file was changed")
 
     def _plain(self, key: str) -> float | None:
         """A figure for a file; None where there is none, and for what is infinite."""
@@ -273,10 +284,11 @@ class Calibration:
             raise InputError(f"{os.fspath(path)!r} cannot be used: {error}") from None
 
 
+FOR_READERS = ("theta", "variance", "error", "alpha", "epsilon", "worst_pair", "pairs", "losses")
 _KEYS = (
     *("format", "version", "mechanism", "options", "guarantee", "channel", "problem", "place"),
     *("evidence", "lower_bound", "optimality"),
-    *("theta", "variance", "error", "alpha", "epsilon", "worst_pair", "pairs", "losses"),
+    *FOR_READERS,
 )
 
 
@@ -357,18 +369,25 @@ def _checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> F
 
     The bound promises it; the exact divergence makes sure, rounding and other people's code included.
     """
+    if not isinstance(found, Found):
+        raise CalibrationError(f"{rule.name!r} gave a {type(found).__name__} where a Found with a channel is needed")
+    promised = rule.promise(asked)
+    if isinstance(promised, Renyi):
+        asked = promised  # what the calibration will say is what is checked
     if isinstance(found.channel, FiniteChannel) and not isinstance(problem.laws(0)[0], Mixture):
-        if not isinstance(rule, Optimal) and not Optimal(keep=None).is_kept(problem, asked, found.channel):
+        if type(rule) is Optimal:  # it proves what it returns; a subclass may have changed that
+            return found
+        if not isinstance(promised, Renyi) or not Optimal(keep=None).is_kept(problem, asked, found.channel):
             raise CalibrationError(
-                f"{rule.name!r} gave a channel that is not proved to keep {asked}: release nothing through it"
+                f"{rule.name!r} gave a channel that is not proved to keep {promised}: release nothing through it"
             )
-        return found  # `Optimal` proves what it returns
+        return Found(found.channel)  # its word on the place, and on what is best, is not taken
     if not isinstance(found.channel, GaussianNoise):
         raise CalibrationError(f"{rule.name!r} gave a {type(found.channel).__name__}, which is no channel known here")
-    if not isinstance(rule.promise(asked), Renyi):
+    if not isinstance(promised, Renyi):
         return found
     channel, place = found.channel, found.place
-    if not isinstance(rule, Exact):
+    if type(rule) is not Exact:
         needed = Exact().needed(problem, alpha=asked.alpha, epsilon=asked.epsilon, floor=channel.variance)
         place = needed.place  # a bound knows which pair it asks most for, not which loses most
         if place is not None:
@@ -421,7 +440,12 @@ def sweep(
 
 def _json(value: Any) -> Any:
     """An option as JSON has it: lists for tuples."""
-    return [_json(part) for part in value] if isinstance(value, tuple) else form.plain(value)
+    if isinstance(value, tuple):
+        return [_json(part) for part in value]
+    value = form.plain(value)
+    if value is not None and not isinstance(value, str | int | float | bool):
+        raise InputError(f"an option of the mechanism is a {type(value).__name__}, which has no form in a file")
+    return value
 
 
 def _several(values: Any) -> list[Any]:
