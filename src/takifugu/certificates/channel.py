@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from takifugu.calibration import Calibration
+from takifugu.calibration import FOR_READERS, Calibration
 from takifugu.certificates import version_1
 from takifugu.channels.finite import FiniteChannel
 from takifugu.divergences.proved.balls import Enclosure
@@ -77,7 +77,10 @@ class ChannelCertificate:
     @property
     def sha256(self) -> str:
         """The digest of the canonical content. The nonce in it keeps the priors from being guessed from it."""
-        return hashlib.sha256(strict_json.canonical(self._content())).hexdigest()
+        content = self._content()
+        # Figures for readers follow from the rest, and their last bit may depend on the machine.
+        content["calibration"] = {k: v for k, v in content["calibration"].items() if k not in FOR_READERS}
+        return hashlib.sha256(strict_json.canonical(content)).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
         """The content as plain values for JSON, and its digest; no float loses a bit."""
@@ -86,6 +89,7 @@ class ChannelCertificate:
     @classmethod
     def from_dict(cls, data: Any) -> "ChannelCertificate":
         """What `to_dict` wrote, every field checked; an `InputError` names the one that is wrong."""
+        form.header(data, version_1.FORMAT, (VERSION,), "a certificate of a finite channel")
         content = form.fields(data, _KEYS, "the certificate")
         calibration = Calibration.from_dict(content["calibration"])
         places = list(calibration.problem.places())
@@ -161,6 +165,7 @@ class RedactedChannel:
     def from_dict(cls, data: Any) -> "RedactedChannel":
         """What `to_dict` wrote."""
         keys = ("guarantee", "channel", "mechanism", "software", "certificate_sha256")
+        form.header(data, version_1.REDACTED, (VERSION,), "a redacted certificate of a finite channel")
         content = form.fields(data, ("format", "version", *keys), "the redacted certificate")
         documents.guarantee_from(content["guarantee"])
         documents.channel_from(content["channel"])
@@ -174,6 +179,7 @@ def prove(calibration: Calibration, software: tuple[tuple[str, str], ...], nonce
     """The certificate of a finite channel, once everything in it is proved."""
     _require_kept(calibration)
     _require_best(calibration)
+    _require_evidence(calibration)
     version_1.require_provable(len(calibration.pairs), len(calibration.beliefs))
     losses = tuple(_with_room(enclosure) for enclosure in _enclosures(calibration))
     return ChannelCertificate(calibration, losses, software, nonce)
@@ -183,6 +189,7 @@ def reprove(certificate: ChannelCertificate) -> None:
     """Prove a certificate again from its priors alone."""
     _require_kept(certificate.calibration)
     _require_best(certificate.calibration)
+    _require_evidence(certificate.calibration)
     for place, stated, found in zip(
         certificate.calibration.problem.places(),
         certificate.losses,
@@ -232,6 +239,15 @@ def _require_best(calibration: Calibration) -> None:
     proved = lower_bound(program, calibration.optimality)
     if not proved >= stated * (1 - _ROOM):
         raise CertificationError(f"that no channel loses less than {stated!r} is not proved: the bound is {proved!r}")
+
+
+def _require_evidence(calibration: Calibration) -> None:
+    """That the channel withstands the draws it is said to withstand: drawn again, as evidence and no proof."""
+    evidence, guarantee = calibration.evidence, calibration.guarantee
+    if evidence is None or not isinstance(guarantee, Renyi):
+        return
+    if not evidence.holds(calibration.problem, calibration.channel, guarantee):
+        raise CertificationError("the channel does not withstand the draws that are given as evidence, drawn again")
 
 
 def _rule(calibration: Calibration) -> Optimal:
