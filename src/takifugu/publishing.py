@@ -77,6 +77,7 @@ def calibrated(
     other: Any = None,
     reading: Reading | None = None,
     seed: int = 0,
+    keep_shares: str | None = "marginal",
     step: Step = lambda what: None,
     **options: Any,
 ) -> Calibration:
@@ -100,6 +101,7 @@ def calibrated(
         confidence=confidence,
         pairs=pairs,
         seed=seed,
+        keep=keep_shares,  # `keep` of publish are columns
         **options,
     )
 

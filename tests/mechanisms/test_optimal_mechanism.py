@@ -43,7 +43,9 @@ def is_kept(channel, laws, guarantee):
         for b in laws:
             p, q = published(channel, laws[a]), published(channel, laws[b])
             odds = guarantee.most_odds
-            if odds is not None and any(x > Fraction(odds) * (1 + Fraction(1, 2**50)) * y for x, y in zip(p, q)):
+            if odds is not None and any(
+                x > Fraction(odds) * (1 + Fraction(1, 2**50)) * y for x, y in zip(p, q, strict=True)
+            ):
                 return False
             if math.isfinite(guarantee.alpha):
                 with mp.workdps(60):
@@ -211,7 +213,7 @@ def test_lists_that_are_odd():
     with pytest.raises(InputError, match="look alike"):
         tk.calibrate({"a": tk.Finite([1, 2], [1, 1]), "b": tk.Finite(["1", "2"], [1, 1])}, odds=2)
     many = tk.Finite(range(100_000), np.ones(100_000))
-    with pytest.raises(InputError, match="100,000 distinct values.*coarser domain"):
+    with pytest.raises(InputError, match=r"100,000 distinct values.*coarser domain"):
         tk.calibrate({"a": many, "b": many}, odds=2)
 
 

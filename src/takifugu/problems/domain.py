@@ -76,6 +76,8 @@ class Choices:
             raise InputError(
                 f"column {column!r} holds something else than numbers, and its domain is numbers"
             ) from None
+        if numbers.ndim != 1:
+            raise InputError(f"column {column!r} must be one list of numbers, got an array of shape {numbers.shape}")
         if np.isnan(numbers).any():
             raise InputError(f"column {column!r} has missing values: drop or fill those rows before publishing")
         points = np.array(self.values, dtype=np.float64)
