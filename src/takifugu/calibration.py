@@ -439,24 +439,31 @@ def _checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> F
 
     The bound promises it; the exact divergence makes sure, rounding and other people's code included.
     """
-    if isinstance(found.channel, FiniteChannel) and not isinstance(problem.laws(0)[0], Mixture):
-        if not isinstance(rule, Optimal) and not Optimal(keep=None).is_kept(problem, asked, found.channel):
-            raise CalibrationError(
-                f"{rule.name!r} gave a channel that is not proved to keep {asked}: release nothing through it"
-            )
-        return found  # `Optimal` proves what it returns
-    if isinstance(found.channel, GaussianVector) and isinstance(problem.laws(0)[0], VectorMixture):
-        if not isinstance(rule, Shaped) and not is_proved(problem, asked, found.channel):
-            raise CalibrationError(
-                f"{rule.name!r} gave noise that is not proved to keep {asked}: release nothing through it"
-            )
-        return found  # `Shaped` proves what it returns
+    if not isinstance(found, Found):
+        raise CalibrationError(f"{rule.name!r} gave a {type(found).__name__} where a Found with a channel is needed")
+    promised = rule.promise(asked)
+    if isinstance(promised, Renyi):
+        asked = promised  # what the calibration will say is what is checked
+    law = problem.laws(0)[0]
+    if type(rule) in (Optimal, Shaped):  # these prove what they return; a subclass may have changed that
+        return found
+    kept = None
+    if isinstance(found.channel, FiniteChannel) and isinstance(law, Finite):
+        kept = isinstance(promised, Renyi) and Optimal(keep=None).is_kept(problem, asked, found.channel)
+    elif isinstance(found.channel, GaussianVector) and isinstance(law, VectorMixture):
+        kept = isinstance(promised, Renyi) and is_proved(problem, asked, found.channel)
+    if kept is False:
+        raise CalibrationError(
+            f"{rule.name!r} gave a channel that is not proved to keep {promised}: release nothing through it"
+        )
+    if kept:
+        return Found(found.channel)  # its word on the place, and on what is best, is not taken
     if not isinstance(found.channel, GaussianNoise):
         raise CalibrationError(f"{rule.name!r} gave a {type(found.channel).__name__}, which is no channel known here")
-    if not isinstance(rule.promise(asked), Renyi):
+    if not isinstance(promised, Renyi):
         return found
     channel, place = found.channel, found.place
-    if not isinstance(rule, Exact):
+    if type(rule) is not Exact:
         needed = Exact().needed(problem, alpha=asked.alpha, epsilon=asked.epsilon, floor=channel.variance)
         place = needed.place  # a bound knows which pair it asks most for, not which loses most
         if place is not None:
@@ -511,7 +518,12 @@ def sweep(
 
 def _json(value: Any) -> Any:
     """An option as JSON has it: lists for tuples."""
-    return [_json(part) for part in value] if isinstance(value, tuple) else form.plain(value)
+    if isinstance(value, tuple):
+        return [_json(part) for part in value]
+    value = form.plain(value)
+    if value is not None and not isinstance(value, str | int | float | bool):
+        raise InputError(f"an option of the mechanism is a {type(value).__name__}, which has no form in a file")
+    return value
 
 
 def _several(values: Any) -> list[Any]:

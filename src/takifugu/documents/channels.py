@@ -42,7 +42,7 @@ def channel_from(value: Any) -> Channel:
         rows = form.items(content["counts"], "channel.counts", least=len(inputs), most=len(inputs))
         counts = [
             [
-                form.index(c, "channel.counts", below=1 << 62)
+                form.index(c, "channel.counts", below=(1 << 62) + 1)
                 for c in form.items(row, "channel.counts", most=len(outputs))
             ]
             for row in rows

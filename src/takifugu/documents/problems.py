@@ -146,24 +146,31 @@ def _answer_to(answer: Answer) -> dict[str, Any]:
         "known": list(answer.known),
         "domain": _domain_to(answer.domain),
         "step": answer.step,
+        "is_read": answer.is_read,
     }
 
 
 def _answer_from(value: Any) -> Answer:
-    content = form.fields(value, ("query", "columns", "secret", "known", "domain", "step"), "'answer'")
+    content = form.fields(value, ("query", "columns", "secret", "known", "domain", "step", "is_read"), "'answer'")
     columns, secret, known = (
         tuple(form.text(name, f"answer.{key}") for name in form.items(content[key], f"answer.{key}", most=1_000))
         for key in ("columns", "secret", "known")
     )
     if not columns or not secret:
         raise InputError("'answer' must name its columns and its secret")
+    domain = _domain_from(content["domain"])
+    if isinstance(domain, tuple) and len(domain) != len(columns):
+        raise InputError("answer.domain must have one list for each of the answer's columns")
+    if not isinstance(content["is_read"], bool):
+        raise InputError("answer.is_read must be true or false")
     return Answer(
         form.mechanism(content["query"]),
         columns,
         secret,
         known,
-        _domain_from(content["domain"]),
+        domain,
         form.number(content["step"], "answer.step", least=0),
+        content["is_read"],
     )
 
 
@@ -202,7 +209,7 @@ def _domain_from(value: Any) -> Any:
                 for v in form.items(one["values"], "answer.domain", least=1, most=100_000)
             ),
             other=None if one["other"] is None else value_from(one["other"], "answer.domain.other"),
-            is_read=one["is_read"] is True,
+            is_read=one["is_read"] is not False,
         )
         for one in (
             form.fields(column, ("values", "other", "is_read"), "answer.domain.columns")

@@ -65,7 +65,11 @@ class Confidence:
         """Draw again, and see whether the channel keeps the promise for every draw."""
         if isinstance(channel, GaussianNoise) and _is_of_means(problem):
             return self._holds_for_means(problem, channel, asked)
-        laws = joint_draws(posterior(problem), problem.pairs.secrets, self.draws, self.seed)
+        rests_on = posterior(problem)
+        width = len(channel.inputs) if isinstance(channel, FiniteChannel) else len(_points(problem))
+        if any(len(part) != width for belief in rests_on for counted in belief.values() for part in counted):
+            return False  # counts of another list: nothing can be drawn from them
+        laws = joint_draws(rests_on, problem.pairs.secrets, self.draws, self.seed)
         return _withstands(problem, channel, asked, laws)
 
     def _holds_for_means(self, problem: Problem, channel: GaussianNoise, asked: Renyi) -> bool:

@@ -149,7 +149,9 @@ class Raw:
         if reading is not None:
             findings.extend(about_lattice(self.column, reading, *_all(subsets), bounded=self.bounds is not None))
             lattice = reading.lattice
-            answer = Answer("raw", (self.column,), (secret,), domain=lattice, step=lattice.step)
+            answer = Answer(
+                "raw", (self.column,), (secret,), domain=lattice, step=lattice.step, is_read=self.bounds is None
+            )
             return self._on_lattice(lattice, subsets, findings, rows, answer)
         step = _step(subsets)
         if self.prior in (None, "mixture"):

@@ -71,7 +71,7 @@ class Row:
         self.columns = columns
         self.loss = loss
         others = other if isinstance(other, Mapping) else dict.fromkeys(columns, other)
-        self.domain = {name: Choices(tuple(values), others.get(name)) for name, values in (domain or {}).items()}
+        self.domain = {name: _given(name, values, others.get(name)) for name, values in (domain or {}).items()}
 
     def __repr__(self) -> str:
         """The columns."""
@@ -144,6 +144,12 @@ class Row:
             * column_loss(None, column, column, mass, relative=True)
             for name, column in zip(self.columns, zip(*rows, strict=True), strict=True)
         )
+
+
+def _given(name: str, values: Any, other: Any) -> Choices:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError(f"the domain of {name!r} must be a list of values, got one {type(values).__name__}")
+    return Choices(tuple(values), other)
 
 
 class _Lines:

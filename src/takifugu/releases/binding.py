@@ -13,7 +13,9 @@ import numpy as np
 from takifugu._nearest import suggestion
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.errors import InputError
+from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
 from takifugu.problems.answer import Answer
@@ -63,6 +65,8 @@ def bound_columns(
     """The columns that the calibration is for, once what was asked for agrees with it and the table has them."""
     if isinstance(keep, str):
         raise InputError(f"keep must be a list of columns, got the text {keep!r}")
+    if secret is not None and not isinstance(secret, str):
+        raise InputError("for a table, secret is the name of the column of secrets, not the secrets themselves")
     answer = calibration.answer
     if answer is None:
         columns = _by_hand(available, column, secret, others)
@@ -70,8 +74,12 @@ def bound_columns(
         require_of_rows(answer)
         _require_same("column", column, answer.columns)
         _require_same("secret", secret, answer.secret)
-        columns = answer.columns, answer.secret if others != "release" or secret else ()
+        # Where nobody is left out the secrets are not needed; if they are there, kept columns are held against them.
+        looked = others != "release" or secret or all(name in available for name in answer.secret)
+        columns = answer.columns, answer.secret if looked else ()
     found = Columns(*columns, tuple(keep), others)
+    if len(found.answer) > 1 and isinstance(calibration.channel, GaussianNoise):
+        raise InputError("noise of one standard deviation is for one column, and several were named: publish one")
     for name in found.read:
         if name not in available and (name not in found.secret or others != "release"):
             raise InputError(
@@ -135,6 +143,22 @@ def require_one_number(answer: Answer, count: int) -> None:
         raise InputError(
             f"this calibration is for {answer.words}: one number about one group whose secret is hidden, and {count} "
             f"values were given. Publishing the numbers of several groups tells which is whose"
+        )
+
+
+def require_within(values: Array, answer: Answer) -> None:
+    """Refuse values beyond a lattice whose ends were read from data: public bounds would clip them, these only hid it.
+
+    The laws know of none that was clipped, so a table that has some is another one, and its laws are others.
+    """
+    if not answer.is_read or not isinstance(answer.domain, Lattice):
+        return
+    beyond = answer.domain.beyond(values)
+    if beyond:
+        raise InputError(
+            f"{beyond:,} of {values.size:,} values lie beyond the bounds that were read from the table of this "
+            f"calibration: this is another column or file, or the table has changed. Nothing was released; calibrate "
+            f"with this table, or give Raw public bounds"
         )
 
 

@@ -75,7 +75,7 @@ class Optimal(Mechanism):
         if self.keep not in ("marginal", "mean", None):
             raise InputError(f'keep must be "marginal", "mean" or None, got {self.keep!r}')
         try:
-            object.__setattr__(self, "forbidden", tuple((a, b) for a, b in self.forbidden))
+            object.__setattr__(self, "forbidden", tuple((_frozen(a), _frozen(b)) for a, b in self.forbidden))
         except (TypeError, ValueError):
             raise InputError("forbidden must be a list of pairs: the true value, and what it must not become") from None
 
@@ -252,6 +252,11 @@ def _forbidden(moves: tuple[tuple[Any, Any], ...], values: tuple[Value, ...]) ->
                 raise InputError(f"forbidden names {value!r}, which is not among the values of the laws")
         mask[place[key(move[0])], place[key(move[1])]] = True
     return mask
+
+
+def _frozen(value: Any) -> Any:
+    """A row that came as a list, as from a file, as the tuple that it is."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _frozen_matrix(loss: Any) -> tuple[tuple[float, ...], ...]:

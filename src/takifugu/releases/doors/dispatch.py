@@ -10,7 +10,7 @@ import numpy.typing as npt
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
-from takifugu.releases.doors.frames import as_frame, publish, release_frame, release_series
+from takifugu.releases.doors.frames import as_frame, publish, refuse_telling_index, release_frame, release_series
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
@@ -102,7 +102,7 @@ def release(
         return _release_table(frame, plan, columns)
     if column is not None or keep:
         raise InputError("column and keep are for tables: these values are one column already")
-    kept = _kept(values, secret, plan, others)
+    kept = _kept(values, frame, secret, plan, others)
     if frame is not None:
         return release_series(frame, plan, kept)
     rows = values
@@ -139,7 +139,7 @@ def _release_table(frame: Any, plan: Plan, columns: Columns) -> Any:
     )
 
 
-def _kept(values: Any, secrets: Any, plan: Plan, others: str) -> Any:
+def _kept(values: Any, column: Any, secrets: Any, plan: Plan, others: str) -> Any:
     answer = plan.calibration.answer
     if answer is not None and plan.theta is not None:
         require_one_number(answer, 1 if np.ndim(values) == 0 else len(values))
@@ -158,4 +158,6 @@ def _kept(values: Any, secrets: Any, plan: Plan, others: str) -> Any:
     listed = secrets.tolist() if hasattr(secrets, "tolist") else list(secrets)
     if len(listed) != len(values):
         raise InputError(f"secret must have one entry per value, got {len(listed)} for {len(values)} values")
+    if column is not None:
+        refuse_telling_index(column, None if answer is None else answer.secret[0], listed)
     return protected_rows(listed, plan.calibration, others)

@@ -8,7 +8,7 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.queries.several import named as named_secret
 from takifugu.releases.binding import Columns
-from takifugu.releases.kept import Telling, harmless
+from takifugu.releases.kept import Telling, harmless, tells
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import protected_rows
 from takifugu.tables.table import plain
@@ -94,7 +94,7 @@ def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.D
     """The rows that may be published, or an error."""
     kept: Any = None
     for name in columns.secret:
-        _refuse_telling_index(frame, name)
+        refuse_telling_index(frame, name, frame[name].to_list())
         secrets: Any = frame[name]
         if len(columns.secret) > 1:  # told apart by their column, as the priors name them
             secrets = [secret if secret is None else named_secret(name, plain(secret)) for secret in secrets.to_list()]
@@ -104,29 +104,38 @@ def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.D
     return frame if kept is None else frame.filter(kept.tolist())
 
 
-def _refuse_telling_index(frame: "nw.DataFrame[Any]", secret: str) -> None:
-    """A pandas table hands over its index too, which must not be the column of secrets again."""
-    if not frame.implementation.is_pandas_like() or not len(frame):
+def refuse_telling_index(rows: Any, secret: str | None, secrets: list[Any]) -> None:
+    """A pandas column or table hands over its index too, which must not say again what the secrets are."""
+    if not rows.implementation.is_pandas_like() or not len(rows):
         return
-    index = frame.to_native().index
-    if secret in index.names or list(index) == frame[secret].to_list():
+    index = rows.to_native().index
+    if type(index).__name__ == "RangeIndex" and index.name is None:
+        return
+    levels = (index.get_level_values(level).tolist() for level in range(index.nlevels))
+    if (secret is not None and secret in index.names) or any(tells(level, secrets) for level in levels):
         raise InputError(
-            f"the index of the table holds the secret {secret!r} and would be published: reset_index(drop=True)"
+            "the index of the table tells the secret of each row and would be published: reset_index(drop=True)"
         )
 
 
 def look(telling: Telling, rows: "nw.DataFrame[Any]", columns: Columns) -> None:
     """Show a batch of rows to the watch over kept columns."""
     if columns.secret and columns.keep:
-        secrets = list(zip(*(rows[name].to_list() for name in columns.secret), strict=True))
+        secrets: list[Any] = rows[columns.secret[0]].to_list()
+        if len(columns.secret) > 1:
+            secrets = list(zip(*(rows[name].to_list() for name in columns.secret), strict=True))
         telling.look(secrets, {name: rows[name].to_list() for name in columns.keep})
 
 
 def _series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]":
     import narwhals as nw
 
-    if plan.drawing.takes_labels:  # of whatever type the library makes of them
-        return nw.new_series(name, values.tolist(), backend=backend)
+    if plan.drawing.takes_labels:  # of one type, however few rows a batch of a file has
+        dtype: Any = {"b": nw.Boolean, "i": nw.Int64, "f": nw.Float64}.get(values.dtype.kind)
+        listed = values.tolist()
+        if dtype is None and not backend.is_pandas_like():  # only pandas has columns of several types
+            dtype, listed = nw.String, [str(value) for value in listed]
+        return nw.new_series(name, listed, dtype, backend=backend)
     if plan.drawing.is_whole:  # beyond the range of whole numbers the nearest end of it stands
         values = values.clip(-(2.0**63), 2.0**63 - 1024).astype(np.int64)
     return nw.new_series(name, values, nw.Int64 if plan.drawing.is_whole else nw.Float64, backend=backend)
@@ -135,7 +144,9 @@ def _series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]
 def _without_traces(native: Any) -> Any:
     """PyArrow and pandas carry notes of the writer along: they may name columns that were left behind."""
     if hasattr(native, "replace_schema_metadata"):
-        native = native.replace_schema_metadata(None)
+        import pyarrow as pa
+
+        native = native.cast(pa.schema([field.remove_metadata() for field in native.schema]))
     attributes = getattr(native, "attrs", None)
     if isinstance(attributes, dict):
         attributes.clear()

@@ -13,7 +13,7 @@ from takifugu.channels.gaussian.grid import Grid, default_granularity
 from takifugu.channels.gaussian.sampler import checked, rounded_gaussian
 from takifugu.errors import BudgetError, InputError
 from takifugu.laws.lattice import Lattice
-from takifugu.releases.binding import require_seen
+from takifugu.releases.binding import require_seen, require_within
 from takifugu.releases.drawing.base import AS_THEY_ARE, Drawing, refuse
 
 
@@ -80,6 +80,7 @@ class Numbers(Drawing):
             )
         answer = self.calibration.answer
         if answer is not None and isinstance(answer.domain, Lattice):
+            require_within(ready, answer)
             ready = answer.domain.snap(ready)  # what lies below the step or beyond the bounds is no part of the answer
         require_seen(ready, self.calibration)
         return ready
@@ -87,7 +88,7 @@ class Numbers(Drawing):
     def draw(self, ready: Array, source: BitSource) -> list[Any]:
         """See `Drawing.draw`."""
         answer = self.calibration.answer
-        if self.theta == 0 and answer is not None and answer.step > 0:
+        if self.theta == 0 and answer is not None and answer.domain is None and answer.step > 0:
             # Digits below the step of the data are no part of the answer: they were never calibrated.
             ready = np.rint(ready / answer.step) * answer.step
         y = rounded_gaussian(ready, theta=self.theta, granularity=self.grid, source=source)
