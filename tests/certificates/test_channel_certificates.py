@@ -219,7 +219,7 @@ def mutated(rng, content):
 @pytest.mark.parametrize("which", list(CALIBRATIONS))
 def test_damaged_files_are_refused_in_a_sentence_or_true(tmp_path, which):
     rng, honest = random.Random(which), tk.certify(CALIBRATIONS[which]).to_dict()
-    path, refusals = tmp_path / "c.json", 0
+    path, told = tmp_path / "c.json", []
     for _ in range(150):
         content = mutated(rng, copy.deepcopy(honest))
         try:

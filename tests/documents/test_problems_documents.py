@@ -284,7 +284,7 @@ def places(value, path=()):
 def test_damaged_calibrations_are_refused_in_a_sentence_or_usable(which):
     honest = through_json(CALIBRATIONS[which].to_dict())
     spots = [path for path in places(honest) if path]
-    rng, refused = random.Random(which), 0
+    rng, told = random.Random(which), []
     for _ in range(150):
         content = copy.deepcopy(honest)
         path = rng.choice(spots)
