@@ -297,7 +297,8 @@ def test_damaged_calibrations_are_refused_in_a_sentence_or_usable(which):
         try:
             tk.Calibration.from_dict(content)
         except InputError as error:
-            assert str(error)
-            assert "\n" not in str(error)
+            sentence = str(error)
+            assert sentence
+            assert "\n" not in sentence
             refused += 1
     assert refused > 60

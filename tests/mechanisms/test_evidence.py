@@ -125,7 +125,7 @@ def test_few_rows_lie_far_from_the_truth():
     near, far = sampling_distances(tk.calibrate(few, odds=9).problem)
     assert 0 < near < far < 1
     scarce = fitted(sample(0, rows=(400, 3)), tk.Row("x", domain=range(6)))
-    with pytest.raises(InputError, match="only 3 rows.*confidence"):
+    with pytest.raises(InputError, match=r"only 3 rows.*confidence"):
         tk.calibrate(scarce, odds=9)
 
 

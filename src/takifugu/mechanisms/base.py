@@ -16,7 +16,6 @@ from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.problems.pairs import Pairs
 from takifugu.problems.problem import Place, Problem
 
-
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")  # of a mechanism: it stands in files and on the command line
 
 
