@@ -206,10 +206,19 @@ class Calibration(Plotted):
         A release asks this, since a calibration may come from a file that somebody has changed. The place closest to
         the limit is decided in ball arithmetic, the others in floats; for a proof of all see `takifugu.certify`.
         """
+        if self.evidence is not None and not (
+            isinstance(self.guarantee, Renyi) and self.evidence.holds(self.problem, self.channel, self.guarantee)
+        ):
+            return False
         if isinstance(self.channel, FiniteChannel):
             return isinstance(self.guarantee, Renyi) and self._rule.is_kept(self.problem, self.guarantee, self.channel)
         if isinstance(self.channel, GaussianVector):
             return is_proved(self.problem, self.guarantee, self.channel)
+        return self._noise_is_enough()
+
+    def _noise_is_enough(self) -> bool:
+        if isinstance(self.guarantee, Renyi) and self.guarantee.most_odds is not None:
+            return False  # the tails of a bell bound no odds
         rule: Mechanism = Exact()
         if not isinstance(self.guarantee, Renyi):
             rule = get_mechanism(self.mechanism, dict(self.options))

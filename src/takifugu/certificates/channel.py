@@ -68,15 +68,23 @@ class ChannelCertificate(Displayed):
     def claim(self) -> str:
         """What is proved, in a sentence."""
         problem = self.calibration.problem
-        best = (
-            ""
-            if self.lower_bound is None
-            else f"; it loses {self.error:.6g} a value, and none between these values less than {self.lower_bound:.6g}"
-        )
+        best = ""
+        if self.lower_bound is not None:
+            best = f"; it loses {self.error:.6g} a value, and none{self._wished} less than {self.lower_bound:.6g}"
         return (
             f"{_named(self.calibration.channel)} keeps {len(problem.pairs)} pair(s) of secrets within "
             f"{self.calibration.guarantee}, under {len(problem.beliefs)} belief(s){best}"
         )
+
+    @property
+    def _wished(self) -> str:
+        """Among which channels the bound is: those between these values that do what else was asked."""
+        asked = dict(self.calibration.options)
+        wishes = [name for name in ("keep", "unbiased", "forbidden", "diagonal") if asked.get(name)]
+        if np.any(asked.get("radius")):
+            wishes.append("radius")
+        also = f" with the same {', '.join(wishes)}" if wishes else ""
+        return f" between these values{also}"
 
     @property
     def sha256(self) -> str:

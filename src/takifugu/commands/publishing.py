@@ -43,7 +43,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
     """Do it, and tell."""
     from takifugu.certificates import certify
     from takifugu.problems.guarantee import asked_for
-    from takifugu.publishing import ODDS, calibrated, ledger_beside
+    from takifugu.publishing import ODDS, calibrated, known_with, ledger_beside
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.drawing import drawing_of
     from takifugu.releases.ledger import Ledger
@@ -81,7 +81,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
         alpha=asked.alpha,
         epsilon=asked.epsilon,
         confidence=asked.confidence,
-        known=asked.known or None,
+        known=known_with(asked.known, asked.keep),
         secrets=secrets,
         pairs=asked.pairs or None,
         domain=None if asked.domain is None else _domain(asked.domain),

@@ -11,6 +11,7 @@ import numpy as np
 from takifugu.documents import fields as form
 from takifugu.documents.laws import law_from, law_to, value_from
 from takifugu.errors import InputError
+from takifugu.laws.finite import Finite
 from takifugu.laws.lattice import Lattice
 from takifugu.problems.answer import Answer
 from takifugu.problems.beliefs import Belief, beliefs_from
@@ -116,7 +117,20 @@ def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room:
         for secret, tally in zip(secrets, tallies, strict=True)
         if tally is not None
     }
+    for secret, pair in counted.items():
+        _require_same_counts(found[secret], *pair, rows.get(secret), where)
     return Belief(found, label=form.text(content["label"], f"{where}.label"), counted=counted, rows=rows)
+
+
+def _require_same_counts(law: Any, counts: Any, pseudo: Any, rows: int | None, where: str) -> None:
+    """Refuse counts that are not those the law rests on: evidence drawn from them would be about another law."""
+    right = rows is None or counts.sum() == rows
+    if isinstance(law, Finite):
+        shares = (counts / counts.sum() if counts.any() else counts, (counts + pseudo) / (counts + pseudo).sum())
+        right = right and len(counts) == len(law.values)
+        right = right and any(np.allclose(law.probabilities, part, rtol=1e-9, atol=1e-12) for part in shares)
+    if not right:
+        raise InputError(f"{where}.counted is not what its laws rest on: the file was changed")
 
 
 def _counted_to(belief: Belief, secret: Any) -> Any:

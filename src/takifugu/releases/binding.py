@@ -4,6 +4,7 @@ A calibration carries the answer it was made for. Whatever else is handed to a r
 drawn: noise that hides a secret in one column says nothing about another.
 """
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,12 +14,13 @@ import numpy as np
 from takifugu._nearest import suggestion
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
-from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.errors import InputError
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
 from takifugu.problems.answer import Answer
+
+_log = logging.getLogger("takifugu")
 
 # Beyond nine standard deviations of every component a prior holds 10⁻¹⁹ of its mass: no table has such rows.
 _REACH = 9.0
@@ -65,7 +67,7 @@ def bound_columns(
     """The columns that the calibration is for, once what was asked for agrees with it and the table has them."""
     if isinstance(keep, str):
         raise InputError(f"keep must be a list of columns, got the text {keep!r}")
-    if secret is not None and not isinstance(secret, str):
+    if secret is not None and not isinstance(secret, str) and not all(name in available for name in secret):
         raise InputError("for a table, secret is the name of the column of secrets, not the secrets themselves")
     answer = calibration.answer
     if answer is None:
@@ -78,13 +80,17 @@ def bound_columns(
         looked = others != "release" or secret or all(name in available for name in answer.secret)
         columns = answer.columns, answer.secret if looked else ()
     found = Columns(*columns, tuple(keep), others)
-    if len(found.answer) > 1 and isinstance(calibration.channel, GaussianNoise):
-        raise InputError("noise of one standard deviation is for one column, and several were named: publish one")
     for name in found.read:
         if name not in available and (name not in found.secret or others != "release"):
             raise InputError(
                 f"the table has no column {name!r}.{suggestion(name, available)} Its columns are {', '.join(available)}"
             )
+    if answer is not None and (strange := [name for name in keep if name not in answer.known]):
+        _log.warning(
+            "kept columns (%s) were no part of this calibration: what they tell together with the answer is not "
+            "bounded by it. Name them as known when fitting the priors, and it is",
+            ", ".join(strange),
+        )
     hidden = {*found.secret, *(() if answer is None else answer.secret)}
     for name in found.published:
         if name in hidden:
@@ -108,7 +114,7 @@ def _by_hand(
     named = (column,) if isinstance(column, str) else tuple(column)
     if not named or len(set(named)) < len(named):
         raise InputError(f"column must name different columns, in the order of the priors' numbers; got {column!r}")
-    return named, () if secret is None else (secret,)
+    return named, () if secret is None else (secret,) if isinstance(secret, str) else tuple(secret)
 
 
 def _require_same(role: str, given: Any, calibrated: tuple[str, ...]) -> None:

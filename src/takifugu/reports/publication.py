@@ -38,6 +38,8 @@ class Publication:
             lines.append(f"That is for the population, not only for these rows: {evidence.sentence}.")
         else:
             lines.append("That is for who believes these rows' own shares, and says nothing about who knows better.")
+        if answer is not None and answer.known:
+            lines.append(f"It holds also for who knows {', '.join(clean(name) for name in answer.known)}.")
         for column in self.columns:
             error = ""
             if column.error is not None and column.spread:

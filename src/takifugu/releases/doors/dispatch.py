@@ -4,7 +4,6 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from takifugu.calibration import Calibration
@@ -142,7 +141,7 @@ def _release_table(frame: Any, plan: Plan, columns: Columns) -> Any:
 def _kept(values: Any, column: Any, secrets: Any, plan: Plan, others: str) -> Any:
     answer = plan.calibration.answer
     if answer is not None and plan.theta is not None:
-        require_one_number(answer, 1 if np.ndim(values) == 0 else len(values))
+        require_one_number(answer, len(values) if getattr(values, "shape", True) and hasattr(values, "__len__") else 1)
     if secrets is None:
         if answer is not None and answer.is_of_rows and others != "release":
             raise InputError(

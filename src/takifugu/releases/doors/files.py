@@ -14,8 +14,7 @@ from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
 from takifugu.releases.accounts import noise_text
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
-from takifugu.releases.doors.frames import for_spreadsheets, leaving, look, protected, ready
-from takifugu.releases.kept import Telling
+from takifugu.releases.doors.frames import Watch, for_spreadsheets, leaving, protected, ready
 from takifugu.releases.ledger import AnswerDigest
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import check_others
@@ -108,12 +107,12 @@ def _digest(plan: Plan) -> AnswerDigest:
 def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[str, int]:
     """Refuse what is to be refused; what the ledger is to know of the answer, and the number of values."""
     _refuse_early(plan)
-    digest, count, telling = _digest(plan), 0, Telling(columns.keep)
+    digest, count, watch = _digest(plan), 0, Watch(columns)
     for rows, values in _values(reader, plan, columns):
-        look(telling, rows, columns)
+        watch.look(rows)
         digest.update(values)
         count += len(values)
-    telling.refuse()
+    watch.refuse()
     if count == 0:
         raise InputError("the file has no rows: there is nothing to publish")
     return digest.hexdigest(), count

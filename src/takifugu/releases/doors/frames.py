@@ -29,13 +29,19 @@ def as_frame(values: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[
 
 def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any) -> Any:
     """The published column, of the same library and name; of a vector about a group, its numbers in their order."""
+    answer = plan.calibration.answer
+    if answer is not None and answer.is_of_rows and column.name and answer.columns != (column.name,):
+        raise InputError(
+            f"this calibration is for {', '.join(map(repr, answer.columns))}, and the column given is called "
+            f"{column.name!r}: what hides a secret in one hides nothing in another"
+        )
     rows = column if kept is None else column.filter(kept.tolist())
     _require_same_labels(rows, plan)
     values = _entries(rows, plan)
     made = plan.drawing.gathered(plan.drawn(charged(plan.drawing.check(values), plan)), like=values)
     native = _series(named(rows.name, plan), made, plan, rows.implementation).to_native()
     if rows.implementation.is_pandas_like():
-        native.index = rows.to_native().index  # row labels are part of the table, not of the answer
+        native.index = rows.to_native().index  # row labels are part of the table; `refuse_telling_index` saw them
     return native
 
 
@@ -55,10 +61,9 @@ def _require_same_labels(rows: "nw.Series[Any]", plan: Plan) -> None:
 def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Any:
     """The table with its column published, and of the others only those to be kept."""
     rows = protected(frame, plan, columns)
-    if columns.secret and columns.keep:
-        telling = Telling(columns.keep)
-        look(telling, rows, columns)
-        telling.refuse()
+    watch = Watch(columns)
+    watch.look(rows)
+    watch.refuse()
     return leaving(rows, charged(ready(rows, plan, columns), plan), plan, columns)
 
 
@@ -92,10 +97,12 @@ def leaving(rows: "nw.DataFrame[Any]", paid: Array, plan: Plan, columns: Columns
 
 def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.DataFrame[Any]":
     """The rows that may be published, or an error."""
+    for name in columns.answer:
+        refuse_telling_index(frame, None, frame[name].to_list(), what="the true answer")
     kept: Any = None
     for name in columns.secret:
-        refuse_telling_index(frame, name, frame[name].to_list())
         secrets: Any = frame[name]
+        refuse_telling_index(frame, name, secrets.to_list())
         if len(columns.secret) > 1:  # told apart by their column, as the priors name them
             secrets = [secret if secret is None else named_secret(name, plain(secret)) for secret in secrets.to_list()]
         here = protected_rows(secrets, plan.calibration, columns.others)
@@ -104,7 +111,7 @@ def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.D
     return frame if kept is None else frame.filter(kept.tolist())
 
 
-def refuse_telling_index(rows: Any, secret: str | None, secrets: list[Any]) -> None:
+def refuse_telling_index(rows: Any, secret: str | None, secrets: list[Any], *, what: str = "the secret") -> None:
     """A pandas column or table hands over its index too, which must not say again what the secrets are."""
     if not rows.implementation.is_pandas_like() or not len(rows):
         return
@@ -114,26 +121,40 @@ def refuse_telling_index(rows: Any, secret: str | None, secrets: list[Any]) -> N
     levels = (index.get_level_values(level).tolist() for level in range(index.nlevels))
     if (secret is not None and secret in index.names) or any(tells(level, secrets) for level in levels):
         raise InputError(
-            "the index of the table tells the secret of each row and would be published: reset_index(drop=True)"
+            f"the index of the table tells {what} of each row and would be published: reset_index(drop=True)"
         )
 
 
-def look(telling: Telling, rows: "nw.DataFrame[Any]", columns: Columns) -> None:
-    """Show a batch of rows to the watch over kept columns."""
-    if columns.secret and columns.keep:
-        secrets: list[Any] = rows[columns.secret[0]].to_list()
-        if len(columns.secret) > 1:
-            secrets = list(zip(*(rows[name].to_list() for name in columns.secret), strict=True))
-        telling.look(secrets, {name: rows[name].to_list() for name in columns.keep})
+class Watch:
+    """Whether a kept column says the same as one of the columns of secrets."""
+
+    def __init__(self, columns: Columns) -> None:
+        """Watch the kept columns, for each column of secrets."""
+        self._columns = columns
+        self._telling = {secret: Telling(columns.keep) for secret in columns.secret} if columns.keep else {}
+
+    def look(self, rows: "nw.DataFrame[Any]") -> None:
+        """One more batch of rows."""
+        if not self._telling:
+            return
+        kept = {name: rows[name].to_list() for name in self._columns.keep}
+        for secret, telling in self._telling.items():
+            telling.look(rows[secret].to_list(), kept)
+
+    def refuse(self) -> None:
+        """Raise where a kept column tells a secret."""
+        for telling in self._telling.values():
+            telling.refuse()
 
 
 def _series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]":
     import narwhals as nw
 
-    if plan.drawing.takes_labels:  # of one type, however few rows a batch of a file has
+    if plan.drawing.takes_labels:
+        # Of one type however few rows a batch of a file has; only pandas has columns of several types.
         dtype: Any = {"b": nw.Boolean, "i": nw.Int64, "f": nw.Float64}.get(values.dtype.kind)
         listed = values.tolist()
-        if dtype is None and not backend.is_pandas_like():  # only pandas has columns of several types
+        if dtype is None and not backend.is_pandas_like():
             dtype, listed = nw.String, [str(value) for value in listed]
         return nw.new_series(name, listed, dtype, backend=backend)
     if plan.drawing.is_whole:  # beyond the range of whole numbers the nearest end of it stands

@@ -11,6 +11,7 @@ from takifugu.calibration import Calibration
 from takifugu.channels.bits import BitSource
 from takifugu.channels.finite import FiniteChannel
 from takifugu.errors import InputError
+from takifugu.mechanisms.optimal.mechanism import table_of
 from takifugu.releases.drawing.base import AS_THEY_ARE, Drawing, refuse
 
 
@@ -52,10 +53,25 @@ class Listed(Drawing):
             ]
         one = len(columns) == 1
         places = self.channel.positions(columns[0]) if one else self.channel.positions_of_columns(columns)
+        self._require_seen(places)
         return np.asarray(places, dtype=np.float64)
+
+    def _require_seen(self, places: Any) -> None:
+        """Refuse values that no law gives a probability, where the promise is about the laws alone."""
+        covered = self.calibration.evidence is not None or np.any(dict(self.calibration.options).get("radius"))
+        if self.calibration.answer is None or covered:
+            return
+        unseen = int((table_of(self.calibration.problem).mass[places] == 0).sum())
+        if unseen:
+            raise InputError(
+                f"{unseen:,} of {len(places):,} rows have a value that nobody had when this was calibrated: the table "
+                f"has changed. Nothing was released; calibrate with this table, or with confidence"
+            )
 
     def check(self, values: Any) -> Array:
         """Of rows of several columns, a list of tuples."""
+        if isinstance(values, np.ma.MaskedArray):
+            raise InputError("a masked array holds values it hides: give x.compressed(), or x.filled(value)")
         answer = self.calibration.answer
         if answer is None:
             return np.asarray(self.channel.positions(values), dtype=np.float64)
@@ -63,6 +79,8 @@ class Listed(Drawing):
         if width == 1:
             return self.check_columns([values], answer.columns)
         rows = list(values)
+        if not rows:
+            return np.empty(0)
         if any(not isinstance(row, tuple | list | np.ndarray) or len(row) != width for row in rows):
             raise InputError(f"this calibration is for rows of {', '.join(answer.columns)}: give a list of such rows")
         return self.check_columns([list(column) for column in zip(*rows, strict=True)], answer.columns)
@@ -75,12 +93,8 @@ class Listed(Drawing):
         return [_column(values)[out] for values in zip(*rows, strict=True)]
 
     def gathered(self, columns: list[Any], like: Any) -> Any:
-        """See `Drawing.gathered`: rows of several columns are an array of tuples."""
-        if len(columns) == 1:
-            return columns[0]
-        rows = np.empty(len(columns[0]), dtype=object)
-        rows[:] = list(zip(*(column.tolist() for column in columns), strict=True))
-        return rows
+        """See `Drawing.gathered`: rows of several columns are a list of tuples."""
+        return columns[0] if len(columns) == 1 else list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def _column(values: tuple[Any, ...]) -> Any:
