@@ -283,6 +283,9 @@ class Calibration(Plotted):
                 raise InputError(f"{key!r} is not that of the calibration it stands in: the file was changed")
         if content["worst_pair"] != [form.plain(secret) for secret in found.worst_pair]:
             raise InputError("'worst_pair' is not that of the calibration it stands in: the file was changed")
+        chosen = None if found.pairs.is_every else [list(map(form.plain, pair)) for pair in found.pairs]
+        if content["pairs"] != chosen:
+            raise InputError("'pairs' is not that of the calibration it stands in: the file was changed")
         return found
 
     @classmethod
