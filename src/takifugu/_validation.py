@@ -99,5 +99,8 @@ def _floats(name: str, values: Any, accepted: str) -> Array:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    """What a value is, without showing what it holds: it may be somebody's record."""
+    if value is None or isinstance(value, bool | int | float) or not hasattr(value, "__len__"):
+        text = repr(value)
+        return text if len(text) <= 80 else f"{text[:77]}..."
+    return f"{type(value).__name__} of length {len(value)}"

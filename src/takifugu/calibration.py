@@ -3,19 +3,27 @@
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from takifugu import _validation as check
+from takifugu._display import Plotted
 from takifugu.channels.base import Channel
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.vector import GaussianVector
+from takifugu.documents import channels as channel_form
 from takifugu.documents import fields as form
 from takifugu.documents import problems as documents
 from takifugu.documents import strict_json
 from takifugu.errors import CalibrationError, InputError, NoAnswerError
 from takifugu.laws import Law
+from takifugu.laws.finite import Finite
 from takifugu.laws.mixture import Mixture
+from takifugu.laws.vector import VectorMixture
 from takifugu.mechanisms import get_mechanism, is_ours
 from takifugu.mechanisms.additive.exact import Exact
 from takifugu.mechanisms.assurance import Band, assured
@@ -26,6 +34,7 @@ from takifugu.mechanisms.evidence import Confidence, confident
 from takifugu.mechanisms.losses import Losses
 from takifugu.mechanisms.optimal.duals import Duals
 from takifugu.mechanisms.optimal.mechanism import Optimal, table_of
+from takifugu.mechanisms.shaped.mechanism import Shaped, is_proved
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.answer import Answer
 from takifugu.problems.beliefs import Belief
@@ -43,12 +52,21 @@ VERSION = 2  # files of version 0.1 had no format and named no answer: they are 
 
 _LISTED_LOSSES = 10_000  # directed pairs up to which `to_dict` lists every loss
 _ROOM = 1e-9  # of the budget: what a second look at a calibration may find more than the first
+_CHECKED_PAIRS = 100  # directed pairs whose rows are looked at: more would take longer than the calibration
+_DIGITS = 1e-9  # to which a figure for readers must agree: other machines add up in another order
+
+# The mechanism that each kind of law has by default, and the channel that its answers are published through.
+_KINDS: dict[type, tuple[str, type]] = {
+    Mixture: ("exact", GaussianNoise),
+    Finite: (Optimal.name, FiniteChannel),
+    VectorMixture: (Shaped.name, GaussianVector),
+}
 
 Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Plotted):
     """A channel that keeps a promise for a problem, and how it was found.
 
     `place` is the belief and pair closest to the limit. `theta` is the standard deviation of the noise, where the
@@ -91,12 +109,17 @@ class Calibration:
     @property
     def error(self) -> float:
         """The expected loss of a published value: for Gaussian noise its square error."""
-        return _error(self._rule, self.problem, self.channel)
+        return _error(self._price, self.problem, self.channel)
 
     @property
     def _rule(self) -> Optimal:
         """The options of a finite channel: what was to be lost least, and for which priors."""
         return Optimal(**dict(self.options)) if self.mechanism == Optimal.name else Optimal(keep=None)
+
+    @property
+    def _price(self) -> Mechanism:
+        """The rule that knows what a published value loses."""
+        return Shaped(**dict(self.options)) if self.mechanism == Shaped.name else self._rule
 
     @property
     def alpha(self) -> float:
@@ -148,6 +171,13 @@ class Calibration:
                 f"({self.mechanism}): {changed:.3g} of the values are published as another. The worst pair is {where}, "
                 f"with a loss of {loss}."
             )
+        if isinstance(self.channel, GaussianVector):
+            stds = ", ".join(f"{x:.4g}" for x in np.sqrt(np.diagonal(self.channel.covariance)))
+            return (
+                f"Gaussian noise on vectors of {self.channel.dimension} numbers, with standard deviations {stds}, "
+                f"hides {who} within {self.guarantee} ({self.mechanism}). The worst pair is {where}, with a "
+                f"loss of {loss}."
+            )
         if self.theta == 0:
             return (
                 f"No noise is needed: without any, {who} is within {self.guarantee}. The closest to the limit is "
@@ -176,8 +206,19 @@ class Calibration:
         A release asks this, since a calibration may come from a file that somebody has changed. The place closest to
         the limit is decided in ball arithmetic, the others in floats; for a proof of all see `takifugu.certify`.
         """
+        if self.evidence is not None and not (
+            isinstance(self.guarantee, Renyi) and self.evidence.holds(self.problem, self.channel, self.guarantee)
+        ):
+            return False
         if isinstance(self.channel, FiniteChannel):
             return isinstance(self.guarantee, Renyi) and self._rule.is_kept(self.problem, self.guarantee, self.channel)
+        if isinstance(self.channel, GaussianVector):
+            return is_proved(self.problem, self.guarantee, self.channel)
+        return self._noise_is_enough()
+
+    def _noise_is_enough(self) -> bool:
+        if isinstance(self.guarantee, Renyi) and self.guarantee.most_odds is not None:
+            return False  # the tails of a bell bound no odds
         rule: Mechanism = Exact()
         if not isinstance(self.guarantee, Renyi):
             rule = get_mechanism(self.mechanism, dict(self.options))
@@ -198,19 +239,8 @@ class Calibration:
         Losses are listed up to 10,000 directed pairs; beyond that only the worst is.
         """
         listed = self.losses if len(self.losses) <= _LISTED_LOSSES else [self.worst_pair]
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "mechanism": self.mechanism,
-            "options": {name: _json(value) for name, value in self.options},
-            "guarantee": documents.guarantee_to(self.guarantee),
-            "channel": documents.channel_to(self.channel),
-            "problem": documents.problem_to(self.problem),
-            "place": list(self.place),
-            "evidence": _evidence_to(self.evidence),
-            "lower_bound": self.lower_bound,
-            "optimality": None if self.optimality is None else self.optimality.to_json(),
-            # What follows is for readers: it is not read back, except to see that nobody changed a part of it.
+        # What is added here is for readers: it is not read back, except to see that nobody changed a part of it.
+        return self.essentials() | {
             "theta": self._plain("theta"),
             "variance": self._plain("variance"),
             "error": self.error,
@@ -219,6 +249,22 @@ class Calibration:
             "worst_pair": [form.plain(secret) for secret in self.worst_pair],
             "pairs": None if self.pairs.is_every else [list(map(form.plain, pair)) for pair in self.pairs],
             "losses": [{"pair": list(map(form.plain, pair)), "loss": self.losses[pair]} for pair in listed],
+        }
+
+    def essentials(self) -> dict[str, Any]:
+        """What everything else follows from: nothing computed anew, so the same on every machine, to the last bit."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "mechanism": self.mechanism,
+            "options": {name: _json(value) for name, value in self.options},
+            "guarantee": documents.guarantee_to(self.guarantee),
+            "channel": channel_form.channel_to(self.channel),
+            "problem": documents.problem_to(self.problem),
+            "place": list(self.place),
+            "evidence": _evidence_to(self.evidence),
+            "lower_bound": self.lower_bound,
+            "optimality": None if self.optimality is None else self.optimality.to_json(),
         }
 
     @classmethod
@@ -230,7 +276,23 @@ class Calibration:
                 "calibration is for. Calibrate again"
             )
         form.header(data, FORMAT, (VERSION,), "a calibration as to_dict writes it")
-        content = form.fields(data, _KEYS, "the calibration")
+        content = form.fields(data, (*_ESSENTIAL, *_FIGURES), "the calibration")
+        found = cls.from_essentials({key: content[key] for key in _ESSENTIAL})
+        for key in ("theta", "variance", "error", "alpha", "epsilon"):
+            if not _agree(content[key], found._plain(key), _DIGITS if key == "error" else 0.0):
+                raise InputError(f"{key!r} is not that of the calibration it stands in: the file was changed")
+        if content["worst_pair"] != [form.plain(secret) for secret in found.worst_pair]:
+            raise InputError("'worst_pair' is not that of the calibration it stands in: the file was changed")
+        chosen = None if found.pairs.is_every else [list(map(form.plain, pair)) for pair in found.pairs]
+        if content["pairs"] != chosen:
+            raise InputError("'pairs' is not that of the calibration it stands in: the file was changed")
+        return found
+
+    @classmethod
+    def from_essentials(cls, data: Any) -> "Calibration":
+        """What `essentials` gave, validated again."""
+        form.header(data, FORMAT, (VERSION,), "a calibration")
+        content = form.fields(data, _ESSENTIAL, "the calibration")
         problem = documents.problem_from(content["problem"])
         guarantee = documents.guarantee_from(content["guarantee"])
         name = form.mechanism(content["mechanism"])
@@ -238,7 +300,7 @@ class Calibration:
         found = cls(
             problem=problem,
             guarantee=guarantee,
-            channel=documents.channel_from(content["channel"]),
+            channel=channel_form.channel_from(content["channel"]),
             mechanism=name,
             place=_place(content["place"], problem),
             options=options,
@@ -246,13 +308,7 @@ class Calibration:
             lower_bound=_optional(content["lower_bound"], "'lower_bound'"),
             optimality=None if content["optimality"] is None else Duals.from_json(content["optimality"]),
         )
-        if isinstance(found.channel, GaussianNoise) != isinstance(problem.laws(0)[0], Mixture):
-            raise InputError("the channel is not of the kind that the laws need")
-        for key in ("theta", "variance", "error", "alpha", "epsilon"):
-            if content[key] != found._plain(key):
-                raise InputError(f"{key!r} is not that of the calibration it stands in: the file was changed")
-        if content["worst_pair"] != [form.plain(secret) for secret in found.worst_pair]:
-            raise InputError("'worst_pair' is not that of the calibration it stands in: the file was changed")
+        require_fitting(problem, found.channel)
         return found
 
     def _plain(self, key: str) -> float | None:
@@ -274,11 +330,11 @@ class Calibration:
             raise InputError(f"{os.fspath(path)!r} cannot be used: {error}") from None
 
 
-_KEYS = (
+_ESSENTIAL = (
     *("format", "version", "mechanism", "options", "guarantee", "channel", "problem", "place"),
     *("evidence", "lower_bound", "optimality"),
-    *("theta", "variance", "error", "alpha", "epsilon", "worst_pair", "pairs", "losses"),
 )
+_FIGURES = ("theta", "variance", "error", "alpha", "epsilon", "worst_pair", "pairs", "losses")
 
 
 def calibrate(
@@ -302,8 +358,8 @@ def calibrate(
         alpha: the Rényi order, above 1.
         epsilon: the budget in nats, above 0.
         pairs: the pairs of secrets to hide from one another; every pair by default.
-        mechanism: by default "optimal" for Finite laws and "exact" for a Mixture; see `list_mechanisms`. Also an
-            object with the interface of `takifugu.mechanisms.Mechanism`.
+        mechanism: by default "optimal" for Finite laws, "exact" for a Mixture and "shaped" for a VectorMixture; see
+            `list_mechanisms`. Also an object with the interface of `takifugu.mechanisms.Mechanism`.
         odds: no published value may change the odds of any pair by more than this factor: alone, or beside `alpha`
             and `epsilon`. Gaussian noise cannot promise it.
         confidence: such as 0.95. The promise is then seen to hold for the centre and for all of a number of draws from
@@ -338,7 +394,7 @@ def calibrate(
             rule, problem, asked, level=float(confidence), seed=seed, found=found, without=without
         )
     return Calibration(
-        problem=problem,
+        problem=replace(problem, findings=(*problem.findings, *_about_rows(priors, problem, found.channel, asked))),
         guarantee=rule.promise(asked),
         channel=found.channel,
         mechanism=rule.name,
@@ -350,15 +406,44 @@ def calibrate(
     )
 
 
+def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Renyi) -> Sequence[Finding]:
+    """What the rows themselves say about noise that is enough for the priors fitted to them: the worst pair of all."""
+    if not isinstance(channel, GaussianVector) or not getattr(priors, "empirical", None):
+        return []
+    from takifugu.queries.vector import check_rows
+
+    pairs = list(islice(problem.pairs.directed(), _CHECKED_PAIRS))
+    found = check_rows(priors, alpha=asked.alpha, epsilon=asked.epsilon, covariance=channel.covariance, pairs=pairs)
+    return sorted(found, key=lambda one: -one.loss)[:1]
+
+
 def _error(rule: Mechanism, problem: Problem, channel: Channel) -> float:
     """The expected loss of a published value."""
     if isinstance(channel, FiniteChannel):
         return (rule if isinstance(rule, Optimal) else Optimal(keep=None)).cost(problem, channel)
+    if isinstance(channel, GaussianVector):
+        return (rule if isinstance(rule, Shaped) else Shaped()).cost(problem, channel)
     return channel.variance if isinstance(channel, GaussianNoise) else math.nan
 
 
 def _default(problem: Problem) -> str:
-    return "exact" if isinstance(problem.laws(0)[0], Mixture) else "optimal"
+    return _KINDS[type(problem.laws(0)[0])][0]
+
+
+def require_fitting(problem: Problem, channel: Channel) -> None:
+    """Refuse a channel that is not of the kind that the laws of a problem go through."""
+    law = problem.laws(0)[0]
+    if not isinstance(channel, _KINDS[type(law)][1]):
+        raise InputError("the channel is not of the kind that the laws need")
+    if isinstance(channel, GaussianVector) and channel.dimension != law.dimension:
+        raise InputError(f"the channel is for vectors of {channel.dimension} numbers, the laws for {law.dimension}")
+
+
+def _agree(stated: Any, found: float | None, digits: float) -> bool:
+    if stated is None or found is None:
+        return stated is found
+    number = form.number(stated, "a figure for readers")
+    return abs(number - found) <= digits * abs(found)
 
 
 def _checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Found:
@@ -366,18 +451,31 @@ def _checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> F
 
     The bound promises it; the exact divergence makes sure, rounding and other people's code included.
     """
-    if isinstance(found.channel, FiniteChannel) and not isinstance(problem.laws(0)[0], Mixture):
-        if not isinstance(rule, Optimal) and not Optimal(keep=None).is_kept(problem, asked, found.channel):
-            raise CalibrationError(
-                f"{rule.name!r} gave a channel that is not proved to keep {asked}: release nothing through it"
-            )
-        return found  # `Optimal` proves what it returns
+    if not isinstance(found, Found):
+        raise CalibrationError(f"{rule.name!r} gave a {type(found).__name__} where a Found with a channel is needed")
+    promised = rule.promise(asked)
+    if isinstance(promised, Renyi):
+        asked = promised  # what the calibration will say is what is checked
+    law = problem.laws(0)[0]
+    if type(rule) in (Optimal, Shaped):  # these prove what they return; a subclass may have changed that
+        return found
+    kept = None
+    if isinstance(found.channel, FiniteChannel) and isinstance(law, Finite):
+        kept = isinstance(promised, Renyi) and Optimal(keep=None).is_kept(problem, asked, found.channel)
+    elif isinstance(found.channel, GaussianVector) and isinstance(law, VectorMixture):
+        kept = isinstance(promised, Renyi) and is_proved(problem, asked, found.channel)
+    if kept is False:
+        raise CalibrationError(
+            f"{rule.name!r} gave a channel that is not proved to keep {promised}: release nothing through it"
+        )
+    if kept:
+        return Found(found.channel)  # its word on the place, and on what is best, is not taken
     if not isinstance(found.channel, GaussianNoise):
         raise CalibrationError(f"{rule.name!r} gave a {type(found.channel).__name__}, which is no channel known here")
-    if not isinstance(rule.promise(asked), Renyi):
+    if not isinstance(promised, Renyi):
         return found
     channel, place = found.channel, found.place
-    if not isinstance(rule, Exact):
+    if type(rule) is not Exact:
         needed = Exact().needed(problem, alpha=asked.alpha, epsilon=asked.epsilon, floor=channel.variance)
         place = needed.place  # a bound knows which pair it asks most for, not which loses most
         if place is not None:
@@ -398,7 +496,8 @@ def sweep(
 ) -> "pd.DataFrame":
     """Calibrate at every combination: a row each, with alpha, epsilon, mechanism, theta, variance and worst_pair.
 
-    A mechanism that has no answer has an infinite theta in its row, and no worst pair.
+    A mechanism that has no answer has an infinite theta in its row, and no worst pair. Where the channel is no noise on
+    numbers there is no theta, and NaN stands in its place.
 
     >>> from takifugu import Mixture
     >>> table = sweep(
@@ -422,7 +521,8 @@ def sweep(
             for epsilon in budgets:
                 try:
                     one = calibrate(problem, alpha=alpha, epsilon=epsilon, mechanism=name)
-                    rows.append((alpha, epsilon, name, one.theta, one.variance, one.worst_pair))
+                    noise = (getattr(one, figure, math.nan) for figure in ("theta", "variance"))
+                    rows.append((alpha, epsilon, name, *noise, one.worst_pair))
                 except NoAnswerError:
                     rows.append((alpha, epsilon, name, math.inf, math.inf, None))
     return pd.DataFrame(rows, columns=["alpha", "epsilon", "mechanism", "theta", "variance", "worst_pair"])
@@ -430,7 +530,12 @@ def sweep(
 
 def _json(value: Any) -> Any:
     """An option as JSON has it: lists for tuples."""
-    return [_json(part) for part in value] if isinstance(value, tuple) else form.plain(value)
+    if isinstance(value, tuple):
+        return [_json(part) for part in value]
+    value = form.plain(value)
+    if value is not None and not isinstance(value, str | int | float | bool):
+        raise InputError(f"an option of the mechanism is a {type(value).__name__}, which has no form in a file")
+    return value
 
 
 def _several(values: Any) -> list[Any]:

@@ -56,7 +56,7 @@ class Published:
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the report as one HTML file. It describes the priors: keep it private."""
-        from takifugu.reports import report
+        from takifugu.reports.writing import report
 
         report(self.calibration, path, certificate=self.certificate)
 
@@ -151,6 +151,10 @@ def publish(
             the mechanism "optimal" such as `loss`, and `keep_shares`: True keeps the share of each published value
             what it was among the true ones, which changes more of them.
     """
+    if isinstance(keep, str):
+        raise InputError(f"keep must be a list of columns, got the text {keep!r}: write [{keep!r}]")
+    # Whoever reads the kept columns knows them: two harmless columns may tell the secret together.
+    options["known"] = known_with(options.get("known"), keep)
     made = calibrated(table, secret=secret, columns=columns, odds=odds, confidence=confidence, step=step, **options)
     step("Proving that it keeps the promise")
     certificate = certify(made)
@@ -166,6 +170,16 @@ def publish(
         insecure_seed=insecure_seed,
     )
     return Published(published, made, certificate, made.findings)
+
+
+def known_with(known: Sequence[str | Binned] | None, keep: Sequence[str]) -> list[str | Binned] | None:
+    """What the adversary knows, the kept columns among it.
+
+    >>> known_with(["sex"], ["ward", "sex"]), known_with(None, [])
+    (['sex', 'ward'], None)
+    """
+    found = [*(known or ()), *(name for name in keep if name not in (known or ()))]
+    return found or None
 
 
 def _frame(table: Any, made: Calibration, reading: Reading | None, keep: Sequence[str]) -> Any:

@@ -41,7 +41,8 @@ def test_the_rooms_of_contributing_are_the_rooms():
     places = {room: place for place, line in enumerate(ROOMS) for room in line}
     order = [places[room] for room in shown]
     assert order == sorted(order)
-    folders = {path.name for path in (ROOT / "src/takifugu").iterdir() if path.is_dir() and not path.name.startswith("_")}
+    source = ROOT / "src/takifugu"
+    folders = {path.name for path in source.iterdir() if path.is_dir() and not path.name.startswith("_")}
     assert folders - {"schemas", "datasets"} <= set(shown)
 
 

@@ -137,7 +137,7 @@ def test_ten_thousand_cells_are_refused():
 
 
 def test_only_raw_counts_have_cells():
-    with pytest.raises(tk.InputError, match="for Raw alone"):
+    with pytest.raises(tk.InputError, match="for Raw and Row"):
         tk.fit_priors(people(), secret="s", query=tk.Mean("x"), known=["sex"])
     with pytest.raises(tk.InputError, match="the prior is 'counts'"):
         tk.fit_priors(people(), secret="s", query=tk.Raw("x", prior="mixture"), known=["sex"])

@@ -145,7 +145,7 @@ def test_priors_travel():
 
 @pytest.mark.parametrize("query", ["age", None, tk.Raw, 3])
 def test_a_query_is_one_of_ours(query):
-    with pytest.raises(tk.InputError, match="query must be a Raw, Mean, GP or BNN"):
+    with pytest.raises(tk.InputError, match="query must be a Raw, Row, Mean, GP or BNN"):
         tk.fit_priors(tk.datasets.load("heart"), secret="slope", query=query)
 
 

@@ -14,7 +14,10 @@ MOST_BITS = 62
 
 def checked_counts(given: Any, inputs: int, outputs: int) -> npt.NDArray[np.int64]:
     """The counts as a new array, inputs by outputs, whose rows all sum to one power of two; or an error."""
-    array = np.asarray(given)
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        raise InputError("counts must be a table: every row as long as the first") from None
     if array.dtype.kind not in "iu" and not (
         array.dtype.kind == "O" and all(type(count) is int for count in array.reshape(-1))
     ):

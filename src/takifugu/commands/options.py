@@ -16,10 +16,11 @@ class Single(click.Option):
 
     def handle_parse_result(self, ctx: click.Context, opts: Any, args: list[str]) -> Any:
         """Refuse a second value, which click would take without a word."""
-        for name in self.opts:
-            given = sum(arg == name or arg.startswith(f"{name}=") for arg in ctx.meta.get(_ARGUMENTS, ()))
-            if given > 1:
-                raise InputError(f"{name} was given {given} times, and it takes one value: leave out all but one")
+        written = ctx.meta.get(_ARGUMENTS, ())
+        given = sum(any(_is(arg, name) for name in self.opts) for arg in written)
+        if given > 1:
+            name = max(self.opts, key=len)
+            raise InputError(f"{name} was given {given} times, and it takes one value: leave out all but one")
         return super().handle_parse_result(ctx, opts, args)
 
 
@@ -33,6 +34,13 @@ class Command(click.Command):
 
 
 _ARGUMENTS = "takifugu.arguments"
+
+
+def _is(argument: str, name: str) -> bool:
+    """Whether an argument is this option, alone or with its value: --name, --name=value, -n, -nvalue."""
+    if name.startswith("--"):
+        return argument == name or argument.startswith(f"{name}=")
+    return argument.startswith(name) and not argument.startswith("--")
 
 
 def single(*names: str, **options: Any) -> Callable[[Any], Any]:

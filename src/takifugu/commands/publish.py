@@ -1,6 +1,5 @@
 """takifugu publish: a table in, a table out that keeps a secret."""
 
-import datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,9 @@ from takifugu.errors import InputError
 @single("--confidence", type=float, default=0.95, show_default=True, help="Promise it for the population; 0 for none.")
 @click.option("--known", multiple=True, metavar="COLUMN", help="A column that the adversary may know; may be repeated.")
 @click.option("--pair", "pairs", type=(str, str), multiple=True, metavar="A B", help="Two secrets; may be repeated.")
-@click.option("--keep", multiple=True, metavar="COLUMN", help="A column to hand over as it is; may be repeated.")
+@click.option(
+    "--keep", multiple=True, metavar="COLUMN", help="A column to hand over as it is, taken as known; may be repeated."
+)
 @single(
     "--others",
     type=click.Choice(["error", "drop", "release"]),
@@ -109,5 +110,4 @@ def command(
             reading=reading_from(reading),
         ),
         quiet=quiet,
-        today=datetime.date.today(),
     )

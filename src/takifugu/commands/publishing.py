@@ -1,6 +1,5 @@
 """What `takifugu publish` and `takifugu demo` do: read, fit, calibrate, prove, draw, and write all files or none."""
 
-import datetime
 import json
 import os
 from contextlib import ExitStack
@@ -40,15 +39,15 @@ class Asked:
     reading: Reading = field(default_factory=Reading)
 
 
-def run(asked: Asked, *, quiet: bool, today: datetime.date) -> None:
+def run(asked: Asked, *, quiet: bool) -> None:
     """Do it, and tell."""
     from takifugu.certificates import certify
     from takifugu.problems.guarantee import asked_for
-    from takifugu.publishing import ODDS, calibrated, ledger_beside
+    from takifugu.publishing import ODDS, calibrated, known_with, ledger_beside
     from takifugu.releases.doors.files import release_file
+    from takifugu.releases.drawing import drawing_of
     from takifugu.releases.ledger import Ledger
-    from takifugu.releases.plan import bare
-    from takifugu.reports import report
+    from takifugu.reports.writing import report
     from takifugu.tables.table import Table
 
     out = console()
@@ -82,7 +81,7 @@ def run(asked: Asked, *, quiet: bool, today: datetime.date) -> None:
         alpha=asked.alpha,
         epsilon=asked.epsilon,
         confidence=asked.confidence,
-        known=asked.known or None,
+        known=known_with(asked.known, asked.keep),
         secrets=secrets,
         pairs=asked.pairs or None,
         domain=None if asked.domain is None else _domain(asked.domain),
@@ -90,13 +89,13 @@ def run(asked: Asked, *, quiet: bool, today: datetime.date) -> None:
         seed=asked.seed,
         step=step,
     )
-    words = bare(made, None)
+    words = drawing_of(made, {}).bare
     if words is not None and not asked.allow_no_noise:
         raise CalibrationError(f"{words}. Nothing was published; give --allow-no-noise if that is what you want")
     step("Proving that it keeps the promise")
     proved = certify(made)
     step("Writing the report")
-    files.add(paths["report"], report(made, certificate=proved, dated=today), private=True)
+    files.add(paths["report"], report(made, certificate=proved), private=True)
     files.add(paths["certificate"], file_of(proved.to_dict()), private=True)
     files.add(paths["public"], file_of(proved.redacted().to_dict()))
     files.add(paths["calibration"], file_of(made.to_dict()), private=True)
@@ -129,17 +128,17 @@ def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], book: Path
     for finding in (*made.findings, *done.findings):
         out.print(f"  {'!' if finding.level == 'warning' else '·'} {finding.sentence}")
     out.print()
-    tell_files(
-        [
-            (os.fspath(target), f"{done.rows:,} rows (public)"),
-            (os.fspath(paths["public"]), "the promise and the channel, without the priors (public)"),
-            (os.fspath(paths["report"]), "the report: open it in a browser (private)"),
-            (os.fspath(paths["certificate"]), "the proof, for an auditor (private)"),
-            (os.fspath(paths["calibration"]), "for takifugu release and audit (private)"),
-            (os.fspath(book), "remembers what was published: keep it (private)"),
-        ],
-        out,
-    )
+    made_files = [
+        (target, f"{done.rows:,} rows (public)"),
+        (paths["public"], "promise and channel, without priors (public)"),
+        (paths["report"], "open it in a browser (private)"),
+        (paths["certificate"], "the proof, for an auditor (private)"),
+        (paths["calibration"], "for takifugu release and audit (private)"),
+        (book, "remembers what was published (private)"),
+    ]
+    for folder in dict.fromkeys(path.parent for path, _ in made_files):
+        out.print(f"In {os.fspath(folder)}:")
+        tell_files([(path.name, what) for path, what in made_files if path.parent == folder], out)
 
 
 def _refuse_second(ledger: Any) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
+from takifugu.mechanisms.base import NAME
 
 Scalar = str | int | float | bool
 
@@ -19,7 +20,6 @@ MOST_BELIEFS = 10_000
 MOST_LOSSES = 200_000
 _MOST_SECRETS = 20_000
 _HEX = re.compile(r"[0-9a-f]{64}")
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _LONGEST = 1000  # characters of a text
 
 
@@ -111,7 +111,7 @@ def hex_digest(value: Any, where: str) -> str:
 
 def mechanism(value: Any) -> str:
     """The name of a mechanism."""
-    return text(value, "'mechanism'", _NAME)
+    return text(value, "'mechanism'", NAME)
 
 
 def secrets(value: Any) -> tuple[Scalar, ...]:

@@ -1,4 +1,4 @@
-"""Laws, beliefs, answers, promises and channels as plain values for JSON, and back: the one form of each.
+"""Beliefs, answers, promises and problems as plain values for JSON, and back: the one form of each.
 
 Every complaint is an `InputError` that names the field, what was found and what is accepted.
 """
@@ -8,46 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from takifugu.channels.base import Channel
-from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.documents import fields as form
+from takifugu.documents.laws import law_from, law_to, value_from
 from takifugu.errors import InputError
-from takifugu.laws import Law
 from takifugu.laws.finite import Finite
 from takifugu.laws.lattice import Lattice
 from takifugu.problems.answer import Answer
-from takifugu.problems.beliefs import Belief
+from takifugu.problems.beliefs import Belief, beliefs_from
 from takifugu.problems.domain import Choices
 from takifugu.problems.findings import Caution, Finding, Remark
 from takifugu.problems.guarantee import Approximate, Guarantee, Renyi
 from takifugu.problems.pairs import Pairs
 from takifugu.problems.problem import Problem
-
-_MIXTURE = ("weights", "means", "stds")
-
-
-def law_to(law: Law) -> dict[str, Any]:
-    """A law as an object; no float loses a bit."""
-    if isinstance(law, Finite):
-        return {"values": [_listed(value) for value in law.values], "weights": law.weights.tolist()}
-    return {name: getattr(law, name).tolist() for name in _MIXTURE}
-
-
-def law_from(value: Any, where: str, room: form.Room) -> Law:
-    """What `law_to` wrote."""
-    if isinstance(value, dict) and "values" in value:
-        content = form.fields(value, ("values", "weights"), where)
-        values = [
-            _value(v, f"{where}.values[{k}]") for k, v in enumerate(room.take(content["values"], f"{where}.values"))
-        ]
-        weights = form.items(content["weights"], f"{where}.weights", least=len(values), most=len(values))
-        numbers = [form.number(w, f"{where}.weights[{k}]", least=0) for k, w in enumerate(weights)]
-        try:
-            return Finite(values, numbers)
-        except InputError as error:
-            raise InputError(f"{where}: {error}") from None
-    return form.mixture(value, where, room)
 
 
 def problem_to(problem: Problem) -> dict[str, Any]:
@@ -67,7 +39,7 @@ def problem_to(problem: Problem) -> dict[str, Any]:
             }
             for number, belief in enumerate(problem.beliefs)
         ],
-        "findings": [{"level": finding.level, "sentence": finding.sentence} for finding in problem.findings],
+        "findings": [{"level": one.level, "sentence": one.sentence} for one in problem.findings],
     }
 
 
@@ -85,7 +57,7 @@ def problem_from(value: Any) -> Problem:
     )
     found = form.items(content["findings"], "'findings'", most=10_000)
     return Problem(
-        beliefs,
+        beliefs_from(beliefs),  # all laws of one kind, and vectors of one length
         Pairs(secrets, chosen),
         None if content["answer"] is None else _answer_from(content["answer"]),
         tuple(_finding_from(entry, f"findings[{n}]") for n, entry in enumerate(found)),
@@ -126,44 +98,6 @@ def guarantee_from(value: Any) -> Guarantee:
     )
 
 
-def channel_to(channel: Channel) -> dict[str, Any]:
-    """A channel as an object."""
-    if isinstance(channel, GaussianNoise):
-        return {"kind": channel.kind, "theta": channel.theta}
-    if isinstance(channel, FiniteChannel):
-        return {
-            "kind": channel.kind,
-            "inputs": [_listed(value) for value in channel.inputs],
-            "outputs": [_listed(value) for value in channel.outputs],
-            "counts": channel.counts.tolist(),
-        }
-    raise InputError(f"a channel of the type {type(channel).__name__} has no form in a file")
-
-
-def channel_from(value: Any) -> Channel:
-    """What `channel_to` wrote."""
-    kind = value.get("kind") if isinstance(value, dict) else None
-    if kind == GaussianNoise.kind:
-        content = form.fields(value, ("kind", "theta"), "'channel'")
-        return GaussianNoise(form.number(content["theta"], "channel.theta", least=0))
-    if kind == FiniteChannel.kind:
-        content = form.fields(value, ("kind", "inputs", "outputs", "counts"), "'channel'")
-        inputs, outputs = (
-            [_value(v, f"channel.{key}") for v in form.items(content[key], f"channel.{key}", least=1, most=100_000)]
-            for key in ("inputs", "outputs")
-        )
-        rows = form.items(content["counts"], "channel.counts", least=len(inputs), most=len(inputs))
-        counts = [
-            [
-                form.index(c, "channel.counts", below=1 << 62)
-                for c in form.items(row, "channel.counts", most=len(outputs))
-            ]
-            for row in rows
-        ]
-        return FiniteChannel(tuple(inputs), tuple(outputs), counts)  # type: ignore[arg-type]
-    raise InputError(f"channel.kind must be {GaussianNoise.kind!r} or {FiniteChannel.kind!r}")
-
-
 def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room: form.Room) -> Belief:
     content = form.fields(value, ("label", "laws", "counted", "rows"), where)
     laws = form.items(content["laws"], f"{where}.laws", least=len(secrets), most=len(secrets))
@@ -183,7 +117,20 @@ def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room:
         for secret, tally in zip(secrets, tallies, strict=True)
         if tally is not None
     }
+    for secret, pair in counted.items():
+        _require_same_counts(found[secret], *pair, rows.get(secret), where)
     return Belief(found, label=form.text(content["label"], f"{where}.label"), counted=counted, rows=rows)
+
+
+def _require_same_counts(law: Any, counts: Any, pseudo: Any, rows: int | None, where: str) -> None:
+    """Refuse counts that are not those the law rests on: evidence drawn from them would be about another law."""
+    right = rows is None or counts.sum() == rows
+    if isinstance(law, Finite):
+        shares = (counts / counts.sum() if counts.any() else counts, (counts + pseudo) / (counts + pseudo).sum())
+        right = right and len(counts) == len(law.values)
+        right = right and any(np.allclose(law.probabilities, part, rtol=1e-9, atol=1e-12) for part in shares)
+    if not right:
+        raise InputError(f"{where}.counted is not what its laws rest on: the file was changed")
 
 
 def _counted_to(belief: Belief, secret: Any) -> Any:
@@ -213,24 +160,31 @@ def _answer_to(answer: Answer) -> dict[str, Any]:
         "known": list(answer.known),
         "domain": _domain_to(answer.domain),
         "step": answer.step,
+        "is_read": answer.is_read,
     }
 
 
 def _answer_from(value: Any) -> Answer:
-    content = form.fields(value, ("query", "columns", "secret", "known", "domain", "step"), "'answer'")
+    content = form.fields(value, ("query", "columns", "secret", "known", "domain", "step", "is_read"), "'answer'")
     columns, secret, known = (
         tuple(form.text(name, f"answer.{key}") for name in form.items(content[key], f"answer.{key}", most=1_000))
         for key in ("columns", "secret", "known")
     )
     if not columns or not secret:
         raise InputError("'answer' must name its columns and its secret")
+    domain = _domain_from(content["domain"])
+    if isinstance(domain, tuple) and len(domain) != len(columns):
+        raise InputError("answer.domain must have one list for each of the answer's columns")
+    if not isinstance(content["is_read"], bool):
+        raise InputError("answer.is_read must be true or false")
     return Answer(
         form.mechanism(content["query"]),
         columns,
         secret,
         known,
-        _domain_from(content["domain"]),
+        domain,
         form.number(content["step"], "answer.step", least=0),
+        content["is_read"],
     )
 
 
@@ -265,10 +219,11 @@ def _domain_from(value: Any) -> Any:
     return tuple(
         Choices(
             tuple(
-                _value(v, "answer.domain") for v in form.items(one["values"], "answer.domain", least=1, most=100_000)
+                value_from(v, "answer.domain")
+                for v in form.items(one["values"], "answer.domain", least=1, most=100_000)
             ),
-            other=None if one["other"] is None else _value(one["other"], "answer.domain.other"),
-            is_read=one["is_read"] is True,
+            other=None if one["other"] is None else value_from(one["other"], "answer.domain.other"),
+            is_read=one["is_read"] is not False,
         )
         for one in (
             form.fields(column, ("values", "other", "is_read"), "answer.domain.columns")
@@ -284,17 +239,3 @@ def _finding_from(value: Any, where: str) -> Finding:
         raise InputError(f"{where}.level must be 'note' or 'warning'")
     kind = Caution if content["level"] == "warning" else Remark
     return kind(form.text(content["sentence"], f"{where}.sentence"))
-
-
-def _listed(value: Any) -> Any:
-    """A value of a finite law: a row of several columns is a list in JSON."""
-    return [form.plain(part) for part in value] if isinstance(value, tuple) else form.plain(value)
-
-
-def _value(value: Any, where: str) -> Any:
-    """What `_listed` wrote."""
-    if isinstance(value, list):
-        return tuple(_value(part, where) for part in form.items(value, where, least=1, most=100))
-    if not isinstance(value, str | int | float | bool):
-        raise InputError(f"{where} must be a text, a number, true or false, or a list of those")
-    return value

@@ -120,6 +120,11 @@ class Lattice:
         beyond = (x < self.low) | (x > self.high)
         return int(np.sum(beyond if counts is None else np.asarray(counts)[beyond]))
 
+    def beyond(self, values: npt.ArrayLike) -> int:
+        """How many of the values lie more than a step beyond a bound."""
+        x = self._transformed(numbers(values))
+        return int(np.sum((x < self.low - self.step) | (x > self.high + self.step)))
+
     def _transformed(self, x: Array) -> Array:
         if self.transform is None:
             return x

@@ -14,6 +14,7 @@ from takifugu.mechanisms.additive.wasserstein_approx import WassersteinApprox
 from takifugu.mechanisms.additive.wasserstein_aware import WassersteinAware
 from takifugu.mechanisms.base import Additive, Found, Mechanism, require_mechanism
 from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.shaped.mechanism import Shaped
 
 __all__ = ["GROUP", "Additive", "Found", "Mechanism", "get_mechanism", "is_ours", "label_of", "list_mechanisms"]
 
@@ -30,6 +31,7 @@ _OURS: dict[str, type[Mechanism]] = {
         WassersteinApprox,
         WassersteinAware,
         Optimal,
+        Shaped,
     )
 }
 
@@ -59,7 +61,10 @@ def get_mechanism(name: Any, options: dict[str, Any]) -> Mechanism:
     if not isinstance(name, str):
         if options:
             raise InputError(f"give the options to the mechanism itself, not to calibrate: {', '.join(options)}")
-        return require_mechanism(name)
+        rule = require_mechanism(name)
+        if rule.name in _OURS and type(rule) is not _OURS[rule.name]:
+            raise InputError(f"{rule.name!r} is the name of a mechanism of Takifugu's: give yours another")
+        return rule
     known = _OURS if name in _OURS else _OURS | _installed()
     if name not in known:
         raise InputError(
@@ -71,7 +76,7 @@ def get_mechanism(name: Any, options: dict[str, Any]) -> Mechanism:
         if option not in accepted:
             takes = f"only {', '.join(sorted(accepted))}" if accepted else "none"
             raise InputError(f"{name!r} has no option {option!r}: it takes {takes}")
-    return mechanism(**options)
+    return require_mechanism(mechanism(**options))
 
 
 def _installed() -> dict[str, type[Mechanism]]:

@@ -1,6 +1,7 @@
 """What every mechanism is: a rule that finds a channel for a problem and a promise, or refuses by name."""
 
 import math
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -14,6 +15,8 @@ from takifugu.mechanisms.curves import NoiseCurve, calibrated_curve
 from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.problems.pairs import Pairs
 from takifugu.problems.problem import Place, Problem
+
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")  # of a mechanism: it stands in files and on the command line
 
 
 class Found(NamedTuple):
@@ -157,5 +160,9 @@ def require_mechanism(rule: Any) -> Mechanism:
                 f"mechanism must be a name or an object like takifugu.mechanisms.Mechanism; "
                 f"{type(rule).__name__} has no {name!r}"
             )
+    if not (isinstance(rule.name, str) and NAME.fullmatch(rule.name)):
+        raise InputError(
+            f"the name of a mechanism must be small letters, digits and hyphens, such as 'my-rule'; got {rule.name!r}"
+        )
     found: Mechanism = rule
     return found

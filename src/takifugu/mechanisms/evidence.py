@@ -129,6 +129,8 @@ def posterior(problem: Problem) -> list[dict[Any, Counted]]:
                     "(bounds and step) or with Row, or give Finite laws whose weights are counts"
                 )
         found.append(here)
+    if len({array.shape for here in found for counts in here.values() for array in counts}) > 1:
+        raise InputError("the counts behind the laws must be about the same values: some are longer than others")
     return found
 
 
@@ -174,6 +176,8 @@ def _withstands(problem: Problem, channel: Channel, asked: Renyi, laws: Array) -
         return bool((losses <= asked.epsilon * (1 + 1e-6)).all())
     if not isinstance(channel, FiniteChannel):
         raise InputError(f"draws are not known for a {type(channel).__name__}")
+    if laws.shape[3] != len(channel.inputs):
+        raise InputError("the counts behind the laws are not about the values that the channel takes")
     published = laws @ channel.matrix  # belief, draw, secret, output
     for i, j in zip(first.tolist(), second.tolist(), strict=True):
         p, q = published[:, :, i], published[:, :, j]
@@ -210,7 +214,9 @@ def _least_factor(rule: Optimal, problem: Problem, asked: Renyi, laws: Array, fo
     if _withstands(problem, found.channel, asked, laws):
         return 0.0, found
     low, high, best, factor = 0.0, math.inf, None, _FIRST
-    narrow = _NARROW if laws.shape[3] <= _SMALL else _NARROW_LARGE  # a large program takes seconds
+    # A program of a hundred values takes a second, one of two hundred twenty: the larger, the coarser the search.
+    size = laws.shape[3]
+    narrow = _NARROW if size <= _SMALL else _NARROW_LARGE if size <= 2 * _SMALL else math.inf
     for _ in range(_MOST_STEPS):
         made = _at(factor, rule, problem, asked)
         if _withstands(problem, made.channel, asked, laws):
@@ -219,7 +225,7 @@ def _least_factor(rule: Optimal, problem: Problem, asked: Renyi, laws: Array, fo
         else:
             low = factor
             factor = 2 * factor if math.isinf(high) else math.sqrt(low * high)
-        if best is not None and (high <= low * narrow or high < _FIRST / 64):
+        if best is not None and (narrow == math.inf or high <= low * narrow or high < _FIRST / 64):
             break
     if best is None:
         raise MechanismError(_TOO_FEW)

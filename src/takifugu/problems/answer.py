@@ -24,7 +24,8 @@ class Answer:
 
     `domain` is what values may be published: a `Lattice`, to which numbers are clipped and rounded first, or the
     `Choices` of each column of a row; None where values are published as they are. `step` is the distance between
-    values as they are stored, 0 where they are not rounded.
+    values as they are stored, 0 where they are not rounded. `is_read` says that the ends of a lattice were read from
+    data: a value beyond them then comes from another table, where public bounds would take it in.
     """
 
     query: str
@@ -33,6 +34,7 @@ class Answer:
     known: tuple[str, ...] = ()
     domain: Lattice | tuple[Choices, ...] | None = None
     step: float = 0.0
+    is_read: bool = False
 
     @property
     def is_of_rows(self) -> bool:

@@ -39,7 +39,7 @@ class Choices:
         if len(set(map(key, values))) < len(values):
             raise InputError("a domain must list each value once")
         object.__setattr__(self, "values", tuple(sorted(values)) if all(map(number, values)) else values)
-        if self.other is not None and key(self.other) not in self._place:
+        if self.other is not None and key(plain([self.other], name="other")[0]) not in self._place:
             raise InputError(f"other={self.other!r} must be one of the values of the domain")
 
     @property
@@ -76,6 +76,8 @@ class Choices:
             raise InputError(
                 f"column {column!r} holds something else than numbers, and its domain is numbers"
             ) from None
+        if numbers.ndim != 1:
+            raise InputError(f"column {column!r} must be one list of numbers, got an array of shape {numbers.shape}")
         if np.isnan(numbers).any():
             raise InputError(f"column {column!r} has missing values: drop or fill those rows before publishing")
         points = np.array(self.values, dtype=np.float64)

@@ -80,9 +80,14 @@ class Pairs(Sequence[Pair]):
         return any({a, b} == {c, d} for c, d in self)
 
     def __eq__(self, other: object) -> bool:
-        """The same pairs in the same order; also of a plain list or tuple."""
+        """The same pairs in the same order; also of a plain list or tuple.
+
+        Two `Pairs` are the same only with their secrets in the same order: places and radii are counted by it.
+        """
+        if isinstance(other, Pairs) and self.secrets != other.secrets:
+            return False
         if isinstance(other, Pairs) and self.is_every and other.is_every:
-            return self.secrets == other.secrets
+            return True
         if isinstance(other, Pairs | list | tuple):
             return len(self) == len(other) and all(a == tuple(b) for a, b in zip(self, other, strict=True))
         return NotImplemented

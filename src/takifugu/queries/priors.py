@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn, Protocol, overload, runtime_checkable
 
+from takifugu._display import Plotted
 from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import Law
@@ -21,7 +22,7 @@ FEW = 100  # rows below which a secret's prior is called uncertain
 SCARCE = 5  # rows below which a prior is used only with confidence, or where the caller allows it
 
 
-class Priors(dict[Secret, Law]):
+class Priors(Plotted, dict[Secret, Law]):
     """One prior per secret, with what there is to say about the data behind them.
 
     A plain dictionary wherever one is expected. `answer` says what they are the priors of; a calibration made from
@@ -81,7 +82,7 @@ class Priors(dict[Secret, Law]):
         raise UnknownSecretError(f"there is no prior for secret {key!r}: those there are, are {listed(self)}")
 
 
-class Beliefs(Sequence[Priors]):
+class Beliefs(Plotted, Sequence[Priors]):
     """The priors of every belief that an adversary may hold, each with its `label`; the first knows nothing.
 
     `findings` are about all of them. Whatever takes a list of beliefs takes this.

@@ -42,6 +42,10 @@ def _one(columns: Sequence[str], parts: Sequence[Priors], *, label: str) -> Prio
     both = list(zip(columns, parts, strict=True))
     names = {column: {secret: named(column, secret) for secret in part} for column, part in both}
 
+    every = [name for of_column in names.values() for name in of_column.values()]
+    if len(set(every)) < len(every):
+        raise InputError("secrets of two columns have the same name once their columns are named: rename a column")
+
     def gathered(attribute: str) -> dict[Any, Any]:
         return {
             names[column][secret]: value

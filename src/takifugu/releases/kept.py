@@ -1,6 +1,7 @@
 """Columns that go along as they are: whether one of them gives the secret away, and what a spreadsheet would run."""
 
 from collections import defaultdict
+from collections.abc import Hashable
 from typing import Any
 
 from takifugu.errors import InputError
@@ -15,28 +16,61 @@ class Telling:
     def __init__(self, names: tuple[str, ...]) -> None:
         """Watch these columns."""
         self._seen: dict[str, dict[Any, set[Any]]] = {name: defaultdict(set) for name in names}
+        self._same = dict.fromkeys(names, True)
+        self._secrets: set[Any] = set()
         self._rows = 0
 
     def look(self, secrets: list[Any], columns: dict[str, list[Any]]) -> None:
         """One more batch of rows."""
         self._rows += len(secrets)
+        if len(self._secrets) < 2:
+            self._secrets.update(secrets)
+        for name, same in self._same.items():
+            # Written in another way, a secret is still the same: 1 and "1", or "yes" and "YES ".
+            self._same[name] = same and all(map(_alike, columns[name], secrets))
         for name in list(self._seen):
             seen = self._seen[name]
-            for value, secret in set(zip(columns[name], secrets, strict=True)):
+            for value, secret in set(zip(map(_hashable, columns[name]), secrets, strict=True)):
                 seen[value].add(secret)
             if len(seen) > _MOST:
                 del self._seen[name]
 
     def refuse(self) -> None:
-        """Raise where a column's values, each of several rows, always go with one secret."""
-        for name, seen in self._seen.items():
-            secrets = set().union(*seen.values()) if seen else set()
-            alone = all(len(found) == 1 for found in seen.values())
-            if alone and len(secrets) > 1 and 2 * len(seen) <= self._rows:
+        """Raise where a column is the secret, or where its values, each of several rows, always go with one secret."""
+        for name in self._same:
+            if self.finds(name):
                 raise InputError(
                     f"column {name!r}, which was to be kept, says in every row what the secret is: it cannot be "
                     f"published with what is meant to hide it. Nothing was released"
                 )
+
+    def finds(self, name: str) -> bool:
+        """Whether the column tells the secret of every row."""
+        if self._same[name] and len(self._secrets) > 1:
+            return True
+        seen = self._seen.get(name, {})
+        secrets = set().union(*seen.values()) if seen else set()
+        alone = all(len(found) == 1 for found in seen.values())
+        return alone and len(secrets) > 1 and 2 * len(seen) <= self._rows
+
+
+def tells(values: list[Any], secrets: list[Any]) -> bool:
+    """Whether these values, one a row, tell the secret of every row.
+
+    >>> tells([1, 1, 2, 2], ["a", "a", "b", "b"]), tells([1, 2, 3, 4], ["a", "a", "b", "b"])
+    (True, False)
+    """
+    telling = Telling(("",))
+    telling.look(secrets, {"": values})
+    return telling.finds("")
+
+
+def _alike(value: Any, secret: Any) -> bool:
+    return value is secret or str(value).strip().casefold() == str(secret).strip().casefold()
+
+
+def _hashable(value: Any) -> Any:
+    return value if isinstance(value, Hashable) and not isinstance(value, tuple) else repr(value)
 
 
 def harmless(text: Any) -> Any:

@@ -15,7 +15,7 @@ from takifugu.laws.mixture import Mixture
 class GaussianNoise:
     """Adds an independent N(0, θ²) to each value; θ = 0 publishes it as it is.
 
-    >>> GaussianNoise(2.0).apply(Mixture.gaussian(0, 1)).variance
+    >>> round(GaussianNoise(2.0).apply(Mixture.gaussian(0, 1)).variance, 9)
     5.0
     """
 

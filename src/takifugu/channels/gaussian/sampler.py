@@ -81,7 +81,7 @@ def checked(x: npt.ArrayLike, *, theta: float, granularity: float | None = None)
     top = float(np.abs(values).max(initial=0.0))
     if not math.isfinite(2 * (top + _REACH * theta + grid.granularity)):
         raise InputError(
-            f"values as large as {top:g} with theta={theta:g} and granularity={grid.granularity:g} could "
+            f"values this large with theta={theta:g} and granularity={grid.granularity:g} could "
             f"overflow: give them in a larger unit"
         )
     return values, grid

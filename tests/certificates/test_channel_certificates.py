@@ -1,0 +1,235 @@
+"""Certificates of finite channels: proved again from the file alone, and refused where anything in it was changed."""
+
+import copy
+import dataclasses
+import hashlib
+import json
+import math
+import random
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import takifugu as tk
+from takifugu.certificates import RedactedChannel, load_redacted
+from takifugu.channels.finite import FiniteChannel
+from takifugu.errors import CertificationError, InputError, TakifuguError
+
+NUMBERS = {"a": tk.Finite([1, 2, 3, 4], [9, 6, 3, 2]), "b": tk.Finite([1, 2, 3, 4], [2, 3, 6, 9])}
+LABELS = {"a": tk.Finite(["x", "y"], [5, 3]), "b": tk.Finite(["x", "y"], [1, 4]), "c": tk.Finite(["x", "y"], [2, 2])}
+ROWS = {"a": tk.Finite([("A", 1), ("B", 2), ("B", 1)], [3, 1, 4]), "b": tk.Finite([("A", 1), ("B", 2)], [1, 3])}
+CALIBRATIONS = {
+    "odds": tk.calibrate(NUMBERS, odds=1.5),
+    "order": tk.calibrate(LABELS, alpha=2, epsilon=0.1, keep=None, pairs=[("a", "b"), ("b", "c")]),
+    "both": tk.calibrate([NUMBERS, {"a": NUMBERS["a"], "b": NUMBERS["a"]}], alpha=2, epsilon=0.2, odds=1.9),
+    "radius": tk.calibrate(NUMBERS, odds=2, radius=[0.01, 0.05], keep="mean"),
+    "rows": tk.calibrate(ROWS, odds=2, loss="change", forbidden=[(("A", 1), ("B", 2))], keep=None),
+    "confident": tk.calibrate(NUMBERS, odds=4, confidence=0.8, seed=3),
+}
+
+
+@pytest.fixture(scope="module", params=list(CALIBRATIONS))
+def certificate(request):
+    return tk.certify(CALIBRATIONS[request.param])
+
+
+def sealed(content):
+    """The content with the digest that a careful liar would give it."""
+    kept = {key: value for key, value in content.items() if key != "sha256"}
+    text = json.dumps(kept, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return kept | {"sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def refused(path, content, *, kind=TakifuguError):
+    path.write_text(json.dumps(content))
+    with pytest.raises(kind) as caught:
+        tk.verify(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_is_proved_again(certificate, tmp_path):
+    path = tmp_path / "c.json"
+    certificate.save(path)
+    again = tk.verify(path)
+    assert again == certificate
+    assert again.sha256 == certificate.sha256
+    assert path.stat().st_mode & 0o077 == 0  # it holds the priors
+    content = json.loads(path.read_text())
+    assert sealed(content) == content
+    assert certificate.lower_bound <= certificate.error
+    assert "keeps" in certificate.claim
+    assert tk.verify(certificate) == certificate
+
+
+def test_the_losses_enclose_the_truth(certificate):
+    calibration = certificate.calibration
+    for place, stated in zip(calibration.problem.places(), certificate.losses, strict=True):
+        p, q = (
+            [mp.mpf(x) for x in calibration.channel.apply(law).probabilities] for law in calibration.problem.ends(place)
+        )
+        if math.isinf(calibration.alpha):
+            truth = mp.log(max(x / y for x, y in zip(p, q, strict=True) if x > 0))
+        else:
+            a = mp.mpf(calibration.alpha)
+            truth = mp.log(mp.fsum(x**a * y ** (1 - a) for x, y in zip(p, q, strict=True) if x > 0)) / (a - 1)
+        assert truth <= stated.upper * (1 + 1e-12) + 1e-15
+        if not np.any(calibration._rule.reach(calibration.problem)):
+            assert truth >= stated.lower * (1 - 1e-9) - 1e-12
+        assert stated.upper <= calibration.epsilon * (1 + 1e-9)
+
+
+def test_what_is_published_has_no_priors(certificate, tmp_path):
+    public = certificate.redacted()
+    path = tmp_path / "public.json"
+    public.save(path)
+    text = path.read_text()
+    for word in ("problem", "weights", "beliefs", "laws", "losses", "secrets", "counted"):
+        assert f'"{word}"' not in text
+    found = load_redacted(path)
+    assert isinstance(found, RedactedChannel)
+    assert found == public
+    certificate.require_match(found)
+    other = dataclasses.replace(certificate, nonce="0" * 64)
+    with pytest.raises(CertificationError, match="is not that of this certificate"):
+        other.require_match(found)
+    for change in ({"format": "x"}, {"version": 3}, {"unheard": 1}, {"mechanism": "?"}, {"channel": None}):
+        path.write_text(json.dumps(public.to_dict() | change))
+        with pytest.raises(InputError):
+            load_redacted(path)
+
+
+def test_the_nonce_keeps_two_certificates_apart():
+    first, second = (tk.certify(CALIBRATIONS["odds"]) for _ in range(2))
+    assert first.sha256 != second.sha256
+
+
+def test_a_changed_file_is_refused(certificate, tmp_path):
+    """Without a new digest any change is noticed; with one, what it says is proved again."""
+    path, honest = tmp_path / "c.json", certificate.to_dict()
+
+    def changed(change):
+        content = copy.deepcopy(honest)
+        change(content)
+        return content
+
+    def more_precise(content):
+        content["calibration"]["guarantee"]["epsilon"] *= 0.5
+
+    def another_law(content):
+        law = content["calibration"]["problem"]["beliefs"][0]["laws"][0]
+        law["weights"] = [w * (50 if k == 0 else 1) for k, w in enumerate(law["weights"])]
+
+    def bare(content):
+        channel = content["calibration"]["channel"]
+        size = len(channel["inputs"])
+        channel["outputs"] = channel["inputs"]
+        channel["counts"] = [[2**32 * (i == j) for j in range(size)] for i in range(size)]
+
+    def better(content):
+        content["calibration"]["lower_bound"] = certificate.error * 1.01 + 1e-3
+
+    def no_duals(content):
+        content["calibration"]["optimality"] = None
+
+    def smaller_loss(content):
+        for loss in content["losses"]:
+            loss["upper"] = loss["lower"]
+
+    for change in (more_precise, another_law, bare, better, no_duals, smaller_loss):
+        content = changed(change)
+        if content == honest:
+            continue
+        refused(path, content)
+        refused(path, sealed(content))
+
+    def duals_of_nothing(content):
+        for name, value in content["calibration"]["optimality"].items():
+            content["calibration"]["optimality"][name] = np.zeros_like(value, dtype=float).tolist()
+
+    refused(path, changed(duals_of_nothing), kind=InputError)
+    if certificate.lower_bound > 1e-6:
+        refused(path, sealed(changed(duals_of_nothing)))
+    for key, value in (("format", "x"), ("version", 2.0), ("version", True), ("nonce", "0"), ("unheard", 1)):
+        refused(path, sealed(honest | {key: value}), kind=InputError)
+
+
+def test_figures_for_readers_are_those_of_the_channel(certificate):
+    honest = json.loads(json.dumps(certificate.calibration.to_dict()))
+    for key, value in (("error", honest["error"] + 0.01), ("epsilon", 9.0), ("pairs", [["a", "a"]])):
+        with pytest.raises(InputError, match="was changed"):
+            tk.Calibration.from_dict(honest | {key: value})
+    near = honest | {"error": honest["error"] * (1 + 1e-13)}  # another machine adds up in another order
+    assert tk.Calibration.from_dict(near) == certificate.calibration
+
+
+def test_evidence_is_drawn_again(tmp_path):
+    certificate = tk.certify(CALIBRATIONS["confident"])
+    calibration = certificate.calibration
+    assert calibration.evidence.draws >= 8
+    naked = tk.calibrate(NUMBERS, odds=4, keep=calibration._rule.keep)
+    lie = dataclasses.replace(naked, evidence=dataclasses.replace(calibration.evidence, level=0.99, draws=500))
+    with pytest.raises(CertificationError, match="looked at again"):
+        tk.certify(lie)
+    content = certificate.to_dict()
+    content["calibration"]["evidence"]["draws"] = 3
+    refused(tmp_path / "c.json", sealed(content), kind=InputError)
+
+
+def test_a_channel_that_is_not_proved_is_not_certified():
+    honest = CALIBRATIONS["odds"]
+    bare = dataclasses.replace(honest, channel=FiniteChannel.identity(honest.channel.inputs))
+    with pytest.raises(CertificationError, match="not proved to keep"):
+        tk.certify(bare)
+    with pytest.raises(CertificationError, match="nothing proves it"):
+        tk.certify(dataclasses.replace(honest, optimality=None))
+    with pytest.raises(CertificationError, match="is not proved: the bound is"):
+        tk.certify(dataclasses.replace(honest, lower_bound=honest.error * 1.5))
+
+
+JUNK = [None, True, 0, -1, 0.5, 1e308, 10**30, "", "x", [], {}, [[]], {"a": 1}, [1.0], math.pi]
+
+
+def places(value, path=()):
+    yield path
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        yield from places(child, (*path, key))
+
+
+def mutated(rng, content):
+    path = rng.choice([path for path in places(content) if path])
+    holder = content
+    for key in path[:-1]:
+        holder = holder[key]
+    key, kind = path[-1], rng.randrange(4)
+    if kind == 0:
+        del holder[key]
+    elif kind == 1 and type(holder[key]) in (int, float):
+        holder[key] = holder[key] * rng.choice([0.5, 1 + 1e-9, 2, -1]) + rng.choice([0, 0, 1])
+    elif kind == 2 and isinstance(holder[key], list):
+        holder[key] = holder[key] * rng.choice([0, 2]) if rng.random() < 0.5 else list(reversed(holder[key]))
+    else:
+        holder[key] = copy.deepcopy(rng.choice(JUNK))
+    return content
+
+
+@pytest.mark.parametrize("which", list(CALIBRATIONS))
+def test_damaged_files_are_refused_in_a_sentence_or_true(tmp_path, which):
+    rng, honest = random.Random(which), tk.certify(CALIBRATIONS[which]).to_dict()
+    path, refusals = tmp_path / "c.json", 0
+    for _ in range(150):
+        content = mutated(rng, copy.deepcopy(honest))
+        try:
+            data = json.dumps(sealed(content) if rng.random() < 0.7 else content)
+        except (KeyError, AttributeError, TypeError):
+            data = json.dumps(content)
+        path.write_text(data)
+        try:
+            tk.verify(path)
+        except (InputError, CertificationError) as error:
+            sentence = str(error)
+            assert sentence
+            assert "\n" not in sentence
+            refusals += 1
+    assert refusals > 75

@@ -1,0 +1,305 @@
+"""The one JSON form of laws, answers, promises, channels and calibrations: there and back, or a sentence."""
+
+import copy
+import json
+import math
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import takifugu as tk
+from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.documents import channels, laws
+from takifugu.documents import fields as form
+from takifugu.documents import problems as documents
+from takifugu.errors import InputError
+from takifugu.laws.lattice import Lattice
+from takifugu.problems.answer import Answer
+from takifugu.problems.beliefs import Belief
+from takifugu.problems.domain import Choices
+from takifugu.problems.guarantee import Approximate, Renyi
+from takifugu.problems.pairs import Pairs
+from takifugu.problems.problem import Problem
+
+
+def through_json(content):
+    return json.loads(json.dumps(content, allow_nan=False))
+
+
+FLOATS = st.floats(allow_nan=False, allow_infinity=False, width=64)
+WEIGHTS = st.floats(1e-300, 1e300)
+SCALARS = st.one_of(st.integers(-(2**52), 2**52), FLOATS, st.sampled_from(["p", "q", "r"]))
+
+
+@given(st.lists(st.integers(-50, 50), min_size=1, max_size=6, unique=True), st.data())
+def test_finite_laws_keep_every_bit(values, data):
+    weights = [data.draw(WEIGHTS) for _ in values]
+    law = tk.Finite(values, weights)
+    assert laws.law_from(through_json(laws.law_to(law)), "law", form.Room()) == law
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        tk.Finite(["a", "b"], [0, 3]),
+        tk.Finite([True, False], [1, 2]),
+        tk.Finite([("a", 1, True), ("b", 2.5, False)], [1, 2]),
+        tk.Finite([0.1, -3, 1e-300], [0.1, 0.2, 5e-324]),
+        tk.Finite(np.arange(3), np.array([1, 2, 3])),
+        tk.Mixture.gaussian(0.1, 3.3),
+        tk.Mixture([0.25, 0.75], [-1e149, 2.0], [0.0, 1e-300]),
+        tk.Mixture.empirical([1, 1, 2, 5]),
+    ],
+    ids=repr,
+)
+def test_every_law_comes_back(law):
+    assert laws.law_from(through_json(laws.law_to(law)), "law", form.Room()) == law
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        [],
+        {},
+        {"values": [1], "weights": []},
+        {"values": [], "weights": []},
+        {"values": [1], "weights": [-1]},
+        {"values": [1], "weights": [0]},
+        {"values": [1, "1"], "weights": [1, 1]},
+        {"values": [[1], 2], "weights": [1, 1]},
+        {"values": [[]], "weights": [1]},
+        {"values": [[[1]]], "weights": [1]},
+        {"values": [None], "weights": [1]},
+        {"values": [2**60], "weights": [1]},
+        {"values": [1], "weights": [True]},
+        {"values": [1], "weights": [10**400]},
+        {"values": [1], "weights": [1], "more": 1},
+        {"weights": [1.0], "means": [0.0], "stds": [-1.0]},
+        {"weights": [0.5], "means": [0.0], "stds": [1.0]},
+        {"weights": [1.0], "means": [0.0, 1.0], "stds": [1.0]},
+    ],
+)
+def test_what_is_no_law_is_told(content):
+    with pytest.raises(InputError, match="law"):
+        laws.law_from(content, "law", form.Room())
+
+
+def test_a_file_has_room_for_so_many_numbers():
+    with pytest.raises(InputError, match="must have 1 to 2 entries"):
+        laws.law_from({"values": [1, 2, 3], "weights": [1, 1, 1]}, "law", form.Room(2))
+
+
+@pytest.mark.parametrize(
+    "guarantee", [Renyi(2, 0.1), Renyi(1.5, 3, odds=7.5), Renyi.from_odds(3), Approximate(2, 1, 0.05)], ids=str
+)
+def test_every_promise_comes_back(guarantee):
+    assert documents.guarantee_from(through_json(documents.guarantee_to(guarantee))) == guarantee
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        {"kind": "pure"},
+        {"kind": "renyi", "alpha": 1, "epsilon": 1, "odds": None},
+        {"kind": "renyi", "alpha": 2, "epsilon": 0, "odds": None},
+        {"kind": "renyi", "alpha": 2, "epsilon": 1, "odds": 1},
+        {"kind": "renyi", "alpha": None, "epsilon": 1, "odds": 2},
+        {"kind": "renyi", "alpha": 2, "epsilon": 1},
+        {"kind": "renyi", "alpha": "2", "epsilon": 1, "odds": None},
+        {"kind": "approximate", "alpha": 2, "epsilon": 1, "delta": 1},
+        {"kind": "approximate", "alpha": 2, "epsilon": 1, "delta": 0.1, "odds": None},
+    ],
+)
+def test_what_is_no_promise_is_told(content):
+    with pytest.raises(InputError):
+        documents.guarantee_from(content)
+
+
+@pytest.mark.parametrize(
+    "channel",
+    [
+        GaussianNoise(0.0),
+        GaussianNoise(1 / 3),
+        FiniteChannel(("a", "b"), ("a",), [[4], [4]]),
+        FiniteChannel(((1, "a"), (2, "b")), ((1, "a"), (2, "b")), [[2**61, 2**61], [0, 2**62]]),
+        FiniteChannel.identity([True, False]),
+    ],
+    ids=repr,
+)
+def test_every_channel_comes_back(channel):
+    assert channels.channel_from(through_json(channels.channel_to(channel))) == channel
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        {"kind": "laplace"},
+        {"kind": "gaussian", "theta": -1},
+        {"kind": "gaussian", "theta": None},
+        {"kind": "gaussian", "theta": 1, "seed": 0},
+        {"kind": "finite", "inputs": ["a"], "outputs": ["a"], "counts": [[3]]},
+        {"kind": "finite", "inputs": ["a"], "outputs": ["a"], "counts": [[4, 0]]},
+        {"kind": "finite", "inputs": ["a"], "outputs": ["a", "b"], "counts": [[4]]},
+        {"kind": "finite", "inputs": ["a", "b"], "outputs": ["a", "b"], "counts": [[4, 0], [4]]},
+        {"kind": "finite", "inputs": ["a", "b"], "outputs": ["a", "b"], "counts": [[4, 0], [1, 1]]},
+        {"kind": "finite", "inputs": ["a"], "outputs": ["a"], "counts": [[4.0]]},
+        {"kind": "finite", "inputs": ["a"], "outputs": ["a"], "counts": [[-4]]},
+        {"kind": "finite", "inputs": ["a", "a"], "outputs": ["a"], "counts": [[4], [4]]},
+        {"kind": "finite", "inputs": [], "outputs": ["a"], "counts": []},
+        {"kind": "finite", "inputs": ["a"], "outputs": [None], "counts": [[4]]},
+    ],
+)
+def test_what_is_no_channel_is_told(content):
+    with pytest.raises(InputError):
+        channels.channel_from(content)
+
+
+def test_a_channel_without_a_form_is_told():
+    with pytest.raises(InputError, match="no form in a file"):
+        channels.channel_to(object())
+
+
+ANSWERS = [
+    None,
+    Answer("mean", ("cost",), ("s",)),
+    Answer("raw", ("x",), ("s",), domain=Lattice(0, 20, 0.5), step=0.5, is_read=True),
+    Answer("raw", ("x",), ("s",), known=("sex", "age [30, 45)"), domain=Lattice.logarithmic(1, 100, 0.5), step=0.5),
+    Answer("row", ("x", "w"), ("s",), domain=(Choices((1, 2.5), is_read=True), Choices(("A", "B"), other="B"))),
+    Answer("row", ("t",), ("s", "u"), domain=(Choices((False, True)),)),
+]
+
+
+def problem(answer, laws=None):
+    laws = laws or {"yes": tk.Finite([1, 2], [3, 1]), "no": tk.Finite([1, 2], [1, 1]), 3: tk.Finite([2], [9])}
+    counted = {"yes": (np.array([3.0, 1.0]), np.array([0.5, 0.5]))}
+    beliefs = (Belief(laws, label="sex = f", counted=counted), Belief(laws))
+    return Problem(beliefs, Pairs(laws, [("yes", "no"), ("no", 3)]), answer)
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=str)
+def test_every_answer_and_problem_comes_back(answer):
+    before = problem(answer)
+    after = documents.problem_from(through_json(documents.problem_to(before)))
+    assert after == before
+    assert after.answer == answer
+    assert [belief.label for belief in after.beliefs] == ["sex = f", ""]
+    counts, pseudo = after.beliefs[0].counted["yes"]
+    assert (counts.tolist(), pseudo.tolist()) == ([3, 1], [0.5, 0.5])
+    assert list(after.pairs) == list(before.pairs)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"columns": []},
+        {"secret": []},
+        {"columns": [1]},
+        {"query": "Raw!"},
+        {"step": -1},
+        {"is_read": None},
+        {"domain": {"kind": "lattice", "low": 0, "high": 10, "step": 3, "transform": None}},
+        {"domain": {"kind": "lattice", "low": 0, "high": 10, "step": 1, "transform": "exp"}},
+        {"domain": {"kind": "lattice", "low": 0, "high": 10, "step": 1, "transform": [1]}},
+        {"domain": {"kind": "lattice", "low": 0, "high": 10, "step": 1}},
+        {"domain": {"kind": "torus"}},
+        {"domain": {"kind": "choices", "columns": [{"values": [1, 2], "other": None, "is_read": False}]}},
+        {"domain": {"kind": "choices", "columns": [{"values": [1, 1], "other": None, "is_read": False}] * 2}},
+        {"domain": {"kind": "choices", "columns": [{"values": [1], "other": 7, "is_read": False}] * 2}},
+        {"domain": {"kind": "choices", "columns": [{"values": [[[1]]], "other": None, "is_read": False}] * 2}},
+        {"domain": {"kind": "choices", "columns": [{"values": [], "other": None, "is_read": False}] * 2}},
+        {"unheard": 1},
+    ],
+)
+def test_an_answer_that_was_changed_is_told(change):
+    content = through_json(documents.problem_to(problem(ANSWERS[4])))
+    content["answer"] |= change
+    with pytest.raises(InputError):
+        documents.problem_from(content)
+
+
+def calibrations():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "s": ["a", "b"] * 60,
+            "x": rng.integers(0, 5, 120) + [0, 1] * 60,
+            "w": list("AAB") * 40,
+            "k": list("uuvv") * 30,
+        }
+    )
+    fit = {"secret": "s"}
+    yield tk.calibrate(tk.fit_priors(table, query=tk.Raw("x", bounds=(0, 5), step=1), **fit), alpha=2, epsilon=0.5)
+    yield tk.calibrate(tk.fit_priors(table, query=tk.Raw("x"), known=["k"], **fit), alpha=2, epsilon=0.5)
+    yield tk.calibrate(tk.fit_priors(table, query=tk.Mean("x"), **fit), alpha=2, epsilon=0.5, mechanism="closed-form")
+    yield tk.calibrate(tk.fit_priors(table, query=tk.Row("x", "w"), **fit), odds=3)
+    yield tk.calibrate(tk.fit_priors(table, query=tk.Row("x"), **fit), alpha=3, epsilon=0.4, odds=2, confidence=0.8)
+    yield tk.calibrate(
+        {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(3, 1)},
+        alpha=2,
+        epsilon=1,
+        mechanism="wasserstein-approx",
+        delta=0.1,
+    )
+
+
+CALIBRATIONS = list(calibrations())
+
+
+@pytest.mark.parametrize("calibration", CALIBRATIONS, ids=lambda c: f"{c.mechanism}-{c.answer}")
+def test_every_calibration_comes_back(calibration, tmp_path):
+    path = tmp_path / "c.json"
+    calibration.save(path)
+    assert path.stat().st_mode & 0o077 == 0
+    again = tk.Calibration.load(path)
+    assert again == calibration
+    assert again.meets_budget()
+    assert again.evidence == calibration.evidence
+    assert [str(f) for f in again.findings] == [str(f) for f in calibration.findings]
+    assert again.to_dict().keys() == calibration.to_dict().keys()
+    first, second = (through_json(c.to_dict()) for c in (again, calibration))
+    for content in (first, second):
+        content["problem"].pop("findings")  # their words come back, not the types that made them
+    assert first == second
+
+
+JUNK = [None, True, 0, -1, 0.5, 1e308, 10**30, 10**500, "", "x", [], {}, [[]], {"a": 1}, [1.0], math.pi, "\ud800"]
+
+
+def places(value, path=()):
+    yield path
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        yield from places(child, (*path, key))
+
+
+@pytest.mark.parametrize("which", range(len(CALIBRATIONS)))
+def test_damaged_calibrations_are_refused_in_a_sentence_or_usable(which):
+    honest = through_json(CALIBRATIONS[which].to_dict())
+    spots = [path for path in places(honest) if path]
+    rng, refused = random.Random(which), 0
+    for _ in range(150):
+        content = copy.deepcopy(honest)
+        path = rng.choice(spots)
+        holder = content
+        for key in path[:-1]:
+            holder = holder[key]
+        if rng.random() < 0.3:
+            del holder[path[-1]]
+        else:
+            holder[path[-1]] = copy.deepcopy(rng.choice(JUNK))
+        try:
+            tk.Calibration.from_dict(content)
+        except InputError as error:
+            sentence = str(error)
+            assert sentence
+            assert "\n" not in sentence
+            refused += 1
+    assert refused > 60

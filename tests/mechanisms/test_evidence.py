@@ -1,0 +1,152 @@
+"""Confidence: channels that withstand draws from the posterior, drawn again from their seed; evidence and no proof."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import takifugu as tk
+from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.errors import InputError, MechanismError
+from takifugu.mechanisms.confidence import draws_needed, joint_draws
+from takifugu.mechanisms.evidence import Confidence, posterior, sampling_distances
+
+TRUTH = {"a": np.array([9, 8, 6, 4, 2, 1]) / 30, "b": np.array([3, 4, 6, 7, 6, 4]) / 30}
+
+
+def sample(seed, rows=(400, 150), truth=TRUTH):
+    rng = np.random.default_rng(seed)
+    parts = [
+        pd.DataFrame({"s": secret, "x": rng.choice(len(law), size, p=law), "k": rng.choice(["u", "v"], size)})
+        for (secret, law), size in zip(truth.items(), rows, strict=True)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def fitted(table, query, **options):
+    return tk.fit_priors(table, secret="s", query=query, **options)
+
+
+ROW = fitted(sample(0), tk.Row("x", domain=range(6)))
+RAW = fitted(sample(0), tk.Raw("x", bounds=(0, 5), step=1))
+
+
+def divergence(p, q, alpha):
+    """D_α of two lists, in floats that share no code with the package."""
+    if math.isinf(alpha):
+        return max(math.log(x / y) if y else math.inf for x, y in zip(p, q, strict=True) if x > 0)
+    return math.log(sum(x**alpha * y ** (1 - alpha) for x, y in zip(p, q, strict=True) if x > 0)) / (alpha - 1)
+
+
+@pytest.mark.parametrize(
+    "promise", [{"odds": 3}, {"alpha": 3, "epsilon": 0.3}, {"alpha": 2, "epsilon": 0.3, "odds": 3}]
+)
+def test_a_channel_withstands_draws_that_did_not_make_it(promise):
+    plug_in = tk.calibrate(ROW, **promise)
+    found = tk.calibrate(ROW, **promise, confidence=0.95, seed=7)
+    evidence = found.evidence
+    assert (evidence.level, evidence.without) == (0.95, plug_in.error)
+    assert evidence.draws >= draws_needed(0.95)
+    assert found.error >= plug_in.error * (1 - 1e-6)
+    assert found.meets_budget()
+    assert evidence.holds(found.problem, found.channel, found.guarantee)
+    assert not evidence.holds(found.problem, plug_in.channel, found.guarantee)
+    laws = joint_draws(posterior(found.problem), found.pairs.secrets, evidence.draws, evidence.seed)[0]
+    for drawn in laws:
+        p, q = (law @ found.channel.matrix for law in drawn)
+        for left, right in ((p, q), (q, p)):
+            assert divergence(left, right, found.alpha) <= found.epsilon
+            if found.guarantee.odds:
+                assert divergence(left, right, math.inf) <= math.log(found.guarantee.odds)
+    fresh = joint_draws(posterior(found.problem), found.pairs.secrets, 400, 99)[0]
+    beyond = sum(divergence(p, q, found.alpha) > found.epsilon for p, q in fresh @ found.channel.matrix)
+    assert beyond <= 0.05 * 401  # at least 95 % of the posterior, seen by draws of our own
+    assert "evidence from draws, not a proof" in evidence.sentence
+
+
+def test_noise_on_a_lattice_withstands_its_draws():
+    plug_in = tk.calibrate(RAW, alpha=2, epsilon=0.2)
+    found = tk.calibrate(RAW, alpha=2, epsilon=0.2, confidence=0.95, seed=1)
+    assert found.theta > plug_in.theta
+    assert (found.evidence.draws, found.evidence.without) == (59, plug_in.error)
+    assert found.evidence.holds(found.problem, found.channel, found.guarantee)
+    assert not found.evidence.holds(found.problem, GaussianNoise(plug_in.theta * 0.9), found.guarantee)
+    assert tk.certify(found).theta == found.theta
+    assert tk.Calibration.from_dict(found.to_dict()).evidence == found.evidence
+
+
+def test_the_same_seed_repeats_and_another_does_not():
+    first, again, other = (tk.calibrate(ROW, odds=3, confidence=0.9, seed=seed) for seed in (1, 1, 2))
+    assert first == again
+    assert first.evidence != other.evidence
+    with pytest.raises(InputError, match="seed"):
+        tk.calibrate(ROW, odds=3, confidence=0.9, seed=-1)
+
+
+def test_cells_have_draws_of_their_own():
+    beliefs = fitted(sample(3), tk.Row("x", domain=range(6)), known=["k"])
+    found = tk.calibrate(beliefs, odds=4, confidence=0.8)
+    laws = joint_draws(posterior(found.problem), found.pairs.secrets, 8, 0)
+    assert laws.shape[0] == len(beliefs) == 3
+    assert not np.allclose(laws[1], laws[2])
+    assert found.evidence.holds(found.problem, found.channel, found.guarantee)
+
+
+def test_counts_by_hand_are_enough_and_shares_are_not():
+    counts = {"a": tk.Finite(list("xyz"), [40, 30, 30]), "b": tk.Finite(list("xyz"), [20, 30, 50])}
+    found = tk.calibrate(counts, odds=3, confidence=0.8)
+    assert found.evidence.holds(found.problem, found.channel, found.guarantee)
+    shares = {s: tk.Finite(law.values, law.probabilities) for s, law in counts.items()}
+    with pytest.raises(InputError, match="counts of rows: give whole numbers"):
+        tk.calibrate(shares, odds=3, confidence=0.8)
+    with pytest.raises(InputError, match="counts of rows"):
+        tk.calibrate({s: tk.Finite(["x"], [1]) for s in "ab"}, odds=3, confidence=0.8)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 0.4, 95, math.nan, "0.95", True])
+def test_a_level_is_a_share(confidence):
+    with pytest.raises(InputError, match="confidence must be"):
+        tk.calibrate(ROW, odds=3, confidence=confidence)
+
+
+def test_where_there_is_nothing_to_draw_from_it_is_said():
+    by_hand = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(1, 1)}
+    with pytest.raises(MechanismError, match="confidence"):
+        tk.calibrate(by_hand, alpha=2, epsilon=1, confidence=0.9)
+    with pytest.raises(MechanismError, match="confidence"):
+        tk.calibrate(fitted(sample(0), tk.Raw("x", prior="gaussian")), alpha=2, epsilon=1, confidence=0.9)
+
+
+def test_few_rows_lie_far_from_the_truth():
+    few = fitted(sample(0, rows=(400, 6)), tk.Row("x", domain=range(6)))
+    near, far = sampling_distances(tk.calibrate(few, odds=9).problem)
+    assert 0 < near < far < 1
+    scarce = fitted(sample(0, rows=(400, 3)), tk.Row("x", domain=range(6)))
+    with pytest.raises(InputError, match=r"only 3 rows.*confidence"):
+        tk.calibrate(scarce, odds=9)
+
+
+def test_evidence_that_was_made_up_does_not_hold():
+    found = tk.calibrate(ROW, odds=3, confidence=0.8)
+    bare = FiniteChannel.identity(found.channel.inputs)
+    assert not found.evidence.holds(found.problem, bare, found.guarantee)
+    many = dataclasses.replace(found.evidence, draws=20_000, seed=5)
+    weak = tk.calibrate(ROW, odds=3)
+    assert not many.holds(weak.problem, weak.channel, weak.guarantee)
+    assert isinstance(found.evidence, Confidence)
+
+
+def test_the_truth_is_within_the_promise_more_often_than_the_sample_says():
+    """Known laws, sampled twelve times: the plug-in channel is often beyond the promise, the confident one is not."""
+    beyond = {None: 0, 0.95: 0}
+    for seed in range(12):
+        priors = fitted(sample(seed, rows=(250, 60)), tk.Row("x", domain=range(6)))
+        for confidence in beyond:
+            channel = tk.calibrate(priors, odds=2, confidence=confidence).channel
+            p, q = (law @ channel.matrix for law in TRUTH.values())
+            beyond[confidence] += max(divergence(p, q, math.inf), divergence(q, p, math.inf)) > math.log(2)
+    assert beyond[0.95] == 0
+    assert beyond[None] >= 4

@@ -1,0 +1,84 @@
+"""Promises: what is one, what is none, and how each is told."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from takifugu.errors import InputError
+from takifugu.problems.guarantee import Approximate, Renyi, asked_for
+
+ORDERS = st.floats(1, 1e6, exclude_min=True)
+BUDGETS = st.floats(1e-12, 1e6)
+FACTORS = st.floats(1, 1e6, exclude_min=True)
+
+
+@given(ORDERS, BUDGETS, st.none() | FACTORS)
+def test_numbers_are_kept_as_they_are(alpha, epsilon, odds):
+    made = Renyi(alpha, epsilon, odds)
+    assert (made.alpha, made.epsilon, made.odds, made.most_odds) == (alpha, epsilon, odds, odds)
+    assert made == asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
+    assert hash(made) == hash(Renyi(alpha, epsilon, odds))
+
+
+@given(FACTORS)
+def test_odds_alone_are_the_order_at_infinity(odds):
+    made = asked_for(alpha=None, epsilon=None, odds=odds)
+    assert (made.alpha, made.odds) == (math.inf, None)
+    assert made.epsilon == math.log(odds)
+    assert made.most_odds == pytest.approx(odds, rel=1e-14)
+    assert made.most_odds <= odds * (1 + 2**-50)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"alpha": 1, "epsilon": 1},
+        {"alpha": math.nan, "epsilon": 1},
+        {"alpha": "2", "epsilon": 1},
+        {"alpha": True, "epsilon": 1},
+        {"alpha": -math.inf, "epsilon": 1},
+        {"alpha": 2, "epsilon": 0},
+        {"alpha": 2, "epsilon": math.inf},
+        {"alpha": math.inf, "epsilon": math.inf},
+        {"alpha": 2, "epsilon": math.nan},
+        {"alpha": 2, "epsilon": 1, "odds": 1},
+        {"alpha": 2, "epsilon": 1, "odds": math.inf},
+        {"alpha": math.inf, "epsilon": 1, "odds": 3},
+    ],
+)
+def test_what_is_no_promise_is_refused(bad):
+    with pytest.raises(InputError):
+        Renyi(**bad)
+
+
+@pytest.mark.parametrize("delta", [0, 1, -0.1, 2, math.nan, "0.1", None])
+def test_a_share_lies_between_none_and_all(delta):
+    with pytest.raises(InputError, match="delta must be a number between 0 and 1"):
+        Approximate(2, 1, delta)
+
+
+def test_an_infinite_order_has_no_share_left_out():
+    with pytest.raises(InputError, match="alpha"):
+        Approximate(math.inf, 1, 0.1)
+
+
+def test_promises_are_told_in_a_few_words():
+    assert str(Renyi(2, 0.5)) == "(α, ε) = (2, 0.5)"
+    assert str(Renyi(2, 0.5, 3)) == "(α, ε) = (2, 0.5) and odds within a factor of 3"
+    assert str(Renyi.from_odds(3)) == "odds within a factor of 3"
+    assert str(Approximate(2, 0.5, 0.01)) == "(α, ε, δ) = (2, 0.5, 0.01)"
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"alpha": None, "epsilon": None, "odds": None}, "the promise is missing"),
+        ({"alpha": 2, "epsilon": None, "odds": 3}, "epsilon is missing"),
+        ({"alpha": None, "epsilon": 2, "odds": None}, "alpha is missing"),
+    ],
+)
+def test_a_promise_is_whole(given, says):
+    with pytest.raises(InputError, match=says):
+        asked_for(**given)

@@ -1,0 +1,296 @@
+"""Rows from finite lists: which list, which counts, what is found, and what is refused."""
+
+import collections
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import takifugu as tk
+from takifugu.errors import InputError
+from takifugu.problems.domain import Choices
+from takifugu.problems.findings import DomainRead, FewRows, NoSecret, NoValue
+
+
+def people(rows=300, seed=0):
+    rng = np.random.default_rng(seed)
+    second = rng.random(rows) < 0.4
+    return pd.DataFrame(
+        {
+            "s": np.where(second, "b", "a"),
+            "age": rng.integers(18, 90, rows),
+            "w": np.where(rng.random(rows) < np.where(second, 0.7, 0.4), "A", "B"),
+            "t": rng.random(rows) < 0.5,
+            "n": rng.integers(1, 5, rows) + second,
+        }
+    )
+
+
+TABLE = people()
+
+
+def fit(*columns, table=TABLE, known=None, **options):
+    return tk.fit_priors(table, secret="s", query=tk.Row(*columns, **options), known=known)
+
+
+def kinds(priors):
+    return [type(finding) for finding in priors.findings]
+
+
+def found(priors, kind):
+    return [finding for finding in priors.findings if isinstance(finding, kind)]
+
+
+# ---- domains
+
+
+def test_a_domain_is_read_and_said_to_be():
+    priors = fit("n", "w", "t")
+    number, label, truth = priors.answer.domain
+    assert number == Choices((1, 2, 3, 4, 5), is_read=True)
+    assert label == Choices(("A", "B"), is_read=True)
+    assert truth == Choices((False, True), is_read=True)
+    assert [finding.column for finding in found(priors, DomainRead)] == ["n", "w", "t"]
+    assert all("read from" in str(finding) for finding in found(priors, DomainRead))
+    assert not found(fit("n", "w", domain={"n": [1, 3, 5], "w": ["A", "B"]}), DomainRead)
+
+
+def test_many_numbers_are_put_into_round_bins():
+    priors = fit("age")
+    (told,) = found(priors, DomainRead)
+    values = priors.answer.domain[0].values
+    assert len(values) <= 64
+    assert set(np.diff(values)) == {told.step} == {2.0}
+    assert values[0] <= TABLE.age.min()
+    assert values[-1] >= TABLE.age.max()
+    ages, points = TABLE.age[TABLE.s == "a"], np.array(values)
+    nearest = collections.Counter(values[np.argmin(np.abs(points - age - 1e-9))] for age in ages)
+    assert {v: w for v, w in zip(priors["a"].values, priors["a"].weights, strict=True) if w} == nearest
+
+
+def test_a_hundred_thousand_numbers_are_bins_and_labels_are_refused():
+    size = 100_000
+    labels = [f"l{k}" for k in range(size)]
+    table = pl.DataFrame({"s": ["a", "b"] * (size // 2), "x": np.arange(size) * 1.5, "l": labels})
+    priors = fit("x", table=table)
+    assert len(priors["a"]) <= 64
+    assert sum(priors["a"].weights) == size / 2
+    with pytest.raises(InputError, match=r"more than 1,000 distinct labels.*domain"):
+        fit("l", table=table)
+    assert len(fit("l", table=table, domain=["l1", "l2", "rest"], other="rest")["a"]) == 3
+
+
+def test_a_domain_that_is_given_is_taken():
+    priors = fit("age", domain=[20, 40, 60, 80])
+    assert priors["a"].values == (20, 40, 60, 80)
+    edges = [30, 50, 70]
+    for secret, rows in TABLE.groupby("s"):
+        assert priors[secret].weights.tolist() == np.bincount(np.searchsorted(edges, rows.age, "right")).tolist()
+    with pytest.raises(InputError, match="'w' that is not in its domain") as caught:
+        fit("w", domain=["B", "C"])
+    assert "'A'" not in str(caught.value)
+    other = fit("w", domain=["B", "C"], other="C")
+    assert other["a"].weights.sum() == (TABLE.s == "a").sum()
+    per_column = fit("w", "n", domain={"w": ["B", "C"]}, other={"w": "C"})
+    assert {row[0] for row in per_column["a"].values} == {"B", "C"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "says"),
+    [
+        ((), {}, "names of columns"),
+        ((3,), {}, "names of columns"),
+        (("n", "n"), {}, "stands twice"),
+        (("n", "w"), {"domain": [1, 2]}, "which column each list is for"),
+        (("n",), {"domain": {"w": [1]}}, "not among the columns"),
+        (("n",), {"domain": 5}, "must be a list of values"),
+        (("n",), {"domain": "AB"}, "must be a list of values"),
+        (("n",), {"domain": []}, "at least one value"),
+        (("n",), {"domain": [1, "1"]}, "look alike"),
+        (("w",), {"domain": ["A"], "other": "Z"}, "other='Z'"),
+    ],
+)
+def test_what_can_be_refused_without_a_table_is(columns, options, says):
+    with pytest.raises(InputError, match=says):
+        tk.Row(*columns, **options)
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "says"),
+    [
+        (("s",), {}, "both the secret and the answer"),
+        (("nothing",), {}, "no column 'nothing'"),
+        (("n",), {"known": ["s"]}, "secret"),
+        (("n",), {"known": ["n"]}, "n"),
+        (("n",), {"known": "w"}, "known must be a list"),
+        (("n",), {"loss": {"w": 1}}, "loss has a weight for 'w'"),
+        (("n",), {"loss": {"n": "x"}}, "loss"),
+    ],
+)
+def test_what_a_table_shows_to_be_wrong_is_refused(columns, options, says):
+    with pytest.raises(InputError, match=says):
+        fit(*columns, **options)
+
+
+# ---- counts
+
+
+def test_joint_counts_are_those_of_the_rows():
+    priors = fit("n", "w")
+    for secret, rows in TABLE.groupby("s"):
+        expected = collections.Counter(zip(rows.n.tolist(), rows.w.tolist(), strict=True))
+        law = priors[secret]
+        assert {v: w for v, w in zip(law.values, law.weights.tolist(), strict=True) if w} == expected
+        assert law.total == priors.rows[secret] == len(rows)
+    assert priors["a"].values == priors["b"].values
+    assert priors.answer.columns == ("n", "w")
+    assert priors.counted["a"].counts.tolist() == priors["a"].weights.tolist()
+
+
+def test_one_pseudo_row_from_the_secrets_own_rows():
+    priors = fit("n", "w")
+    for secret in priors:
+        pseudo = priors.pseudo[secret]
+        assert pseudo.sum() == pytest.approx(1)
+        assert (pseudo > 0).all()
+    changed = TABLE.copy()
+    changed.loc[changed.s == "b", "n"] = 1
+    same = fit("n", "w", table=changed, domain={"n": [1, 2, 3, 4, 5], "w": ["A", "B"]})
+    before = dict(zip(priors["a"].values, priors.pseudo["a"], strict=True))
+    after = dict(zip(same["a"].values, same.pseudo["a"], strict=True))
+    shared = [row for row in before if row in after]
+    ratio = {round(before[row] / after[row], 9) for row in shared}
+    assert len(ratio) == 1  # nothing of another secret's rows, but for the list itself
+
+
+def test_rows_that_lack_something_are_counted():
+    holes = TABLE.astype({"n": "Int64"}).copy()
+    holes.loc[[0, 1], "n"] = None
+    holes.loc[[1, 2, 3], "w"] = None
+    holes.loc[[5], "s"] = None
+    for table in (holes, pl.from_pandas(holes), pa.Table.from_pandas(holes)):
+        priors = fit("n", "w", table=table)
+        assert sum(priors.rows.values()) == len(TABLE) - 5
+        assert [finding.rows for finding in found(priors, NoSecret)] == [1]
+        assert [finding.rows for finding in found(priors, NoValue)] == [4]
+    with pytest.raises(InputError, match="no value in any row"):
+        fit("n", table=holes.assign(n=pd.array([None] * len(holes), dtype="Int64")))
+
+
+def test_a_secret_with_one_row_is_refused_and_few_are_told():
+    table = pd.concat([TABLE, TABLE[:1].assign(s="c")])
+    with pytest.raises(InputError, match="secret 'c' has 1 row with a value"):
+        fit("n", table=table)
+    chosen = tk.fit_priors(table, secret="s", query=tk.Row("n"), secrets=["a", "b"])
+    assert list(chosen) == ["a", "b"]
+    few = fit("n", table=pd.concat([TABLE, TABLE[:20].assign(s="c")]))
+    assert [finding.secret for finding in found(few, FewRows)] == ["c"]
+
+
+def test_known_columns_make_cells():
+    beliefs = fit("n", known=["w", tk.binned("age", [40, 65])], domain=[1, 2, 3, 4, 5])
+    assert beliefs[0].label == ""
+    assert len(beliefs) == 1 + 2 + 3 + 6
+    assert beliefs.answer.known[0] == "w"
+    cell = next(b for b in beliefs if b.label in ("w = A", "w = 'A'"))
+    rows = TABLE[(TABLE.w == "A") & (TABLE.s == "a")]
+    assert cell["a"].values == (1, 2, 3, 4, 5)
+    assert cell.counted["a"].counts.tolist() == [int((rows.n == k).sum()) for k in range(1, 6)]
+    assert tk.calibrate(beliefs, odds=3).meets_budget()
+
+
+# ---- losses
+
+
+def test_the_loss_of_a_row_reaches_the_channel():
+    for known in (None, ["w"]):
+        priors = fit("n", loss="absolute", known=known)
+        assert dict(tk.calibrate(priors, odds=1.5).options)["loss"] == "absolute"
+    assert dict(tk.calibrate(fit("n", loss="absolute"), odds=1.5, loss="change").options)["loss"] == "change"
+
+
+def test_weights_of_columns():
+    """A column that counts for more is changed less."""
+    changed = []
+    for weights in ({"n": 50}, {"w": 50}):
+        priors = fit("n", "w", loss=weights)
+        calibration = tk.calibrate(priors, odds=1.3)
+        mass = sum(law.weights for law in priors.values())
+        rows = calibration.channel.outputs
+        shares = mass / mass.sum()
+        lost = [
+            lambda x, y: (x[0] - y[0]) ** 2,
+            lambda x, y: x[1] != y[1],
+        ]
+        moved = [
+            sum(
+                shares[i] * p * loss(rows[i], rows[j])
+                for i, row in enumerate(calibration.channel.matrix)
+                for j, p in enumerate(row)
+            )
+            for loss in lost
+        ]
+        changed.append(moved)
+    (n_heavy, w_light), (n_light, w_heavy) = changed
+    assert n_heavy < n_light
+    assert w_heavy < w_light
+
+
+# ---- look-alikes and kinds of columns
+
+
+def test_labels_that_look_alike_are_refused():
+    table = pd.DataFrame({"s": ["a", "b"] * 20, "w": ["x", "x ", "y", "y"] * 10})
+    with pytest.raises(InputError, match="look alike"):
+        fit("w", table=table)
+    texts = pd.DataFrame({"s": ["a", "b"] * 20, "w": ["1", "2", "2", "1"] * 10})
+    assert fit("w", table=texts)["a"].values == ("1", "2")
+    assert fit("w", table=texts, domain=[1, 2])["a"].values == (1, 2)
+
+
+def test_a_constant_column_is_one_value():
+    priors = fit("c", table=TABLE.assign(c="same"))
+    found = tk.calibrate(priors, odds=1.5)
+    assert (found.channel.counts.shape, found.error) == ((1, 1), 0)
+
+
+def test_columns_that_are_neither_numbers_nor_labels_are_refused():
+    days = TABLE.assign(d=pd.Timestamp("2024-01-01"))
+    with pytest.raises(InputError):
+        fit("d", table=days)
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [
+        pl.from_pandas,
+        lambda table: pl.from_pandas(table).lazy(),
+        pa.Table.from_pandas,
+        duckdb.from_df,
+        lambda table: table.astype({"w": "category"}),
+    ],
+    ids=["polars", "lazy", "pyarrow", "duckdb", "categories"],
+)
+def test_every_engine_counts_the_same(engine):
+    expected = fit("n", "w", "t")
+    priors = fit("n", "w", "t", table=engine(TABLE))
+    assert dict(priors) == dict(expected)
+    assert priors.answer == expected.answer
+    cells = fit("n", known=["w"], table=engine(TABLE))
+    assert [dict(b) for b in cells] == [dict(b) for b in fit("n", known=["w"])]
+
+
+def test_files_count_the_same(tmp_path):
+    TABLE.to_csv(tmp_path / "t.csv", index=False)
+    TABLE.to_parquet(tmp_path / "t.parquet")
+    for name in ("t.csv", "t.parquet"):
+        priors = fit("n", "w", "t", table=tmp_path / name)
+        assert dict(priors) == dict(fit("n", "w", "t"))
+
+
+def test_a_row_says_its_columns():
+    assert repr(tk.Row("n", "w")) == "Row('n', 'w')"
+    assert kinds(fit("n", domain=[1, 2, 3, 4, 5])) == []

@@ -1,0 +1,149 @@
+"""The main job in one call: what comes out, what it says, and that nothing is left behind where it fails."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import takifugu as tk
+from takifugu.certificates import ChannelCertificate
+from takifugu.errors import BudgetError, InputError
+from takifugu.publishing import ledger_beside
+from takifugu.releases.ledger import Ledger
+from takifugu.tables.reading import Reading
+
+
+def test_pupils_are_published_within_odds_of_three(tmp_path):
+    pupils = tk.datasets.load("student-por")
+    told = []
+    made = tk.publish(
+        pupils, secret="schoolsup", columns=["G3"], ledger=tmp_path / "pupils.ledger", keep=["sex"], step=told.append
+    )
+    assert list(made.table.columns) == ["sex", "G3"]
+    assert len(made.table) == len(pupils)
+    assert set(made.table["G3"]) <= set(made.calibration.channel.outputs)
+    assert made.table["sex"].tolist() == pupils["sex"].tolist()
+    assert made.calibration.guarantee.most_odds == pytest.approx(3)
+    assert made.calibration.evidence.level == 0.95
+    assert made.calibration.channel.worst_odds(*made.calibration.beliefs[0].values()) <= 3 * (1 + 1e-9)
+    assert isinstance(made.certificate, ChannelCertificate)
+    assert tk.verify(made.certificate) == made.certificate
+    assert made.findings == made.calibration.findings
+    assert len(told) == 4
+    text = str(made)
+    assert "schoolsup" in text or "secret" in text
+    assert made.summary.sentences
+    assert "table" not in repr(made)  # what was published is not printed with it
+    with pytest.raises(BudgetError, match="published once"):
+        tk.publish(pupils, secret="schoolsup", columns=["G3"], ledger=tmp_path / "pupils.ledger")
+    assert Ledger(tmp_path / "pupils.ledger").account().releases == 1
+
+
+def people(rows=200, seed=0):
+    rng = np.random.default_rng(seed)
+    second = rng.random(rows) < 0.45
+    return pd.DataFrame(
+        {
+            "diagnosis": np.where(second, "flu", "none"),
+            "stay": rng.integers(1, 6, rows) + second,
+            "ward": np.where(rng.random(rows) < np.where(second, 0.7, 0.4), "A", "B"),
+            "name": [f"n{k}" for k in range(rows)],
+        }
+    )
+
+
+TABLE = people()
+ASKED = {"secret": "diagnosis", "columns": ["stay", "ward"], "confidence": 0.8}
+
+
+def messy(path):
+    lines = ["diagnosis;stay;ward;name"]
+    lines += [f"{d};{s},0;{w};{n}" for d, s, w, n in TABLE.itertuples(index=False)]
+    lines += ["flu;;A;Zorngiebel", "none;3,0;NA;Zorngiebel", ";2,0;A;Zorngiebel"]
+    path.write_bytes("\n".join(lines).encode("utf-16"))
+    return path
+
+
+def test_a_messy_file_is_published_without_its_holes(tmp_path):
+    made = tk.publish(messy(tmp_path / "people.csv"), **ASKED)
+    assert made.table.column_names == ["stay", "ward"]
+    assert made.table.num_rows == 200
+    assert made.table.schema.field("stay").type == pa.int64()
+    sentences = [str(finding) for finding in made.findings]
+    assert any("missing" in s or "lack" in s or "no value" in s for s in sentences), sentences
+    assert not any("Zorngiebel" in s for s in sentences)
+    with pytest.raises(InputError, match="missing"):
+        tk.publish(tmp_path / "people.csv", **ASKED, reading=Reading(missing="refuse"))
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
+def test_tables_come_back_in_their_own_library(make):
+    table = make(TABLE)
+    made = tk.publish(table, **ASKED)
+    assert type(made.table) is type(table)
+    assert len(made.table) == len(TABLE)
+
+
+def test_what_may_be_asked_for():
+    plain = tk.publish(TABLE, **ASKED | {"confidence": None}, odds=5)
+    assert plain.calibration.evidence is None
+    renyi = tk.publish(TABLE, **ASKED, alpha=2, epsilon=0.5)
+    assert (renyi.calibration.alpha, renyi.calibration.epsilon) == (2, 0.5)
+    shares = tk.publish(TABLE, **ASKED, keep_shares=True, loss="change")
+    assert dict(shares.calibration.options)["keep"] == "marginal"
+    known = tk.publish(TABLE, secret="diagnosis", columns=["stay"], known=["ward"], odds=6, confidence=None)
+    assert len(known.calibration.beliefs) == 3
+    numbers = TABLE.assign(diagnosis=TABLE.diagnosis.map({"flu": 1, "none": 3}))
+    assert tk.publish(numbers, **ASKED, pairs=[("1", "3")]).calibration.pairs[0] == (1, 3)
+
+
+def test_the_same_seed_gives_the_same_channel_and_fresh_draws():
+    first, second = (tk.publish(TABLE, **ASKED, odds=1.5, seed=3) for _ in range(2))
+    assert first.calibration == second.calibration
+    assert not first.table.equals(second.table)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"columns": "stay"}, r"write \['stay'\]"),
+        ({"columns": []}, "names of columns"),
+        ({"columns": ["stay", "diagnosis"]}, "both the secret and the answer"),
+        ({"columns": ["nothing"]}, "no column 'nothing'"),
+        ({"secret": "nothing"}, "no column 'nothing'"),
+        ({"odds": 1}, "odds"),
+        ({"alpha": 2}, "epsilon is missing"),
+        ({"keep": ["diagnosis"]}, "is the secret"),
+        ({"keep": ["copy"]}, "says in every row what the secret is"),
+        ({"keep": ["absent"]}, "absent"),
+        ({"keep": "ward"}, "list of columns"),
+        ({"others": "some"}, "others must be"),
+        ({"pairs": [("flu", "cold")]}, "'cold'"),
+        ({"confidence": 3}, "confidence"),
+        ({"colour": 1}, "colour"),
+    ],
+)
+def test_where_it_fails_nothing_is_left_behind(tmp_path, change, says):
+    table = TABLE.assign(copy=TABLE.diagnosis.map({"flu": "x", "none": "y"}))
+    source = tmp_path / "people.csv"
+    table.to_csv(source, index=False)
+    for given in (table, source):
+        with pytest.raises(InputError, match=says):
+            tk.publish(given, **(ASKED | change), ledger=tmp_path / "people.ledger")
+    assert [path.name for path in tmp_path.iterdir() if path.name != "people.ledger"] == ["people.csv"]
+    assert Ledger(tmp_path / "people.ledger").account() is None
+
+
+def test_rows_of_other_secrets_are_the_callers_to_decide():
+    three = pd.concat([TABLE, TABLE[:40].assign(diagnosis="cold")], ignore_index=True)
+    chosen = ASKED | {"secrets": ["flu", "none"]}
+    with pytest.raises(InputError, match="40 of 240 rows have a secret outside"):
+        tk.publish(three, **chosen)
+    assert len(tk.publish(three, **chosen, others="drop").table) == 200
+
+
+def test_where_a_ledger_lies():
+    assert ledger_beside("a/people.csv.gz").as_posix() == "a/people.ledger"
+    assert ledger_beside("people").as_posix() == "people.ledger"
+    assert ledger_beside("a.b/people.v2.parquet").as_posix() == "a.b/people.v2.ledger"
