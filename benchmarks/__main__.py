@@ -16,6 +16,8 @@ ROOMS = (
     "shaped",
     "optimal",
     "scale",
+    "audit_power",
+    "audit_peers",
 )
 
 

@@ -3,8 +3,12 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from takifugu import _display
+
 if TYPE_CHECKING:
     from takifugu import datasets
+    from takifugu.audits.audit import audit
+    from takifugu.audits.result import Audit
     from takifugu.calibration import Calibration, calibrate, sweep
     from takifugu.certificates import Certificate, certify, verify
     from takifugu.divergences import renyi_divergence
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from takifugu.queries.binned import binned
     from takifugu.queries.bnn import BNN
     from takifugu.queries.gp import GP
+    from takifugu.queries.inspecting import inspect
     from takifugu.queries.mean import Mean
     from takifugu.queries.priors import fit_priors
     from takifugu.queries.raw import Raw
@@ -35,12 +40,14 @@ if TYPE_CHECKING:
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.doors.transformer import ReleaseTransformer
     from takifugu.releases.ledger import Ledger
+    from takifugu.reports.writing import report
 
 __version__ = "0.1.0"
 
 # Each public name and the module it lives in, imported when it is first used: a name costs nothing
 # until then, and `import takifugu` loads numpy at most.
 _HOME = {
+    "Audit": "takifugu.audits.result",
     "BNN": "takifugu.queries.bnn",
     "BudgetError": "takifugu.errors",
     "Calibration": "takifugu.calibration",
@@ -61,17 +68,20 @@ _HOME = {
     "Row": "takifugu.queries.row",
     "ReleaseTransformer": "takifugu.releases.doors.transformer",
     "TakifuguError": "takifugu.errors",
+    "audit": "takifugu.audits.audit",
     "binned": "takifugu.queries.binned",
     "VectorMixture": "takifugu.laws.vector",
     "calibrate": "takifugu.calibration",
     "certify": "takifugu.certificates",
     "datasets": "takifugu",
     "fit_priors": "takifugu.queries.priors",
+    "inspect": "takifugu.queries.inspecting",
     "list_mechanisms": "takifugu.mechanisms",
     "publish": "takifugu.publishing",
     "release": "takifugu.releases",
     "release_file": "takifugu.releases.doors.files",
     "renyi_divergence": "takifugu.divergences",
+    "report": "takifugu.reports.writing",
     "sweep": "takifugu.calibration",
     "verify": "takifugu.certificates",
 }
@@ -79,6 +89,7 @@ _HOME = {
 __all__ = [
     "BNN",
     "GP",
+    "Audit",
     "BudgetError",
     "Calibration",
     "CalibrationError",
@@ -98,16 +109,19 @@ __all__ = [
     "Row",
     "TakifuguError",
     "VectorMixture",
+    "audit",
     "binned",
     "calibrate",
     "certify",
     "datasets",
     "fit_priors",
+    "inspect",
     "list_mechanisms",
     "publish",
     "release",
     "release_file",
     "renyi_divergence",
+    "report",
     "sweep",
     "verify",
 ]
@@ -126,3 +140,10 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """The public names, for tab completion."""
     return sorted(__all__)
+
+
+# Laws, channels and calibrations are shown by the reports, which they do not know.
+_display.sign_up(
+    html=lambda thing: import_module("takifugu.reports.notebook").html(thing),
+    plot=lambda thing, ax: import_module("takifugu.reports.plots").plot(thing, ax),
+)

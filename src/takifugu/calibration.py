@@ -3,21 +3,30 @@
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from takifugu import _validation as check
+from takifugu._display import Plotted
 from takifugu.channels.base import Channel
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.vector import GaussianVector
+from takifugu.documents import channels as channel_form
 from takifugu.documents import fields as form
 from takifugu.documents import problems as documents
 from takifugu.documents import strict_json
 from takifugu.errors import CalibrationError, InputError, NoAnswerError
 from takifugu.laws import Law
+from takifugu.laws.finite import Finite
 from takifugu.laws.mixture import Mixture
+from takifugu.laws.vector import VectorMixture
 from takifugu.mechanisms import get_mechanism, is_ours
 from takifugu.mechanisms.additive.exact import Exact
+from takifugu.mechanisms.assurance import Band, assured
 from takifugu.mechanisms.base import Additive, Found, Mechanism, root_above
 from takifugu.mechanisms.binding import is_enough, proved_noise
 from takifugu.mechanisms.confidence import draws_needed
@@ -25,6 +34,7 @@ from takifugu.mechanisms.evidence import Confidence, confident
 from takifugu.mechanisms.losses import Losses
 from takifugu.mechanisms.optimal.duals import Duals
 from takifugu.mechanisms.optimal.mechanism import Optimal, table_of
+from takifugu.mechanisms.shaped.mechanism import Shaped, is_proved
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.answer import Answer
 from takifugu.problems.beliefs import Belief
@@ -42,12 +52,21 @@ VERSION = 2  # files of version 0.1 had no format and named no answer: they are 
 
 _LISTED_LOSSES = 10_000  # directed pairs up to which `to_dict` lists every loss
 _ROOM = 1e-9  # of the budget: what a second look at a calibration may find more than the first
+_CHECKED_PAIRS = 100  # directed pairs whose rows are looked at: more would take longer than the calibration
+_DIGITS = 1e-9  # to which a figure for readers must agree: other machines add up in another order
+
+# The mechanism that each kind of law has by default, and the channel that its answers are published through.
+_KINDS: dict[type, tuple[str, type]] = {
+    Mixture: ("exact", GaussianNoise),
+    Finite: (Optimal.name, FiniteChannel),
+    VectorMixture: (Shaped.name, GaussianVector),
+}
 
 Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Plotted):
     """A channel that keeps a promise for a problem, and how it was found.
 
     `place` is the belief and pair closest to the limit. `theta` is the standard deviation of the noise, where the
@@ -63,7 +82,7 @@ class Calibration:
     options: tuple[tuple[str, Any], ...] = ()
     lower_bound: float | None = None
     optimality: Any = field(default=None, repr=False, compare=False)
-    evidence: Confidence | None = None
+    evidence: Confidence | Band | None = None
 
     @property
     def answer(self) -> Answer | None:
@@ -90,12 +109,17 @@ class Calibration:
     @property
     def error(self) -> float:
         """The expected loss of a published value: for Gaussian noise its square error."""
-        return _error(self._rule, self.problem, self.channel)
+        return _error(self._price, self.problem, self.channel)
 
     @property
     def _rule(self) -> Optimal:
         """The options of a finite channel: what was to be lost least, and for which priors."""
         return Optimal(**dict(self.options)) if self.mechanism == Optimal.name else Optimal(keep=None)
+
+    @property
+    def _price(self) -> Mechanism:
+        """The rule that knows what a published value loses."""
+        return Shaped(**dict(self.options)) if self.mechanism == Shaped.name else self._rule
 
     @property
     def alpha(self) -> float:
@@ -147,6 +171,13 @@ class Calibration:
                 f"({self.mechanism}): {changed:.3g} of the values are published as another. The worst pair is {where}, "
                 f"with a loss of {loss}."
             )
+        if isinstance(self.channel, GaussianVector):
+            stds = ", ".join(f"{x:.4g}" for x in np.sqrt(np.diagonal(self.channel.covariance)))
+            return (
+                f"Gaussian noise on vectors of {self.channel.dimension} numbers, with standard deviations {stds}, "
+                f"hides {who} within {self.guarantee} ({self.mechanism}). The worst pair is {where}, with a "
+                f"loss of {loss}."
+            )
         if self.theta == 0:
             return (
                 f"No noise is needed: without any, {who} is within {self.guarantee}. The closest to the limit is "
@@ -177,6 +208,8 @@ class Calibration:
         """
         if isinstance(self.channel, FiniteChannel):
             return isinstance(self.guarantee, Renyi) and self._rule.is_kept(self.problem, self.guarantee, self.channel)
+        if isinstance(self.channel, GaussianVector):
+            return is_proved(self.problem, self.guarantee, self.channel)
         rule: Mechanism = Exact()
         if not isinstance(self.guarantee, Renyi):
             rule = get_mechanism(self.mechanism, dict(self.options))
@@ -197,19 +230,8 @@ class Calibration:
         Losses are listed up to 10,000 directed pairs; beyond that only the worst is.
         """
         listed = self.losses if len(self.losses) <= _LISTED_LOSSES else [self.worst_pair]
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "mechanism": self.mechanism,
-            "options": {name: _json(value) for name, value in self.options},
-            "guarantee": documents.guarantee_to(self.guarantee),
-            "channel": documents.channel_to(self.channel),
-            "problem": documents.problem_to(self.problem),
-            "place": list(self.place),
-            "evidence": None if self.evidence is None else asdict(self.evidence),
-            "lower_bound": self.lower_bound,
-            "optimality": None if self.optimality is None else self.optimality.to_json(),
-            # What follows is for readers: it is not read back, except to see that nobody changed a part of it.
+        # What is added here is for readers: it is not read back, except to see that nobody changed a part of it.
+        return self.essentials() | {
             "theta": self._plain("theta"),
             "variance": self._plain("variance"),
             "error": self.error,
@@ -218,6 +240,22 @@ class Calibration:
             "worst_pair": [form.plain(secret) for secret in self.worst_pair],
             "pairs": None if self.pairs.is_every else [list(map(form.plain, pair)) for pair in self.pairs],
             "losses": [{"pair": list(map(form.plain, pair)), "loss": self.losses[pair]} for pair in listed],
+        }
+
+    def essentials(self) -> dict[str, Any]:
+        """What everything else follows from: nothing computed anew, so the same on every machine, to the last bit."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "mechanism": self.mechanism,
+            "options": {name: _json(value) for name, value in self.options},
+            "guarantee": documents.guarantee_to(self.guarantee),
+            "channel": channel_form.channel_to(self.channel),
+            "problem": documents.problem_to(self.problem),
+            "place": list(self.place),
+            "evidence": _evidence_to(self.evidence),
+            "lower_bound": self.lower_bound,
+            "optimality": None if self.optimality is None else self.optimality.to_json(),
         }
 
     @classmethod
@@ -229,7 +267,23 @@ class Calibration:
                 "calibration is for. Calibrate again"
             )
         form.header(data, FORMAT, (VERSION,), "a calibration as to_dict writes it")
-        content = form.fields(data, _KEYS, "the calibration")
+        content = form.fields(data, (*_ESSENTIAL, *_FIGURES), "the calibration")
+        found = cls.from_essentials({key: content[key] for key in _ESSENTIAL})
+        for key in ("theta", "variance", "error", "alpha", "epsilon"):
+            if not _agree(content[key], found._plain(key), _DIGITS if key == "error" else 0.0):
+                raise InputError(f"{key!r} is not that of the calibration it stands in: the file was changed")
+        if content["worst_pair"] != [form.plain(secret) for secret in found.worst_pair]:
+            raise InputError("'worst_pair' is not that of the calibration it stands in: the file was changed")
+        every = None if found.pairs.is_every else [list(map(form.plain, pair)) for pair in found.pairs]
+        if content["pairs"] != every:
+            raise InputError("'pairs' are not those of the calibration they stand in: the file was changed")
+        return found
+
+    @classmethod
+    def from_essentials(cls, data: Any) -> "Calibration":
+        """What `essentials` gave, validated again."""
+        form.header(data, FORMAT, (VERSION,), "a calibration")
+        content = form.fields(data, _ESSENTIAL, "the calibration")
         problem = documents.problem_from(content["problem"])
         guarantee = documents.guarantee_from(content["guarantee"])
         name = form.mechanism(content["mechanism"])
@@ -237,33 +291,16 @@ class Calibration:
         found = cls(
             problem=problem,
             guarantee=guarantee,
-            channel=documents.channel_from(content["channel"]),
+            channel=channel_form.channel_from(content["channel"]),
             mechanism=name,
             place=_place(content["place"], problem),
             options=options,
-            evidence=_evidence(content["evidence"]),
+            evidence=_evidence_from(content["evidence"]),
             lower_bound=_optional(content["lower_bound"], "'lower_bound'"),
             optimality=None if content["optimality"] is None else Duals.from_json(content["optimality"]),
         )
-        if isinstance(found.channel, GaussianNoise) != isinstance(problem.laws(0)[0], Mixture):
-            raise InputError("the channel is not of the kind that the laws need")
-        found._require_figures(content)
+        require_fitting(problem, found.channel)
         return found
-
-    def _require_figures(self, content: dict[str, Any]) -> None:
-        """Refuse a file whose figures for readers are not those of what stands in it."""
-        every = None if self.pairs.is_every else [list(map(form.plain, pair)) for pair in self.pairs]
-        right = {key: content[key] == self._plain(key) for key in ("theta", "variance", "alpha", "epsilon")}
-        error = self._plain("error")  # a sum, whose last bit depends on the machine
-        given = None if content["error"] is None else form.number(content["error"], "'error'", least=0)
-        right["error"] = error == given or (
-            None not in (error, given) and math.isclose(error, given, rel_tol=1e-9, abs_tol=1e-300)  # type: ignore[arg-type]
-        )
-        right["worst_pair"] = content["worst_pair"] == [form.plain(secret) for secret in self.worst_pair]
-        right["pairs"] = content["pairs"] == every
-        for key, is_right in right.items():
-            if not is_right:
-                raise InputError(f"{key!r} is not that of the calibration it stands in: the file was changed")
 
     def _plain(self, key: str) -> float | None:
         """A figure for a file; None where there is none, and for what is infinite."""
@@ -284,12 +321,11 @@ class Calibration:
             raise InputError(f"{os.fspath(path)!r} cannot be used: {error}") from None
 
 
-FOR_READERS = ("theta", "variance", "error", "alpha", "epsilon", "worst_pair", "pairs", "losses")
-_KEYS = (
+_ESSENTIAL = (
     *("format", "version", "mechanism", "options", "guarantee", "channel", "problem", "place"),
     *("evidence", "lower_bound", "optimality"),
-    *FOR_READERS,
 )
+_FIGURES = ("theta", "variance", "error", "alpha", "epsilon", "worst_pair", "pairs", "losses")
 
 
 def calibrate(
@@ -301,6 +337,7 @@ def calibrate(
     mechanism: str | Mechanism | None = None,
     odds: float | None = None,
     confidence: float | None = None,
+    assurance: str | None = None,
     seed: int = 0,
     **options: Any,
 ) -> Calibration:
@@ -312,12 +349,14 @@ def calibrate(
         alpha: the Rényi order, above 1.
         epsilon: the budget in nats, above 0.
         pairs: the pairs of secrets to hide from one another; every pair by default.
-        mechanism: by default "optimal" for Finite laws and "exact" for a Mixture; see `list_mechanisms`. Also an
-            object with the interface of `takifugu.mechanisms.Mechanism`.
+        mechanism: by default "optimal" for Finite laws, "exact" for a Mixture and "shaped" for a VectorMixture; see
+            `list_mechanisms`. Also an object with the interface of `takifugu.mechanisms.Mechanism`.
         odds: no published value may change the odds of any pair by more than this factor: alone, or beside `alpha`
             and `epsilon`. Gaussian noise cannot promise it.
         confidence: such as 0.95. The promise is then seen to hold for the centre and for all of a number of draws from
             the posterior of the population's priors (59 for 0.95), not only for the sample's.
+        assurance: "band" proves the promise for the population, with probability `confidence` (0.95 by default) over
+            independent rows and no model: more noise, and no evidence but a proof.
         seed: of those draws.
         **options: options of the mechanism, such as `delta` of "wasserstein-approx".
 
@@ -331,17 +370,22 @@ def calibrate(
     if mechanism in (None, Optimal.name) and getattr(priors, "loss", None) is not None:
         options.setdefault("loss", priors.loss)  # type: ignore[union-attr]
     rule = get_mechanism(_default(problem) if mechanism is None else mechanism, options)
-    require_rows(priors, confidence=confidence)
+    require_rows(priors, confidence=0.95 if assurance else confidence)
     found = _checked(rule, rule.find(problem, asked), problem, asked)
-    evidence = None
-    if confidence is not None:
+    evidence: Confidence | Band | None = None
+    if assurance not in (None, "band"):
+        raise InputError(f"assurance must be None or 'band', got {assurance!r}")
+    if assurance == "band":
+        level, without = 0.95 if confidence is None else confidence, _error(rule, problem, found.channel)
+        found, evidence = assured(rule, problem, asked, level=level, found=found, without=without)
+    elif confidence is not None:
         draws_needed(confidence)  # before the work, whether it is a level at all
         without = _error(rule, problem, found.channel)
         found, evidence = confident(
             rule, problem, asked, level=float(confidence), seed=seed, found=found, without=without
         )
     return Calibration(
-        problem=problem,
+        problem=replace(problem, findings=(*problem.findings, *_about_rows(priors, problem, found.channel, asked))),
         guarantee=rule.promise(asked),
         channel=found.channel,
         mechanism=rule.name,
@@ -353,15 +397,50 @@ def calibrate(
     )
 
 
+def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Renyi) -> Sequence[Finding]:
+    """What the rows themselves say about noise that is enough for the priors fitted to them: the worst pair of all."""
+    if not isinstance(channel, GaussianVector) or not getattr(priors, "empirical", None):
+        return []
+    from takifugu.queries.vector import check_rows
+
+    pairs = list(islice(problem.pairs.directed(), _CHECKED_PAIRS))
+    found = check_rows(priors, alpha=asked.alpha, epsilon=asked.epsilon, covariance=channel.covariance, pairs=pairs)
+    return sorted(found, key=lambda one: -one.loss)[:1]
+
+
 def _error(rule: Mechanism, problem: Problem, channel: Channel) -> float:
     """The expected loss of a published value."""
     if isinstance(channel, FiniteChannel):
         return (rule if isinstance(rule, Optimal) else Optimal(keep=None)).cost(problem, channel)
+    if isinstance(channel, GaussianVector):
+        return (rule if isinstance(rule, Shaped) else Shaped()).cost(problem, channel)
     return channel.variance if isinstance(channel, GaussianNoise) else math.nan
 
 
 def _default(problem: Problem) -> str:
-    return "exact" if isinstance(problem.laws(0)[0], Mixture) else "optimal"
+    return _KINDS[type(problem.laws(0)[0])][0]
+
+
+def require_fitting(problem: Problem, channel: Channel) -> None:
+    """Refuse a channel that is not of the kind that the laws of a problem go through."""
+    law = problem.laws(0)[0]
+    if not isinstance(channel, _KINDS[type(law)][1]):
+        raise InputError("the channel is not of the kind that the laws need")
+    if isinstance(channel, GaussianVector) and channel.dimension != law.dimension:
+        raise InputError(f"the channel is for vectors of {channel.dimension} numbers, the laws for {law.dimension}")
+
+
+def _agree(stated: Any, found: float | None, digits: float) -> bool:
+    if stated is None or found is None:
+        return stated is found
+    number = form.number(stated, "a figure for readers")
+    return abs(number - found) <= digits * abs(found)
+
+
+def _is_kept(problem: Problem, promise: Renyi, channel: FiniteChannel | GaussianVector) -> bool:
+    if isinstance(channel, GaussianVector):
+        return is_proved(problem, promise, channel)
+    return Optimal(keep=None).is_kept(problem, promise, channel)
 
 
 def _checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Found:
@@ -374,10 +453,11 @@ def _checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> F
     promised = rule.promise(asked)
     if isinstance(promised, Renyi):
         asked = promised  # what the calibration will say is what is checked
-    if isinstance(found.channel, FiniteChannel) and not isinstance(problem.laws(0)[0], Mixture):
-        if type(rule) is Optimal:  # it proves what it returns; a subclass may have changed that
+    law = problem.laws(0)[0]
+    if isinstance(found.channel, FiniteChannel | GaussianVector) and isinstance(found.channel, _KINDS[type(law)][1]):
+        if type(rule) in (Optimal, Shaped):  # they prove what they return; a subclass may have changed that
             return found
-        if not isinstance(promised, Renyi) or not Optimal(keep=None).is_kept(problem, asked, found.channel):
+        if not isinstance(promised, Renyi) or not _is_kept(problem, promised, found.channel):
             raise CalibrationError(
                 f"{rule.name!r} gave a channel that is not proved to keep {promised}: release nothing through it"
             )
@@ -408,7 +488,8 @@ def sweep(
 ) -> "pd.DataFrame":
     """Calibrate at every combination: a row each, with alpha, epsilon, mechanism, theta, variance and worst_pair.
 
-    A mechanism that has no answer has an infinite theta in its row, and no worst pair.
+    A mechanism that has no answer has an infinite theta in its row, and no worst pair. Where the channel is no noise on
+    numbers there is no theta, and NaN stands in its place.
 
     >>> from takifugu import Mixture
     >>> table = sweep(
@@ -432,7 +513,8 @@ def sweep(
             for epsilon in budgets:
                 try:
                     one = calibrate(problem, alpha=alpha, epsilon=epsilon, mechanism=name)
-                    rows.append((alpha, epsilon, name, one.theta, one.variance, one.worst_pair))
+                    noise = (getattr(one, figure, math.nan) for figure in ("theta", "variance"))
+                    rows.append((alpha, epsilon, name, *noise, one.worst_pair))
                 except NoAnswerError:
                     rows.append((alpha, epsilon, name, math.inf, math.inf, None))
     return pd.DataFrame(rows, columns=["alpha", "epsilon", "mechanism", "theta", "variance", "worst_pair"])
@@ -467,10 +549,25 @@ def _options(name: str, value: Any, guarantee: Guarantee) -> tuple[tuple[str, An
     return tuple(sorted(rule.options.items()))
 
 
-def _evidence(value: Any) -> Confidence | None:
+def _evidence_to(evidence: Confidence | Band | None) -> Any:
+    if evidence is None:
+        return None
+    return {"kind": "band" if isinstance(evidence, Band) else "confidence", **asdict(evidence)}
+
+
+def _evidence_from(value: Any) -> Confidence | Band | None:
     if value is None:
         return None
-    content = form.fields(value, ("level", "draws", "seed", "without"), "'evidence'")
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if kind == "band":
+        content = form.fields(value, ("kind", "level", "without"), "'evidence'")
+        level = form.number(content["level"], "evidence.level", least=0.5)
+        if level >= 1:
+            raise InputError("evidence.level must be below 1")
+        return Band(level, form.number(content["without"], "evidence.without", least=0))
+    if kind != "confidence":
+        raise InputError("evidence.kind must be 'confidence' or 'band'")
+    content = form.fields(value, ("kind", "level", "draws", "seed", "without"), "'evidence'")
     level = form.number(content["level"], "evidence.level", above=0)
     draws = form.index(content["draws"], "evidence.draws", below=1_000_000)
     if draws < draws_needed(level):

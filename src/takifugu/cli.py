@@ -16,10 +16,12 @@ from takifugu.errors import InputError, TakifuguError
 _COMMANDS = {
     "demo": ("takifugu.commands.demo", "See the whole way once, on bundled data: start here."),
     "publish": ("takifugu.commands.publish", "Publish columns of a table so that they hide a secret."),
+    "inspect": ("takifugu.commands.inspect", "Look at a table: what it holds, and what betrays a secret."),
     "calibrate": ("takifugu.commands.calibrate", "Find the least noise that hides a secret; write a report."),
     "sweep": ("takifugu.commands.sweep", "Compare budgets and mechanisms in a table."),
     "certify": ("takifugu.commands.certify", "Prove a calibration and write a certificate."),
     "explore": ("takifugu.commands.explore", "Open a page to try secrets and budgets on."),
+    "audit": ("takifugu.commands.audit", "Attack a release, as the owner who has the truth."),
     "release": ("takifugu.commands.release", "Publish a column of a Parquet or CSV file with its noise."),
     "reproduce": ("takifugu.commands.reproduce", "Redraw the paper's evaluation: figures, headline and claims."),
     "verify": ("takifugu.commands.verify", "Prove a certificate again from the file alone."),

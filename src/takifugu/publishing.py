@@ -56,7 +56,7 @@ class Published:
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the report as one HTML file. It describes the priors: keep it private."""
-        from takifugu.reports import report
+        from takifugu.reports.writing import report
 
         report(self.calibration, path, certificate=self.certificate)
 
@@ -64,7 +64,7 @@ class Published:
 def calibrated(
     table: Any,
     *,
-    secret: str,
+    secret: str | Sequence[str],
     columns: Sequence[str],
     odds: float | None = None,
     alpha: float | None = None,
@@ -76,8 +76,8 @@ def calibrated(
     domain: Any = None,
     other: Any = None,
     reading: Reading | None = None,
+    keep_shares: bool = False,
     seed: int = 0,
-    keep_shares: str | None = "marginal",
     step: Step = lambda what: None,
     **options: Any,
 ) -> Calibration:
@@ -101,7 +101,7 @@ def calibrated(
         confidence=confidence,
         pairs=pairs,
         seed=seed,
-        keep=keep_shares,  # `keep` of publish are columns
+        keep="marginal" if keep_shares else None,
         **options,
     )
 
@@ -118,7 +118,7 @@ def _named(given: Any, priors: Any) -> Any:
 def publish(
     table: Any,
     *,
-    secret: str,
+    secret: str | Sequence[str],
     columns: Sequence[str],
     odds: float | None = None,
     confidence: float | None = CONFIDENCE,
@@ -137,7 +137,7 @@ def publish(
 
     Args:
         table: a path, or a table of any dataframe library, as for `fit_priors`.
-        secret: the column to hide.
+        secret: the column to hide, or several.
         columns: the columns to publish, together in one row.
         odds: the factor, 3 by default; or give `alpha` and `epsilon`.
         confidence: the promise is for the population: see `calibrate`. None promises it for the sample alone.
@@ -147,9 +147,12 @@ def publish(
         allow_no_noise: publish without a warning where nothing had to be changed.
         insecure_seed: for tests alone.
         step: called with what is being done, before it is done.
-        **options: `alpha`, `epsilon`, `known`, `pairs`, `secrets`, `domain`, `other`, `reading`, `seed`, and options
-            of the mechanism "optimal" such as `loss` and `keep_shares`.
+        **options: `alpha`, `epsilon`, `known`, `pairs`, `secrets`, `domain`, `other`, `reading`, `seed`, options of
+            the mechanism "optimal" such as `loss`, and `keep_shares`: True keeps the share of each published value
+            what it was among the true ones, which changes more of them.
     """
+    if isinstance(keep, str):
+        raise InputError(f"keep must be a list of columns, got the text {keep!r}: write [{keep!r}]")
     made = calibrated(table, secret=secret, columns=columns, odds=odds, confidence=confidence, step=step, **options)
     step("Proving that it keeps the promise")
     certificate = certify(made)

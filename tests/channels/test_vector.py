@@ -116,7 +116,7 @@ def test_equal_hashable_picklable_and_read_only():
     with pytest.raises(ValueError, match="read-only"):
         channel.covariance[0, 0] = 0.0
     law = VectorMixture.gaussian([0, 0], np.eye(2))
-    assert channel.applied(law).covariance[0, 0] == 2.0
+    assert channel.apply(law).covariance[0, 0] == 2.0
     np.testing.assert_allclose(channel.precision() @ channel.covariance, np.eye(2), atol=1e-12)
 
 

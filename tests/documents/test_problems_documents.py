@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import takifugu as tk
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.documents import channels, laws
 from takifugu.documents import fields as form
 from takifugu.documents import problems as documents
 from takifugu.errors import InputError
@@ -39,7 +40,7 @@ SCALARS = st.one_of(st.integers(-(2**52), 2**52), FLOATS, st.sampled_from(["p", 
 def test_finite_laws_keep_every_bit(values, data):
     weights = [data.draw(WEIGHTS) for _ in values]
     law = tk.Finite(values, weights)
-    assert documents.law_from(through_json(documents.law_to(law)), "law", form.Room()) == law
+    assert laws.law_from(through_json(laws.law_to(law)), "law", form.Room()) == law
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_finite_laws_keep_every_bit(values, data):
     ids=repr,
 )
 def test_every_law_comes_back(law):
-    assert documents.law_from(through_json(documents.law_to(law)), "law", form.Room()) == law
+    assert laws.law_from(through_json(laws.law_to(law)), "law", form.Room()) == law
 
 
 @pytest.mark.parametrize(
@@ -86,12 +87,12 @@ def test_every_law_comes_back(law):
 )
 def test_what_is_no_law_is_told(content):
     with pytest.raises(InputError, match="law"):
-        documents.law_from(content, "law", form.Room())
+        laws.law_from(content, "law", form.Room())
 
 
 def test_a_file_has_room_for_so_many_numbers():
     with pytest.raises(InputError, match="must have 1 to 2 entries"):
-        documents.law_from({"values": [1, 2, 3], "weights": [1, 1, 1]}, "law", form.Room(2))
+        laws.law_from({"values": [1, 2, 3], "weights": [1, 1, 1]}, "law", form.Room(2))
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_what_is_no_promise_is_told(content):
     ids=repr,
 )
 def test_every_channel_comes_back(channel):
-    assert documents.channel_from(through_json(documents.channel_to(channel))) == channel
+    assert channels.channel_from(through_json(channels.channel_to(channel))) == channel
 
 
 @pytest.mark.parametrize(
@@ -158,12 +159,12 @@ def test_every_channel_comes_back(channel):
 )
 def test_what_is_no_channel_is_told(content):
     with pytest.raises(InputError):
-        documents.channel_from(content)
+        channels.channel_from(content)
 
 
 def test_a_channel_without_a_form_is_told():
     with pytest.raises(InputError, match="no form in a file"):
-        documents.channel_to(object())
+        channels.channel_to(object())
 
 
 ANSWERS = [

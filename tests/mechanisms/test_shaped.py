@@ -68,7 +68,7 @@ def test_every_place_is_proved_and_no_simple_shape_is_cheaper(seed, alpha, epsil
     found = shaped_noise([laws], alpha=alpha, epsilon=epsilon)
     for place in found.places:
         decision = prove_vectors(
-            laws[place.hidden], laws[place.other], alpha=alpha, epsilon=epsilon, covariance=found.covariance
+            laws[place.first], laws[place.second], alpha=alpha, epsilon=epsilon, covariance=found.covariance
         )
         assert decision.holds
     assert found.cost <= min(found.compared.values()) * (1 + 1e-6)
@@ -101,7 +101,7 @@ def test_beliefs_and_pairs_are_all_kept():
     assert len(both.places) == 12
     assert both.binding in both.places
     one = shaped_noise(beliefs, alpha=2.0, epsilon=0.5, pairs=[(0, 2)], weights=np.ones(2), prove=False)
-    assert {(place.hidden, place.other) for place in one.places} == {(0, 2), (2, 0)}
+    assert {(place.first, place.second) for place in one.places} == {(0, 2), (2, 0)}
     assert one.cost <= both.cost * (1 + 1e-3)
 
 

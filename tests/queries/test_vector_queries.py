@@ -6,6 +6,7 @@ import pytest
 
 import takifugu as tk
 from takifugu.mechanisms.shaped import shaped_noise
+from takifugu.problems.answer import Answer
 from takifugu.problems.findings import Constant, FewRows, NoValue, UnsafePrior, VectorOfRows
 from takifugu.queries.vector import check_rows
 from takifugu.tables import joint
@@ -46,6 +47,38 @@ def test_rows_that_a_gaussian_does_not_describe_are_found_out():
     assert any(isinstance(finding, UnsafePrior) and finding.loss > 10 for finding in found)
     assert "do not describe these rows" in str(found[0])
     assert not check_rows(priors, alpha=3.0, epsilon=1.0, covariance=1e4 * noise.covariance)
+
+
+def test_calibrate_says_so_of_itself():
+    priors = tk.fit_priors(HEART, secret="slope", query=tk.Raw(["oldpeak", "age"], prior="gaussian"), secrets=[1, 3])
+    found = [f for f in tk.calibrate(priors, alpha=3, epsilon=1).findings if isinstance(f, UnsafePrior)]
+    assert len(found) == 1
+    assert found[0].loss > 10
+    described = tk.fit_priors(
+        HEART, secret="slope", query=tk.Raw(["oldpeak", "age"], prior="empirical"), secrets=[1, 3]
+    )
+    few = {name: tk.VectorMixture.empirical(law.means[:6]) for name, law in described.items()}
+    described.update(few)
+    described.empirical = few
+    told = tk.calibrate(described, alpha=2, epsilon=2, shape="equal").findings
+    assert not any(isinstance(f, UnsafePrior) for f in told)
+
+
+def test_what_is_published_is_named():
+    assert tk.fit_priors(HEART, secret="slope", query=tk.Mean(COLUMNS)).answer == Answer(
+        "mean", tuple(COLUMNS), ("slope",)
+    )
+    rows = tk.fit_priors(HEART, secret="slope", query=tk.Raw(COLUMNS, prior="gaussian"))
+    assert rows.answer == Answer("raw", tuple(COLUMNS), ("slope",))
+    assert rows.answer.is_of_rows
+
+
+@pytest.mark.parametrize("options", [{"bounds": (0, 9)}, {"step": 1}, {"transform": "log"}, {"prior": "counts"}])
+def test_what_is_for_one_column_is_not_silently_left_out(options):
+    with pytest.raises(tk.InputError, match="for one column"):
+        tk.Raw(["oldpeak", "age"], **options)
+    with pytest.raises(tk.InputError, match="one column is published"):
+        tk.fit_priors(HEART, secret="slope", query=tk.Raw(["oldpeak", "age"]), known=["sex"])
 
 
 def test_any_engine_gives_the_same(tmp_path):

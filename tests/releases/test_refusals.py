@@ -91,7 +91,7 @@ def test_a_file_is_charged_before_a_value_is_drawn(tmp_path, monkeypatch):
         seen.append(ledger.account())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Plan, "noised", noised)
+    monkeypatch.setattr(Plan, "drawn", noised)
     with pytest.raises(KeyboardInterrupt):
         tk.release_file(source, tmp_path / "out.csv", CALIBRATION, column="v", secret="s", ledger=ledger)
     assert seen[0] is not None

@@ -2,10 +2,10 @@
 
 import datetime
 import re
-from html.parser import HTMLParser
 from importlib.resources import files
 
 import pytest
+from page_reader import read
 
 import takifugu as tk
 from takifugu.problems.findings import FewRows
@@ -14,37 +14,6 @@ from takifugu.reports.facts import facts_for
 from takifugu.reports.html import render
 
 HOSTILE = "<script>alert(1)</script>\"'&${style}"
-VOID = {"meta", "br", "rect", "line", "polyline", "polygon", "circle", "link", "img", "input"}
-
-
-class Reader(HTMLParser):
-    """Checks that elements nest, and keeps what is there."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.tags, self.text = [], [], []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
-def read(page):
-    reader = Reader()
-    reader.feed(page)
-    reader.close()
-    assert reader.open == []
-    return reader
 
 
 @pytest.fixture(scope="module")

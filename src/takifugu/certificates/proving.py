@@ -7,13 +7,15 @@ import math
 import os
 import platform
 import secrets as random_bits
+from collections.abc import Iterable
 from dataclasses import replace
 
 from takifugu._validation import real
 from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
 from takifugu.certificates.channel import VERSION as CHANNEL_VERSION
-from takifugu.certificates.channel import ChannelCertificate, RedactedChannel, prove, reprove
+from takifugu.certificates.channel import ChannelCertificate, RedactedChannel
+from takifugu.certificates.channel_proofs import prove, reprove
 from takifugu.certificates.document import Certificate
 from takifugu.certificates.redaction import RedactedCertificate
 from takifugu.channels.gaussian.noise import GaussianNoise
@@ -24,6 +26,8 @@ from takifugu.divergences.proved.family import Family
 from takifugu.documents import fields as form
 from takifugu.documents import strict_json
 from takifugu.errors import CertificationError, InputError
+from takifugu.laws import Law
+from takifugu.laws.vector import VectorMixture
 from takifugu.mechanisms.additive.wasserstein_approx import WassersteinApprox
 from takifugu.problems.guarantee import Guarantee, Renyi
 
@@ -90,19 +94,16 @@ def verify(
     # An object made by hand is held to the same form as a file.
     if isinstance(certificate, ChannelCertificate):
         certificate = ChannelCertificate.from_dict(certificate.to_dict())
-        reprove(certificate)
+        problem = certificate.calibration.problem
+        both = (sum(map(_size, problem.ends(place))) for place in problem.places())
+        reprove(certificate, _allowed(limit, effort, both))
         return certificate
     certificate = Certificate.from_dict(certificate.to_dict())
     if certificate.guarantee != version_1.RPP or certificate.mechanism == WassersteinApprox.name:
         raise _weaker(certificate.mechanism, certificate.guarantee)
     places = certificate.places
-    if limit is None:
-        factor = real("effort", effort, "a number above 0")
-        if factor <= 0:
-            raise InputError(f"effort must be a number above 0, got {effort!r}")
-        sizes = [[len(law) for law in laws] for laws in certificate.beliefs]
-        limit = math.ceil(factor * limit_for(sizes[b][i] + sizes[b][j] for b, i, j in places))
-    shared = Effort(limit)
+    sizes = [[_size(law) for law in laws] for laws in certificate.beliefs]
+    shared = _allowed(limit, effort, (sizes[b][i] + sizes[b][j] for b, i, j in places))
     families = [
         Family(laws, alpha=certificate.alpha, theta=certificate.theta, effort=shared) for laws in certificate.beliefs
     ]
@@ -110,6 +111,21 @@ def verify(
         b, i, j = place
         _require_proof(families[b].settle(i, j, loss, enclose=False), certificate, place)
     return certificate
+
+
+def _allowed(limit: int | None, effort: float, sizes: Iterable[int]) -> Effort:
+    """The work that a certificate's places may take together."""
+    if limit is not None:
+        return Effort(limit)
+    factor = real("effort", effort, "a number above 0")
+    if factor <= 0:
+        raise InputError(f"effort must be a number above 0, got {effort!r}")
+    return Effort(math.ceil(factor * limit_for(sizes)))
+
+
+def _size(law: Law) -> int:
+    """The number of components of a law; of vectors each counts once for every number, and once more for each pair."""
+    return len(law) * law.dimension**2 if isinstance(law, VectorMixture) else len(getattr(law, "weights", ()))
 
 
 def load(path: str | os.PathLike[str]) -> Certificate | ChannelCertificate:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from takifugu._display import Plotted
 from takifugu._validation import Array, integer, vector
 from takifugu.channels.alias import AliasTables
 from takifugu.channels.bits import BitSource, OsBits
@@ -25,7 +26,7 @@ from takifugu.laws.values import Value, key, number, plain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FiniteChannel:
+class FiniteChannel(Plotted):
     """P(y given x) = counts[x, y]/denominator, exactly: the rows sum to one power of two, up to 2**62.
 
     >>> channel = FiniteChannel(inputs=("a", "b"), outputs=("a", "b"), counts=[[3, 1], [1, 3]])

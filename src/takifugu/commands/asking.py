@@ -95,7 +95,7 @@ def ask(
     kind, column = parse_query(query)
     wanted = list(pairs)
     named = list(dict.fromkeys(name for pair in wanted for name in pair)) or None
-    source, title = _source(table)
+    source, title = source_of(table)
     asked = _query(kind, column, prior, features, at)
     priors = fit_priors(source, secret=secret, query=asked, secrets=named, reading=reading_from(reading))
     chosen = [(match_secret(a, priors), match_secret(b, priors)) for a, b in wanted] or None
@@ -118,7 +118,7 @@ def parse_query(text: str) -> tuple[str, str]:
     return kind, column
 
 
-def _source(table: str) -> tuple[Any, str]:
+def source_of(table: str) -> tuple[Any, str]:
     """A file, or a bundled dataset where no file has that name; and what to call it."""
     from takifugu import datasets
 

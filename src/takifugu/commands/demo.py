@@ -1,6 +1,5 @@
 """takifugu demo: a table published once, on bundled data, with everything it makes left in a folder."""
 
-import datetime
 from pathlib import Path
 
 import click
@@ -41,7 +40,6 @@ def command(output: str | None) -> None:
             ledger=folder / "adult.ledger",
         ),
         quiet=False,
-        today=datetime.date.today(),
     )
     click.echo("\nNext, with a table of your own: takifugu inspect people.csv, then takifugu publish --help")
 

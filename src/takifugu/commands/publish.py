@@ -1,6 +1,5 @@
 """takifugu publish: a table in, a table out that keeps a secret."""
 
-import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,9 @@ from takifugu.errors import InputError
 @click.command("publish", cls=Command)
 @click.argument("source", type=click.Path())
 @click.argument("target", type=click.Path())
-@single("--secret", required=True, metavar="COLUMN", help="The column to hide.")
+@click.option(
+    "--secret", required=True, multiple=True, metavar="COLUMN", help="The column to hide; may be repeated for several."
+)
 @click.option(
     "--columns", required=True, multiple=True, metavar="COLUMN,COLUMN", help="The columns to publish, with commas."
 )
@@ -35,6 +36,7 @@ from takifugu.errors import InputError
 @single("--ledger", type=click.Path(), help="The ledger. [default: beside SOURCE, named after it]")
 @click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
 @single("--folder", type=click.Path(), help="Where report, certificates and calibration go. [default: beside TARGET]")
+@click.option("--keep-shares", is_flag=True, help="Keep the share of each value as it was; changes more of them.")
 @single("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws behind the confidence.")
 @click.option("--allow-no-noise", is_flag=True, help="Publish values as they are where nothing had to be changed.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
@@ -42,7 +44,7 @@ from takifugu.errors import InputError
 def command(
     source: str,
     target: str,
-    secret: str,
+    secret: tuple[str, ...],
     columns: tuple[str, ...],
     odds: float | None,
     alpha: float | None,
@@ -56,6 +58,7 @@ def command(
     ledger: str | None,
     new_ledger: bool,
     folder: str | None,
+    keep_shares: bool,
     seed: int,
     allow_no_noise: bool,
     quiet: bool,
@@ -85,7 +88,7 @@ def command(
         Asked(
             source=source,
             target=Path(target),
-            secret=secret,
+            secret=secret[0] if len(secret) == 1 else list(secret),
             columns=names,
             odds=odds,
             alpha=alpha,
@@ -99,10 +102,10 @@ def command(
             ledger=None if ledger is None else Path(ledger),
             new_ledger=new_ledger,
             folder=None if folder is None else Path(folder),
+            keep_shares=keep_shares,
             seed=seed,
             allow_no_noise=allow_no_noise,
             reading=reading_from(reading),
         ),
         quiet=quiet,
-        today=datetime.date.today(),
     )

@@ -1,6 +1,5 @@
 """What `takifugu publish` and `takifugu demo` do: read, fit, calibrate, prove, draw, and write all files or none."""
 
-import datetime
 import json
 import os
 from contextlib import ExitStack
@@ -20,7 +19,7 @@ class Asked:
 
     source: str
     target: Path
-    secret: str
+    secret: str | list[str]
     columns: list[str]
     odds: float | None = None
     alpha: float | None = None
@@ -34,20 +33,21 @@ class Asked:
     ledger: Path | None = None
     new_ledger: bool = False
     folder: Path | None = None
+    keep_shares: bool = False
     seed: int = 0
     allow_no_noise: bool = False
     reading: Reading = field(default_factory=Reading)
 
 
-def run(asked: Asked, *, quiet: bool, today: datetime.date) -> None:
+def run(asked: Asked, *, quiet: bool) -> None:
     """Do it, and tell."""
     from takifugu.certificates import certify
     from takifugu.problems.guarantee import asked_for
     from takifugu.publishing import ODDS, calibrated, ledger_beside
     from takifugu.releases.doors.files import release_file
+    from takifugu.releases.drawing import drawing_of
     from takifugu.releases.ledger import Ledger
-    from takifugu.releases.plan import bare
-    from takifugu.reports import report
+    from takifugu.reports.writing import report
     from takifugu.tables.table import Table
 
     out = console()
@@ -85,16 +85,17 @@ def run(asked: Asked, *, quiet: bool, today: datetime.date) -> None:
         secrets=secrets,
         pairs=asked.pairs or None,
         domain=None if asked.domain is None else _domain(asked.domain),
+        keep_shares=asked.keep_shares,
         seed=asked.seed,
         step=step,
     )
-    words = bare(made, None)
+    words = drawing_of(made, {}).bare
     if words is not None and not asked.allow_no_noise:
         raise CalibrationError(f"{words}. Nothing was published; give --allow-no-noise if that is what you want")
     step("Proving that it keeps the promise")
     proved = certify(made)
     step("Writing the report")
-    files.add(paths["report"], report(made, certificate=proved, dated=today), private=True)
+    files.add(paths["report"], report(made, certificate=proved), private=True)
     files.add(paths["certificate"], file_of(proved.to_dict()), private=True)
     files.add(paths["public"], file_of(proved.redacted().to_dict()))
     files.add(paths["calibration"], file_of(made.to_dict()), private=True)

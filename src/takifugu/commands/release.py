@@ -57,8 +57,8 @@ def command(
     from takifugu.errors import CalibrationError, InputError
     from takifugu.problems.guarantee import Renyi
     from takifugu.releases.doors.files import release_file
+    from takifugu.releases.drawing import drawing_of
     from takifugu.releases.ledger import Ledger
-    from takifugu.releases.plan import bare
 
     if (records is not None or new_ledger) and ledger is None:
         raise InputError("--records and --new-ledger are about a ledger: give --ledger too")
@@ -69,7 +69,7 @@ def command(
             f"{calibrated.mechanism!r} gives a weaker promise, {calibrated.guarantee}: for a share of the cases it "
             f"says nothing. Nothing was released; calibrate with 'exact', or give --accept-weaker-promise"
         )
-    told = bare(calibrated, options["theta"] or getattr(calibrated, "theta", None))
+    told = drawing_of(calibrated, options).bare
     if told is not None and not allow_no_noise:
         raise CalibrationError(f"{told}. Nothing was released; give --allow-no-noise if that is what you want")
     account = None

@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from rich.console import Console
 
-    from takifugu.reports.facts import Facts
+    from takifugu.reports.channel_facts import ChannelFacts
+    from takifugu.reports.common import Facts
+    from takifugu.reports.noise_facts import NoiseFacts
+
+_SENTENCES = 6  # that a terminal shows of a column
+_MOST_COLUMNS = 4
 
 
 def file_of(content: Any) -> str:
@@ -47,50 +54,113 @@ def console() -> "Console":
 
 def tell(facts: "Facts", out: "Console") -> None:
     """What was found, what it means and what it costs."""
-    from rich.padding import Padding
-    from rich.table import Table
     from rich.text import Text
 
-    from takifugu.reports import words
-    from takifugu.reports.text import clean, number, percent
+    from takifugu.reports.channel_facts import ChannelFacts
+    from takifugu.reports.noise_facts import NoiseFacts
+    from takifugu.reports.text import clean
 
-    guess = facts.adversary
-    typical = next(o for o in facts.adversary.odds if o.probability == 0.95)
     out.print(Text(clean(facts.question, 400), style="bold"))
     out.print()
-    out.print(words.answer(facts))
-    if saving := words.saving(facts):
-        out.print(saving)
-    out.print()
-    lines = Table.grid(padding=(0, 3))
-    lines.add_column(style="dim")
-    lines.add_column(justify="right", style="bold")
-    lines.add_column()
-    lines.add_row("Noise θ", number(facts.theta), f"for α = {number(facts.alpha)}, ε = {number(facts.epsilon)}")
-    a, b = (clean(name, 30) for name in facts.worst_pair)
-    lines.add_row("Worst pair’s loss", number(facts.loss), f"{a} against {b}")
-    lines.add_row(
-        "Best guess", percent(guess.guess_after), f"of the secret; {percent(guess.guess_before)} without noise"
-    )
-    lines.add_row("Odds rise", f"≤ ×{number(typical.exact, 3)}", "in 95 of 100 releases")
-    lines.add_row("100 averaged", f"± {number(facts.analyst[2].error, 3)}", "its standard error from the noise")
-    out.print(Padding(lines, (0, 2)))
-    out.print()
-    others = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
-    others.add_column("At the same budget")
-    others.add_column("noise θ", justify="right")
-    others.add_column("")
-    for one in facts.comparisons:
-        chosen = one.mechanism == facts.calibration.mechanism
-        note = "weaker promise" if one.is_weaker else "no finite answer" if math.isinf(one.theta) else ""
-        mark = "chosen" if chosen else note
-        others.add_row(one.label, number(one.theta), mark, style="bold" if chosen else None)
-    out.print(Padding(others, (0, 2)))
+    if isinstance(facts, NoiseFacts):
+        _tell_noise(facts, out)
+    elif isinstance(facts, ChannelFacts):
+        _tell_channel(facts, out)
     if facts.findings:
         out.print()
     for finding in facts.findings:
         mark = "!" if finding.level == "warning" else "·"
         out.print(Text(f"  {mark} {clean(finding.sentence, 400)}", style="yellow" if mark == "!" else "dim"))
+
+
+def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
+    from takifugu.reports import words
+    from takifugu.reports.text import clean, number, percent
+
+    guess = facts.adversary
+    typical = next(o for o in facts.adversary.odds if o.probability == 0.95)
+    out.print(words.answer(facts))
+    for told in (words.population(facts), words.saving(facts)):
+        if told:
+            out.print(told)
+    out.print()
+    a, b = (clean(name, 30) for name in facts.worst_pair)
+    where = f", {clean(facts.belief, 60)}" if facts.belief else ""
+    _figures(
+        [
+            ("Noise θ", number(facts.theta), f"for α = {number(facts.alpha)}, ε = {number(facts.epsilon)}"),
+            ("Worst pair’s loss", number(facts.loss), f"{a} against {b}{where}"),
+            ("Best guess", percent(guess.guess_after), f"of the secret; {percent(guess.guess_before)} without noise"),
+            ("Odds rise", f"≤ ×{number(typical.exact, 3)}", "in 95 of 100 releases"),
+            ("100 averaged", f"± {number(facts.analyst[2].error, 3)}", "its standard error from the noise"),
+        ],
+        out,
+    )
+    rows = []
+    for one in facts.comparisons:
+        chosen = one.mechanism == facts.calibration.mechanism
+        note = "weaker promise" if one.is_weaker else "no finite answer" if math.isinf(one.theta) else ""
+        rows.append(((one.label, number(one.theta), "chosen" if chosen else note), chosen))
+    _rows(("At the same budget", "noise θ", ""), rows, out)
+
+
+def _tell_channel(facts: "ChannelFacts", out: "Console") -> None:
+    from takifugu.reports import channel_words as words
+    from takifugu.reports.text import clean, number, percent
+    from takifugu.reports.words import population
+
+    out.print(words.answer(facts))
+    beside = (words.radius, words.best, words.counted_as, words.gaussian)
+    for told in (population(facts), *(say(facts) for say in beside)):
+        if told:
+            out.print(told)
+    out.print()
+    _figures(words.figures(facts), out)
+    for column in facts.columns[:_MOST_COLUMNS]:
+        if len(facts.columns) > 1:
+            out.print(f"  {clean(column.name)}", style="bold")
+        for sentence in words.sentences(column, most=_SENTENCES):
+            out.print(f"  {sentence}")
+    out.print()
+    out.print(words.cost(facts))
+    out.print(words.averages(facts))
+    rows = []
+    for one in facts.costs:
+        least = "≥ " if one.is_least else ""
+        error = "" if one.error is None else f"{least}{number(one.error, 3)}"
+        changed = "" if one.changed is None else percent(one.changed)
+        note = "chosen" if one.is_chosen else f"weaker: {one.promise}" if one.is_weaker else ""
+        rows.append(((one.label, error, changed, note), one.is_chosen))
+    if len(rows) > 1:
+        out.print()
+        _rows(("What others would cost", "off by", "changed", ""), rows, out)
+
+
+def _figures(figures: "Iterable[tuple[str, str, str]]", out: "Console") -> None:
+    from rich.padding import Padding
+    from rich.table import Table
+
+    lines = Table.grid(padding=(0, 3))
+    lines.add_column(style="dim")
+    lines.add_column(justify="right", style="bold")
+    lines.add_column()
+    for figure in figures:
+        lines.add_row(*figure)
+    out.print(Padding(lines, (0, 2)))
+    out.print()
+
+
+def _rows(head: tuple[str, ...], rows: "Sequence[tuple[tuple[str, ...], bool]]", out: "Console") -> None:
+    """A table of which the chosen row stands out."""
+    from rich.padding import Padding
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
+    for place, name in enumerate(head):
+        table.add_column(name, justify="right" if 0 < place < len(head) - 1 else "left")
+    for cells, chosen in rows:
+        table.add_row(*cells, style="bold" if chosen else None)
+    out.print(Padding(table, (0, 2)))
 
 
 def tell_files(files: list[tuple[str, str]], out: "Console") -> None:

@@ -1,29 +1,68 @@
-"""The exact Rényi divergence of two priors after Gaussian noise."""
+"""The exact Rényi divergence of two laws, on the line after Gaussian noise."""
+
+import numpy as np
 
 from takifugu import _validation as check
+from takifugu.divergences.finite import divergence as finite_divergence
+from takifugu.divergences.finite import order_or_odds
 from takifugu.divergences.line.general import divergence
 from takifugu.errors import InputError
+from takifugu.laws import LAWS, Law
+from takifugu.laws.finite import Finite
 from takifugu.laws.mixture import Mixture
+from takifugu.laws.values import key
+from takifugu.laws.vector import VectorMixture
 
 __all__ = ["renyi_divergence"]
 
 
-def renyi_divergence(p: Mixture, q: Mixture, *, alpha: float, theta: float = 0.0) -> float:
+def renyi_divergence(p: Law, q: Law, *, alpha: float, theta: float = 0.0) -> float:
     """D_α(X + N ‖ X' + N) for X ~ p, X' ~ q and N ~ N(0, theta²), in natural logarithms; never a bound.
 
-    One component each has a closed formula, point masses without noise a finite sum, and everything else is
-    integrated. `math.inf` is returned where the divergence is infinite, or beyond the largest float.
+    Of two `Mixture` laws one component each has a closed formula, point masses without noise a finite sum, and
+    everything else is integrated. `math.inf` is returned where the divergence is infinite, or beyond the largest float.
+
+    Two `Finite` laws have a finite sum, and `alpha` may be `math.inf`: the logarithm of the largest ratio. Of two
+    `VectorMixture` laws Gaussians have a formula and points a sum; mixtures are integrated in up to three dimensions.
+    `theta` is for the line alone: a channel's `apply` puts other noise into a law.
 
     >>> renyi_divergence(Mixture.gaussian(0, 1), Mixture.gaussian(1, 1), alpha=3)
     1.5
     >>> renyi_divergence(Mixture.empirical([0, 1]), Mixture.empirical([1, 2]), alpha=2)
     inf
+    >>> round(renyi_divergence(Finite(["a", "b"], [1, 3]), Finite(["a", "b"], [1, 1]), alpha=float("inf")), 9)
+    0.405465108
     """
-    for name, prior in (("p", p), ("q", q)):
-        if not isinstance(prior, Mixture):
+    for name, law in (("p", p), ("q", q)):
+        if not isinstance(law, LAWS):
             raise InputError(
-                f"{name} must be a Mixture, got {type(prior).__name__}: make one with Mixture.gaussian, "
-                f"Mixture.empirical or Mixture.fit"
+                f"{name} must be a Mixture, a Finite or a VectorMixture, got {type(law).__name__}: make one with "
+                f"Mixture.gaussian, Mixture.empirical or Mixture.fit"
             )
-    alpha, theta = check.order(alpha), check.noise(theta)
-    return divergence(p, q, alpha=alpha, theta=theta)
+    if type(p) is not type(q):
+        raise InputError(f"p is a {type(p).__name__} and q a {type(q).__name__}: describe them alike")
+    if not isinstance(p, Mixture) and check.noise(theta) != 0:
+        raise InputError(f"theta is noise on the line, and these laws are of the kind {type(p).__name__}: leave it out")
+    if isinstance(p, Finite):
+        return _finite(p, q, order_or_odds(alpha))
+    alpha = check.order(alpha)
+    if isinstance(p, VectorMixture):
+        from takifugu.divergences.vector.laws import vector_divergence
+
+        return vector_divergence(p, q, alpha=alpha)
+    return divergence(p, q, alpha=alpha, theta=check.noise(theta))
+
+
+def _finite(p: Finite, q: Finite, alpha: float) -> float:
+    """A sum over the values of either law; values are matched as they are, 1 with 1.0 and neither with "1"."""
+    place: dict[object, int] = {}
+    for law in (p, q):
+        for value in law.values:
+            place.setdefault(key(value), len(place))
+    masses = []
+    for law in (p, q):
+        row = [0.0] * len(place)
+        for value, weight in zip(law.values, law.probabilities.tolist(), strict=True):
+            row[place[key(value)]] = weight
+        masses.append(row)
+    return float(finite_divergence(np.array(masses[0]), np.array(masses[1]), alpha=alpha))

@@ -1,4 +1,4 @@
-"""Laws, beliefs, answers, promises and channels as plain values for JSON, and back: the one form of each.
+"""Beliefs, answers, promises and problems as plain values for JSON, and back: the one form of each.
 
 Every complaint is an `InputError` that names the field, what was found and what is accepted.
 """
@@ -8,46 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from takifugu.channels.base import Channel
-from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.documents import fields as form
+from takifugu.documents.laws import law_from, law_to, value_from
 from takifugu.errors import InputError
-from takifugu.laws import Law
-from takifugu.laws.finite import Finite
 from takifugu.laws.lattice import Lattice
 from takifugu.problems.answer import Answer
-from takifugu.problems.beliefs import Belief
+from takifugu.problems.beliefs import Belief, beliefs_from
 from takifugu.problems.domain import Choices
 from takifugu.problems.findings import Caution, Finding, Remark
 from takifugu.problems.guarantee import Approximate, Guarantee, Renyi
 from takifugu.problems.pairs import Pairs
 from takifugu.problems.problem import Problem
-
-_MIXTURE = ("weights", "means", "stds")
-
-
-def law_to(law: Law) -> dict[str, Any]:
-    """A law as an object; no float loses a bit."""
-    if isinstance(law, Finite):
-        return {"values": [_listed(value) for value in law.values], "weights": law.weights.tolist()}
-    return {name: getattr(law, name).tolist() for name in _MIXTURE}
-
-
-def law_from(value: Any, where: str, room: form.Room) -> Law:
-    """What `law_to` wrote."""
-    if isinstance(value, dict) and "values" in value:
-        content = form.fields(value, ("values", "weights"), where)
-        values = [
-            _value(v, f"{where}.values[{k}]") for k, v in enumerate(room.take(content["values"], f"{where}.values"))
-        ]
-        weights = form.items(content["weights"], f"{where}.weights", least=len(values), most=len(values))
-        numbers = [form.number(w, f"{where}.weights[{k}]", least=0) for k, w in enumerate(weights)]
-        try:
-            return Finite(values, numbers)
-        except InputError as error:
-            raise InputError(f"{where}: {error}") from None
-    return form.mixture(value, where, room)
 
 
 def problem_to(problem: Problem) -> dict[str, Any]:
@@ -63,10 +34,11 @@ def problem_to(problem: Problem) -> dict[str, Any]:
                 "label": belief.label,
                 "laws": [law_to(law) for law in problem.laws(number)],
                 "counted": [_counted_to(belief, secret) for secret in problem.pairs.secrets],
+                "rows": [belief.rows.get(secret) for secret in problem.pairs.secrets],
             }
             for number, belief in enumerate(problem.beliefs)
         ],
-        "findings": [finding.to_dict() for finding in problem.findings],
+        "findings": [{"level": one.level, "sentence": one.sentence} for one in problem.findings],
     }
 
 
@@ -84,7 +56,7 @@ def problem_from(value: Any) -> Problem:
     )
     found = form.items(content["findings"], "'findings'", most=10_000)
     return Problem(
-        beliefs,
+        beliefs_from(beliefs),  # all laws of one kind, and vectors of one length
         Pairs(secrets, chosen),
         None if content["answer"] is None else _answer_from(content["answer"]),
         tuple(_finding_from(entry, f"findings[{n}]") for n, entry in enumerate(found)),
@@ -125,46 +97,8 @@ def guarantee_from(value: Any) -> Guarantee:
     )
 
 
-def channel_to(channel: Channel) -> dict[str, Any]:
-    """A channel as an object."""
-    if isinstance(channel, GaussianNoise):
-        return {"kind": channel.kind, "theta": channel.theta}
-    if isinstance(channel, FiniteChannel):
-        return {
-            "kind": channel.kind,
-            "inputs": [_listed(value) for value in channel.inputs],
-            "outputs": [_listed(value) for value in channel.outputs],
-            "counts": channel.counts.tolist(),
-        }
-    raise InputError(f"a channel of the type {type(channel).__name__} has no form in a file")
-
-
-def channel_from(value: Any) -> Channel:
-    """What `channel_to` wrote."""
-    kind = value.get("kind") if isinstance(value, dict) else None
-    if kind == GaussianNoise.kind:
-        content = form.fields(value, ("kind", "theta"), "'channel'")
-        return GaussianNoise(form.number(content["theta"], "channel.theta", least=0))
-    if kind == FiniteChannel.kind:
-        content = form.fields(value, ("kind", "inputs", "outputs", "counts"), "'channel'")
-        inputs, outputs = (
-            [_value(v, f"channel.{key}") for v in form.items(content[key], f"channel.{key}", least=1, most=100_000)]
-            for key in ("inputs", "outputs")
-        )
-        rows = form.items(content["counts"], "channel.counts", least=len(inputs), most=len(inputs))
-        counts = [
-            [
-                form.index(c, "channel.counts", below=(1 << 62) + 1)
-                for c in form.items(row, "channel.counts", most=len(outputs))
-            ]
-            for row in rows
-        ]
-        return FiniteChannel(tuple(inputs), tuple(outputs), counts)  # type: ignore[arg-type]
-    raise InputError(f"channel.kind must be {GaussianNoise.kind!r} or {FiniteChannel.kind!r}")
-
-
 def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room: form.Room) -> Belief:
-    content = form.fields(value, ("label", "laws", "counted"), where)
+    content = form.fields(value, ("label", "laws", "counted", "rows"), where)
     laws = form.items(content["laws"], f"{where}.laws", least=len(secrets), most=len(secrets))
     found = {
         secret: law_from(law, f"{where}.laws[{s}]", room)
@@ -176,7 +110,13 @@ def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room:
         for s, (secret, entry) in enumerate(zip(secrets, entries, strict=True))
         if entry is not None
     }
-    return Belief(found, label=form.text(content["label"], f"{where}.label"), counted=counted)
+    tallies = form.items(content["rows"], f"{where}.rows", least=len(secrets), most=len(secrets))
+    rows = {
+        secret: form.index(tally, f"{where}.rows", below=1 << 62)
+        for secret, tally in zip(secrets, tallies, strict=True)
+        if tally is not None
+    }
+    return Belief(found, label=form.text(content["label"], f"{where}.label"), counted=counted, rows=rows)
 
 
 def _counted_to(belief: Belief, secret: Any) -> Any:
@@ -265,9 +205,10 @@ def _domain_from(value: Any) -> Any:
     return tuple(
         Choices(
             tuple(
-                _value(v, "answer.domain") for v in form.items(one["values"], "answer.domain", least=1, most=100_000)
+                value_from(v, "answer.domain")
+                for v in form.items(one["values"], "answer.domain", least=1, most=100_000)
             ),
-            other=None if one["other"] is None else _value(one["other"], "answer.domain.other"),
+            other=None if one["other"] is None else value_from(one["other"], "answer.domain.other"),
             is_read=one["is_read"] is not False,
         )
         for one in (
@@ -279,21 +220,8 @@ def _domain_from(value: Any) -> Any:
 
 def _finding_from(value: Any, where: str) -> Finding:
     """A finding as it was told: files keep its words, not the type that made them."""
-    if not isinstance(value, dict) or value.get("level") not in ("note", "warning"):
-        raise InputError(f"{where} must be an object with a 'level' of 'note' or 'warning'")
-    kind = Caution if value["level"] == "warning" else Remark
-    return kind(form.text(value.get("sentence"), f"{where}.sentence"))
-
-
-def _listed(value: Any) -> Any:
-    """A value of a finite law: a row of several columns is a list in JSON."""
-    return [form.plain(part) for part in value] if isinstance(value, tuple) else form.plain(value)
-
-
-def _value(value: Any, where: str) -> Any:
-    """What `_listed` wrote."""
-    if isinstance(value, list):
-        return tuple(_value(part, where) for part in form.items(value, where, least=1, most=100))
-    if not isinstance(value, str | int | float | bool):
-        raise InputError(f"{where} must be a text, a number, true or false, or a list of those")
-    return value
+    content = form.fields(value, ("level", "sentence"), where)
+    if content["level"] not in ("note", "warning"):
+        raise InputError(f"{where}.level must be 'note' or 'warning'")
+    kind = Caution if content["level"] == "warning" else Remark
+    return kind(form.text(content["sentence"], f"{where}.sentence"))

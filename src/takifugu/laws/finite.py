@@ -7,12 +7,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from takifugu._display import Plotted
 from takifugu._validation import Array, vector
 from takifugu.errors import InputError
 from takifugu.laws.values import Value, key, number, plain
 
 
-class Finite:
+class Finite(Plotted):
     """Finitely many values and the weight of each: what an adversary believes about an answer from a list.
 
     Weights may be counts or probabilities and are kept as given; the law is that of the weights divided by their

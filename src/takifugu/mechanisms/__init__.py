@@ -14,6 +14,7 @@ from takifugu.mechanisms.additive.wasserstein_approx import WassersteinApprox
 from takifugu.mechanisms.additive.wasserstein_aware import WassersteinAware
 from takifugu.mechanisms.base import Additive, Found, Mechanism, require_mechanism
 from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.shaped.mechanism import Shaped
 
 __all__ = ["GROUP", "Additive", "Found", "Mechanism", "get_mechanism", "is_ours", "label_of", "list_mechanisms"]
 
@@ -30,6 +31,7 @@ _OURS: dict[str, type[Mechanism]] = {
         WassersteinApprox,
         WassersteinAware,
         Optimal,
+        Shaped,
     )
 }
 

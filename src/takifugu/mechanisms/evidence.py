@@ -20,6 +20,7 @@ from takifugu.errors import InputError, MechanismError
 from takifugu.laws.finite import Finite
 from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.confidence import Counted, confident_noise, draws_needed, joint_draws
+from takifugu.mechanisms.confidence_means import confident_noise_of_means, mean_draws
 from takifugu.mechanisms.optimal.mechanism import Optimal, table_of
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
@@ -62,8 +63,28 @@ class Confidence:
 
     def holds(self, problem: Problem, channel: Channel, asked: Renyi) -> bool:
         """Draw again, and see whether the channel keeps the promise for every draw."""
+        if isinstance(channel, GaussianNoise) and _is_of_means(problem):
+            return self._holds_for_means(problem, channel, asked)
         laws = joint_draws(posterior(problem), problem.pairs.secrets, self.draws, self.seed)
         return _withstands(problem, channel, asked, laws)
+
+    def _holds_for_means(self, problem: Problem, channel: GaussianNoise, asked: Renyi) -> bool:
+        belief, secrets = problem.beliefs[0], problem.pairs.secrets
+        drawn = {
+            secret: mean_draws(belief[secret], belief.rows[secret], self.draws, [self.seed, 0, k])
+            for k, secret in enumerate(secrets)
+        }
+        return all(
+            channel.loss(drawn[a][k], drawn[b][k], alpha=asked.alpha) <= asked.epsilon * (1 + _ROOM)
+            for k in range(self.draws)
+            for a, b in problem.pairs.directed()
+        )
+
+
+def _is_of_means(problem: Problem) -> bool:
+    """Whether the answer is the mean of one column, whose posterior is that of a normal's parameters."""
+    answer = problem.answer
+    return answer is not None and answer.query == "mean" and len(answer.columns) == 1 and len(problem.beliefs) == 1
 
 
 def confident(
@@ -72,15 +93,17 @@ def confident(
     """A channel for the centre and every draw of the posterior, no better than what was found for the sample."""
     seed = integer("seed", seed, least=0)
     if isinstance(found.channel, GaussianNoise):
-        noise = confident_noise(
-            _points(problem),
-            posterior(problem),
-            problem.pairs,
-            alpha=asked.alpha,
-            epsilon=asked.epsilon,
-            confidence=level,
-            seed=seed,
-        )
+        alpha, epsilon = asked.alpha, asked.epsilon
+        if _is_of_means(problem):
+            belief = problem.beliefs[0]
+            noise = confident_noise_of_means(
+                belief, belief.rows, problem.pairs, alpha=alpha, epsilon=epsilon, confidence=level, seed=seed
+            )
+        else:
+            points, rests_on = _points(problem), posterior(problem)
+            noise = confident_noise(
+                points, rests_on, problem.pairs, alpha=alpha, epsilon=epsilon, confidence=level, seed=seed
+            )
         theta = max(found.channel.theta, noise.theta)
         # The noise is one number on which every loss depends monotonically: the draws that set it may judge it.
         made = Found(GaussianNoise(theta), found.place if theta == found.channel.theta else None)
@@ -106,6 +129,8 @@ def posterior(problem: Problem) -> list[dict[Any, Counted]]:
                     "(bounds and step) or with Row, or give Finite laws whose weights are counts"
                 )
         found.append(here)
+    if len({array.shape for here in found for counts in here.values() for array in counts}) > 1:
+        raise InputError("the counts behind the laws must be about the same values: some are longer than others")
     return found
 
 
@@ -151,6 +176,8 @@ def _withstands(problem: Problem, channel: Channel, asked: Renyi, laws: Array) -
         return bool((losses <= asked.epsilon * (1 + 1e-6)).all())
     if not isinstance(channel, FiniteChannel):
         raise InputError(f"draws are not known for a {type(channel).__name__}")
+    if laws.shape[3] != len(channel.inputs):
+        raise InputError("the counts behind the laws are not about the values that the channel takes")
     published = laws @ channel.matrix  # belief, draw, secret, output
     for i, j in zip(first.tolist(), second.tolist(), strict=True):
         p, q = published[:, :, i], published[:, :, j]
@@ -187,7 +214,9 @@ def _least_factor(rule: Optimal, problem: Problem, asked: Renyi, laws: Array, fo
     if _withstands(problem, found.channel, asked, laws):
         return 0.0, found
     low, high, best, factor = 0.0, math.inf, None, _FIRST
-    narrow = _NARROW if laws.shape[3] <= _SMALL else _NARROW_LARGE  # a large program takes seconds
+    # A program of a hundred values takes a second, one of two hundred twenty: the larger, the coarser the search.
+    size = laws.shape[3]
+    narrow = _NARROW if size <= _SMALL else _NARROW_LARGE if size <= 2 * _SMALL else math.inf
     for _ in range(_MOST_STEPS):
         made = _at(factor, rule, problem, asked)
         if _withstands(problem, made.channel, asked, laws):
@@ -196,7 +225,7 @@ def _least_factor(rule: Optimal, problem: Problem, asked: Renyi, laws: Array, fo
         else:
             low = factor
             factor = 2 * factor if math.isinf(high) else math.sqrt(low * high)
-        if best is not None and (high <= low * narrow or high < _FIRST / 64):
+        if best is not None and (narrow == math.inf or high <= low * narrow or high < _FIRST / 64):
             break
     if best is None:
         raise MechanismError(_TOO_FEW)

@@ -10,6 +10,7 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import LAWS, Law
 from takifugu.laws.mixture import Mixture
+from takifugu.laws.vector import VectorMixture
 
 _LARGEST = 1e150
 
@@ -95,6 +96,12 @@ def beliefs_from(priors: Any) -> tuple[Belief, ...]:
     if len(kinds) > 1:
         named = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise InputError(f"all laws must be of one kind to be told apart, got {named}: describe them alike")
+    sizes = sorted({law.dimension for b in beliefs for law in b.values() if isinstance(law, VectorMixture)})
+    if len(sizes) > 1:
+        raise InputError(
+            f"every law must be about the same numbers in the same order, got vectors of {', '.join(map(str, sizes))} "
+            f"numbers: give each secret all of them"
+        )
     return beliefs
 
 
@@ -124,14 +131,20 @@ def _belief(given: Any) -> Belief:
 
 def _require_room(belief: Mapping[Any, Law]) -> None:
     """No number so large that a variance leaves the range of floats; all laws at once, for there may be a million."""
-    laws = {secret: law for secret, law in belief.items() if isinstance(law, Mixture)}
-    numbers = [array for law in laws.values() for array in (law.means, law.stds)]
+    laws = {secret: law for secret, law in belief.items() if isinstance(law, Mixture | VectorMixture)}
+    numbers = [array.reshape(-1) for law in laws.values() for array in (law.means, _deviations(law))]
     if not numbers or float(np.abs(np.concatenate(numbers)).max()) <= _LARGEST:
         return
     for secret, law in laws.items():
-        reach = max(float(abs(law.means).max()), float(law.stds.max()))
+        reach = max(float(abs(law.means).max()), float(_deviations(law).max()))
         if reach > _LARGEST:
             raise InputError(
                 f"the prior of {secret!r} reaches {reach:g}, and above {_LARGEST:g} a variance leaves the range of "
                 f"numbers here: use a larger unit"
             )
+
+
+def _deviations(law: Mixture | VectorMixture) -> Array:
+    if isinstance(law, Mixture):
+        return law.stds
+    return np.asarray(np.sqrt(np.diagonal(law.covariances, axis1=1, axis2=2)), dtype=np.float64)

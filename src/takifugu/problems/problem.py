@@ -44,7 +44,7 @@ class Problem:
         beliefs = beliefs_from(priors)
         return cls(
             beliefs,
-            Pairs(beliefs[0], pairs),
+            Pairs(beliefs[0], getattr(priors, "pairs", None) if pairs is None else pairs),
             getattr(priors, "answer", None),
             tuple(getattr(priors, "findings", ())),
         )

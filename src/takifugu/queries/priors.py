@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn, Protocol, overload, runtime_checkable
 
+from takifugu._display import Plotted
 from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import Law
@@ -21,7 +22,7 @@ FEW = 100  # rows below which a secret's prior is called uncertain
 SCARCE = 5  # rows below which a prior is used only with confidence, or where the caller allows it
 
 
-class Priors(dict[Secret, Law]):
+class Priors(Plotted, dict[Secret, Law]):
     """One prior per secret, with what there is to say about the data behind them.
 
     A plain dictionary wherever one is expected. `answer` says what they are the priors of; a calibration made from
@@ -69,6 +70,7 @@ class Priors(dict[Secret, Law]):
         self.label = label
         self.scarce = ()
         self.loss: Any = None  # what a query says is to be lost least
+        self.pairs: list[tuple[Any, Any]] | None = None  # those to hide, where not every pair is meant
 
     @property
     def counted(self) -> dict[Secret, Counted]:
@@ -80,7 +82,7 @@ class Priors(dict[Secret, Law]):
         raise UnknownSecretError(f"there is no prior for secret {key!r}: those there are, are {listed(self)}")
 
 
-class Beliefs(Sequence[Priors]):
+class Beliefs(Plotted, Sequence[Priors]):
     """The priors of every belief that an adversary may hold, each with its `label`; the first knows nothing.
 
     `findings` are about all of them. Whatever takes a list of beliefs takes this.
@@ -113,6 +115,16 @@ class Beliefs(Sequence[Priors]):
         return self._beliefs[0].answer
 
     @property
+    def pairs(self) -> list[tuple[Any, Any]] | None:
+        """The pairs to hide, where not every pair is meant."""
+        return self._beliefs[0].pairs
+
+    @property
+    def loss(self) -> Any:
+        """What the query says is to be lost least."""
+        return self._beliefs[0].loss
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """What the adversary knows in each; empty for nothing."""
         return tuple(belief.label for belief in self)
@@ -121,11 +133,6 @@ class Beliefs(Sequence[Priors]):
     def lattice(self) -> Lattice | None:
         """The lattice that all of them share."""
         return self._beliefs[0].lattice
-
-    @property
-    def loss(self) -> Any:
-        """What the query says is to be lost least; None where it says nothing."""
-        return self._beliefs[0].loss
 
 
 class UnknownSecretError(InputError, KeyError):
@@ -160,7 +167,7 @@ class CellQuery(Protocol):
 def fit_priors(
     table: Any,
     *,
-    secret: str,
+    secret: str | Sequence[str],
     query: Query,
     secrets: Iterable[Any] | None = None,
     known: None = None,
@@ -171,7 +178,7 @@ def fit_priors(
 def fit_priors(
     table: Any,
     *,
-    secret: str,
+    secret: str | Sequence[str],
     query: Query,
     secrets: Iterable[Any] | None = None,
     known: Sequence[str | Binned] | None = None,
@@ -181,7 +188,7 @@ def fit_priors(
 def fit_priors(
     table: Any,
     *,
-    secret: str,
+    secret: str | Sequence[str],
     query: Query,
     secrets: Iterable[Any] | None = None,
     known: Sequence[str | Binned] | None = None,
@@ -194,8 +201,8 @@ def fit_priors(
         table: a path (CSV or Parquet, globs too), a pandas, Polars or PyArrow table, a DuckDB relation, an
             ibis table or a PySpark dataframe. It is read where it lives: only counts, or a bounded
             number of rows to train a model on, leave its engine.
-        secret: the column to hide.
-        query: what is published: `Raw`, `Mean`, `GP` or `BNN`.
+        secret: the column to hide; or several, each of which is hidden under its own laws.
+        query: what is published: `Row`, `Raw`, `Mean`, `GP` or `BNN`.
         secrets: the values of the secret to fit, by default all. Text matches numbers: '1' stands for 1.
         known: columns that the adversary may know of the person, or `binned` ones. There is then one belief for
             every combination of their values, and of the values of each of their subsets, down to nothing known.
@@ -220,6 +227,8 @@ def fit_priors(
     if few not in (None, "allow"):
         raise InputError(f"few must be None or 'allow', got {few!r}")
     source = Table(table, reading)
+    if not isinstance(secret, str):
+        return _several(source, secret, query, secrets, known, few)
     if known is None:
         found = query.priors(source, secret, secrets)
         found.findings = (*source.findings, *found.findings)
@@ -235,6 +244,25 @@ def fit_priors(
         if few is None and not priors.label:
             priors.scarce = tuple(name for name, rows in priors.rows.items() if rows < SCARCE)
     return found if known is None else beliefs
+
+
+def _several(
+    table: Table,
+    columns: Sequence[str],
+    query: Query,
+    secrets: Iterable[Any] | None,
+    known: Sequence[str | Binned] | None,
+    few: str | None,
+) -> Any:
+    from takifugu.queries.several import joined
+
+    names = list(columns)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise InputError(f"secret must be a column, or a list of columns, got {columns!r}")
+    if secrets is not None:
+        raise InputError("with several columns of secrets all their values are hidden: leave secrets out")
+    fitted = [fit_priors(table, secret=name, query=query, known=known, few=few) for name in names]
+    return fitted[0] if len(names) == 1 else joined(names, fitted)
 
 
 def require_rows(priors: Any, *, confidence: float | None) -> None:

@@ -66,6 +66,13 @@ class Raw:
             raise InputError(
                 f"prior must be one of {', '.join(KINDS)}; got {self.prior!r}.{suggestion(self.prior, KINDS)}"
             )
+        if not isinstance(self.column, str):
+            if self.bounds is not None or self.step is not None or self.transform or self.prior == "counts":
+                raise InputError(
+                    "bounds, step, transform and the prior 'counts' are for one column: a vector of several is "
+                    "published as it is. Row(...) publishes several columns, each from a list of values"
+                )
+            return
         if self.transform not in (None, "log"):
             raise InputError(f"transform must be None or 'log', got {self.transform!r}")
         if self.step == 0:
@@ -94,6 +101,8 @@ class Raw:
         self, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[str | Binned]
     ) -> Beliefs:
         """The priors without knowledge, and those of every cell of every subset of the known columns."""
+        if not isinstance(self.column, str):
+            raise InputError("with `known` one column is published: use Row(...), or leave `known` out")
         check_roles(secret, self.column)
         if self.prior not in (None, "counts"):
             raise InputError(f"with `known` the prior is 'counts': a cell has too few rows for {self.prior!r}")

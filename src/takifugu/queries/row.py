@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -233,13 +234,8 @@ def _read(table: Table, name: str, findings: list[Finding]) -> Choices:
         low, high = float(extent["low"][0]), float(extent["high"][0])
         if not (math.isfinite(low) and math.isfinite(high)):
             raise InputError(f"column {name!r} is infinite in a row: remove such rows")
-        from fractions import Fraction
-
-        step = round_step(Fraction(high) - Fraction(low), MOST_NUMBERS - 2)
-        first = math.floor(Fraction(low) / step)
-        points = [float(k * step) for k in range(first, math.ceil(Fraction(high) / step) + 1)]
-        found = [int(p) if p.is_integer() else p for p in points]
-        findings.append(DomainRead(name, len(found), float(step)))
+        found, step = bins(low, high)
+        findings.append(DomainRead(name, len(found), step))
     else:
         if len(found) > _MOST_LABELS:
             raise InputError(
@@ -250,6 +246,18 @@ def _read(table: Table, name: str, findings: list[Finding]) -> Choices:
             found = [int(x) if isinstance(x, float) and x.is_integer() else x for x in sorted(found)]
         findings.append(DomainRead(name, len(found), None))
     return Choices(tuple(sorted(found, key=lambda v: (isinstance(v, str), v))), is_read=True)
+
+
+def bins(low: float, high: float) -> tuple[list[int | float], float]:
+    """At most `MOST_NUMBERS` multiples of a round step that span a range, and the step.
+
+    >>> bins(17, 90)[0][:3], bins(17, 90)[1]
+    ([16, 18, 20], 2.0)
+    """
+    step = round_step(Fraction(high) - Fraction(low), MOST_NUMBERS - 2)
+    first = math.floor(Fraction(low) / step)
+    points = [float(k * step) for k in range(first, math.ceil(Fraction(high) / step) + 1)]
+    return [int(p) if p.is_integer() else p for p in points], float(step)
 
 
 def _support(places: Any, domain: tuple[Choices, ...]) -> tuple[list[tuple[int, ...]], Any]:

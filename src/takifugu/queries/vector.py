@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from takifugu._validation import Array
 from takifugu.divergences.vector.projections import projected_loss
 from takifugu.errors import InputError
 from takifugu.laws.vector import VectorMixture
+from takifugu.problems.answer import Answer
 from takifugu.problems.findings import ComponentLimit, Constant, Finding, NotConverged, UnsafePrior, VectorOfRows
 from takifugu.queries.priors import Priors, about_rows
 from takifugu.tables.count import DISTINCT, Overview
@@ -33,12 +35,13 @@ class VectorPriors(Priors):
         self,
         priors: Mapping[Secret, Any],
         *,
+        answer: Answer,
         findings: Iterable[Finding],
         rows: Mapping[Secret, int],
         empirical: Mapping[Secret, VectorMixture] | None = None,
     ) -> None:
-        """Keep the priors, the findings and the rows."""
-        super().__init__(priors, findings=findings, rows=rows)
+        """Keep the priors, what they are the priors of, the findings and the rows."""
+        super().__init__(priors, answer=answer, findings=findings, rows=rows)
         self.empirical = dict(empirical or {})
 
 
@@ -59,7 +62,8 @@ def mean_vectors(columns: Sequence[str], table: Table, secret: str, secrets: Ite
     findings = _about(secret, columns, seen)
     moments = joint_moments(table, secret, columns, seen)
     priors = {name: VectorMixture.gaussian(m.mean, m.covariance / m.rows) for name, m in moments.items()}
-    return VectorPriors(priors, findings=findings, rows={name: m.rows for name, m in moments.items()})
+    rows = {name: m.rows for name, m in moments.items()}
+    return VectorPriors(priors, answer=Answer("mean", tuple(columns), (secret,)), findings=findings, rows=rows)
 
 
 def row_vectors(
@@ -100,22 +104,29 @@ def row_vectors(
             name: _fitted(name, *lines, most=most, seed=seed, findings=findings)
             for name, lines in (counts or {}).items()
         }
-    return VectorPriors(priors, findings=findings, rows=rows, empirical=empirical)
+    answer = Answer("raw", tuple(columns), (secret,))
+    return VectorPriors(priors, answer=answer, findings=findings, rows=rows, empirical=empirical)
 
 
-def check_rows(priors: VectorPriors, *, alpha: float, epsilon: float, covariance: npt.ArrayLike) -> list[UnsafePrior]:
-    """Whether noise that is enough for the priors is enough for the rows: each pair of secrets that is not, both ways.
+def check_rows(
+    priors: VectorPriors,
+    *,
+    alpha: float,
+    epsilon: float,
+    covariance: npt.ArrayLike,
+    pairs: Iterable[tuple[Secret, Secret]] | None = None,
+) -> list[UnsafePrior]:
+    """Whether noise that is enough for the priors is enough for the rows: each pair of secrets that is not.
 
-    What is compared with epsilon is a lower bound on the loss (`projected_loss`): a finding is a fact, no finding is no
-    proof.
+    `pairs` are (secret, other), by default every two both ways. What is compared with epsilon is a lower bound on the
+    loss (`projected_loss`), evaluated in float64: a finding is strong evidence, no finding is no proof.
     """
     found = []
-    for name, law in priors.empirical.items():
-        for other, against in priors.empirical.items():
-            if name != other:
-                loss = projected_loss(law, against, alpha=alpha, covariance=covariance)
-                if loss > epsilon:
-                    found.append(UnsafePrior(name, other, loss, epsilon))
+    for name, other in permutations(priors.empirical, 2) if pairs is None else pairs:
+        law, against = priors.empirical[name], priors.empirical[other]
+        loss = projected_loss(law, against, alpha=alpha, covariance=covariance)
+        if loss > epsilon:
+            found.append(UnsafePrior(name, other, loss, epsilon))
     return found
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from takifugu._nearest import suggestion
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
-from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.errors import InputError
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
+from takifugu.laws.vector import VectorMixture
 from takifugu.problems.answer import Answer
 
 # Beyond nine standard deviations of every component a prior holds 10⁻¹⁹ of its mass: no table has such rows.
@@ -32,7 +32,7 @@ class Columns:
     """Which columns of a table are published, which holds the secrets, and which go along as they are."""
 
     answer: tuple[str, ...]
-    secret: str | None
+    secret: tuple[str, ...]
     keep: tuple[str, ...]
     others: str
 
@@ -44,7 +44,7 @@ class Columns:
     @property
     def read(self) -> list[str]:
         """The columns that are needed."""
-        return self.published if self.secret is None else [self.secret, *self.published]
+        return [*self.secret, *self.published]
 
     @property
     def published(self) -> list[str]:
@@ -57,14 +57,14 @@ def bound_columns(
     available: Sequence[str],
     *,
     column: str | Sequence[str] | None,
-    secret: str | None,
+    secret: str | Sequence[str] | None,
     keep: Sequence[str],
     others: str,
 ) -> Columns:
     """The columns that the calibration is for, once what was asked for agrees with it and the table has them."""
     if isinstance(keep, str):
         raise InputError(f"keep must be a list of columns, got the text {keep!r}")
-    if secret is not None and not isinstance(secret, str):
+    if secret is not None and not isinstance(secret, str) and not all(name in available for name in secret):
         raise InputError("for a table, secret is the name of the column of secrets, not the secrets themselves")
     answer = calibration.answer
     if answer is None:
@@ -74,17 +74,15 @@ def bound_columns(
         _require_same("column", column, answer.columns)
         _require_same("secret", secret, answer.secret)
         # Where nobody is left out the secrets are not needed; if they are there, kept columns are held against them.
-        looked = others != "release" or secret or answer.secret[0] in available
-        columns = answer.columns, answer.secret[0] if looked else None
+        looked = others != "release" or secret or all(name in available for name in answer.secret)
+        columns = answer.columns, answer.secret if looked else ()
     found = Columns(*columns, tuple(keep), others)
-    if len(found.answer) > 1 and isinstance(calibration.channel, GaussianNoise):
-        raise InputError("noise of one standard deviation is for one column, and several were named: publish one")
-    for name in (*found.read, *([] if answer is None else answer.secret)):
-        if name not in available and (name != found.secret or others != "release"):
+    for name in found.read:
+        if name not in available and (name not in found.secret or others != "release"):
             raise InputError(
                 f"the table has no column {name!r}.{suggestion(name, available)} Its columns are {', '.join(available)}"
             )
-    hidden = {found.secret, *(() if answer is None else answer.secret)}
+    hidden = {*found.secret, *(() if answer is None else answer.secret)}
     for name in found.published:
         if name in hidden:
             raise InputError(f"{name!r} is the secret: it cannot be published with what is meant to hide it")
@@ -92,8 +90,8 @@ def bound_columns(
 
 
 def _by_hand(
-    available: Sequence[str], column: str | Sequence[str] | None, secret: str | None, others: str
-) -> tuple[tuple[str, ...], str | None]:
+    available: Sequence[str], column: str | Sequence[str] | None, secret: Any, others: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if column is None:
         raise InputError(
             f"column is missing: these priors were made by hand and name none. Name the column to publish, one of "
@@ -104,7 +102,10 @@ def _by_hand(
             "secret is missing: name the column of secrets, so that rows of secrets outside the calibrated pairs "
             "are noticed; or give others='release' to publish every row unchecked"
         )
-    return (column,) if isinstance(column, str) else tuple(column), secret
+    named = (column,) if isinstance(column, str) else tuple(column)
+    if not named or len(set(named)) < len(named):
+        raise InputError(f"column must name different columns, in the order of the priors' numbers; got {column!r}")
+    return named, () if secret is None else (secret,) if isinstance(secret, str) else tuple(secret)
 
 
 def _require_same(role: str, given: Any, calibrated: tuple[str, ...]) -> None:
@@ -120,9 +121,17 @@ def require_of_rows(answer: Answer) -> None:
     """Refuse a table for a calibration of one number about a group."""
     if not answer.is_of_rows:
         raise InputError(
-            f"this calibration is for {answer.words}, one number about a group, and its noise is far too small for "
-            f"the rows of a table. Give release that number, or calibrate Raw({answer.columns[0]!r}) to publish rows"
+            f"this calibration is for {answer.words}, {_count(answer)} about a group, and its noise is far too small "
+            f"for the rows of a table. Give release that, or calibrate {_of_rows(answer)} to publish rows"
         )
+
+
+def _count(answer: Answer) -> str:
+    return "one number" if len(answer.columns) == 1 else "one vector"
+
+
+def _of_rows(answer: Answer) -> str:
+    return f"Raw({answer.columns[0]!r})" if len(answer.columns) == 1 else f"Row({', '.join(map(repr, answer.columns))})"
 
 
 def require_one_number(answer: Answer, count: int) -> None:
@@ -157,14 +166,20 @@ def require_seen(values: Array, calibration: Calibration) -> None:
     """
     if calibration.answer is None or not values.size:
         return
-    laws = [law for belief in calibration.beliefs for law in belief.values() if isinstance(law, Mixture)]
-    unseen = int(_unseen(values, laws).sum()) if laws else 0
-    if unseen:
+    laws = [law for belief in calibration.beliefs for law in belief.values()]
+    unseen = _unseen_rows(values, laws) if values.ndim == 2 else _unseen(values, laws)
+    if unseen.any():
         raise InputError(
-            f"{unseen:,} of {values.size:,} values are such that the priors of this calibration could not have "
-            f"produced them: this is another column or file, or the table has changed. Nothing was released; calibrate "
-            f"with this table"
+            f"{int(unseen.sum()):,} of {unseen.size:,} values are such that the priors of this calibration could not "
+            f"have produced them: this is another column or file, or the table has changed. Nothing was released; "
+            f"calibrate with this table"
         )
+
+
+def _unseen_rows(rows: Array, laws: Iterable[VectorMixture]) -> Any:
+    """Which rows hold a number that no law gives any probability on its axis."""
+    axes = np.eye(rows.shape[1])
+    return np.any([_unseen(rows[:, k], [law.projected(axis) for law in laws]) for k, axis in enumerate(axes)], axis=0)
 
 
 def _unseen(values: Array, laws: Iterable[Mixture]) -> Any:

@@ -4,8 +4,8 @@ import hashlib
 from typing import Any
 
 from takifugu.calibration import Calibration
-from takifugu.documents import problems as documents
 from takifugu.documents import strict_json
+from takifugu.documents.laws import law_to
 from takifugu.laws.mixture import Mixture
 from takifugu.problems.problem import Problem
 
@@ -31,7 +31,7 @@ def _described(problem: Problem, number: int) -> bytes:
             for array in (law.weights, law.means, law.stds):
                 digest.update(array.astype("<f8").tobytes())
         else:
-            digest.update(repr((name, strict_json.canonical(documents.law_to(law)))).encode())
+            digest.update(repr((name, strict_json.canonical(law_to(law)))).encode())
     return digest.digest()
 
 

@@ -10,29 +10,32 @@ from takifugu._validation import Array
 class Released(np.ndarray[Any, np.dtype[np.float64]]):
     """An array of published values that states its noise and granularity.
 
-    `theta` and `granularity` (None where nothing was rounded) may be published with the values. `unchecked` says in
-    sentences what could not be checked. `insecure` is
-    True where a seed was used: such values are for tests. Slices keep the statement; what is computed from
-    the values is a plain array.
+    `theta` and `granularity` (None where nothing was rounded) may be published with the values. Of vectors `covariance`
+    is that of the noise, and `theta` no number. `unchecked` says in sentences what could not be checked. `insecure` is
+    True where a seed was used: such values are for tests. Slices keep the statement; what is computed from the values
+    is a plain array.
     """
 
     theta: float
     granularity: float | None
     insecure: bool
     unchecked: tuple[str, ...]
+    covariance: Array | None
 
     def __new__(
         cls,
         values: Array,
         *,
-        theta: float,
+        theta: float = np.nan,
         granularity: float | None,
         insecure: bool,
         unchecked: tuple[str, ...] = (),
+        covariance: Array | None = None,
     ) -> Self:
         """Wrap the values, without a copy."""
         self = np.asarray(values, dtype=np.float64).view(cls)
         self.theta, self.granularity, self.insecure, self.unchecked = theta, granularity, insecure, unchecked
+        self.covariance = covariance
         return self
 
     def __array_finalize__(self, obj: Any) -> None:
@@ -41,6 +44,7 @@ class Released(np.ndarray[Any, np.dtype[np.float64]]):
         self.granularity = getattr(obj, "granularity", None)
         self.insecure = getattr(obj, "insecure", False)
         self.unchecked = getattr(obj, "unchecked", ())
+        self.covariance = getattr(obj, "covariance", None)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         """Results of arithmetic are not releases."""
@@ -49,15 +53,31 @@ class Released(np.ndarray[Any, np.dtype[np.float64]]):
 
     def __reduce__(self) -> Any:
         """Pickle the statement with the values."""
-        return _rebuilt, (np.asarray(self), self.theta, self.granularity, self.insecure, self.unchecked)
+        told = (self.theta, self.granularity, self.insecure, self.unchecked, self.covariance)
+        return _rebuilt, (np.asarray(self), *told)
 
     def __repr__(self) -> str:
         """The values and the statement; a seed is not left unsaid."""
         seeded = ", insecure=True" if self.insecure else ""
-        return f"Released({np.asarray(self)!r}, theta={self.theta:.6g}, granularity={self.granularity}{seeded})"
+        noise = f"theta={self.theta:.6g}, granularity={self.granularity}"
+        if self.covariance is not None:
+            noise = f"covariance={self.covariance.tolist()}"
+        return f"Released({np.asarray(self)!r}, {noise}{seeded})"
 
 
 def _rebuilt(
-    values: Array, theta: float, granularity: float | None, insecure: bool, unchecked: tuple[str, ...]
+    values: Array,
+    theta: float,
+    granularity: float | None,
+    insecure: bool,
+    unchecked: tuple[str, ...],
+    covariance: Array | None = None,
 ) -> Released:
-    return Released(values, theta=theta, granularity=granularity, insecure=insecure, unchecked=unchecked)
+    return Released(
+        values,
+        theta=theta,
+        granularity=granularity,
+        insecure=insecure,
+        unchecked=unchecked,
+        covariance=covariance,
+    )

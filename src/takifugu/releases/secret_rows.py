@@ -1,12 +1,15 @@
 """Which rows a calibration protects."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 OTHERS = ("error", "drop", "release")
 
@@ -25,21 +28,43 @@ def protected_secrets(calibration: Calibration) -> frozenset[Any]:
     return frozenset(secret for pair in pairs for secret in pair)
 
 
-def protected_rows(secrets: list[Any], calibration: Calibration, others: str) -> npt.NDArray[np.bool_] | None:
-    """The rows to keep, None for all; an error where a row is of another secret and `others` is "error"."""
+def protected_rows(secrets: Any, calibration: Calibration, others: str) -> npt.NDArray[np.bool_] | None:
+    """The rows to keep, None for all; an error where a row is of another secret and `others` is "error".
+
+    `secrets` is a list, or a narwhals column, whose own library then looks at the rows.
+    """
     if others == "release":
         return None
     known = protected_secrets(calibration)
-    kept = np.fromiter((secret in known for secret in secrets), dtype=np.bool_, count=len(secrets))
-    if kept.all():
+    column = _comparable(secrets)
+    distinct = None if column is None else column.unique()
+    rows = secrets if isinstance(secrets, list) else secrets.to_list() if distinct is None else distinct.to_list()
+    if known.issuperset(rows):
         return None
+    kept = np.fromiter(map(known.__contains__, rows), dtype=np.bool_, count=len(rows))
+    if column is not None and distinct is not None:
+        # The library compares the column with values of its own only. Compared with the calibration's secrets it
+        # might take 2⁵³ + 1 for 2.0⁵³: which values are protected is for Python to say.
+        inside = column.is_in(distinct.filter(kept.tolist()))
+        kept = np.asarray(inside.fill_null(False).to_numpy(), dtype=np.bool_)
     if others == "drop":
         return kept
     raise InputError(
-        f"{int((~kept).sum())} of {len(secrets)} rows have a secret outside the calibrated pairs: "
-        f"nothing bounds what their values would tell. Calibrate with those secrets, give others='drop' to leave "
-        f"the rows out, or others='release' to publish them without a guarantee. Calibrated are {_listed(known)}"
+        f"{int((~kept).sum())} of {len(kept)} rows have a secret outside the calibrated pairs: nothing bounds what "
+        f"their values would tell. Calibrate with those secrets, give others='drop' to leave the rows out, or "
+        f"others='release' to publish them without a guarantee. Calibrated are {_listed(known)}"
     )
+
+
+def _comparable(secrets: Any) -> "nw.Series[Any] | None":
+    """A column whose library compares its values as Python does; None for a list, or another kind of column."""
+    import narwhals as nw
+
+    if isinstance(secrets, nw.Series) and (
+        secrets.dtype in (nw.String, nw.Boolean) or secrets.dtype.is_integer()  # a NaN is equal to itself in some
+    ):
+        return secrets
+    return None
 
 
 def _listed(secrets: frozenset[Any]) -> str:

@@ -3,8 +3,8 @@
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.reports.facts import Facts
 from takifugu.reports.grids import Curve
+from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.svg import Panel, Scale, document, legend
 from takifugu.reports.text import clean, number, percent
 
@@ -15,7 +15,7 @@ _NAME = 24  # characters of a secret in a legend
 _SPIKE = 6.0  # a peak this many times as tall as the lowest one is cut off
 
 
-def density_chart(facts: Facts) -> str:
+def density_chart(facts: NoiseFacts) -> str:
     """The priors, over a histogram of the data where it was counted."""
     names = [curve.label for curve in facts.densities]
     marks, used = legend([(i, clean(name, _NAME)) for i, name in enumerate(names)], 8, 18, _WIDTH - 16)
@@ -45,37 +45,43 @@ def density_chart(facts: Facts) -> str:
     )
 
 
-def before_after_chart(facts: Facts) -> str:
+def before_after_chart(facts: NoiseFacts) -> str:
     """The worst pair as it is, and as it is published: one above the other, on one axis."""
     a, b = facts.worst_pair
-    marks, used = legend([(0, clean(a, _NAME)), (1, clean(b, _NAME))], 8, 18, _WIDTH - 16)
-    rows = [("before noise", facts.before), ("as published", facts.after)]
-    x = _x_scale([curve for _, pair in rows for curve in pair])
-    parts, foot = list(marks), used + 12.0
-    for k, (name, pair) in enumerate(rows):
-        last = k == len(rows) - 1
-        top, bottom = foot + 16, foot + 130
-        panel = Panel(x, _y_scale([curve.y for curve in pair], bottom, top))
-        panel.axes(x_label="answer" if last else "", y_numbers=False)
-        _draw(panel, pair, filled=True)
-        panel.note(name)
-        parts += panel.parts
-        foot = bottom + 26
     guess = facts.adversary
-    return document(
-        parts,
+    return pair_chart(
+        (("before noise", facts.before), ("as published", facts.after)),
+        axis="answer",
         name="tk-before-after",
         title=f"{clean(a)} and {clean(b)} before and after noise",
         description=(
             f"Before noise a value tells {clean(a)} from {clean(b)} with a chance of {percent(guess.guess_before)}; "
             f"with noise of standard deviation {number(facts.theta)}, {percent(guess.guess_after)}."
         ),
-        width=_WIDTH,
-        height=foot + 20,
     )
 
 
-def noise_chart(facts: Facts) -> str:
+def pair_chart(
+    rows: "tuple[tuple[str, tuple[Curve, Curve]], ...]", *, axis: str, name: str, title: str, description: str
+) -> str:
+    """Pairs of curves one above the other, on one axis."""
+    names = [curve.label for curve in rows[0][1]]
+    marks, used = legend([(i, clean(label, _NAME)) for i, label in enumerate(names)], 8, 18, _WIDTH - 16)
+    x = _x_scale([curve for _, pair in rows for curve in pair])
+    parts, foot = list(marks), used + 12.0
+    for k, (heading, pair) in enumerate(rows):
+        last = k == len(rows) - 1
+        top, bottom = foot + 16, foot + 130
+        panel = Panel(x, _y_scale([curve.y for curve in pair], bottom, top))
+        panel.axes(x_label=axis if last else "", y_numbers=False)
+        _draw(panel, pair, filled=True)
+        panel.note(heading)
+        parts += panel.parts
+        foot = bottom + 26
+    return document(parts, name=name, title=title, description=description, width=_WIDTH, height=foot + 20)
+
+
+def noise_chart(facts: NoiseFacts) -> str:
     """Noise against budget, mechanism by mechanism, with the chosen point."""
     curves = [curve for curve in facts.noise_curves if len(curve.epsilon) > 1]
     marks, used = legend([(i, curve.label) for i, curve in enumerate(curves)], 8, 18, _WIDTH - 16)
@@ -117,12 +123,22 @@ def _y_scale(heights: list[Array], bottom: float, top: float) -> Scale:
 
 def _draw(panel: Panel, curves: "list[Curve] | tuple[Curve, ...]", *, filled: bool) -> None:
     masses = [c for c in curves if c.is_mass]
+    width = _bar_width(panel, masses)
     for i, curve in enumerate(curves):
         if curve.is_mass:
-            shift = 5.0 * (masses.index(curve) - (len(masses) - 1) / 2)
-            panel.bars(curve.x, curve.y, i, width=4.0, shift=shift, opacity=0.85)
+            shift = 1.2 * width * (sum(c.is_mass for c in curves[:i]) - (len(masses) - 1) / 2)
+            panel.bars(curve.x, curve.y, i, width=width, shift=shift, opacity=0.85)
         else:
             panel.curve(curve.x, curve.y, i, filled=filled)
+
+
+def _bar_width(panel: Panel, masses: "list[Curve]") -> float:
+    """As wide as the gaps between the points leave room for."""
+    if not masses:
+        return 0.0
+    places = np.unique(np.concatenate([panel.x(c.x) for c in masses]))
+    gap = float(np.diff(places).min()) if len(places) > 1 else 20.0
+    return float(np.clip(0.7 * gap / len(masses), 1.0, 10.0))
 
 
 def _binned(values: Array, shares: Array, x: Scale) -> tuple[Array, Array, float] | None:

@@ -3,27 +3,15 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from takifugu.calibration import Calibration
 from takifugu.channels.finite import FiniteChannel
 from takifugu.errors import InputError
-from takifugu.laws.finite import Finite
-from takifugu.mechanisms.optimal.mechanism import table_of
 from takifugu.problems.guarantee import Renyi
+from takifugu.reports.channel_facts import channel_facts
+from takifugu.reports.columns import ColumnFacts
 from takifugu.reports.text import clean, number, percent
 
-_USELESS = 0.5  # of the rows changed: what is published is then mostly noise
-
-
-@dataclass(frozen=True)
-class ColumnChange:
-    """What became of one column: the share of cells changed, and for numbers the error beside their spread."""
-
-    name: str
-    changed: float
-    error: float | None
-    spread: float | None
+_USELESS = 0.5  # of a column's variance, or of its labels: what is published is then mostly noise
 
 
 @dataclass(frozen=True)
@@ -31,8 +19,9 @@ class Publication:
     """The figures of one publication; `guess_*` are chances of guessing right between two secrets, 0.5 blind luck."""
 
     calibration: Calibration
-    columns: tuple[ColumnChange, ...]
+    columns: tuple[ColumnFacts, ...]
     rows_changed: float
+    gone: int
     worst_odds: float
     guess_before: float
     guess_after: float
@@ -53,12 +42,16 @@ class Publication:
             error = ""
             if column.error is not None and column.spread:
                 error = f"; it is off by about {number(column.error, 2)}, beside a spread of {number(column.spread, 3)}"
-            lines.append(f"{clean(column.name)}: {percent(column.changed)} of the cells were changed{error}.")
-        if self.rows_changed > _USELESS:
+            lines.append(f"{clean(column.name)}: {percent(column.share_changed)} of the cells were changed{error}.")
+        if self.gone:
             lines.append(
-                f"{percent(self.rows_changed)} of the rows say something else than the truth: little of use is left. "
-                f"The fewest rows of a secret decide what can be promised: merge rare secrets, publish fewer columns, "
-                f"give coarser domains, or allow larger odds."
+                f"{self.gone} of the values that the columns may take {'is' if self.gone == 1 else 'are'} published no "
+                f"more; to keep the share of every value as it was, at the price of more changes, ask to keep shares."
+            )
+        if (lost := max(self.columns, key=_lost)) and _lost(lost) > _USELESS:
+            lines.append(
+                f"Little of use is left of {clean(lost.name)}. The rarest secret decides what can be promised: "
+                f"merge rare secrets, publish fewer columns, give coarser domains, or allow larger odds."
             )
         lines.append(
             f"The pair hardest to hide is {clean(a)} and {clean(b)}. From one published row the best possible guess "
@@ -80,41 +73,30 @@ class Publication:
 
 def told(calibration: Calibration) -> Publication:
     """The figures of a calibration through a finite channel."""
-    channel, problem = calibration.channel, calibration.problem
-    if not isinstance(channel, FiniteChannel):
+    if not isinstance(calibration.channel, FiniteChannel):
         raise InputError("a publication is told of a finite channel")
-    table = table_of(problem)
-    p, q = problem.ends(calibration.place)
-    names = ("value",) if calibration.answer is None else calibration.answer.columns
-    a, b = problem.names(calibration.place)
+    facts = channel_facts(calibration, question=None, compare=False, certificate_sha256=None)
     return Publication(
         calibration,
-        tuple(_column(channel, table.mass, place, name) for place, name in enumerate(names)),
-        channel.share_changed(table.mass),
-        channel.worst_odds(*(law for number in range(len(problem.beliefs)) for law in problem.laws(number))),
-        _guess(p, q),
-        _guess(channel.apply(p), channel.apply(q)),
-        (str(a), str(b)),
+        facts.columns,
+        facts.share_changed,
+        sum(_gone(calibration.channel, place) for place in range(len(facts.columns))),
+        facts.worst_odds,
+        facts.adversary.guess_before,
+        facts.adversary.guess_after,
+        facts.worst_pair,
     )
 
 
-def _guess(p: Finite, q: Finite) -> float:
-    """The best possible guess between two equally likely secrets: 1/2 + TV/2."""
-    values = dict.fromkeys((*p.values, *q.values))
-    return 0.5 + 0.25 * float(sum(abs(p.probability(v) - q.probability(v)) for v in values))
+def _lost(column: ColumnFacts) -> float:
+    """The part of a column that is lost: of the variance of numbers, of the labels of others."""
+    if column.error is not None and column.spread:
+        return (column.error / column.spread) ** 2
+    return column.share_changed
 
 
-def _column(channel: FiniteChannel, mass: np.ndarray, place: int, name: str) -> ColumnChange:
-    inputs, outputs = (
-        [value[place] if isinstance(value, tuple) else value for value in side]
-        for side in (channel.inputs, channel.outputs)
-    )
-    shares = mass / mass.sum()
-    distinct = {value: k for k, value in enumerate(dict.fromkeys([*inputs, *outputs]))}
-    x, y = (np.array([distinct[value] for value in side]) for side in (inputs, outputs))
-    changed = float(shares @ (channel.matrix * (x[:, None] != y[None, :])).sum(axis=1))
-    if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in (*inputs, *outputs)):
-        return ColumnChange(name, changed, None, None)
-    u, v = np.array(inputs, dtype=np.float64), np.array(outputs, dtype=np.float64)
-    error = math.sqrt(float(shares @ (channel.matrix * (u[:, None] - v[None, :]) ** 2).sum(axis=1)))
-    return ColumnChange(name, changed, error, math.sqrt(float(shares @ (u - shares @ u) ** 2)))
+def _gone(channel: FiniteChannel, place: int) -> int:
+    """How many values of a column no row is published with."""
+    used = (channel.counts.sum(axis=0) > 0).tolist()
+    values = [value[place] if isinstance(value, tuple) else value for value in channel.outputs]
+    return len(set(values)) - len({value for value, is_used in zip(values, used, strict=True) if is_used})

@@ -81,16 +81,16 @@ class Panel:
         for value in self.y.ticks(5) if y_numbers else ():
             at = float(self.y(value))
             self.parts.append(_line(left, at, right, at, RULE))
-            self.parts.append(_text(left - 6, at + 4, number(value), anchor="end"))
+            self.parts.append(label(left - 6, at + 4, number(value), anchor="end"))
         for value in self.x.ticks() if x_numbers else ():
             at = float(self.x(value))
             self.parts.append(_line(at, bottom, at, bottom + 4, MUTED))
-            self.parts.append(_text(at, bottom + 18, number(value), anchor="middle"))
+            self.parts.append(label(at, bottom + 18, number(value), anchor="middle"))
         self.parts.append(_line(left, bottom, right, bottom, MUTED))
         if x_label:
-            self.parts.append(_text((left + right) / 2, bottom + 36, x_label, anchor="middle", fill=INK))
+            self.parts.append(label((left + right) / 2, bottom + 36, x_label, anchor="middle", fill=INK))
         if y_label:
-            self.parts.append(_text(left, top - 10, y_label, fill=INK))
+            self.parts.append(label(left, top - 10, y_label, fill=INK))
 
     def curve(self, x: Array, y: Array, index: int, *, filled: bool = False, width: float = 2.0) -> None:
         """A line in the colour and dash of a series, perhaps with the area under it."""
@@ -115,32 +115,32 @@ class Panel:
                     f'height="{foot - top:.1f}" fill="{colour(index)}" fill-opacity="{opacity:g}"/>'
                 )
 
-    def point(self, x: float, y: float, label: str) -> None:
+    def point(self, x: float, y: float, text: str) -> None:
         """A marked point with guides to both axes."""
         at, up = float(self.x(x)), float(self.y(y))
         self.parts.append(_line(at, up, at, self.y.start, INK, "3 3"))
         self.parts.append(_line(self.x.start, up, at, up, INK, "3 3"))
         self.parts.append(f'<circle cx="{at:.1f}" cy="{up:.1f}" r="5.5" fill="{INK}"/>')
         right = at > (self.x.start + self.x.end) / 2
-        self.parts.append(_text(at + (-9 if right else 9), up - 9, label, anchor="end" if right else "start", fill=INK))
+        self.parts.append(label(at + (-9 if right else 9), up - 9, text, anchor="end" if right else "start", fill=INK))
 
-    def note(self, label: str) -> None:
+    def note(self, text: str) -> None:
         """A heading inside the panel's upper right corner."""
-        self.parts.append(_text(self.x.end, self.y.end - 6, label, anchor="end", fill=INK, weight="600"))
+        self.parts.append(label(self.x.end, self.y.end - 6, text, anchor="end", fill=INK, weight="600"))
 
 
 def legend(labels: Sequence[tuple[int, str]], x: float, y: float, width: float) -> tuple[list[str], float]:
     """A line sample and a name for each series, wrapped; the parts, and how high they stand."""
     parts, at, row = [], x, y
-    for index, label in labels:
-        needs = 34 + 7.2 * len(label) + 16
+    for index, name in labels:
+        needs = 34 + 7.2 * len(name) + 16
         if at > x and at + needs > x + width + 16:
             at, row = x, row + 20
         parts.append(
             f'<line x1="{at:.0f}" y1="{row - 4:.0f}" x2="{at + 26:.0f}" y2="{row - 4:.0f}" stroke="{colour(index)}" '
             f'stroke-width="3" stroke-dasharray="{dash(index) or "none"}"/>'
         )
-        parts.append(_text(at + 33, row, label, fill=INK))
+        parts.append(label(at + 33, row, name, fill=INK))
         at += needs
     return parts, row - y + 20
 
@@ -156,10 +156,13 @@ def document(parts: Sequence[str], *, name: str, title: str, description: str, w
     )
 
 
-def _text(x: float, y: float, text: str, *, anchor: str = "start", fill: str = MUTED, weight: str = "400") -> str:
+def label(
+    x: float, y: float, text: str, *, anchor: str = "start", fill: str = MUTED, weight: str = "400", size: int = 13
+) -> str:
+    """A line of text."""
     # A rim in the colour of the paper keeps a label readable where a line runs behind it.
     rim = 'stroke="var(--tk-paper, #ffffff)" stroke-width="4" stroke-linejoin="round" paint-order="stroke"'
-    style = f'text-anchor="{anchor}" fill="{fill}" font-weight="{weight}" {rim}'
+    style = f'text-anchor="{anchor}" fill="{fill}" font-size="{size}" font-weight="{weight}" {rim}'
     return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(text)}</text>'
 
 

@@ -53,9 +53,11 @@ def number(value: float, digits: int = 4) -> str:
 def percent(share: float) -> str:
     """A share in percent, to a tenth, without claiming certainty that is not there.
 
-    >>> percent(0.5), percent(0.56789), percent(0.99999), percent(1.0)
-    ('50 %', '56.8 %', '> 99.9 %', '100 %')
+    >>> percent(0.5), percent(0.56789), percent(0.99999), percent(1.0), percent(1e-5)
+    ('50 %', '56.8 %', '> 99.9 %', '100 %', '< 0.1 %')
     """
+    if 0 < share < 0.0005:
+        return "< 0.1 %"
     if 0.9995 <= share < 1:
         return "> 99.9 %"
     text = f"{100 * share:.1f}"

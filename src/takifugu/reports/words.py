@@ -3,11 +3,12 @@
 import math
 
 from takifugu.problems.guarantee import Renyi
-from takifugu.reports.facts import Facts
+from takifugu.reports.common import Facts
+from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.text import clean, number, percent
 
 
-def answer(facts: Facts) -> str:
+def answer(facts: NoiseFacts) -> str:
     """What was found."""
     budget = f"α = {number(facts.alpha)}, ε = {number(facts.epsilon)}"
     if facts.theta == 0:
@@ -17,7 +18,7 @@ def answer(facts: Facts) -> str:
     )
     return (
         f"Adding Gaussian noise of standard deviation θ = {number(facts.theta)} to each published value {promise} "
-        f"{_what(facts)}, within the budget ({budget})."
+        f"{what(facts)}, within the budget ({budget})."
     )
 
 
@@ -27,7 +28,7 @@ def inference(facts: Facts) -> str:
     guess = facts.adversary
     return (
         f"From one published value, the best possible guess between {a} and {b} is right with a chance of "
-        f"{percent(guess.guess_after)}; without noise it would be {percent(guess.guess_before)}, and blind luck is "
+        f"{percent(guess.guess_after)}; {_bare(facts)} it would be {percent(guess.guess_before)}, and blind luck is "
         "50 %."
     )
 
@@ -41,7 +42,7 @@ def odds(facts: Facts) -> str:
     return f"{here} or less; the budget alone, whatever the priors, promises {number(typical.bound, 3)} or less."
 
 
-def usefulness(facts: Facts) -> str:
+def usefulness(facts: NoiseFacts) -> str:
     """What an analyst can still learn, in one sentence."""
     if facts.theta == 0:
         return "Values are published as they are, so an analyst loses nothing."
@@ -55,7 +56,7 @@ def usefulness(facts: Facts) -> str:
     )
 
 
-def saving(facts: Facts) -> str | None:
+def saving(facts: NoiseFacts) -> str | None:
     """How the noise compares with what the paper's mechanism would add; None where there is nothing to say."""
     paper = next((c for c in facts.comparisons if c.mechanism in ("closed-form", "gmm-transport")), None)
     if paper is None or facts.calibration.mechanism != "exact" or not 0 < facts.theta < paper.theta < math.inf:
@@ -69,7 +70,30 @@ def saving(facts: Facts) -> str | None:
     )
 
 
-def _what(facts: Facts) -> str:
+def what(facts: Facts) -> str:
+    """What is hidden, after 'hides'."""
     count = len(facts.calibration.pairs)
     a, b = map(clean, facts.worst_pair)
     return f"whether the secret is {a} or {b}" if count == 1 else f"the secrets of {count:,} pairs from one another"
+
+
+def held(facts: Facts) -> str:
+    """Which of several beliefs is shown, after a sentence; nothing where there is one."""
+    count = len(facts.calibration.beliefs)
+    return f" Of {count:,} beliefs, the one shown binds: {clean(facts.belief, 120)}." if count > 1 else ""
+
+
+def population(facts: Facts) -> str | None:
+    """Whether the promise is for the population or for these rows; None for priors that rest on no rows."""
+    evidence = facts.calibration.evidence
+    if evidence is not None:
+        before, after = (number(error, 3) for error in (evidence.without, facts.calibration.error))
+        cost = f" It costs {after} in place of {before}." if before != after else ""
+        return f"That is for the population, not only for these rows: {evidence.sentence}.{cost}"
+    if not any(belief.rows for belief in facts.calibration.beliefs):
+        return None
+    return "That is for who believes these rows’ own shares; with confidence it would be for the population too."
+
+
+def _bare(facts: Facts) -> str:
+    return "without noise" if isinstance(facts, NoiseFacts) else "from the true value"

@@ -101,8 +101,11 @@ def overview(
     return Overview(chosen, without)
 
 
-def count(table: Table, secret: str, column: str, seen: Overview) -> dict[Secret, Subset]:
-    """The value counts of every secret in `seen`, exact up to `DISTINCT` values and on a grid beyond."""
+def count(table: Table, secret: str | None, column: str, seen: Overview) -> dict[Secret, Subset]:
+    """The value counts of every secret in `seen`, exact up to `DISTINCT` values and on a grid beyond.
+
+    Without a column of secrets, all rows are those of the secret "".
+    """
     import narwhals as nw
 
     valid = _pairs(table, secret, column).filter(~nw.col("secret").is_null(), ~nw.col("value").is_null())
@@ -141,13 +144,13 @@ _CELL = ("secret", "count", "low", "high")
 Cell = tuple[float, float, float]  # count, least value, largest value
 
 
-def _pairs(table: Table, secret: str, column: str, needed: Iterable[str] = ()) -> "nw.LazyFrame[Any]":
+def _pairs(table: Table, secret: str | None, column: str, needed: Iterable[str] = ()) -> "nw.LazyFrame[Any]":
     import narwhals as nw
 
-    value = table.number(column)
+    value, key = table.number(column), nw.lit("") if secret is None else table.secret(secret)
     for name in needed:
         value = nw.when(~table.number(name).is_null()).then(value)
-    return table.frame.select(table.secret(secret).alias("secret"), value.alias("value"))
+    return table.frame.select(key.alias("secret"), value.alias("value"))
 
 
 def _exactly(table: Table, valid: "nw.LazyFrame[Any]", seen: Overview) -> "dict[Secret, list[Cell]] | None":

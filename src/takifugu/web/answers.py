@@ -19,7 +19,8 @@ from takifugu.web.shelf import Shelf
 if TYPE_CHECKING:
     from takifugu.certificates import Certificate
     from takifugu.queries.priors import Priors, Query
-    from takifugu.reports.facts import Facts
+    from takifugu.reports.common import Facts
+    from takifugu.reports.noise_facts import NoiseFacts
     from takifugu.tables.table import Secret
 
 GP_ROWS = 200  # a page should not make people wait: training takes time cubic in the rows
@@ -116,7 +117,7 @@ class Answers:
         """The certificate without the priors, of the one an auditor would get."""
         return _file(self._proved(choice).redacted().to_dict())
 
-    def facts(self, choice: Choice) -> "Facts":
+    def facts(self, choice: Choice) -> "NoiseFacts":
         """The facts of a choice."""
         from takifugu.reports.facts import facts_for
 
@@ -133,7 +134,7 @@ class Answers:
                 question=wording.question(choice.fit),
             )
 
-        facts: Facts = self._facts.get(key, make)
+        facts: NoiseFacts = self._facts.get(key, make)
         return facts
 
     def priors(self, fit: Fit, *, train: bool = False) -> "Priors":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from takifugu.problems.guarantee import Renyi
 
 if TYPE_CHECKING:
-    from takifugu.reports.facts import Facts
+    from takifugu.reports.noise_facts import NoiseFacts
     from takifugu.web.choices import Choice, Fit
 
 _ASKED = {
@@ -23,7 +23,7 @@ _THINGS = {
 }
 
 
-def told(facts: "Facts", choice: "Choice") -> dict[str, Any]:
+def told(facts: "NoiseFacts", choice: "Choice") -> dict[str, Any]:
     """θ and what can be inferred, in figures and in words."""
     from takifugu.reports import words
 
@@ -60,7 +60,7 @@ def digits(number: float) -> str:
     return f"{float(f'{number:.6g}'):.{max(0, 5 - math.floor(math.log10(abs(number))))}f}"
 
 
-def in_words(facts: "Facts", fit: "Fit") -> str:
+def in_words(facts: "NoiseFacts", fit: "Fit") -> str:
     """What to do with θ, and what it costs."""
     theta = facts.theta
     thing = _THINGS[fit.query].format(column=fit.column)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array
-from takifugu.divergences.proved.matrices import exact_matrix, is_semidefinite
+from takifugu.divergences.proved.matrices import exact_matrix, is_definite, is_semidefinite
 from takifugu.errors import InputError
 from takifugu.laws.vector import covariance_matrix
 
@@ -60,6 +60,35 @@ def fits(releases: Sequence[LinearRelease], *, budget: npt.ArrayLike) -> bool:
             raise InputError(f"a release about {spent.nrows()} numbers does not compose with one of {whole.nrows()}")
         whole = whole - spent
     return is_semidefinite(whole)
+
+
+def at_least(covariance: Array, least: Array) -> bool:
+    """Whether one covariance has, in every direction, at least the variance of another."""
+    return is_semidefinite(exact_matrix(covariance) - exact_matrix(least))
+
+
+def what_is_left(releases: Sequence[LinearRelease], *, budget: npt.ArrayLike) -> Array | None:
+    """The covariance of one more release of the whole vector that uses up the budget; None where none is left.
+
+    The precision left over is exact; its inverse is rounded and raised until it is checked to fit.
+
+    >>> what_is_left([LinearRelease.of([[2.0, 0.0], [0.0, 4.0]])], budget=np.eye(2)).round(6).tolist()
+    [[2.0, 0.0], [0.0, 1.333333]]
+    """
+    whole = covariance_matrix("the budget's covariance", budget, definite=True)
+    left = exact_matrix(whole).inv()
+    for release in releases:
+        left = left - release.precision()
+    if not is_definite(left):
+        return None
+    covariance = _floats(left.inv())
+    covariance = 0.5 * (covariance + covariance.T)
+    hair = 2.0**-52
+    while hair < 1:
+        if np.isfinite(covariance).all() and fits([*releases, LinearRelease(covariance)], budget=whole):
+            return covariance
+        covariance, hair = covariance * (1 + hair), 4 * hair
+    return None
 
 
 def worth(releases: Sequence[LinearRelease]) -> Array:

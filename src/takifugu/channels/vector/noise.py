@@ -8,21 +8,28 @@ import math
 import sys
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from takifugu._validation import Array
+from takifugu._validation import Array, budget, order
 from takifugu.channels.bits import BitSource, OsBits, read_exactly
 from takifugu.channels.gaussian.exact_rounding import exact_multiple
 from takifugu.channels.gaussian.grid import Grid, default_granularity
 from takifugu.channels.gaussian.sampler import CHUNK, Drawing, checked
 from takifugu.channels.vector.scheme import Scheme
+from takifugu.divergences.proved.certified import Decision
+from takifugu.divergences.proved.effort import Effort
+from takifugu.divergences.proved.vector import Prover
+from takifugu.divergences.vector.coupling import couple
+from takifugu.divergences.vector.gaussian import gaussian_vector_divergence
 from takifugu.errors import InputError
 from takifugu.laws.vector import VectorMixture, covariance_matrix
 
 Integers = npt.NDArray[np.object_]
+
+MOST_AXES = 100  # beyond it the proof of how to draw takes longer than anyone waits
 
 
 class GaussianVector:
@@ -36,9 +43,13 @@ class GaussianVector:
     (2, 2)
     """
 
+    kind: ClassVar[str] = "vector"
+
     def __init__(self, covariance: npt.ArrayLike) -> None:
         """Check the covariance, and find and prove how to draw it."""
         matrix = covariance_matrix("the noise's covariance", covariance, definite=True)
+        if len(matrix) > MOST_AXES:
+            raise InputError(f"noise on at most {MOST_AXES} numbers at once can be proved, got {len(matrix)}")
         matrix.setflags(write=False)
         self.covariance: Array = matrix
         self._scheme = Scheme.of(matrix)
@@ -77,9 +88,38 @@ class GaussianVector:
         """The inverse of the covariance: the precisions of releases of one vector add up."""
         return np.asarray(np.linalg.inv(self.covariance), dtype=np.float64)
 
-    def applied(self, law: VectorMixture) -> VectorMixture:
+    def apply(self, law: VectorMixture) -> VectorMixture:
         """The law of what is published, where the vector has this law."""
         return law.with_noise(self.covariance)
+
+    def loss(self, p: VectorMixture, q: VectorMixture, *, alpha: float) -> float:
+        """D_α(p + N ‖ q + N): exact for Gaussians, for mixtures the bound of two couplings, which is never below it.
+
+        Infinite at α = ∞ unless the laws agree, since a bell's tails know no bound.
+        """
+        p, q = self._fitting(p), self._fitting(q)
+        if p == q:
+            return 0.0
+        if math.isinf(alpha):
+            return math.inf
+        if len(p) == len(q) == 1:
+            return gaussian_vector_divergence(
+                p.means[0] - q.means[0], p.covariances[0], q.covariances[0], alpha=alpha, covariance=self.covariance
+            )
+        return couple(p, q, alpha=alpha, covariance=self.covariance).bound
+
+    def decide(
+        self, p: VectorMixture, q: VectorMixture, *, alpha: float, epsilon: float, effort: Effort | None = None
+    ) -> Decision:
+        """Whether the loss is proved to be `epsilon` at most; for mixtures undecided where the bound is above it."""
+        prover = Prover(self.covariance, alpha=order(alpha), effort=effort)
+        return prover.decide(self._fitting(p), self._fitting(q), epsilon=budget(epsilon))
+
+    def _fitting(self, law: VectorMixture) -> VectorMixture:
+        """The law without empty components, once it is about as many numbers as the noise."""
+        if law.dimension != self.dimension:
+            raise InputError(f"noise on {self.dimension} numbers does not fit a law about {law.dimension}")
+        return law.simplified()
 
     def draw(self, x: npt.ArrayLike, *, source: BitSource | None = None, exact_only: bool = False) -> Array:
         """x + noise for a vector, or for each row of a table of vectors, with independent noise.

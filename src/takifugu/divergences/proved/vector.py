@@ -14,6 +14,7 @@ import numpy.typing as npt
 from takifugu._validation import Array, budget, order
 from takifugu.divergences.proved.balls import UNKNOWN, Enclosure, meet, outward
 from takifugu.divergences.proved.certified import Decision
+from takifugu.divergences.proved.effort import Effort, UndecidableError
 from takifugu.divergences.proved.matrices import (
     beside,
     block,
@@ -153,9 +154,10 @@ def prove_vectors(
 class Prover:
     """Proofs about many pairs of laws under one noise: what belongs to one law is worked out once."""
 
-    def __init__(self, covariance: Array, *, alpha: float) -> None:
-        """Take the noise's covariance and the order as the exact numbers that they are."""
+    def __init__(self, covariance: Array, *, alpha: float, effort: Effort | None = None) -> None:
+        """Take the noise's covariance and the order as the exact numbers that they are; count against `effort`."""
         self.covariance, self.order = covariance, alpha
+        self._effort = effort
         self.alpha, self._noise = fraction(alpha), exact_matrix(covariance)
         self._known: dict[tuple[bytes, bytes], ExactGaussian] = {}
 
@@ -163,11 +165,13 @@ class Prover:
         """One component of a law after the noise."""
         key = law.means[k].tobytes(), law.covariances[k].tobytes()
         if key not in self._known:
+            self._spend(law.means[k], law.covariances[k])
             self._known[key] = ExactGaussian.after_noise(law.means[k], law.covariances[k], self._noise)
         return self._known[key]
 
     def pair(self, p: VectorMixture, q: VectorMixture, k: int = 0, l: int = 0) -> GaussianVectors:
         """The divergence of two components."""
+        self._spend(p.covariances[k], q.covariances[l])
         return GaussianVectors(self.component(p, k), self.component(q, l), alpha=self.alpha)
 
     def coupled(self, p: VectorMixture, q: VectorMixture, forward: Array, backward: Array) -> Enclosure:
@@ -188,6 +192,20 @@ class Prover:
 
     def decide(self, p: VectorMixture, q: VectorMixture, *, epsilon: float) -> Decision:
         """See `prove_vectors`; the laws are simplified already."""
+        try:
+            return self._decided(p, q, epsilon=epsilon)
+        except UndecidableError as limit:
+            return Decision(None, UNKNOWN, f"undecided: {limit}")
+
+    def _spend(self, *arrays: Array) -> None:
+        """Count what exact matrices of these numbers take: d⁴ steps on as many bits as the numbers span (measured)."""
+        if self._effort is not None:
+            d, places = len(self.covariance), [np.frexp(x[x != 0])[1] for x in (self.covariance, *arrays)]
+            powers = np.concatenate(places)
+            span = 53 + int(powers.max() - powers.min())
+            self._effort.spend(100 + d**4 * span // 6400)
+
+    def _decided(self, p: VectorMixture, q: VectorMixture, *, epsilon: float) -> Decision:
         found = UNKNOWN
         if len(p) > 1 or len(q) > 1:
             from takifugu.divergences.vector.coupling import couple

@@ -49,6 +49,7 @@ class _Rows:
         return vstack(self.blocks, format="csr"), np.concatenate(self.limits)
 
 
+_SIMPLEX = 5_000  # entries up to which the simplex method is as fast where a radius ties every entry to two ends
 _PARTS = ("channel", "means", "ends")
 
 
@@ -70,7 +71,7 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
         A_eq=equal,
         b_eq=equal_to,
         bounds=np.stack([np.zeros_like(upper), upper], axis=1),
-        method="highs",
+        method="highs-ipm" if program.radius is not None and n * m > _SIMPLEX else "highs",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "time_limit": seconds},
     )
     if found.status != 0 or found.x is None:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from takifugu._validation import Array, real
 from takifugu.channels.finite import FiniteChannel
@@ -84,10 +85,11 @@ class Optimal(Mechanism):
         table = table_of(problem)
         solution = solve(program)
         promise = self._promise(problem, asked)
-        allowed = None if program.forbidden is None else ~program.forbidden
+        forbidden = _forbidden(self.forbidden, table.values)
+        allowed = None if forbidden is None else ~forbidden
         fallback = None if allowed is None else self._fallback(problem, asked)
         counts = repaired(
-            solution.matrix,
+            _on_all(solution.matrix, _support(self, table), table.values),
             laws=promise.laws,
             pairs=promise.pairs,
             alpha=promise.alpha,
@@ -142,7 +144,9 @@ class Optimal(Mechanism):
         """A channel that keeps more than the promise, where forbidden moves leave no constant one to mix in."""
         odds = None if asked.odds is None else 1 + _SAFER * (asked.odds - 1)
         try:
-            return solve(self.program(problem, Renyi(asked.alpha, _SAFER * asked.epsilon, odds))).matrix
+            safer = solve(self.program(problem, Renyi(asked.alpha, _SAFER * asked.epsilon, odds))).matrix
+            table = table_of(problem)
+            return _on_all(safer, _support(self, table), table.values)
         except (MechanismError, CalibrationError):
             return None
 
@@ -183,7 +187,7 @@ def _table(problem: Problem) -> Table:
     pairs = tuple(
         (place.belief * secrets + place.first, place.belief * secrets + place.second) for place in problem.places()
     )
-    mass = weights[:secrets].sum(axis=0)
+    mass = weights.sum(axis=0)  # counts pool the rows; a value of any law has some
     weights.setflags(write=False)
     mass.setflags(write=False)
     return Table(tuple(values), weights, pairs, mass)
@@ -193,12 +197,14 @@ def _table(problem: Problem) -> Table:
 def _program(rule: Optimal, problem: Problem, asked: Renyi) -> Program:
     table = table_of(problem)
     numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in table.values)
-    numbers = np.array(table.values, dtype=np.float64) if numeric else None
+    here = _support(rule, table)
+    numbers = np.array(table.values, dtype=np.float64)[here] if numeric else None
+    forbidden = _forbidden(rule.forbidden, table.values)
     return Program(
-        laws=table.laws,
+        laws=table.laws[:, here],
         constraints=table.pairs,
-        mass=table.mass,
-        loss=loss_matrix(rule.loss, table.values, table.values, table.mass),
+        mass=table.mass[here],
+        loss=loss_matrix(rule.loss, table.values, table.values, table.mass)[np.ix_(here, here)],
         alpha=asked.alpha,
         epsilon=asked.epsilon,
         odds=asked.odds,
@@ -206,10 +212,33 @@ def _program(rule: Optimal, problem: Problem, asked: Renyi) -> Program:
         outputs=numbers,
         keep=rule.keep,  # type: ignore[arg-type]
         unbiased=rule.unbiased,
-        forbidden=_forbidden(rule.forbidden, table.values),
+        forbidden=None if forbidden is None else forbidden[np.ix_(here, here)],
         diagonal=rule.diagonal,
         radius=rule.reach(problem) if np.any(rule.reach(problem)) else None,
     )
+
+
+def _support(rule: Optimal, table: Table) -> npt.NDArray[np.intp]:
+    """The values that the program is about: all, or with kept shares those that have one.
+
+    A value that nobody has keeps a share of nothing: no row may become it, and a program that says so has no interior.
+    """
+    return np.flatnonzero(table.mass > 0) if rule.keep == "marginal" else np.arange(len(table.values))
+
+
+def _on_all(matrix: Array, support: npt.NDArray[np.intp], values: tuple[Value, ...]) -> Array:
+    """A channel on the support as one on all values: what nobody has is treated as the nearest that somebody has.
+
+    The rows that are added are among those that are there, so nothing is farther apart than before.
+    """
+    if len(support) == len(values):
+        return matrix
+    whole = np.zeros((len(values), len(values)))
+    numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    numbers = np.array(values, dtype=np.float64) if numeric else np.arange(len(values), dtype=np.float64)
+    nearest = np.abs(numbers[:, None] - numbers[support][None, :]).argmin(axis=1)
+    whole[:, support] = matrix[nearest]
+    return whole
 
 
 def _forbidden(moves: tuple[tuple[Any, Any], ...], values: tuple[Value, ...]) -> Any:

@@ -19,7 +19,7 @@ from takifugu.mechanisms.optimal.working_set import working_set
 
 Progress = Callable[[int, float], None]
 
-_LARGEST_LINEAR = 40_000  # entries; beyond, the interior point is faster than HiGHS
+_LARGEST_LINEAR = 300_000  # entries; beyond, the interior point is faster than HiGHS
 _MISSED = 1e-6  # wishes missed by more than this were not to be had
 _GOOD = 1e-5
 

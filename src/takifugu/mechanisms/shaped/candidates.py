@@ -14,6 +14,9 @@ from takifugu.mechanisms.shaped.barrier import Shape, least_trace
 from takifugu.mechanisms.shaped.places import Indices, Places
 
 _MARGIN = 1e-9  # the share of the budget left for rounding, so that the proof succeeds
+_COUPLED_MARGIN = (
+    1e-7  # for mixtures: couplings found on another machine may stop a round earlier, and must prove it too
+)
 _COUPLINGS = 12  # rounds of new couplings for mixtures
 _SETTLED = 1e-4
 
@@ -63,7 +66,7 @@ class Candidates:
                     cost=self.cost,
                     floor=self.floor,
                     alpha=self.alpha,
-                    epsilon=self.epsilon * (1 - _MARGIN),
+                    epsilon=self._target,
                 )
                 better = self._scaled(better)
             except (CalibrationError, np.linalg.LinAlgError, FloatingPointError):
@@ -76,6 +79,10 @@ class Candidates:
                 break
         return best
 
+    @property
+    def _target(self) -> float:
+        return self.epsilon * (1 - (_MARGIN if self.places.gaussian else _COUPLED_MARGIN))
+
     def _pooled(self) -> Array:
         """The average covariance of all laws: noise that follows it hides in what varies anyway."""
         laws = [law for belief in self.places.beliefs for law in belief]
@@ -87,10 +94,9 @@ class Candidates:
         least = float(self.floor[0, 0] / np.linalg.eigvalsh(direction)[0]) * (1 + 1e-12)
         if not 0 < least < math.inf:
             raise np.linalg.LinAlgError
-        target = self.epsilon * (1 - _MARGIN)
         # Couplings stop short of their limit, so a bound on mixtures is not smooth to the last digits.
         rtol = 1e-9 if self.places.gaussian else 1e-5
-        scale = _least_scale(self._losses(direction), least, target, rtol)
+        scale = _least_scale(self._losses(direction), least, self._target, rtol)
         return scale * direction
 
     def _losses(self, direction: Array) -> Callable[[float, Indices | None], Array]:

@@ -5,6 +5,7 @@ scale, and the scale returned is one at which the loss of every place was evalua
 every place is proved in exact arithmetic (proofs/shaped.md).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,8 @@ from takifugu.divergences.vector.coupling import couple
 from takifugu.errors import CalibrationError, InputError
 from takifugu.laws.vector import VectorMixture, covariance_matrix
 from takifugu.mechanisms.shaped.candidates import Candidates
-from takifugu.mechanisms.shaped.places import Place, Places, Terms
+from takifugu.mechanisms.shaped.places import Places, Terms
+from takifugu.problems.problem import Place
 
 SHAPES = ("full", "diagonal", "equal")
 _FLOOR = 0.05  # standard deviations of an axis that no direction goes below
@@ -25,7 +27,7 @@ _WIDEST = 64  # numbers in a vector for which a full covariance is sought
 
 
 @dataclass(frozen=True)
-class Shaped:
+class ShapedNoise:
     """A covariance of noise, what it costs, tr(weights·Σ), and the place that asked for it, if any did.
 
     `losses` holds the loss of each of `places` as evaluated; `compared` what the other shapes would cost; `proved`
@@ -51,7 +53,7 @@ def shaped_noise(
     weights: npt.ArrayLike | None = None,
     floor: float = _FLOOR,
     prove: bool = True,
-) -> Shaped:
+) -> ShapedNoise:
     """The covariance Σ of least tr(weights·Σ) with D_α ≤ ε at every place: each belief, each pair, both ways.
 
     Args:
@@ -89,8 +91,16 @@ def shaped_noise(
     binding = places.places[int(np.argmax(losses))] if len(losses) else None
     compared = {each: candidates.price(other) for each, other in found.items()}
     # A scale that settles the last digits is part of what it costs.
-    price = candidates.price(covariance / np.outer(unit, unit))
-    return Shaped(covariance, price, binding, tuple(places.places), tuple(losses.tolist()), compared, prove)
+    paid = price(beliefs, covariance, weights=weights)
+    return ShapedNoise(covariance, paid, binding, tuple(places.places), tuple(losses.tolist()), compared, prove)
+
+
+def price(
+    beliefs: Sequence[Sequence[VectorMixture]], covariance: Array, *, weights: npt.ArrayLike | None = None
+) -> float:
+    """What noise of this covariance costs, tr(weights·Σ): the `cost` of `shaped_noise`."""
+    unit = _spread(beliefs)
+    return math.fsum((_cost(weights, unit) * covariance / np.outer(unit, unit)).reshape(-1).tolist())
 
 
 def _settled(places: Places, sigma: Array, alpha: float, epsilon: float, prove: bool) -> tuple[Array, Array]:

@@ -15,17 +15,9 @@ from takifugu._validation import Array
 from takifugu.divergences.vector.coupling import component_divergences, couple_by
 from takifugu.divergences.vector.gaussian import gaussian_vector_divergences, rough_vector_divergences
 from takifugu.laws.vector import VectorMixture
+from takifugu.problems.problem import Place
 
 Indices = npt.NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class Place:
-    """A belief and an ordered pair of secrets, by position."""
-
-    belief: int
-    hidden: int
-    other: int
 
 
 @dataclass(frozen=True)
@@ -97,7 +89,7 @@ class Places:
     def laws(self, place: Place) -> tuple[VectorMixture, VectorMixture]:
         """The law to be hidden and the one it must look like."""
         belief = self.beliefs[place.belief]
-        return belief[place.hidden], belief[place.other]
+        return belief[place.first], belief[place.second]
 
     def coupled(self, covariance: Array, *, alpha: float, chosen: Indices | None = None) -> Terms:
         """The terms of all places or of those chosen, with couplings that are good at this noise."""

@@ -4,6 +4,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import numpy.typing as npt
+
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
@@ -21,10 +23,11 @@ def release(
     ledger: Ledger | str | os.PathLike[str] | None = None,
     granularity: float | None = None,
     secret: Any = None,
-    column: str | None = None,
+    column: str | Sequence[str] | None = None,
     keep: Sequence[str] = (),
     others: str = "error",
     theta: float | None = None,
+    covariance: npt.ArrayLike | None = None,
     clip: tuple[float, float] | None = None,
     round_to: float | None = None,
     allow_no_noise: bool = False,
@@ -37,19 +40,22 @@ def release(
     before a value leaves. Rows keep their order and, in pandas, their labels: neither may follow from the secret.
 
     Args:
-        values: an array or a list of numbers; a column or a table of any dataframe library.
+        values: an array or a list of numbers; a column or a table of any dataframe library. Of vectors, a table with a
+            column for each number, or an array with one vector in each row; of a vector about a group, that vector.
         calibration: from `takifugu.calibrate`.
         ledger: a `Ledger`, or the path of one. Without it nothing remembers that the answer was published: a
             second release of it then costs privacy that no one counts.
         granularity: the power of two that values are rounded to; by default about θ/1024.
         secret: for an array or a column the secrets in the same order; for a table the column of secrets, which a
             calibration from `fit_priors` knows. A secret is checked and never published.
-        column: the column of a table to publish. A calibration from `fit_priors` knows its own, and refuses others.
+        column: the column of a table to publish, or a list of those of a vector. A calibration from `fit_priors` knows
+            its own, and refuses others.
         keep: columns of the table to hand over as they are. By default none is: what the calibration does not
             cover may tell the secret all by itself.
         others: what to do with rows whose secret stands in none of the calibrated pairs: "error", "drop" them,
             or "release" them without a guarantee.
         theta: more noise than was calibrated, such as `ledger.account().next_theta`.
+        covariance: the same for vectors, such as `ledger.account().next_covariance`.
         clip: the lowest and the highest value of the column's domain.
         round_to: the step of the column's domain, such as 1. Like `clip` it looks only at what is published, so it
             costs no privacy.
@@ -79,6 +85,7 @@ def release(
     plan = Plan.of(
         calibration,
         theta=theta,
+        covariance=covariance,
         granularity=granularity,
         clip=clip,
         round_to=round_to,
@@ -97,15 +104,18 @@ def release(
     kept = _kept(values, frame, secret, plan, others)
     if frame is not None:
         return release_series(frame, plan, kept)
-    if plan.theta is None:
-        rows = values if kept is None else [value for value, stays in zip(values, kept, strict=True) if stays]
-        return publish(rows, plan)
-    array = plan.checked(values)
-    published = publish(array if kept is None else array[kept], plan)
+    rows = values
+    if kept is not None and plan.drawing.takes_labels:
+        rows = [value for value, stays in zip(values, kept, strict=True) if stays]
+    elif kept is not None:
+        rows = plan.drawing.check(values)[kept]
+    published = publish(rows, plan)
+    if not plan.drawing.noise:
+        return published
     return Released(
         published,
-        theta=plan.theta,
-        granularity=plan.granularity,
+        **plan.drawing.noise,
+        granularity=plan.drawing.granularity,
         insecure=plan.insecure,
         unchecked=NOT_CHECKED if calibration.answer is None else (),
     )
@@ -130,7 +140,7 @@ def _release_table(frame: Any, plan: Plan, columns: Columns) -> Any:
 
 def _kept(values: Any, column: Any, secrets: Any, plan: Plan, others: str) -> Any:
     answer = plan.calibration.answer
-    if answer is not None:
+    if answer is not None and plan.theta is not None:
         require_one_number(answer, len(values) if getattr(values, "shape", True) and hasattr(values, "__len__") else 1)
     if secrets is None:
         if answer is not None and answer.is_of_rows and others != "release":

@@ -10,11 +10,11 @@ from typing import Any
 from takifugu._validation import Array
 from takifugu.atomic import draft, open_to_readers
 from takifugu.calibration import Calibration
-from takifugu.errors import BudgetError, InputError
+from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
+from takifugu.releases.accounts import noise_text
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
-from takifugu.releases.doors.frames import for_spreadsheets, leaving, look, protected, ready
-from takifugu.releases.kept import Telling
+from takifugu.releases.doors.frames import Watch, for_spreadsheets, leaving, protected, ready
 from takifugu.releases.ledger import AnswerDigest
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import check_others
@@ -89,7 +89,8 @@ def release_file(
         _appear(unfinished, goal)
     _synchronise(goal.parent)
     unchecked = NOT_CHECKED if calibration.answer is None else ()
-    return FileRelease(goal, done, plan.theta, plan.granularity, plan.insecure, unchecked, reader.findings(columns))
+    noise = plan.theta, plan.drawing.granularity
+    return FileRelease(goal, done, *noise, plan.insecure, unchecked, reader.findings(columns))
 
 
 def _values(reader: "_Reader", plan: Plan, columns: Columns) -> Iterator[tuple[Any, Array]]:
@@ -106,12 +107,12 @@ def _digest(plan: Plan) -> AnswerDigest:
 def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[str, int]:
     """Refuse what is to be refused; what the ledger is to know of the answer, and the number of values."""
     _refuse_early(plan)
-    digest, count, telling = _digest(plan), 0, Telling(columns.keep)
+    digest, count, watch = _digest(plan), 0, Watch(columns)
     for rows, values in _values(reader, plan, columns):
-        look(telling, rows, columns)
+        watch.look(rows)
         digest.update(values)
         count += len(values)
-    telling.refuse()
+    watch.refuse()
     if count == 0:
         raise InputError("the file has no rows: there is nothing to publish")
     return digest.hexdigest(), count
@@ -153,8 +154,7 @@ class _Reader:
 
     def _needed(self, columns: Columns) -> list[str]:
         # Where missing values are refused, `numbers` and `protected` do that as they come, without another pass.
-        names = [*columns.answer, columns.secret] if self._table.reading.missing == "drop" else []
-        return [name for name in names if name is not None]
+        return [*columns.answer, *columns.secret] if self._table.reading.missing == "drop" else []
 
 
 @contextmanager
@@ -189,12 +189,8 @@ def _check_format(path: Path) -> None:
 def _refuse_early(plan: Plan) -> None:
     """Before hours of work, see whether the budget could allow it at all; the charge at the end decides."""
     account = None if plan.ledger is None else plan.ledger.account()
-    if account is not None and plan.theta is not None and plan.theta < account.next_theta:
-        raise BudgetError(
-            f"what is left of the budget of {account.records!r} allows theta={account.next_theta!r} or more, and "
-            f"this "
-            f"release has {plan.theta!r}: nothing was released"
-        )
+    if account is not None:
+        account.charged(noise_text(plan.calibration, **plan.drawing.noise))
 
 
 def _synchronise(path: Path) -> None:

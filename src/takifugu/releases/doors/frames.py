@@ -6,6 +6,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.errors import InputError
+from takifugu.queries.several import named as named_secret
 from takifugu.releases.binding import Columns
 from takifugu.releases.kept import Telling, harmless, tells
 from takifugu.releases.plan import Plan
@@ -27,49 +28,78 @@ def as_frame(values: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[
 
 
 def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any) -> Any:
-    """The column as it is published, of the same library and name."""
+    """The published column, of the same library and name; of a vector about a group, its numbers in their order."""
     rows = column if kept is None else column.filter(kept.tolist())
-    if plan.theta is None:
-        (drawn,) = plan.drawn_rows(charged(plan.checked_rows([values_of(rows)], [rows.name]), plan))
-        series = _from_list(named(rows.name, plan), drawn, rows.implementation)
-    else:
-        series = _series(named(rows.name, plan), publish(numbers(rows), plan), plan, rows.implementation)
-    made = series.to_native()
+    _require_same_labels(rows, plan)
+    values = _entries(rows, plan)
+    made = plan.drawing.gathered(plan.drawn(charged(plan.drawing.check(values), plan)), like=values)
+    native = _series(named(rows.name, plan), made, plan, rows.implementation).to_native()
     if rows.implementation.is_pandas_like():
-        made.index = rows.to_native().index  # row labels are part of the table; `refuse_telling_index` saw them
-    return made
+        native.index = rows.to_native().index  # row labels are part of the table; `refuse_telling_index` saw them
+    return native
+
+
+def _require_same_labels(rows: "nw.Series[Any]", plan: Plan) -> None:
+    """Numbers about a group that pandas labels with the names of columns must stand in the calibrated order."""
+    answer = plan.calibration.answer
+    if answer is None or answer.is_of_rows or len(answer.columns) == 1 or not rows.implementation.is_pandas_like():
+        return
+    labels = list(rows.to_native().index)
+    if all(isinstance(label, str) for label in labels) and tuple(labels) != answer.columns:
+        raise InputError(
+            f"these numbers are labelled {', '.join(labels)}, and the calibration is for {', '.join(answer.columns)}: "
+            f"give them in that order"
+        )
 
 
 def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Any:
     """The table with its column published, and of the others only those to be kept."""
     rows = protected(frame, plan, columns)
-    if columns.secret is not None and columns.keep:
-        telling = Telling(columns.keep)
-        look(telling, rows, columns)
-        telling.refuse()
+    watch = Watch(columns)
+    watch.look(rows)
+    watch.refuse()
     return leaving(rows, charged(ready(rows, plan, columns), plan), plan, columns)
 
 
 def ready(rows: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Array:
-    """What is to be published of these rows, checked: numbers, or places in the list of a finite channel."""
-    if plan.theta is None:
-        return plan.checked_rows([values_of(rows[name]) for name in columns.answer], columns.answer)
-    return plan.checked(numbers(rows[columns.column]))
+    """What is to be published of these rows, checked: an array with an entry or a row for each."""
+    return plan.drawing.check_columns([_entries(rows[name], plan) for name in columns.answer], columns.answer)
+
+
+def _entries(column: "nw.Series[Any]", plan: Plan) -> Any:
+    return values_of(column) if plan.drawing.takes_labels else numbers(column)
 
 
 def leaving(rows: "nw.DataFrame[Any]", paid: Array, plan: Plan, columns: Columns) -> Any:
-    """The table that leaves, drawn for rows that `ready` checked and the ledger knows."""
-    if plan.theta is None:
-        return assembled_rows(rows, plan.drawn_rows(paid), plan, columns)
-    return assembled(rows, plan.noised(paid), plan, columns)
+    """The table that leaves, drawn for rows that `ready` checked and the ledger knows.
+
+    It is in its own library, the drawn columns in their places, beside the kept ones. What a library stores beside the
+    values of a column does not leave: categories of rows that were left out, an index, the metadata of a source.
+    """
+    import narwhals as nw
+
+    made = [
+        _series(name, values, plan, rows.implementation)
+        for name, values in zip(columns.answer, plan.drawn(paid), strict=True)
+    ]
+    chosen = [name for name in rows.columns if name in columns.published]
+    kept = [rows[name] for name in chosen if name not in columns.answer]
+    texts = [column.cast(nw.String) for column in kept if column.dtype in (nw.Categorical, nw.Enum)]
+    published = rows.with_columns(*made, *texts).select(chosen)
+    return _without_traces(published.rename({name: named(name, plan) for name in columns.answer}).to_native())
 
 
 def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.DataFrame[Any]":
     """The rows that may be published, or an error."""
-    if columns.secret is None:
-        return frame
-    refuse_telling_index(frame, columns.secret, frame[columns.secret].to_list())
-    kept = protected_rows(frame[columns.secret].to_list(), plan.calibration, columns.others)
+    kept: Any = None
+    for name in columns.secret:
+        secrets: Any = frame[name]
+        refuse_telling_index(frame, name, secrets.to_list())
+        if len(columns.secret) > 1:  # told apart by their column, as the priors name them
+            secrets = [secret if secret is None else named_secret(name, plain(secret)) for secret in secrets.to_list()]
+        here = protected_rows(secrets, plan.calibration, columns.others)
+        if here is not None:
+            kept = here if kept is None else kept & here
     return frame if kept is None else frame.filter(kept.tolist())
 
 
@@ -87,37 +117,41 @@ def refuse_telling_index(rows: Any, secret: str | None, secrets: list[Any]) -> N
         )
 
 
-def look(telling: Telling, rows: "nw.DataFrame[Any]", columns: Columns) -> None:
-    """Show a batch of rows to the watch over kept columns."""
-    if columns.secret is not None:
-        telling.look(rows[columns.secret].to_list(), {name: rows[name].to_list() for name in columns.keep})
+class Watch:
+    """Whether a kept column says the same as one of the columns of secrets."""
+
+    def __init__(self, columns: Columns) -> None:
+        """Watch the kept columns, for each column of secrets."""
+        self._columns = columns
+        self._telling = {secret: Telling(columns.keep) for secret in columns.secret} if columns.keep else {}
+
+    def look(self, rows: "nw.DataFrame[Any]") -> None:
+        """One more batch of rows."""
+        if not self._telling:
+            return
+        kept = {name: rows[name].to_list() for name in self._columns.keep}
+        for secret, telling in self._telling.items():
+            telling.look(rows[secret].to_list(), kept)
+
+    def refuse(self) -> None:
+        """Raise where a kept column tells a secret."""
+        for telling in self._telling.values():
+            telling.refuse()
 
 
-def assembled(frame: "nw.DataFrame[Any]", noisy: Array, plan: Plan, columns: Columns) -> Any:
-    """The table that leaves, in its own library: the noisy column in its place, and the kept ones.
-
-    What a library stores beside the values of a column does not leave: categories of rows that were left out, an
-    index, the metadata of a source.
-    """
-    return _leaving(frame, [_series(columns.column, noisy, plan, frame.implementation)], plan, columns)
-
-
-def _leaving(frame: "nw.DataFrame[Any]", made: "list[nw.Series[Any]]", plan: Plan, columns: Columns) -> Any:
+def _series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]":
     import narwhals as nw
 
-    chosen = [name for name in frame.columns if name in columns.published]
-    kept = [frame[name] for name in chosen if name not in columns.answer]
-    texts = [column.cast(nw.String) for column in kept if column.dtype in (nw.Categorical, nw.Enum)]
-    published = frame.with_columns(*made, *texts).select(chosen)
-    return _without_traces(published.rename({name: named(name, plan) for name in columns.answer}).to_native())
-
-
-def _series(name: str, values: Array, plan: Plan, backend: Any) -> "nw.Series[Any]":
-    import narwhals as nw
-
-    if plan.is_whole:  # beyond the range of whole numbers the nearest end of it stands
+    if plan.drawing.takes_labels:
+        # Of one type however few rows a batch of a file has; only pandas has columns of several types.
+        dtype: Any = {"b": nw.Boolean, "i": nw.Int64, "f": nw.Float64}.get(values.dtype.kind)
+        listed = values.tolist()
+        if dtype is None and not backend.is_pandas_like():
+            dtype, listed = nw.String, [str(value) for value in listed]
+        return nw.new_series(name, listed, dtype, backend=backend)
+    if plan.drawing.is_whole:  # beyond the range of whole numbers the nearest end of it stands
         values = values.clip(-(2.0**63), 2.0**63 - 1024).astype(np.int64)
-    return nw.new_series(name, values, nw.Int64 if plan.is_whole else nw.Float64, backend=backend)
+    return nw.new_series(name, values, nw.Int64 if plan.drawing.is_whole else nw.Float64, backend=backend)
 
 
 def _without_traces(native: Any) -> Any:
@@ -143,9 +177,9 @@ def for_spreadsheets(native: Any) -> Any:
     return native
 
 
-def publish(values: Any, plan: Plan) -> Array:
+def publish(values: Any, plan: Plan) -> Any:
     """Check, then charge, then draw: in this order, so that nothing leaves unpaid and nothing is paid in vain."""
-    return plan.noised(charged(plan.checked(values), plan))
+    return plan.drawing.gathered(plan.drawn(charged(plan.drawing.check(values), plan)), like=values)
 
 
 def charged(ready: Array, plan: Plan) -> Array:
@@ -153,7 +187,7 @@ def charged(ready: Array, plan: Plan) -> Array:
     if plan.ledger is not None and ready.size:  # who publishes nothing pays nothing
         digest = plan.ledger.answer_digest()
         digest.update(ready)
-        plan.charge(digest.hexdigest(), ready.size)
+        plan.charge(digest.hexdigest(), len(ready) if ready.ndim else 1)
     return ready
 
 
@@ -169,23 +203,6 @@ def values_of(column: "nw.Series[Any]") -> Any:
     if column.dtype.is_numeric():
         return column.to_numpy()
     return np.array([plain(value) for value in column.to_list()], dtype=object)
-
-
-def assembled_rows(frame: "nw.DataFrame[Any]", made: list[Any], plan: Plan, columns: Columns) -> Any:
-    """The table that leaves: the drawn columns in their places, and the kept ones."""
-    series = [_from_list(name, values, frame.implementation) for name, values in zip(columns.answer, made, strict=True)]
-    return _leaving(frame, series, plan, columns)
-
-
-def _from_list(name: str, values: Any, backend: Any) -> "nw.Series[Any]":
-    """A column of values from a channel's list, of one type however few rows a batch of a file has."""
-    import narwhals as nw
-
-    dtype: Any = {"b": nw.Boolean, "i": nw.Int64, "f": nw.Float64}.get(values.dtype.kind)
-    listed = values.tolist()
-    if dtype is None and not backend.is_pandas_like():  # labels: only pandas has columns of several types
-        dtype, listed = nw.String, [str(value) for value in listed]
-    return nw.new_series(name, listed, dtype, backend=backend)
 
 
 def numbers(column: "nw.Series[Any]") -> Array:

@@ -25,7 +25,9 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
     from pyspark.sql.types import DoubleType, LongType, StructField, StructType
 
     fields = {field.name: field for field in frame.schema.fields}
-    fields[columns.column] = StructField(columns.column, LongType() if plan.is_whole else DoubleType())
+    if not plan.drawing.takes_labels:  # a list of values has the type that it has
+        kind = LongType() if plan.drawing.is_whole else DoubleType()
+        fields |= {name: StructField(name, kind) for name in columns.answer}
     schema = StructType([fields[name] for name in columns.published])
     _check(frame, plan, columns)
 
@@ -52,15 +54,16 @@ def _check(frame: Any, plan: Plan, columns: Columns) -> None:
 
     from takifugu.releases.secret_rows import protected_rows
 
-    value = f.col(columns.column).cast("double")
-    missing = f.sum(f.when(value.isNull() | f.isnan(value), 1).otherwise(0)).alias("missing")
-    low, high, bad = frame.select(f.min(value), f.max(value), missing).first()
-    if bad:
-        raise InputError(
-            f"column {columns.column!r} has {bad} missing values: drop or fill those rows before publishing"
-        )
-    if low is not None:
-        plan.checked([low, high])
-    if columns.secret is not None and columns.others == "error":
-        present = [row[0] for row in frame.select(columns.secret).distinct().collect()]
+    ends = []
+    for name in () if plan.drawing.takes_labels else columns.answer:
+        value = f.col(name).cast("double")
+        missing = f.sum(f.when(value.isNull() | f.isnan(value), 1).otherwise(0)).alias("missing")
+        low, high, bad = frame.select(f.min(value), f.max(value), missing).first()
+        if bad:
+            raise InputError(f"column {name!r} has {bad} missing values: drop or fill those rows before publishing")
+        ends.append([low, high])
+    if ends and ends[0][0] is not None:
+        plan.drawing.check_columns(ends, columns.answer)
+    if len(columns.secret) == 1 and columns.others == "error":
+        present = [row[0] for row in frame.select(columns.secret[0]).distinct().collect()]
         protected_rows(present, plan.calibration, columns.others)

@@ -1,0 +1,40 @@
+"""How often an audit catches each broken release, and how often it alarms on honest ones.
+
+`python -m benchmarks.audit_power 200` repeats each 200 times (about half an hour); the tests repeat each a few times.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "audits"))
+
+from broken_releases import BROKEN, HONEST, audited
+
+
+def study(repetitions: int, only: list[str]) -> None:
+    print(f"  {'release':28}{'rows':>7}{'caught':>9}{'bound':>8}{'guess':>8}{'seconds':>9}")
+    for make, rows in {**dict.fromkeys(HONEST, 4_000), **BROKEN}.items():
+        if only and make.__name__ not in only:
+            continue
+        begin = time.process_time()
+        found = [audited.__wrapped__(make, rows, seed) for seed in range(repetitions)]
+        spent = (time.process_time() - begin) / repetitions
+        caught = sum(one.contradicted for one in found)
+        bound, guess = (
+            float(np.median([getattr(one, name) for one in found])) for name in ("lower_bound", "best_guess")
+        )
+        print(
+            f"  {make.__name__:28}{rows:>7,}{caught:>5}/{repetitions:<3}{bound:>8.3f}{guess:>8.3f}{spent:>9.2f}",
+            flush=True,
+        )
+
+
+def run() -> None:
+    study(5, [])
+
+
+if __name__ == "__main__":
+    study(int(sys.argv[1]) if len(sys.argv) > 1 else 20, sys.argv[2:])

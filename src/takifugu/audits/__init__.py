@@ -1,0 +1,1 @@
+"""Attacks on a release by its owner, who has the truth: what an adversary could have learned."""

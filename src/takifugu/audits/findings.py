@@ -1,0 +1,155 @@
+"""What to know about an audit: typed remarks, each of which says its own sentence."""
+
+from dataclasses import dataclass
+
+from takifugu.problems.findings import Finding
+from takifugu.problems.pairs import Secret
+
+
+@dataclass(frozen=True)
+class FewRowsAudited(Finding):
+    """A secret with so few rows that an attack can show little."""
+
+    level = "warning"
+    secret: Secret
+    rows: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"secret {self.secret!r} has {self.rows} rows: the intervals are wide, and only a gross failure would show"
+        )
+
+
+@dataclass(frozen=True)
+class PairsLeftOut(Finding):
+    """Pairs that were not attacked."""
+
+    level = "warning"
+    attacked: int
+    pairs: int
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"{self.attacked} of {self.pairs:,} pairs were attacked: {self.reason}"
+
+
+@dataclass(frozen=True)
+class CellsLeftOut(Finding):
+    """Beliefs whose rows were not attacked apart."""
+
+    attacked: int
+    beliefs: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"{self.attacked} of {self.beliefs:,} beliefs were attacked: those with most rows, and the one that binds"
+        )
+
+
+@dataclass(frozen=True)
+class PublishedAsIs(Finding):
+    """A publication that equals the truth."""
+
+    level = "warning"
+    columns: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"every published value of {', '.join(self.columns)} equals the true one: nothing was changed"
+
+
+@dataclass(frozen=True)
+class NotCovered(Finding):
+    """Columns that were published and that the calibration says nothing about."""
+
+    level = "warning"
+    columns: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"the calibration says nothing about {', '.join(self.columns)}, which went out too: what these columns "
+            f"tell is not within the promise"
+        )
+
+
+@dataclass(frozen=True)
+class SecretPublished(Finding):
+    """The column of secrets is in the publication."""
+
+    level = "warning"
+    column: str
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return f"the column {self.column!r} holds the secrets and was published: nothing is hidden"
+
+
+@dataclass(frozen=True)
+class LessNoise(Finding):
+    """Differences between published and true values that spread less than the noise should."""
+
+    level = "warning"
+    spread: float
+    theta: float
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"published and true values differ with a spread of {self.spread:.4g}, and the noise was calibrated to "
+            f"{self.theta:.4g}: either values were clipped, or the noise is not what it should be"
+        )
+
+
+@dataclass(frozen=True)
+class MoreNoise(LessNoise):
+    """Differences that spread more than the noise should: rows beside the wrong truth look so."""
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"published and true values differ with a spread of {self.spread:.4g}, and the noise was calibrated to "
+            f"{self.theta:.4g}: either more was added, or the rows are in another order and no attack can succeed. "
+            f"Name the columns that say which row is whose with keys"
+        )
+
+
+@dataclass(frozen=True)
+class NotThroughChannel(Finding):
+    """Rows that the channel could not have published as they were."""
+
+    level = "warning"
+    rows: int
+    of: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"{self.rows:,} of {self.of:,} rows were published as something that the channel never makes of their true "
+            f"values: another channel was used, or the rows are in another order"
+        )
+
+
+@dataclass(frozen=True)
+class NoPriorsAttack(Finding):
+    """The attacker who knows the priors could not be made."""
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return "nobody attacked with the calibration's own priors: which published column they are about is not clear"
+
+
+FEW_AUDITED = 200

@@ -1,0 +1,213 @@
+"""What an audit found: every attack, the best guess, and how much the publication is proved to tell."""
+
+import math
+import os
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Self
+
+from takifugu.problems.findings import Finding
+from takifugu.problems.guarantee import Renyi
+from takifugu.problems.pairs import Pair
+
+
+class Guess(float):
+    """How often an attacker is right between two secrets, half of the rows from each: 0.5 is blind luck.
+
+    `low` and `high` are an interval that holds the true share, for all attacks of an audit at once, with its
+    confidence.
+
+    >>> guess = Guess(0.75, low=0.7, high=0.8)
+    >>> guess > 0.5, guess.high
+    (True, 0.8)
+    """
+
+    low: float
+    high: float
+
+    def __new__(cls, value: float, *, low: float, high: float) -> Self:
+        """A share with its interval."""
+        self = super().__new__(cls, value)
+        self.low, self.high = float(low), float(high)
+        return self
+
+    def __getnewargs_ex__(self) -> tuple[tuple[float], dict[str, float]]:
+        """Pickle with the interval."""
+        return (float(self),), {"low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attacker against one pair of secrets, and perhaps among the rows of one cell of what is known.
+
+    `lower_bound` is on the larger D_α of the two directions; `odds_bound` on the logarithm of the odds, where the
+    calibration promises both. `roc` has the share of the second secret's rows and of the first's that score above
+    each of some thresholds. `rows` are those of either secret that were tested.
+    """
+
+    attacker: str
+    sees: str
+    pair: Pair
+    where: str
+    rows: tuple[int, int]
+    guess: Guess
+    lower_bound: float
+    odds_bound: float | None = None
+    roc: tuple[tuple[float, float], ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """All attacks on a publication. With probability `confidence` every bound in it holds.
+
+    `before` is how well gradient boosting guesses from the true values, where truth has them.
+    """
+
+    guarantee: Renyi
+    attacks: tuple[Attack, ...] = field(repr=False)
+    confidence: float
+    findings: tuple[Finding, ...] = field(repr=False)
+    before: tuple[tuple[Pair, Guess], ...] = field(default=(), repr=False)
+    rows: int = 0
+
+    @property
+    def best(self) -> Attack:
+        """The attack that guesses best."""
+        return max(self.attacks, key=lambda one: one.guess)
+
+    @property
+    def strongest(self) -> Attack:
+        """The attack with the largest bound, beside what is promised about it."""
+        return max(self.attacks, key=lambda one: (self._excess(one), one.lower_bound))
+
+    @property
+    def best_guess(self) -> Guess:
+        """How often the best attacker is right, between the two secrets it tells apart best."""
+        return self.best.guess
+
+    @property
+    def lower_bound(self) -> float:
+        """What D_α between the published laws of some pair exceeds, with this confidence."""
+        return max(one.lower_bound for one in self.attacks)
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the publication is shown, with this confidence, to tell more than was promised."""
+        return any(self._excess(one) > 0 for one in self.attacks)
+
+    @property
+    def guess_limit(self) -> float:
+        """The largest share of right guesses between two secrets that the promise allows."""
+        return guess_limit(self.guarantee)
+
+    def _excess(self, attack: Attack) -> float:
+        """How far an attack is above the promise; below 0 where it is within it."""
+        over = attack.lower_bound - self.guarantee.epsilon
+        if attack.odds_bound is not None and self.guarantee.odds is not None:
+            over = max(over, attack.odds_bound - math.log(self.guarantee.odds))
+        return over
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was found, in words; none of them shows a record."""
+        worst, best, sure = self.strongest, self.best, f"{100 * self.confidence:g} %"
+        a, b = worst.pair
+        if self.contradicted:
+            first = (
+                f"The promise is contradicted: with {sure} confidence the publication tells {a!r} from {b!r}"
+                f"{worst.where} by {self._told(worst)}, and {self.guarantee} was promised. Withdraw it, or find out why"
+            )
+        else:
+            first = (
+                f"No attack contradicts the promise of {self.guarantee}: with {sure} confidence the loss is above "
+                f"{self.lower_bound:.3g}, and it may be larger: an audit is evidence, never a proof"
+            )
+        guess = best.guess
+        c, d = best.pair
+        second = (
+            f"The best guess between {c!r} and {d!r}{best.where} is right in {guess:.1%} of the cases ({guess.low:.1%} "
+            f"to {guess.high:.1%}; 50 % is blind luck, and the promise allows {self.guess_limit:.1%}), by "
+            f"{best.attacker} from {best.sees}"
+        )
+        third = (
+            (f"The attack that shows most is {worst.attacker}, which saw {worst.sees}",) if self.contradicted else ()
+        )
+        return (first, *third, second, *(finding.sentence for finding in self.findings))
+
+    def _told(self, attack: Attack) -> str:
+        if attack.lower_bound > self.guarantee.epsilon:
+            return f"more than {attack.lower_bound:.3g}"
+        return f"odds of more than {math.exp(attack.odds_bound or 0.0):.3g}"
+
+    def __str__(self) -> str:
+        """The sentences."""
+        return " ".join(f"{one[0].upper()}{one[1:].rstrip('.')}." for one in self.sentences)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain values for JSON."""
+        return {
+            "contradicted": self.contradicted,
+            "confidence": self.confidence,
+            "alpha": None if math.isinf(self.guarantee.alpha) else self.guarantee.alpha,
+            "epsilon": self.guarantee.epsilon,
+            "lower_bound": self.lower_bound,
+            "best_guess": _shares(self.best_guess),
+            "guess_limit": self.guess_limit,
+            "rows": self.rows,
+            "attacks": [
+                {
+                    "attacker": one.attacker,
+                    "sees": one.sees,
+                    "pair": [str(secret) for secret in one.pair],
+                    "where": one.where.strip(),
+                    "rows": list(one.rows),
+                    "guess": _shares(one.guess),
+                    "lower_bound": one.lower_bound,
+                }
+                for one in self.attacks
+            ],
+            "findings": [finding.sentence for finding in self.findings],
+        }
+
+    # The page stands in a room to the right, which draws audits and is not needed to make one: it is looked up by
+    # name when somebody wants to see it, as the public names of the package are.
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return str(_page().fragment(self))
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write one HTML file with everything in it. It describes the rows of each secret: for the auditor."""
+        from takifugu.atomic import write_text
+
+        write_text(_page().render(self), path, private=True)
+
+
+def _page() -> Any:
+    return import_module("takifugu.reports.audit_page")
+
+
+def _shares(guess: Guess) -> dict[str, float]:
+    return {"share": float(guess), "low": guess.low, "high": guess.high}
+
+
+def guess_limit(guarantee: Renyi) -> float:
+    """The x in [½, 1) with x^α(1−x)^{1−α} + (1−x)^α x^{1−α} = e^{(α−1)ε} (proofs/odds.md, claim 4).
+
+    >>> round(guess_limit(Renyi(2.0, 1.0)), 6), round(guess_limit(Renyi.from_odds(3)), 6)
+    (0.774084, 0.75)
+    """
+    alpha, epsilon = guarantee.alpha, guarantee.epsilon
+    bounded = math.inf if guarantee.most_odds is None else guarantee.most_odds
+    by_odds = 1.0 if math.isinf(bounded) else bounded / (1 + bounded)
+    if math.isinf(alpha):
+        return by_odds
+    low, high = 0.5, 1.0 - 2**-53
+    for _ in range(100):
+        x = 0.5 * (low + high)
+        up = math.log(x) + (alpha - 1) * (math.log(x) - math.log1p(-x))
+        down = math.log1p(-x) - (alpha - 1) * (math.log(x) - math.log1p(-x))
+        if up + math.log1p(math.exp(down - up)) > (alpha - 1) * epsilon:
+            high = x
+        else:
+            low = x
+    return min(high, by_odds)

@@ -1,0 +1,241 @@
+"""A publication beside the truth it came from, row by row: joined by keys, or refused where nobody can tell."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from takifugu._nearest import suggestion
+from takifugu._validation import Array
+from takifugu.calibration import Calibration
+from takifugu.channels.finite import FiniteChannel
+from takifugu.errors import InputError
+from takifugu.laws.values import key
+from takifugu.releases.binding import require_of_rows
+from takifugu.releases.doors.frames import INSECURE
+from takifugu.releases.secret_rows import protected_secrets
+from takifugu.tables.table import Table, match_secret, plain
+
+Objects = npt.NDArray[np.object_]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: numbers with NaN where there is none, or labels with None."""
+
+    numbers: Array | None
+    labels: Objects
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> "Column":
+        """Of plain values: numbers where every value there is a number."""
+        labels = np.empty(len(values), dtype=object)
+        labels[:] = [plain(value) for value in values]
+        there = [value for value in labels.tolist() if value is not None]
+        if there and all(isinstance(value, int | float) and not isinstance(value, bool) for value in there):
+            return cls(np.array([np.nan if value is None else value for value in labels.tolist()], np.float64), labels)
+        return cls(None, labels)
+
+    def at(self, rows: Any) -> "Column":
+        """The column at some rows."""
+        return Column(None if self.numbers is None else self.numbers[rows], self.labels[rows])
+
+    def agrees(self, other: "Column") -> npt.NDArray[np.bool_]:
+        """Where two columns of the same length say the same; a number and its text are the same."""
+        if self.numbers is not None and other.numbers is not None:
+            same: npt.NDArray[np.bool_] = self.numbers == other.numbers
+            return same | (np.isnan(self.numbers) & np.isnan(other.numbers))
+        pairs = zip(self.labels.tolist(), other.labels.tolist(), strict=True)
+        return np.array([a == b or str(a) == str(b) for a, b in pairs], dtype=np.bool_)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What was published and what is true, in the order of the publication; `place` is the row's place in it."""
+
+    published: dict[str, Column]
+    truth: dict[str, Column]
+    secrets: Objects
+    place: Array
+    keys: tuple[str, ...]
+    answer: tuple[str, ...]
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self.secrets)
+
+    def of(self, secret: Any) -> npt.NDArray[np.intp]:
+        """The rows of a secret."""
+        return np.flatnonzero(self.secrets == secret)
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """The columns that were published and that the calibration is not about."""
+        return tuple(name for name in self.published if name not in self.answer and name not in self.keys)
+
+
+def read_rows(
+    published: Any, truth: Any, calibration: Calibration, *, secret: str | None, keys: Sequence[str] | str | None
+) -> Rows:
+    """Read both tables and put them side by side; rows of secrets that are not calibrated are left out."""
+    if calibration.answer is not None:
+        require_of_rows(calibration.answer)
+    true = _read(truth, "truth")
+    out = _read(_framed(published, calibration), "published")
+    out = {name.removesuffix(INSECURE): column for name, column in out.items()}
+    hidden = _secret(calibration, secret, list(true))
+    answer = _answer(calibration, out, true, hidden)
+    names = (keys,) if isinstance(keys, str) else tuple(keys or ())
+    secrets = _matched(true[hidden], calibration)
+    if names:
+        rows = _joined(out, true, names)
+    else:
+        rows = _in_order(out, true, secrets)
+        _refuse_another_order({n: c for n, c in out.items() if n in true and n not in answer}, true, rows)
+    mine = secrets[rows]
+    kept = np.flatnonzero([one is not None for one in mine])
+    if not len(kept):
+        raise InputError(
+            f"no row of the publication has a secret of the calibrated pairs in {hidden!r}: the truth is another table"
+        )
+    return Rows(
+        published={name: column.at(kept) for name, column in out.items()},
+        truth={name: column.at(rows[kept]) for name, column in true.items()},
+        secrets=mine[kept],
+        place=kept.astype(np.float64),
+        keys=names,
+        answer=answer,
+    )
+
+
+def _read(source: Any, role: str) -> dict[str, Column]:
+    table = Table(source)
+    columns = {name: Column.of(values) for name, values in table.collect(table.frame).items()}
+    if not len(next(iter(columns.values())).labels):
+        raise InputError(f"{role} has no rows")
+    return columns
+
+
+def _framed(published: Any, calibration: Calibration) -> Any:
+    """An array of published values as a table of one column."""
+    if not isinstance(published, np.ndarray | list):
+        return published
+    import pandas as pd
+
+    values = np.asarray(published)
+    if values.ndim != 1:
+        raise InputError(f"published must be a table or one column, got an array of shape {values.shape}")
+    answer = calibration.answer
+    return pd.DataFrame({answer.columns[0] if answer is not None else "published": values})
+
+
+def _secret(calibration: Calibration, given: str | None, available: list[str]) -> str:
+    own = () if calibration.answer is None else calibration.answer.secret
+    if given is None and not own:
+        raise InputError(
+            "secret is missing: these priors were made by hand and name none. Name the column of secrets in truth"
+        )
+    if given is not None and own and given not in own:
+        raise InputError(f"this calibration hides {', '.join(map(repr, own))}, and not {given!r}: leave secret out")
+    name = own[0] if given is None else given
+    if name not in available:
+        raise InputError(
+            f"truth has no column {name!r}, which holds the secrets.{suggestion(name, available)} Its columns are "
+            f"{', '.join(available)}"
+        )
+    return name
+
+
+def _answer(calibration: Calibration, out: dict[str, Column], true: dict[str, Column], hidden: str) -> tuple[str, ...]:
+    """The published columns that the calibration is about; for priors made by hand, the only one it can be."""
+    if calibration.answer is None:
+        likely = [name for name, column in out.items() if name != hidden and _fits(column, calibration)]
+        return (likely[0],) if len(likely) == 1 else ()
+    for name in calibration.answer.columns:
+        for role, table in (("published", out), ("truth", true)):
+            if name not in table:
+                raise InputError(
+                    f"{role} has no column {name!r}, which this calibration is for.{suggestion(name, table)} Its "
+                    f"columns are {', '.join(table)}"
+                )
+    return calibration.answer.columns
+
+
+def _fits(column: Column, calibration: Calibration) -> bool:
+    """Whether a channel could have published this column: numbers, or a value of its list in some row."""
+    channel = calibration.channel
+    if isinstance(channel, FiniteChannel):
+        return not {key(value) for value in column.labels.tolist()}.isdisjoint(map(key, channel.outputs))
+    return column.numbers is not None
+
+
+def _matched(column: Column, calibration: Calibration) -> Objects:
+    """The calibrated secret of each row, None where it has another."""
+    known = list(protected_secrets(calibration))
+    found = {value: match_secret(value, known) for value in set(column.labels.tolist()) if value is not None}
+    secrets = np.empty(len(column.labels), dtype=object)
+    secrets[:] = [found.get(value) for value in column.labels.tolist()]
+    return secrets
+
+
+def _in_order(out: dict[str, Column], true: dict[str, Column], secrets: Objects) -> npt.NDArray[np.intp]:
+    """Row by row; a release that leaves other secrets out is as long as what it kept."""
+    here, there = len(next(iter(out.values())).labels), len(secrets)
+    protected = np.flatnonzero([one is not None for one in secrets])
+    if here == there:
+        return np.arange(there)
+    if here == len(protected):
+        return protected
+    raise InputError(
+        f"published has {here:,} rows and truth {there:,} ({len(protected):,} of calibrated secrets): nobody can tell "
+        f"which row is whose. Name the columns that say so with keys, or give the truth that was published"
+    )
+
+
+def _joined(out: dict[str, Column], true: dict[str, Column], names: tuple[str, ...]) -> npt.NDArray[np.intp]:
+    for name in names:
+        for role, table in (("published", out), ("truth", true)):
+            if name not in table:
+                raise InputError(
+                    f"{role} has no column {name!r}, named in keys.{suggestion(name, table)} Its columns are "
+                    f"{', '.join(table)}"
+                )
+    ours, theirs = (_identities(table, names) for table in (out, true))
+    for role, found in (("published", ours), ("truth", theirs)):
+        if repeated := len(found) - len(set(found)):
+            raise InputError(
+                f"the keys {', '.join(map(repr, names))} name {repeated:,} rows of {role} a second time: give keys "
+                f"that name each row once"
+            )
+    place = {identity: row for row, identity in enumerate(theirs)}
+    if missing := sum(identity not in place for identity in ours):
+        raise InputError(
+            f"{missing:,} of {len(ours):,} published rows have keys that truth does not have: it is another table"
+        )
+    return np.array([place[identity] for identity in ours], dtype=np.intp)
+
+
+def _identities(table: dict[str, Column], names: tuple[str, ...]) -> list[tuple[str, ...]]:
+    columns = [table[name] for name in names]
+    # A number is named by its value: one file writes 1 and another 1.0.
+    spelled = [
+        [repr(value) for value in column.numbers.tolist()]
+        if column.numbers is not None
+        else [str(value) for value in column.labels.tolist()]
+        for column in columns
+    ]
+    return list(zip(*spelled, strict=True))
+
+
+def _refuse_another_order(kept: dict[str, Column], true: dict[str, Column], rows: npt.NDArray[np.intp]) -> None:
+    """A column that was kept as it is must agree row by row; where only its values do, the rows were moved."""
+    for name, column in kept.items():
+        other = true[name].at(rows)
+        if not column.agrees(other).all() and Counter(map(str, column.labels)) == Counter(map(str, other.labels)):
+            raise InputError(
+                f"column {name!r} has the same values in published and in truth, in another order: name the columns "
+                f"that say which row is whose with keys"
+            )

@@ -1,0 +1,114 @@
+"""The proofs behind version 2 of the certificate: each kind of channel has its own, and all end in enclosures."""
+
+from collections.abc import Iterator
+
+from takifugu.calibration import Calibration
+from takifugu.certificates import version_1
+from takifugu.certificates.channel import ChannelCertificate
+from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.vector import GaussianVector
+from takifugu.divergences.proved.balls import Enclosure
+from takifugu.divergences.proved.effort import Effort
+from takifugu.divergences.proved.vector import Prover
+from takifugu.errors import CertificationError, InputError
+from takifugu.mechanisms.optimal.lower_bound import lower_bound
+from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.problems.guarantee import Renyi
+from takifugu.problems.problem import Place
+
+_ROOM = 1e-10  # losses are recorded this much wider than proved, so that any machine can prove them again
+_COUPLED_ROOM = 1e-6  # of a mixture, whose couplings are found in float64 and may stop a round earlier elsewhere
+
+
+def prove(calibration: Calibration, software: tuple[tuple[str, str], ...], nonce: str) -> ChannelCertificate:
+    """The certificate of a channel, once everything in it is proved."""
+    version_1.require_provable(len(calibration.pairs), len(calibration.beliefs))
+    losses = tuple(
+        _with_room(found, place, calibration)
+        for place, found in zip(calibration.problem.places(), _proved(calibration, None), strict=True)
+    )
+    return ChannelCertificate(calibration, losses, software, nonce)
+
+
+def reprove(certificate: ChannelCertificate, effort: Effort) -> None:
+    """Prove a certificate again from its priors alone, within the work that may be spent."""
+    calibration = certificate.calibration
+    version_1.require_provable(len(calibration.pairs), len(calibration.beliefs))
+    for place, stated, found in zip(
+        calibration.problem.places(), certificate.losses, _proved(calibration, effort), strict=True
+    ):
+        if not (stated.lower <= found.lower and found.upper <= stated.upper):
+            raise CertificationError(f"the loss of {calibration.problem.words(place)} is not what the certificate says")
+
+
+def _proved(calibration: Calibration, effort: Effort | None) -> Iterator[Enclosure]:
+    """An enclosure of the loss at every place, in order; an error where the promise is not proved there."""
+    if not isinstance(calibration.guarantee, Renyi):
+        raise CertificationError("a channel can be proved for (α, ε) and for odds, and for no other promise")
+    if isinstance(calibration.channel, FiniteChannel):
+        return _of_list(calibration, calibration.channel, calibration.guarantee)
+    if isinstance(calibration.channel, GaussianVector):
+        return _of_vectors(calibration, calibration.channel, calibration.guarantee, effort)
+    raise InputError(f"a {type(calibration.channel).__name__} is not proved here")
+
+
+def _of_list(calibration: Calibration, channel: FiniteChannel, promise: Renyi) -> Iterator[Enclosure]:
+    """A finite channel: in rational numbers, with every prior within the radius (proofs/finite-channels.md)."""
+    problem = calibration.problem
+    rule = Optimal(**dict(calibration.options)) if calibration.mechanism == Optimal.name else Optimal(keep=None)
+    if not rule.is_kept(problem, promise, channel):
+        raise CertificationError(f"the channel is not proved to keep {promise}: it was refuted")
+    _require_best(calibration, rule, promise)
+    if calibration.evidence is not None and not calibration.evidence.holds(problem, channel, promise):
+        raise CertificationError("what is said about the population does not hold when it is looked at again")
+    reach, size = rule.reach(problem), len(problem.pairs.secrets)
+    for place in problem.places():
+        p, q = problem.ends(place)
+        yield channel.enclosure(
+            p,
+            q,
+            alpha=promise.alpha,
+            radius_p=float(reach[place.belief * size + place.first]),
+            radius_q=float(reach[place.belief * size + place.second]),
+        )
+
+
+def _of_vectors(
+    calibration: Calibration, channel: GaussianVector, promise: Renyi, effort: Effort | None
+) -> Iterator[Enclosure]:
+    """Noise on vectors: in rational numbers and balls, for mixtures by two couplings (proofs/vector.md)."""
+    if calibration.lower_bound is not None:
+        raise CertificationError("a lower bound is stated, and nothing proves it")
+    if promise.most_odds is not None:
+        raise CertificationError("Gaussian noise bounds the odds at no size: that promise cannot be kept")
+    problem = calibration.problem
+    laws = [[law.simplified() for law in problem.laws(belief)] for belief in range(len(problem.beliefs))]
+    prover = Prover(channel.covariance, alpha=promise.alpha, effort=effort)
+    for place in problem.places():
+        p, q = laws[place.belief][place.first], laws[place.belief][place.second]
+        decision = prover.decide(p, q, epsilon=promise.epsilon)
+        if not decision.holds:
+            raise CertificationError(
+                f"the loss of {problem.words(place)} is not proved to be within epsilon = {promise.epsilon!r}: "
+                f"{decision.reason}"
+            )
+        yield decision.enclosure
+
+
+def _require_best(calibration: Calibration, rule: Optimal, promise: Renyi) -> None:
+    """That no channel loses less than the stated bound, by the multipliers that come with it (proofs/optimal.md)."""
+    stated = calibration.lower_bound
+    if stated is None:
+        return
+    if calibration.optimality is None:
+        raise CertificationError("a lower bound is stated, and nothing proves it")
+    proved = lower_bound(rule.program(calibration.problem, promise), calibration.optimality)
+    if not proved >= stated * (1 - _ROOM):
+        raise CertificationError(f"that no channel loses less than {stated!r} is not proved: the bound is {proved!r}")
+
+
+def _with_room(proved: Enclosure, place: Place, calibration: Calibration) -> Enclosure:
+    if not isinstance(calibration.channel, GaussianVector):
+        return Enclosure(proved.lower * (1 - _ROOM), proved.upper * (1 + _ROOM))
+    room = _ROOM if all(law.is_gaussian for law in calibration.problem.ends(place)) else _COUPLED_ROOM
+    return Enclosure(proved.lower * (1 - _ROOM), min(proved.upper * (1 + room), calibration.epsilon))

@@ -1,0 +1,151 @@
+"""takifugu inspect: what is in a table, before anything of it is published."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from takifugu.commands.options import Command, reading_from, reading_options, single
+from takifugu.commands.telling import console, print_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from takifugu.queries.inspection import Inspection
+
+_SHOWN = 20  # groups of the secret, and columns that betray it, before the rest is counted
+
+
+@click.command("inspect", cls=Command)
+@click.argument("table")
+@single("--secret", metavar="COLUMN", help="The column to hide: tells which others betray it.")
+@reading_options
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON instead; null is infinite.")
+def command(table: str, secret: str | None, as_json: bool, **reading: Any) -> None:
+    """Look at TABLE: what its columns hold, which betray a secret, and what to run next.
+
+    \b
+    What is in a file:
+      takifugu inspect people.csv
+    Which columns tell the diagnosis, and which groups are rare:
+      takifugu inspect people.csv --secret diagnosis
+
+    No record is shown: values are called by their names where five rows or more share them, and so are secrets. What
+    is printed describes the people in the table all the same: keep it private.
+
+    Exit status: 0 done, 1 refused, 2 bad input, 130 interrupted.
+    """
+    from takifugu.commands.asking import source_of
+    from takifugu.queries.inspecting import inspect
+
+    source, _ = source_of(table)
+    found = replace(inspect(source, secret, reading=reading_from(reading)), source=table)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _tell(found, console())
+
+
+def _tell(found: "Inspection", out: "Console") -> None:
+    from rich.text import Text
+
+    from takifugu.reports.text import clean
+
+    hidden = "" if found.secret is None else f", of which {clean(found.secret)} is to be hidden"
+    title = (
+        f"{clean(Path(found.source or 'the table').name)}: {found.rows:,} rows, {len(found.columns)} columns{hidden}"
+    )
+    out.print(Text(title, style="bold"))
+    out.print()
+    _tell_columns(found, out)
+    if found.groups:
+        out.print()
+        _tell_groups(found, out)
+    if found.betrayals:
+        out.print()
+        _tell_betrayals(found, out)
+    if found.findings:
+        out.print()
+        _tell_findings(found, out)
+    out.print()
+    if found.next_step is None:
+        out.print("Nothing here can be published yet: the lines above say what stands in the way.")
+        return
+    out.print("Next, for example:")
+    # A command is copied as a whole: broken over lines by the terminal, never by us.
+    out.print(Text(f"  {clean(found.next_step, 2_000)}", style="bold"), soft_wrap=True)
+
+
+def _tell_findings(found: "Inspection", out: "Console") -> None:
+    from rich.padding import Padding
+    from rich.table import Table
+
+    from takifugu.reports.text import clean
+
+    lines = Table.grid(padding=(0, 1))
+    for finding in found.findings:
+        is_warning = finding.level == "warning"
+        sentence = clean(finding.sentence, 600)
+        lines.add_row("!" if is_warning else "·", sentence, style="yellow" if is_warning else "dim")
+    out.print(Padding(lines, (0, 2)))
+
+
+def _tell_columns(found: "Inspection", out: "Console") -> None:
+    from rich.padding import Padding
+    from rich.table import Table
+
+    from takifugu.reports.text import clean
+
+    lines = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    lines.add_column("column", style="bold", overflow="fold")
+    lines.add_column("holds")
+    for name in ("distinct", "missing"):
+        lines.add_column(name, justify="right")
+    lines.add_column("advice")
+    lines.add_column("a list that could be public", overflow="fold")
+    for one in found.columns:
+        domain = "" if one.domain is None else clean(one.domain.words, 120)
+        lines.add_row(clean(one.name), one.kind, f"{one.distinct:,}", f"{one.missing:,}", one.advice, domain)
+    out.print(Padding(lines, (0, 2)))
+
+
+def _tell_groups(found: "Inspection", out: "Console") -> None:
+    from takifugu.reports.text import clean
+
+    ordered = sorted(found.groups, key=lambda group: -group.rows)
+    shown = ", ".join(f"{clean(group.secret)} ({group.rows:,})" for group in ordered[:_SHOWN])
+    more = f" and {len(ordered) - _SHOWN} more groups" if len(ordered) > _SHOWN else ""
+    out.print(f"Rows of each {clean(found.secret)}: {shown}{more}.")
+
+
+def _tell_betrayals(found: "Inspection", out: "Console") -> None:
+    from rich.padding import Padding
+    from rich.table import Table
+
+    from takifugu.reports.text import clean, number, percent
+
+    shown = found.betrayals[:_SHOWN]
+    one_pair = all(one.pairs == 1 for one in shown)
+    between = f" between {clean(shown[0].guessed[0])} and {clean(shown[0].guessed[1])}" if one_pair else ""
+    out.print(f"What one value would tell{between} if it were published as it is:")
+    lines = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    lines.add_column("column", style="bold", overflow="fold")
+    lines.add_column("best guess", justify="right")
+    lines.add_column("by chance", justify="right")
+    lines.add_column("odds change by", justify="right")
+    if not one_pair:
+        lines.add_column("guessed")
+        lines.add_column("odds of")
+    for one in shown:
+        figures = (percent(one.best_guess), percent(one.by_chance), f"×{number(one.odds, 3)}")
+        who = (" or ".join(clean(name, 24) for name in pair) for pair in (one.guessed, one.turned))
+        lines.add_row(clean(one.column), *figures, *(() if one_pair else who))
+    out.print(Padding(lines, (0, 2)))
+    more = len(found.betrayals) - len(shown)
+    out.print(
+        (f"{more} columns that tell less are not shown. " if more else "")
+        + "50 % is blind luck; by chance: about what groups of these sizes would show if they did not differ at all. "
+        "×∞: one group has a value that another never has. Groups of fewer than 5 rows are left out.",
+        style="dim",
+    )

@@ -1,0 +1,61 @@
+"""Channels as plain values for JSON, and back."""
+
+from typing import Any
+
+from takifugu.channels.base import Channel
+from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.vector import MOST_AXES, GaussianVector
+from takifugu.documents import fields as form
+from takifugu.documents.laws import matrix_from, value_from, value_to
+from takifugu.errors import InputError
+
+
+def channel_to(channel: Channel) -> dict[str, Any]:
+    """A channel as an object."""
+    if isinstance(channel, GaussianNoise):
+        return {"kind": channel.kind, "theta": channel.theta}
+    if isinstance(channel, FiniteChannel):
+        return {
+            "kind": channel.kind,
+            "inputs": [value_to(value) for value in channel.inputs],
+            "outputs": [value_to(value) for value in channel.outputs],
+            "counts": channel.counts.tolist(),
+        }
+    if isinstance(channel, GaussianVector):
+        return {"kind": channel.kind, "covariance": channel.covariance.tolist()}
+    raise InputError(f"a channel of the type {type(channel).__name__} has no form in a file")
+
+
+def channel_from(value: Any) -> Channel:
+    """What `channel_to` wrote."""
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if kind == GaussianNoise.kind:
+        content = form.fields(value, ("kind", "theta"), "'channel'")
+        return GaussianNoise(form.number(content["theta"], "channel.theta", least=0))
+    if kind == FiniteChannel.kind:
+        content = form.fields(value, ("kind", "inputs", "outputs", "counts"), "'channel'")
+        inputs, outputs = (
+            [value_from(v, f"channel.{key}") for v in form.items(content[key], f"channel.{key}", least=1, most=100_000)]
+            for key in ("inputs", "outputs")
+        )
+        rows = form.items(content["counts"], "channel.counts", least=len(inputs), most=len(inputs))
+        counts = [
+            [
+                form.index(c, "channel.counts", below=(1 << 62) + 1)
+                for c in form.items(row, "channel.counts", most=len(outputs))
+            ]
+            for row in rows
+        ]
+        return FiniteChannel(tuple(inputs), tuple(outputs), counts)  # type: ignore[arg-type]
+    if kind == GaussianVector.kind:
+        content = form.fields(value, ("kind", "covariance"), "'channel'")
+        # Counted before it is read: proving how such a matrix is drawn takes time that grows with its fourth power.
+        size = len(form.items(content["covariance"], "channel.covariance", least=1, most=MOST_AXES))
+        matrix = matrix_from(content["covariance"], "channel.covariance", form.Room(), columns=size)
+        channel = GaussianVector(matrix)
+        if channel.covariance.tolist() != matrix:
+            raise InputError("channel.covariance must be symmetric to the last digit")
+        return channel
+    kinds = (GaussianNoise.kind, FiniteChannel.kind, GaussianVector.kind)
+    raise InputError(f"channel.kind must be one of {', '.join(map(repr, kinds))}")

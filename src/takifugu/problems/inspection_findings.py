@@ -1,0 +1,163 @@
+"""What a reader should know about a table before anything of it is published.
+
+No remark shows a value of a record but for codes that may stand for a missing one; secrets are called by their names.
+"""
+
+from dataclasses import dataclass
+
+from takifugu.problems.findings import Finding
+from takifugu.problems.pairs import Secret
+
+
+@dataclass(frozen=True)
+class SuspectedSentinel(Finding):
+    """A number that may stand for a missing value."""
+
+    level = "warning"
+    column: str
+    value: float
+    rows: int
+    apart: bool
+
+    @property
+    def code(self) -> str:
+        """The sentinel as it is declared: for this column alone."""
+        return f"{self.column}={self.value:.15g}"
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        how = "stands far from the rest" if self.apart else "is far more frequent than its neighbours"
+        return (
+            f"{self.value:.15g} {how} in {self.column!r} ({_rows(self.rows)}) and may mean a missing value: if it "
+            f"does, declare the sentinel {self.code!r}; otherwise it is published like any other value"
+        )
+
+
+@dataclass(frozen=True)
+class LooksLikeIdentifier(Finding):
+    """A column whose values name people."""
+
+    level = "warning"
+    column: str
+    distinct: int
+    rows: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"{self.column!r} has {self.distinct:,} different values in {_rows(self.rows)} and looks like an "
+            f"identifier: never publish it, whoever knows it knows the person"
+        )
+
+
+@dataclass(frozen=True)
+class LooksLikeDates(Finding):
+    """A column of dates."""
+
+    column: str
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"{self.column!r} holds dates, which single people out: publish an age, a year or a length of time instead"
+        )
+
+
+@dataclass(frozen=True)
+class NumbersInText(Finding):
+    """A column of text most of which are numbers."""
+
+    level = "warning"
+    column: str
+    form: str
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        what = {"percentages": "percentages", "decimal commas": "numbers with decimal commas"}.get(self.form, "numbers")
+        return (
+            f"{self.column!r} is text, and most of it are {what}: convert them, or name the texts among them that mean "
+            f"a missing value"
+        )
+
+
+@dataclass(frozen=True)
+class ManyLabels(Finding):
+    """A column of more labels than a channel can have."""
+
+    column: str
+    distinct: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"{self.column!r} has {self.distinct:,} different labels, too many to publish: group them into fewer first"
+        )
+
+
+@dataclass(frozen=True)
+class BeyondNumbers(Finding):
+    """A column of numbers too large to be told apart."""
+
+    level = "warning"
+    column: str
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"{self.column!r} has infinite values or some beyond 2**53: remove such rows, or give it in a larger unit"
+        )
+
+
+@dataclass(frozen=True)
+class UnclearLabels(Finding):
+    """Labels that readers would take for one another."""
+
+    level = "warning"
+    column: str
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"some labels of {self.column!r} look alike but differ, by spaces or by a number that is text elsewhere: "
+            f"write them the same way if they are the same, otherwise rename one"
+        )
+
+
+@dataclass(frozen=True)
+class RareSecrets(Finding):
+    """Groups so small that hiding them costs everyone, and those to merge them with."""
+
+    level = "warning"
+    column: str
+    groups: tuple[tuple[Secret, int], ...]
+    merge: tuple[Secret, ...]
+    together: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        names = ", ".join(f"{name!r} ({_rows(rows)})" for name, rows in self.groups[:6])
+        more = f" and {len(self.groups) - 6} more" if len(self.groups) > 6 else ""
+        few = f"{names}{more} of {self.column!r} {'is' if len(self.groups) == 1 else 'are'} rare"
+        cost = f"{few}: what goes with so few rows is mostly chance, which confidence pays for with changed values"
+        if self.groups[0][1] < 2:
+            cost += ", and a group of one row is refused"
+        if not self.merge:
+            return cost
+        beyond = f" and {len(self.merge) - 6} more" if len(self.merge) > 6 else ""
+        merged = ", ".join(map(repr, self.merge[:6])) + beyond
+        return (
+            f"{cost}. Merging {merged} makes a group of {_rows(self.together)}; what tells the merged apart is then no "
+            f"longer hidden"
+        )
+
+
+def _rows(number: int) -> str:
+    return f"{number:,} row{'s' * (number != 1)}"

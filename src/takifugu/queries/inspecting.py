@@ -1,0 +1,170 @@
+"""`inspect`: what is in a table, what of it could be published, and what would betray the secret.
+
+Values are called by their names where at least `SHARED` rows have them, and secrets always are; nothing else of a
+record is shown. All figures are of the rows there are: evidence for choosing what to publish, and no promise.
+"""
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from takifugu.errors import InputError
+from takifugu.problems.findings import Finding, NoSecret
+from takifugu.problems.inspection_findings import (
+    BeyondNumbers,
+    LooksLikeDates,
+    LooksLikeIdentifier,
+    ManyLabels,
+    NumbersInText,
+    RareSecrets,
+    SuspectedSentinel,
+    UnclearLabels,
+)
+from takifugu.queries.about import heavy_tail
+from takifugu.queries.betrayal import Betrayal, betrayal
+from takifugu.queries.inspection import Group, InspectedColumn, Inspection
+from takifugu.queries.priors import SCARCE
+from takifugu.queries.proposing import Proposal, proposed
+from takifugu.tables.by_secret import BySecret, treated
+from takifugu.tables.inspect import MOST_LABELS, ColumnFacts, look
+from takifugu.tables.reading import Reading
+from takifugu.tables.suspects import Suspect
+from takifugu.tables.table import Table
+
+RARE = 20  # rows below which a group is worth merging
+_LISTS = ("whole numbers", "numbers", "truth", "labels")  # what a list of values can be made of
+
+_ADVICE = {
+    "dates": "publish an age or a year instead",
+    "nothing": "empty",
+    "something else": "no numbers, labels or truth values",
+}
+
+
+def inspect(table: Any, secret: str | None = None, *, reading: Reading | None = None) -> Inspection:
+    """What is in a table, and what of it would betray the secret.
+
+    Args:
+        table: a path or a table of any dataframe library, as for `fit_priors`.
+        secret: the column to hide.
+        reading: what is known of a file's form, as the reader takes it.
+
+    >>> import takifugu as tk
+    >>> found = tk.inspect(tk.datasets.load("student-por"), secret="schoolsup")
+    >>> [one.column for one in found.betrayals[:2]]
+    ['G3', 'age']
+    """
+    source = Table(table, reading)
+    if secret is not None:
+        source.require(secret)
+        source.secret(secret)  # refuses a column that cannot hold secrets
+    facts = look(source)
+    findings = list(source.findings)
+    codes: list[str] = []
+    proposals: dict[str, Proposal] = {}
+    for one in facts:
+        # Only what questionnaires use and what stands apart is taken for missing: the rest is for people to judge.
+        dropped = () if one.name == secret else tuple(s for s in one.suspects if s.usual and s.apart)
+        told = [SuspectedSentinel(one.name, s.value, s.rows, s.apart) for s in one.suspects]
+        codes.extend(finding.code for finding, suspect in zip(told, one.suspects, strict=True) if suspect in dropped)
+        findings.extend([*told, *_about(one, dropped)])
+        if one.name == secret or one.is_identifier or one.kind not in _LISTS:
+            continue
+        try:
+            proposal = proposed(one, dropped)
+        except InputError:  # its sentence is about positions on a list that nobody sees
+            findings.append(UnclearLabels(one.name))
+            continue
+        if proposal is not None:
+            proposals[one.name] = proposal
+    groups: tuple[Group, ...] = ()
+    betrayals: dict[str, Betrayal] = {}
+    without = 0
+    if secret is not None:
+        numbers = [one.name for one in facts if one.name in proposals and one.is_number]
+        seen = BySecret(treated(source, codes), secret, numbers)
+        groups, without = tuple(Group(name, rows) for name, rows in seen.rows.items()), seen.without
+        findings.extend(_about_groups(secret, groups, without))
+        betrayals = _betrayals(seen, proposals)
+    columns = tuple(
+        InspectedColumn(
+            name=one.name,
+            kind=one.kind,
+            missing=one.missing,
+            distinct=one.distinct,
+            advice="the secret" if one.name == secret else _advice(one, one.name in proposals),
+            domain=proposals.get(one.name),
+            betrayal=betrayals.get(one.name),
+        )
+        for one in facts
+    )
+    return Inspection(
+        source=os.fspath(table) if isinstance(table, str | os.PathLike) else None,
+        rows=facts[0].rows + facts[0].missing,
+        columns=columns,
+        secret=secret,
+        groups=groups,
+        without_secret=without,
+        sentinels=tuple(codes),
+        findings=tuple(findings),
+        reading=source.reading,
+    )
+
+
+def _betrayals(seen: BySecret, proposals: dict[str, Proposal]) -> dict[str, Betrayal]:
+    """What each column tells, of the secrets with rows enough to say anything: three rows differ from any others."""
+    found = {}
+    for name, proposal in proposals.items():
+        counts = {who: c for who, c in seen.counts(name, proposal.choices).items() if c.sum() >= SCARCE}
+        if (worst := betrayal(name, counts)) is not None:
+            found[name] = worst
+    return found
+
+
+def _about(one: ColumnFacts, dropped: tuple[Suspect, ...]) -> Iterable[Finding]:
+    if one.is_identifier:
+        yield LooksLikeIdentifier(one.name, one.distinct, one.rows)
+    elif one.kind == "dates":
+        yield LooksLikeDates(one.name)
+    elif one.form is not None:
+        yield NumbersInText(one.name, one.form)
+    elif one.kind == "labels" and one.distinct > MOST_LABELS:
+        yield ManyLabels(one.name, one.distinct)
+    elif one.is_number and one.numbers is None:
+        yield BeyondNumbers(one.name)
+    elif one.numbers is not None:
+        kept = ~np.isin(one.numbers.values, [suspect.value for suspect in dropped])
+        if kept.any():
+            yield from heavy_tail(one.name, one.numbers.values[kept], one.numbers.counts[kept])
+
+
+def _advice(one: ColumnFacts, is_listed: bool) -> str:
+    if one.is_identifier:
+        return "identifier: never publish"
+    if one.kind in _ADVICE:
+        return _ADVICE[one.kind]
+    if one.distinct == 1:
+        return "the same in every row"
+    if one.form is not None:
+        return "numbers in text: convert first"
+    return "publishable" if is_listed else "cannot be published as it is"
+
+
+def _about_groups(secret: str, groups: tuple[Group, ...], without: int) -> Iterable[Finding]:
+    """Rows without a secret, and rare groups with those to merge them with: one another, and then the next larger."""
+    if without:
+        yield NoSecret(secret, without)
+    ordered = sorted(groups, key=lambda group: group.rows)
+    rare = [group for group in ordered if group.rows < RARE]
+    if not rare:
+        return
+    merged, together = list(rare), sum(group.rows for group in rare)
+    for group in ordered[len(rare) :]:
+        if together >= RARE and len(merged) > 1:
+            break
+        merged, together = [*merged, group], together + group.rows
+    # Merged into one, all groups would leave nothing to be hidden from anything.
+    names = tuple(group.secret for group in merged) if 1 < len(merged) < len(groups) else ()
+    yield RareSecrets(secret, tuple((group.secret, group.rows) for group in rare), names, together)

@@ -1,0 +1,139 @@
+"""What an inspection found, for people and for programs."""
+
+import math
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from takifugu.problems.findings import Finding
+from takifugu.queries.betrayal import Betrayal
+from takifugu.queries.next_step import Asked, inspect_command, publish_call, publish_command
+from takifugu.queries.proposing import Proposal
+from takifugu.tables.reading import Reading
+from takifugu.tables.table import Secret
+
+CELLS = 1_000  # combinations of values that a channel takes
+_TOGETHER = 3  # columns that are proposed to be published together
+
+
+@dataclass(frozen=True)
+class InspectedColumn:
+    """One column: what it holds, what to do with it, a list of values that could be public, and what it betrays."""
+
+    name: str
+    kind: str
+    missing: int
+    distinct: int
+    advice: str
+    domain: Proposal | None = None
+    betrayal: Betrayal | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same for JSON; an infinite factor is null."""
+        told: dict[str, Any] = {name: getattr(self, name) for name in ("name", "kind", "missing", "distinct", "advice")}
+        one, list_ = self.betrayal, self.domain
+        if list_ is not None:
+            choices = list_.choices
+            told["domain"] = {
+                "values": list(choices.values), "step": list_.step, "rare": list_.rare, "other": choices.other
+            }  # fmt: skip
+        if one is not None:
+            told["betrayal"] = {
+                "best_guess": one.best_guess,
+                "by_chance": one.by_chance,
+                "guessed": list(one.guessed),
+                "odds": one.odds if math.isfinite(one.odds) else None,
+                "turned": list(one.turned),
+                "pairs": one.pairs,
+            }
+        return told
+
+
+@dataclass(frozen=True)
+class Group:
+    """The people of one secret."""
+
+    secret: Secret
+    rows: int
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What is in a table. `source` is its path, `reading` how it was asked to be read.
+
+    `sentinels` are the suspected codes that the proposals take for missing values, as "column=value".
+    """
+
+    source: str | None
+    rows: int
+    columns: tuple[InspectedColumn, ...]
+    secret: str | None
+    groups: tuple[Group, ...]
+    without_secret: int
+    sentinels: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    reading: Reading = field(repr=False, default_factory=Reading)
+
+    @property
+    def betrayals(self) -> tuple[Betrayal, ...]:
+        """What each column tells of the secret, the worst first."""
+        found = [one.betrayal for one in self.columns if one.betrayal is not None]
+        return tuple(sorted(found, key=lambda one: (-one.best_guess, -one.odds)))
+
+    @property
+    def proposed(self) -> tuple[str, ...]:
+        """Columns to publish together: those that betray least, as many as one channel takes."""
+        sizes = {one.name: len(one.domain.choices.values) for one in self.columns if one.domain is not None}
+        chosen: set[str] = set()
+        cells = 1
+        for one in reversed(self.betrayals):
+            fits = cells * sizes[one.column] <= CELLS
+            if fits and len(chosen) < _TOGETHER and "," not in one.column:  # which ends a name on the command line
+                chosen.add(one.column)
+                cells *= sizes[one.column]
+        return tuple(one.name for one in self.columns if one.name in chosen)
+
+    @property
+    def next_step(self) -> str | None:
+        """The command to run next, or the call where the table is no file; None where there is nothing to publish."""
+        if self.secret is None:
+            candidates = [
+                one.name for one in self.columns if one.kind in ("labels", "truth") and one.domain is not None
+            ]
+            if self.source is None or not candidates:
+                return None
+            fewest = min(candidates, key=lambda name: next(c.distinct for c in self.columns if c.name == name))
+            return inspect_command(self.source, secret=fewest, reading=self.reading)
+        if not self.proposed:
+            return None
+        codes = [code for code in self.sentinels if code.rpartition("=")[0] in self.proposed]
+        asked = Asked(self.secret, self.proposed, tuple(codes), self.reading)
+        return publish_call(asked) if self.source is None else publish_command(self.source, asked)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        return {
+            "rows": self.rows,
+            "columns": [one.to_dict() for one in self.columns],
+            "secret": self.secret,
+            "groups": [{"secret": one.secret, "rows": one.rows} for one in self.groups],
+            "without_secret": self.without_secret,
+            "sentinels": list(self.sentinels),
+            "proposed": list(self.proposed),
+            "findings": [finding.to_dict() for finding in self.findings],
+            "next_step": self.next_step,
+        }
+
+    def _repr_html_(self) -> str:
+        """A table for a notebook."""
+        head = ("column", "holds", "distinct", "missing", "best guess", "advice")
+        lines = []
+        for one in self.columns:
+            guess = "" if one.betrayal is None else f"{100 * one.betrayal.best_guess:.1f} %"
+            cells = (one.name, one.kind, f"{one.distinct:,}", f"{one.missing:,}", guess, one.advice)
+            lines.append("".join(f"<td>{escape(cell)}</td>" for cell in cells))
+        said = "".join(f"<li>{escape(finding.sentence)}</li>" for finding in self.findings)
+        names = "".join(f"<th>{name}</th>" for name in head)
+        step = "" if self.next_step is None else f"<pre>{escape(self.next_step)}</pre>"
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table><ul>{said}</ul>{step}"

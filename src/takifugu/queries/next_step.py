@@ -1,0 +1,58 @@
+"""What to run next: the command, and the same in Python."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from takifugu.tables.reading import Reading
+
+_FLAGS = ("sep", "decimal", "thousands", "encoding", "sheet", "skip")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be published, and the sentinels to declare beside those of the reading."""
+
+    secret: str
+    columns: tuple[str, ...]
+    sentinels: tuple[str, ...]
+    reading: Reading
+
+
+def publish_command(source: str, asked: Asked) -> str:
+    """`takifugu publish` for a file, with the options that it was read with.
+
+    >>> publish_command("a b.csv", Asked("diagnosis", ("days",), ("days=999",), Reading()))
+    "takifugu publish 'a b.csv' published.csv --secret diagnosis --columns days --odds 3 --sentinel days=999"
+    """
+    words = ["takifugu", "publish", source, "published.csv", "--secret", asked.secret]
+    words += ["--columns", ",".join(asked.columns), "--odds", "3", *_reading_words(asked.reading, asked.sentinels)]
+    return shlex.join(words)
+
+
+def publish_call(asked: Asked) -> str:
+    """`tk.publish` for a table that Python holds.
+
+    >>> publish_call(Asked("diagnosis", ("days",), (), Reading()))
+    "tk.publish(table, secret='diagnosis', columns=['days'], odds=3)"
+    """
+    every = [*asked.reading.sentinels, *asked.sentinels]
+    how = f", reading=Reading(sentinels={every!r})" if every else ""
+    return f"tk.publish(table, secret={asked.secret!r}, columns={list(asked.columns)!r}, odds=3{how})"
+
+
+def inspect_command(source: str, *, secret: str, reading: Reading) -> str:
+    """`takifugu inspect` for a file, with a secret."""
+    return shlex.join(["takifugu", "inspect", source, "--secret", secret, *_reading_words(reading, ())])
+
+
+def _reading_words(reading: Reading, sentinels: Sequence[str]) -> list[str]:
+    words: list[str] = []
+    for name in _FLAGS:
+        if (given := getattr(reading, name)) is not None:
+            words += [f"--{name}", "tab" if given == "\t" else str(given)]
+    for text in reading.na or ():
+        words += ["--na", text]
+    for one in (*reading.sentinels, *sentinels):
+        words += ["--sentinel", str(one)]
+    return words + (["--missing", "refuse"] if reading.missing == "refuse" else [])

@@ -1,0 +1,71 @@
+"""Several secrets at once: each column's pairs are hidden under its own laws, by one channel.
+
+All of them go into one belief, under names that say which column they are of; only pairs within a column are to be
+hidden. A pair of one column never meets the laws of another, so nothing is assumed about how the columns go together.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from takifugu.errors import InputError
+from takifugu.queries.priors import Beliefs, Priors
+
+
+def named(column: str, secret: Any) -> str:
+    """The name of a secret among those of several columns.
+
+    >>> named("hiv", True)
+    'hiv = True'
+    """
+    return f"{column} = {secret}"
+
+
+def joined(columns: Sequence[str], fitted: Sequence[Priors | Beliefs]) -> Any:
+    """The priors of each column of secrets as one, with the pairs to hide."""
+    if len(set(columns)) < len(columns):
+        raise InputError("a column of secrets is named twice: name each once")
+    if all(isinstance(one, Priors) for one in fitted):
+        return _one(columns, [one for one in fitted if isinstance(one, Priors)], label="")
+    beliefs = [one for one in fitted if isinstance(one, Beliefs)]
+    labels = list(dict.fromkeys(belief.label for one in beliefs for belief in one))
+    merged = []
+    for label in labels:
+        # A cell in which no row has one of the secrets tells nothing about it: its law is that without knowledge.
+        parts = [next((belief for belief in one if belief.label == label), one[0]) for one in beliefs]
+        merged.append(_one(columns, parts, label=label))
+    findings = dict.fromkeys(finding for one in beliefs for finding in one.findings)
+    return Beliefs(merged, findings=findings)
+
+
+def _one(columns: Sequence[str], parts: Sequence[Priors], *, label: str) -> Priors:
+    both = list(zip(columns, parts, strict=True))
+    names = {column: {secret: named(column, secret) for secret in part} for column, part in both}
+
+    def gathered(attribute: str) -> dict[Any, Any]:
+        return {
+            names[column][secret]: value
+            for column, part in both
+            for secret, value in getattr(part, attribute).items()
+            if secret in names[column]
+        }
+
+    first = parts[0]
+    made = Priors(
+        {names[column][secret]: law for column, part in both for secret, law in part.items()},
+        answer=None if first.answer is None else replace(first.answer, secret=tuple(columns)),
+        findings=dict.fromkeys(finding for part in parts for finding in part.findings),
+        rows=gathered("rows"),
+        subsets=gathered("subsets"),
+        lattice=first.lattice,
+        counts=gathered("counts"),
+        pseudo=gathered("pseudo"),
+        label=label,
+    )
+    made.loss = first.loss
+    made.pairs = [pair for column in columns for pair in _within(list(names[column].values()))]
+    return made
+
+
+def _within(secrets: list[str]) -> Iterable[tuple[str, str]]:
+    return ((a, b) for i, a in enumerate(secrets) for b in secrets[i + 1 :])

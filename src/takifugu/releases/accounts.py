@@ -1,0 +1,202 @@
+"""What a ledger knows about one body of records: what was allowed, what is spent, and what may still be published."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.calibration import Calibration
+from takifugu.channels.base import Channel
+from takifugu.channels.gaussian.composition import WHOLE, effective_theta, least_theta, share
+from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.vector import GaussianVector
+from takifugu.channels.vector.composition import LinearRelease, at_least, fits, what_is_left, worth
+from takifugu.errors import BudgetError, CompositionError, InputError
+
+_OTHER_KIND = "{records!r} have a budget for another kind of noise than this release has: nothing was released"
+
+
+@dataclass(frozen=True)
+class Account:
+    """What the ledger knows about records that are published number by number, or from a finite list."""
+
+    records: str
+    theta: float
+    alpha: float
+    epsilon: float
+    releases: int
+    spent: int  # in parts of `takifugu.channels.gaussian.composition.WHOLE`
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the answer is published from a finite list, and so once; `theta` is infinite then."""
+        return math.isinf(self.theta)
+
+    @property
+    def fraction_spent(self) -> float:
+        """The part of the budget that is spent."""
+        return self.spent / WHOLE
+
+    @property
+    def effective_theta(self) -> float:
+        """The noise of the one release that would tell as much as all so far; infinite before the first."""
+        if self.is_finite:
+            return math.inf
+        return effective_theta(self.spent, budget=self.theta)
+
+    @property
+    def next_theta(self) -> float:
+        """The least noise with which the answer may be published once more; infinite where it may not."""
+        if self.is_finite:
+            return math.inf
+        return least_theta(WHOLE - self.spent, budget=self.theta)
+
+    def together(self, extra: Channel | None) -> GaussianNoise | None:
+        """The one release that would tell as much as all so far, and one more; None where there is none."""
+        if self.is_finite:
+            raise InputError("an answer from a finite list is published once: see the loss of its calibration")
+        more = share(extra.theta, budget=self.theta) if isinstance(extra, GaussianNoise) else 0
+        theta = effective_theta(self.spent + more, budget=self.theta)
+        return None if math.isinf(theta) else GaussianNoise(theta)
+
+    def charged(self, noise: dict[str, str]) -> "tuple[Account, dict[str, str]]":
+        """This account after a release with that noise, and what is written down; or a refusal."""
+        if "covariance" in noise:
+            raise CompositionError(_OTHER_KIND.format(records=self.records))
+        cost = self._affordable(float.fromhex(noise["theta"]))
+        return replace(self, releases=self.releases + 1, spent=self.spent + cost), noise | {"share": str(cost)}
+
+    def _affordable(self, theta: float) -> int:
+        """The share of a release with this noise, or a refusal that says what would fit."""
+        if self.is_finite:
+            if self.releases == 0:
+                return WHOLE
+            raise BudgetError(
+                f"{self.records!r} were published before, through a channel from a finite list. Such an answer is "
+                f"published once: two draws of it tell more than one. Nothing was released; to publish more about "
+                f"these people, calibrate one joint answer, such as Row of all the columns, before anything is "
+                f"published"
+            )
+        if theta > 0 or self.theta == 0:
+            cost = share(theta, budget=self.theta)
+            if self.spent + cost <= WHOLE:
+                return cost
+        if self.spent >= WHOLE:
+            advice = "the budget is spent: publish nothing more about these records"
+        else:
+            advice = f"what is left allows theta={self.next_theta!r} or more"
+        raise BudgetError(
+            f"a release with theta={theta!r} would exceed the budget of {self.records!r} (alpha={self.alpha:g}, "
+            f"epsilon={self.epsilon:g}), of which {self.fraction_spent:.4%} is spent by {self.releases} "
+            f"releases. Nothing was released; {advice}"
+        )
+
+
+@dataclass(frozen=True)
+class VectorAccount:
+    """What the ledger knows about records that are published as vectors: precisions are matrices, and add up.
+
+    `covariance` is what the budget allows, `spent` the covariance of each release, all as the ledger writes them.
+    """
+
+    records: str
+    covariance_text: str
+    alpha: float
+    epsilon: float
+    spent: tuple[str, ...] = ()
+
+    is_finite = False
+
+    @property
+    def releases(self) -> int:
+        """How often the answer was published."""
+        return len(self.spent)
+
+    @property
+    def covariance(self) -> Array:
+        """The noise of the one release that the budget allows."""
+        return _matrix(self.covariance_text)
+
+    @cached_property
+    def _releases(self) -> list[LinearRelease]:
+        return [LinearRelease.of(_matrix(text)) for text in self.spent]
+
+    @property
+    def fraction_spent(self) -> float:
+        """The part of the budget that is spent, in the direction in which most is; for people, rounded."""
+        if not self.spent:
+            return 0.0
+        factor = np.linalg.cholesky(self.covariance)
+        precision = np.asarray(sum(np.linalg.inv(one.covariance) for one in self._releases))
+        return float(np.linalg.eigvalsh(factor.T @ precision @ factor)[-1])
+
+    @property
+    def next_covariance(self) -> Array | None:
+        """The least noise with which the answer may be published once more; None where it may not."""
+        return what_is_left(self._releases, budget=self.covariance)
+
+    def together(self, extra: Channel | None) -> GaussianVector | None:
+        """The one release that would tell as much as all so far, and one more; None where there is none."""
+        more = [LinearRelease.of(extra.covariance)] if isinstance(extra, GaussianVector) else []
+        every = [*self._releases, *more]
+        return GaussianVector(worth(every)) if every else None
+
+    def charged(self, noise: dict[str, str]) -> "tuple[VectorAccount, dict[str, str]]":
+        """This account after a release with that noise, and what is written down; or a refusal.
+
+        Whether the precisions still fit is decided in rational numbers (proofs/ledger.md).
+        """
+        if "covariance" not in noise:
+            raise CompositionError(_OTHER_KIND.format(records=self.records))
+        now = LinearRelease.of(_matrix(noise["covariance"]))
+        if not fits([*self._releases, now], budget=self.covariance):
+            advice = (
+                "the budget is spent in some direction: publish nothing more about these records"
+                if self.next_covariance is None
+                else "what is left allows covariance=ledger.account().next_covariance, or more"
+            )
+            raise BudgetError(
+                f"a release with this covariance would exceed the budget of {self.records!r} (alpha={self.alpha:g}, "
+                f"epsilon={self.epsilon:g}), of which {self.fraction_spent:.4%} is spent by {self.releases} "
+                f"releases. Nothing was released; {advice}"
+            )
+        return replace(self, spent=(*self.spent, noise["covariance"])), noise
+
+
+def account_of(opening: dict[str, Any], entries: tuple[dict[str, Any], ...]) -> Account | VectorAccount:
+    """The account that an entry opened, with all that was released since."""
+    records = opening["records"]
+    releases = [e for e in entries if e["kind"] == "release" and e["records"] == records]
+    theta, alpha, epsilon = (float.fromhex(opening[name]) for name in ("theta", "alpha", "epsilon"))
+    if "covariance" in opening:
+        spent = tuple(e["covariance"] for e in releases)
+        return VectorAccount(records, opening["covariance"], alpha, epsilon, spent)
+    return Account(records, theta, alpha, epsilon, len(releases), sum(int(e["share"]) for e in releases))
+
+
+def noise_text(calibration: Calibration, *, theta: float | None = None, covariance: Any = None) -> dict[str, str]:
+    """The noise of a release as the ledger writes it, no bit lost; an error where it is less than was calibrated."""
+    channel = calibration.channel
+    if isinstance(channel, GaussianVector):
+        given = LinearRelease.of(covariance).covariance if covariance is not None else None
+        if given is None or given.shape != channel.covariance.shape or not at_least(given, channel.covariance):
+            raise BudgetError("the covariance is less noise than was calibrated: nothing was released")
+        # An old reader of the file sees an answer that is published once, and refuses whatever it does not know.
+        return {"theta": math.inf.hex(), "covariance": " ".join(float(x).hex() for x in given.reshape(-1))}
+    if not isinstance(channel, GaussianNoise):
+        return {"theta": math.inf.hex()}
+    number = math.nan if theta is None else float(theta)
+    if not (math.isfinite(number) and number >= channel.theta):
+        raise BudgetError(
+            f"theta={number!r} is less noise than the {channel.theta!r} that was calibrated: nothing was released"
+        )
+    return {"theta": number.hex()}
+
+
+def _matrix(text: str) -> Array:
+    numbers = [float.fromhex(word) for word in text.split()]
+    size = math.isqrt(len(numbers))
+    return np.array(numbers).reshape(size, size)

@@ -1,0 +1,92 @@
+"""Channels between finite lists: rows of one or several columns, each one of a list."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.calibration import Calibration
+from takifugu.channels.bits import BitSource
+from takifugu.channels.finite import FiniteChannel
+from takifugu.errors import InputError
+from takifugu.releases.drawing.base import AS_THEY_ARE, Drawing, refuse
+
+
+@dataclass(frozen=True)
+class Listed(Drawing):
+    """A finite channel: each row is one of a list, and becomes one of another."""
+
+    @classmethod
+    def of(cls, calibration: Calibration, options: Mapping[str, Any]) -> "Listed":
+        """Refuse what is for noise."""
+        refuse(options, tuple(options), "is for noise, and this channel publishes from a list: leave it out")
+        return cls(calibration)
+
+    @property
+    def channel(self) -> FiniteChannel:
+        """The channel."""
+        channel: Any = self.calibration.channel
+        found: FiniteChannel = channel
+        return found
+
+    @property
+    def takes_labels(self) -> bool:
+        """See `Drawing.takes_labels`."""
+        return True
+
+    @property
+    def bare(self) -> str | None:
+        """See `Drawing.bare`."""
+        moves_none = bool((self.channel.counts.max(axis=1) == self.channel.denominator).all())
+        return AS_THEY_ARE if moves_none else None
+
+    def check_columns(self, columns: Sequence[Any], names: Sequence[str]) -> Array:
+        """The place of each row in the channel's list; an error for a row that is not on it."""
+        domain = None if self.calibration.answer is None else self.calibration.answer.domain
+        if isinstance(domain, tuple):
+            columns = [
+                np.array(one.values, dtype=None if one.is_numeric else object)[one.places(column, name)]
+                for one, column, name in zip(domain, columns, names, strict=True)
+            ]
+        one = len(columns) == 1
+        places = self.channel.positions(columns[0]) if one else self.channel.positions_of_columns(columns)
+        return np.asarray(places, dtype=np.float64)
+
+    def check(self, values: Any) -> Array:
+        """Of rows of several columns, a list of tuples."""
+        answer = self.calibration.answer
+        if answer is None:
+            return np.asarray(self.channel.positions(values), dtype=np.float64)
+        width = len(answer.columns)
+        if width == 1:
+            return self.check_columns([values], answer.columns)
+        rows = list(values)
+        if not rows:
+            return np.empty(0)
+        if any(not isinstance(row, tuple | list | np.ndarray) or len(row) != width for row in rows):
+            raise InputError(f"this calibration is for rows of {', '.join(answer.columns)}: give a list of such rows")
+        return self.check_columns([list(column) for column in zip(*rows, strict=True)], answer.columns)
+
+    def draw(self, ready: Array, source: BitSource) -> list[Any]:
+        """See `Drawing.draw`."""
+        out = self.channel.draw(ready.astype(np.int64), source)
+        outputs = self.channel.outputs
+        rows = outputs if isinstance(outputs[0], tuple) else [(value,) for value in outputs]
+        return [_column(values)[out] for values in zip(*rows, strict=True)]
+
+    def gathered(self, columns: list[Any], like: Any) -> Any:
+        """See `Drawing.gathered`: rows of several columns are a list of tuples."""
+        return columns[0] if len(columns) == 1 else list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _column(values: tuple[Any, ...]) -> Any:
+    """One column of the channel's outputs: numbers or truth values as such, all else as objects."""
+    if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values) or all(
+        isinstance(v, bool) for v in values
+    ):
+        return np.array(values)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array

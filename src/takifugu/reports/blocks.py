@@ -1,0 +1,114 @@
+"""The blocks that pages are made of: cards, tables, bars and sections. Everything that came from data is escaped."""
+
+from collections.abc import Iterable, Sequence
+
+from takifugu.reports.adversary import Adversary
+from takifugu.reports.svg import colour
+from takifugu.reports.text import escape, number, percent
+
+_LONG = 2_000  # characters of a sentence: its parts were shortened already
+
+
+def say(text: str) -> str:
+    """A sentence for HTML."""
+    return escape(text, _LONG)
+
+
+def paragraphs(*texts: str | None, kind: str = "") -> str:
+    """A paragraph for each text that there is."""
+    mark = f' class="{kind}"' if kind else ""
+    return "\n".join(f"<p{mark}>{say(text)}</p>" for text in texts if text)
+
+
+def section(name: str, title: str, *parts: str) -> str:
+    """A section under a heading."""
+    body = "\n".join(part for part in parts if part)
+    return f'<section aria-labelledby="{name}-title">\n<h2 id="{name}-title">{say(title)}</h2>\n{body}\n</section>'
+
+
+def columns(*sides: str) -> str:
+    """Side by side where there is room, else one below the other."""
+    inside = "\n".join(f"<div>\n{side}\n</div>" for side in sides)
+    return f'<div class="columns">\n{inside}\n</div>'
+
+
+def scroll(label: str, inside: str) -> str:
+    """What may be wider than a telephone, to be moved sideways with a finger or the keyboard."""
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}">{inside}</div>'
+
+
+def cards(figures: Iterable[tuple[str, str, str]]) -> str:
+    """The figures that count: a name, a value and a note each."""
+    return "\n".join(
+        f"<div><dt>{say(name)}</dt><dd>{say(value)}<small>{say(note)}</small></dd></div>"
+        for name, value, note in figures
+    )
+
+
+def proof_card(digest: str | None) -> tuple[str, str, str]:
+    """Whether it was proved."""
+    return (
+        "Proof",
+        "Certified" if digest else "Computed",
+        "in exact and ball arithmetic" if digest else "no certificate was made",
+    )
+
+
+def items(texts: Iterable[str]) -> str:
+    """A plain list."""
+    return f"<ul>{''.join(f'<li>{say(text)}</li>' for text in texts)}</ul>"
+
+
+def bars(label: str, rows: Iterable[tuple[str, str, float, int]]) -> str:
+    """A bar for each: name, value as text, share of the full length, and the index of its colour."""
+    inside = "".join(
+        f"<li><span>{say(name)} <b>{say(value)}</b></span>"
+        f'<svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect width="{100 * min(1.0, max(0.0, share)):.2f}" height="4" fill="{colour(index)}"/></svg></li>'
+        for name, value, share, index in rows
+    )
+    return f'<ul class="bars" aria-label="{escape(label, 200)}">{inside}</ul>'
+
+
+def guesses(guess: Adversary, *, before: str) -> str:
+    """Three bars from blind luck (50 %) to certainty."""
+    return bars(
+        "Chance of guessing right; an empty bar is blind luck",
+        (
+            (name, percent(share), 2 * (share - 0.5), index)
+            for name, share, index in (
+                (before, guess.guess_before, 1),
+                ("As published", guess.guess_after, 0),
+                ("At most, by the promise alone", guess.guess_bound, 4),
+            )
+        ),
+    )
+
+
+def odds_table(guess: Adversary) -> str:
+    """How far the odds move in most releases."""
+    rows = [
+        (f"{one.probability * 100:g} of 100", f"×{number(one.exact, 3)}", f"×{number(one.bound, 3)}")
+        for one in guess.odds
+    ]
+    caption = "The odds of the true secret rise by at most"
+    return scroll("How far the odds can move", table(caption, ("Releases", "Here", "By the promise alone"), rows))
+
+
+def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, chosen: int | None = None) -> str:
+    """A table whose first column names its rows; columns of figures stand to the right."""
+    body = [list(map(str, row)) for row in rows]
+    figures = [k > 0 and all(_is_figure(row[k]) for row in body) for k in range(len(head))]
+    mark = [' class="n"' if is_figure else "" for is_figure in figures]
+    top = "".join(f'<th scope="col"{m}>{say(name)}</th>' for name, m in zip(head, mark, strict=True))
+    lines = []
+    for i, row in enumerate(body):
+        cells = "".join(f"<td{m}>{say(cell)}</td>" for cell, m in zip(row[1:], mark[1:], strict=True))
+        lines.append(f'<tr{" class=chosen" if i == chosen else ""}><th scope="row">{escape(row[0])}</th>{cells}</tr>')
+    return (
+        f"<table><caption>{say(caption)}</caption><thead><tr>{top}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    )
+
+
+def _is_figure(cell: str) -> bool:
+    return cell == "" or cell[0] in "0123456789×−∞≥<>"

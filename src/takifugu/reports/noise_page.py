@@ -1,0 +1,126 @@
+"""What Gaussian noise brings to a report: its three pictures and what they are told with."""
+
+import math
+from typing import Any
+
+from takifugu.reports import charts, words
+from takifugu.reports.blocks import columns, guesses, odds_table, paragraphs, proof_card, scroll, section, table
+from takifugu.reports.noise_facts import NoiseFacts
+from takifugu.reports.spread_of_losses import spread_of_losses
+from takifugu.reports.text import clean, number, percent
+
+_MOST_ROWS = 40  # secrets that a table lists
+
+
+def parts(facts: NoiseFacts) -> dict[str, Any]:
+    """The parts of the page: see `takifugu.reports.html.Page`."""
+    guess = facts.adversary
+    return {
+        "answer": words.answer(facts),
+        "beside": (words.population(facts), words.saving(facts)),
+        "figures": (
+            ("Noise θ", number(facts.theta), "standard deviation"),
+            ("Budget", f"ε = {number(facts.epsilon)}", f"at order α = {number(facts.alpha)}"),
+            ("Best guess of the secret", percent(guess.guess_after), f"{percent(guess.guess_before)} without noise"),
+            proof_card(facts.certificate_sha256),
+        ),
+        "sections": "\n".join((_assumed(facts), _done(facts), spread_of_losses(facts), _use(facts), _cost(facts))),
+        "published": "the noise θ, the budget (α, ε), the mechanism, and the redacted certificate",
+        "symbols": "θ is the standard deviation of the noise. ",
+        "unproved": "The noise was computed to well beyond the digits shown, and not proved.",
+    }
+
+
+def _assumed(facts: NoiseFacts) -> str:
+    return section(
+        "priors",
+        "What is assumed",
+        paragraphs(_priors_words(facts)),
+        columns(charts.density_chart(facts), scroll("The priors in numbers", _priors_table(facts))),
+    )
+
+
+def _done(facts: NoiseFacts) -> str:
+    a, b = (clean(name) for name in facts.worst_pair)
+    return section(
+        "noise",
+        "What the noise does",
+        columns(
+            paragraphs(
+                f"The pair hardest to hide is {a} and {b}. The more their curves overlap, the less a published value "
+                "tells."
+            )
+            + charts.before_after_chart(facts),
+            "<h3>What an adversary can still infer</h3>\n"
+            + paragraphs(words.inference(facts))
+            + guesses(facts.adversary, before="Without noise")
+            + paragraphs(words.odds(facts))
+            + odds_table(facts.adversary),
+        ),
+    )
+
+
+def _use(facts: NoiseFacts) -> str:
+    rows = [(f"{one.releases:,}", number(one.error)) for one in facts.analyst]
+    return section(
+        "use",
+        "What an analyst can still learn",
+        paragraphs(words.usefulness(facts)),
+        scroll("Errors of means", table("Error of a mean, from the noise", ("Published values", "Error"), rows)),
+        paragraphs(
+            "The noise has mean zero and a known spread, so means stay unbiased and their errors can be stated.",
+            kind="quiet",
+        ),
+    )
+
+
+def _cost(facts: NoiseFacts) -> str:
+    return section(
+        "cost",
+        "What privacy costs",
+        columns(
+            paragraphs("Less budget means more noise. The point is the choice this report is about.")
+            + charts.noise_chart(facts),
+            scroll("The mechanisms compared", _comparison_table(facts)),
+        ),
+    )
+
+
+def _priors_words(facts: NoiseFacts) -> str:
+    shown = "The curves are the priors"
+    if facts.histograms:
+        shown += ", the bars the data they were fitted to"
+    more = len(facts.secrets) - len(facts.densities)
+    rest = f" {more:,} more secrets are not drawn." if more > 0 else ""
+    return (
+        f"What an adversary who knows the groups expects of an answer, secret by secret. {shown}.{rest}"
+        f"{words.held(facts)}"
+    )
+
+
+def _priors_table(facts: NoiseFacts) -> str:
+    rows = [
+        (
+            s.name,
+            "" if s.rows is None else f"{s.rows:,}",
+            number(s.mean),
+            number(s.std),
+            f"{s.components:,} {'point' if s.is_discrete else 'bell'}{'s' * (s.components != 1)}",
+        )
+        for s in facts.secrets[:_MOST_ROWS]
+    ]
+    caption = "The priors in numbers"
+    if len(facts.secrets) > _MOST_ROWS:
+        caption += f" (the first {_MOST_ROWS} of {len(facts.secrets):,})"
+    return table(caption, ("Secret", "Rows", "Mean", "Spread", "Shape"), rows)
+
+
+def _comparison_table(facts: NoiseFacts) -> str:
+    rows, chosen = [], None
+    for i, one in enumerate(facts.comparisons):
+        if one.mechanism == facts.calibration.mechanism:
+            chosen = i
+        note = " (weaker promise)" if one.is_weaker else " (no finite answer)" if math.isinf(one.theta) else ""
+        rows.append((one.label + note, number(one.theta), number(one.theta * one.theta)))
+    head = ("Mechanism", "Noise θ", "Square error θ²")
+    return table("The same budget, by other rules", head, rows, chosen=chosen)

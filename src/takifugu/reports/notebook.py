@@ -1,0 +1,161 @@
+"""What a notebook shows: small tables and pictures, self-contained and escaped, in the colours of the notebook."""
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from takifugu.calibration import Calibration
+from takifugu.certificates import Certificate, ChannelCertificate
+from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.sentences import named
+from takifugu.errors import InputError
+from takifugu.laws.finite import Finite
+from takifugu.reports import channel_words, words
+from takifugu.reports.blocks import items, paragraphs, table
+from takifugu.reports.channel_charts import channel_chart
+from takifugu.reports.channel_facts import ChannelFacts
+from takifugu.reports.charts import before_after_chart
+from takifugu.reports.columns import column_facts
+from takifugu.reports.facts import facts_of
+from takifugu.reports.noise_facts import NoiseFacts
+from takifugu.reports.text import clean, number, percent
+
+_MOST_ROWS = 12  # of a table
+_SENTENCES = 5
+_numbers = count(1)  # pictures of one page need names of their own
+
+# The ink is the notebook's own, whatever its theme; the fallbacks of the other colours are read on light and on dark.
+_STYLE = (
+    "--tk-ink:currentColor;--tk-muted:currentColor;--tk-rule:rgba(128,128,128,.4);--tk-paper:transparent;--tk-on:#ffffff;"
+    "max-width:34rem;overflow-x:auto"
+)
+_PRIVATE = "Describes the people in the data: keep it private."
+
+
+def html(thing: Any) -> str | None:
+    """HTML for whatever can be shown; None for the rest."""
+    for kind, show in _SHOWN:
+        if isinstance(thing, kind):
+            inside: str | None = show(thing)
+            return None if inside is None else f'<div style="{_STYLE}">{inside}</div>'
+    return None
+
+
+def _calibration(calibration: Calibration) -> str | None:
+    try:
+        facts = facts_of(calibration, compare=False)
+    except InputError:  # a channel that has no pictures yet
+        return None
+    if isinstance(facts, ChannelFacts):
+        rows = channel_words.figures(facts)
+        column = facts.columns[0]
+        picture = channel_chart(column, name=_name())
+        more = [channel_words.answer(facts), channel_words.best(facts)]
+        people = channel_words.sentences(column, most=_SENTENCES)
+        below = items(people) + paragraphs("takifugu.report(calibration) tells the rest. " + _PRIVATE)
+        return paragraphs(*more) + table("", ("", "", ""), rows) + picture + below
+    if not isinstance(facts, NoiseFacts):
+        return None
+    picture = _renamed(before_after_chart(facts), "tk-before-after")
+    told = (words.answer(facts), words.inference(facts), words.usefulness(facts))
+    return paragraphs(*told) + picture + paragraphs("takifugu.report(calibration) tells the rest. " + _PRIVATE)
+
+
+def _channel(channel: FiniteChannel) -> str:
+    even = np.full(len(channel.inputs), 1.0 / len(channel.inputs))
+    columns = column_facts(channel, even, (even, even), None)
+    told = paragraphs(f"A channel from {len(channel.inputs):,} to {len(channel.outputs):,} values, each weighed alike.")
+    pictures = "".join(channel_chart(column, name=_name()) for column in columns[:3])
+    return told + pictures + items(channel_words.sentences(columns[0], most=_SENTENCES))
+
+
+def _law(law: Finite) -> str:
+    order = np.argsort(-law.weights, kind="stable")[:_MOST_ROWS]
+    if len(law) <= _MOST_ROWS:
+        order = np.sort(order)
+    rows = [(clean(named(law.values[k])), percent(float(law.probabilities[k]))) for k in order]
+    more = len(law) - len(rows)
+    caption = f"Finite law on {len(law):,} values" + (f", {more:,} rarer ones not shown" if more else "")
+    return table(caption, ("Value", "Share"), rows)
+
+
+def _priors(priors: Mapping[Any, Any]) -> str:
+    kept: Mapping[Any, int] = getattr(priors, "rows", {})
+    rows = [(clean(name), f"{kept[name]:,}" if name in kept else "", _told(law)) for name, law in priors.items()]
+    label = getattr(priors, "label", "")
+    answer = getattr(priors, "answer", None)
+    about = f" of {answer}" if answer is not None else ""
+    caption = f"Priors{about}{f' where {label}' if label else ''}"
+    return _cut(caption, ("Secret", "Rows", "Law"), rows) + _findings(priors)
+
+
+def _beliefs(beliefs: Sequence[Any]) -> str:
+    rows = [
+        (clean(one.label or "nothing known"), f"{sum(one.rows.values()):,}" if one.rows else "", f"{len(one):,}")
+        for one in beliefs
+    ]
+    return _cut(f"{len(beliefs):,} beliefs", ("Known", "Rows", "Secrets"), rows) + _findings(beliefs)
+
+
+def _certificate(certificate: Certificate | ChannelCertificate) -> str:
+    rows = [
+        ("Mechanism", certificate.mechanism),
+        ("Proved", certificate.claim),
+        ("Largest loss", f"{number(max(loss.upper for loss in certificate.losses))} at most"),
+        ("SHA-256", certificate.sha256),
+    ]
+    # A digest is longer than a notebook is wide.
+    wide = table("Certificate", ("", ""), rows).replace("<td", '<td style="overflow-wrap:anywhere;white-space:normal"')
+    return wide + paragraphs(f"{_PRIVATE} .redacted() is for the public.")
+
+
+def _told(law: Any) -> str:
+    if isinstance(law, Finite):
+        if law.is_numeric:
+            return f"{len(law):,} values, mean {number(law.mean)}, spread {number(law.std)}"
+        most = int(np.argmax(law.weights))
+        share = percent(float(law.probabilities[most]))
+        return f"{len(law):,} values, most often {clean(named(law.values[most]), 30)} ({share})"
+    mean, std = getattr(law, "mean", None), getattr(law, "std", None)
+    if isinstance(mean, float) and isinstance(std, float):
+        return f"mean {number(mean)}, spread {number(std)}, {len(law):,} component{'s' * (len(law) != 1)}"
+    return clean(repr(law), 80)
+
+
+def _cut(caption: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    more = len(rows) - _MOST_ROWS
+    if more > 0:
+        caption += f" (the first {_MOST_ROWS} of {len(rows):,})"
+    return table(caption, head, rows[:_MOST_ROWS])
+
+
+def _findings(thing: Any) -> str:
+    found = [finding.sentence for finding in getattr(thing, "findings", ())]
+    return (items(found) if found else "") + paragraphs(_PRIVATE)
+
+
+def _name() -> str:
+    return f"tk-shown-{next(_numbers)}"
+
+
+def _renamed(picture: str, name: str) -> str:
+    return picture.replace(name, _name())
+
+
+def _shown() -> tuple[tuple[type, Any], ...]:
+    from takifugu.queries.priors import Beliefs, Priors
+
+    return (
+        (Calibration, _calibration),
+        (FiniteChannel, _channel),
+        (Finite, _law),
+        (Priors, _priors),
+        (Beliefs, _beliefs),
+        (Certificate, _certificate),
+        (ChannelCertificate, _certificate),
+    )
+
+
+_SHOWN = _shown()

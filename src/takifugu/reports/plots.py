@@ -1,0 +1,134 @@
+"""`.plot()`: channels, calibrations and priors on Matplotlib axes."""
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from takifugu.calibration import Calibration
+from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.sentences import named
+from takifugu.errors import InputError, MissingExtraError
+from takifugu.laws.finite import Finite
+from takifugu.laws.mixture import Mixture
+from takifugu.reports.channel_charts import coarsened
+from takifugu.reports.columns import ColumnFacts, column_facts
+from takifugu.reports.facts import facts_of
+from takifugu.reports.grids import curve, grid
+from takifugu.reports.noise_facts import NoiseFacts
+from takifugu.reports.svg import COLOURS
+from takifugu.reports.text import clean
+
+_MOST_DRAWN = 6
+_TICKS = 24
+_NAME = 24
+
+
+def plot(thing: Any, ax: Any = None) -> Any:
+    """Draw a channel, a calibration, priors or a law; returns the axes.
+
+    A channel of rows is drawn by its first column: `takifugu.report` has a picture of each.
+    """
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("plots are drawn with Matplotlib: install it with pip install 'takifugu[plots]'")
+    if isinstance(thing, Calibration):
+        return _calibration(thing, ax)
+    if isinstance(thing, FiniteChannel):
+        even = np.full(len(thing.inputs), 1.0 / len(thing.inputs))
+        return _channel(column_facts(thing, even, (even, even), None)[0], _axes(ax))
+    if isinstance(thing, Finite):
+        return _laws({"": thing}, _axes(ax))
+    if isinstance(thing, Mapping):
+        return _laws(thing, _axes(ax))
+    if isinstance(thing, Sequence) and thing and isinstance(thing[0], Mapping):
+        return _laws(thing[0], _axes(ax))
+    raise InputError(f"there is no plot of a {type(thing).__name__}")
+
+
+def _axes(ax: Any) -> Any:
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    return pyplot.subplots(layout="constrained")[1]
+
+
+def _calibration(calibration: Calibration, ax: Any) -> Any:
+    """A finite channel as its heat map, Gaussian noise as the worst pair before (thin) and after (thick)."""
+    facts = facts_of(calibration, compare=False)
+    axes = _axes(ax)
+    if not isinstance(facts, NoiseFacts):
+        return _channel(facts.columns[0], axes)  # type: ignore[attr-defined]
+    for pair, width, note in ((facts.before, 1.0, ""), (facts.after, 2.5, ", as published")):
+        for side, (one, colour) in enumerate(zip(pair, COLOURS, strict=False)):
+            name = _plain(f"{clean(one.label, _NAME)}{note}")
+            if one.is_mass:  # side by side: one would hide the other
+                aside = (side - 0.5) * 0.008 * float(np.ptp(one.x))
+                axes.vlines(one.x + aside, 0, one.y, color=colour, linewidth=width, label=name)
+            else:
+                axes.plot(one.x, one.y, color=colour, linewidth=width, label=name)
+    axes.set(xlabel="answer", ylabel="density", title=f"Noise θ = {facts.theta:.4g}")
+    axes.legend()
+    return axes
+
+
+def _channel(column: ColumnFacts, axes: Any) -> Any:
+    shares, rows, columns = coarsened(column)
+    # The root makes room for small shares, which are what a reader looks for beside a full diagonal.
+    picture = axes.imshow(shares, cmap="Blues", norm="linear" if not shares.any() else _root(), aspect="auto")
+    axes.figure.colorbar(picture, ax=axes, label="share of people")
+    for axis, names in ((axes.yaxis, rows), (axes.xaxis, columns)):
+        places = np.arange(0, len(names), -(-len(names) // _TICKS))
+        axis.set_ticks(places, [_plain(clean(names[k], 20)) for k in places])
+    if not column.is_numeric:
+        axes.tick_params(axis="x", labelrotation=90)
+    axes.set(xlabel="published value", ylabel="true value", title=_plain(clean(column.name)))
+    return axes
+
+
+def _root() -> Any:
+    from matplotlib.colors import PowerNorm
+
+    return PowerNorm(0.5, vmin=0.0, vmax=1.0)
+
+
+def _laws(laws: Mapping[Any, Any], axes: Any) -> Any:
+    """Masses as bars side by side, mixtures as densities."""
+    names = list(laws)[:_MOST_DRAWN]
+    drawn = [laws[name] for name in names]
+    if all(isinstance(law, Mixture) for law in drawn):
+        x = grid(drawn)
+        for k, (name, law, colour) in enumerate(zip(names, drawn, COLOURS, strict=False)):
+            one = curve(clean(name, _NAME), law, x)
+            if one.is_mass:  # side by side: one would hide the other
+                aside = (k - (len(drawn) - 1) / 2) * 0.006 * float(np.ptp(x))
+                axes.vlines(one.x + aside, 0, one.y, color=colour, linewidth=2.0, label=_plain(one.label))
+            else:
+                axes.plot(one.x, one.y, color=colour, label=_plain(one.label))
+        axes.set(xlabel="answer", ylabel="density")
+    elif all(isinstance(law, Finite) for law in drawn):
+        places: dict[str, int] = {}
+        for law in drawn:
+            for value in sorted(law.values) if law.is_numeric else law.values:
+                places.setdefault(named(value), len(places))
+        for k, (name, law, colour) in enumerate(zip(names, drawn, COLOURS, strict=False)):
+            width = 0.8 / len(drawn)
+            at = np.array([places[named(value)] for value in law.values]) + (k - (len(drawn) - 1) / 2) * width
+            axes.bar(at, law.probabilities, width=width, color=colour, label=_plain(clean(name, _NAME)))
+        every = list(places)
+        shown = np.arange(0, len(every), -(-len(every) // _TICKS))
+        axes.set_xticks(shown, [_plain(clean(every[k], 20)) for k in shown])
+        if not all(law.is_numeric for law in drawn):
+            axes.tick_params(axis="x", labelrotation=90)
+        axes.set(ylabel="share")
+    else:
+        raise InputError(f"there is no plot of a {type(drawn[0]).__name__}")
+    if any(str(name) for name in names):
+        axes.legend()
+    return axes
+
+
+def _plain(text: str) -> str:
+    """Text that Matplotlib does not take for a formula, nor for a name to be left out of the legend."""
+    return text.replace("$", r"\$").lstrip("_") or " "

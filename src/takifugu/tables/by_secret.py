@@ -1,0 +1,81 @@
+"""How often each value of each column goes with each secret, for a first look at all of them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.problems.domain import Choices
+from takifugu.tables.count import SECRETS, Extent, Overview, chosen_secrets, count
+from takifugu.tables.sentinels import without_sentinels
+from takifugu.tables.table import Secret, Table, plain
+
+
+class BySecret:
+    """The rows of each secret, in order, those without one, and the counts of any column on a list of values."""
+
+    def __init__(self, table: Table, secret: str, numbers: Sequence[str]) -> None:
+        """One pass: the rows of each secret, and the range of each column of `numbers` within them."""
+        import narwhals as nw
+
+        self._table, self._secret, self._numbers = table, secret, list(numbers)
+        asked = {"rows": nw.len()}
+        for place in range(len(self._numbers)):
+            own = nw.col(f"x{place}")
+            asked |= {f"{place}:values": own.count(), f"{place}:low": own.min(), f"{place}:high": own.max()}
+        parts = [table.secret(secret).alias("secret")]
+        parts += [table.number(name).alias(f"x{place}") for place, name in enumerate(self._numbers)]
+        grouped = table.frame.select(*parts).group_by("secret").agg(*(e.alias(name) for name, e in asked.items()))
+        answer = table.collect(grouped.head(SECRETS + 2))
+        keys = [plain(key) for key in answer["secret"]]
+        rows = {key: int(n) for key, n in zip(keys, answer["rows"], strict=True) if key is not None}
+        self.without = sum(int(n) for key, n in zip(keys, answer["rows"], strict=True) if key is None)
+        self.rows: dict[Secret, int] = {}
+        if rows:
+            self.rows = {name: rows[name] for name in chosen_secrets(table, secret, rows, None)}
+        self._answer = {key: {what: answer[what][line] for what in asked} for line, key in enumerate(keys)}
+
+    def counts(self, column: str, choices: Choices) -> dict[Secret, Array]:
+        """Each secret's counts on the list; only of secrets with a value in the column."""
+        return self._of_numbers(column, choices) if column in self._numbers else self._of_labels(column, choices)
+
+    def _of_numbers(self, column: str, choices: Choices) -> dict[Secret, Array]:
+        place = self._numbers.index(column)
+        extents = {}
+        for name in self.rows:
+            told = self._answer[name]
+            if valid := int(told[f"{place}:values"]):
+                ends = float(told[f"{place}:low"]), float(told[f"{place}:high"])
+                extents[name] = Extent(int(told["rows"]), valid, *ends)
+        subsets = count(self._table, self._secret, column, Overview(extents, 0)) if extents else {}
+        counts: dict[Secret, Array] = {}
+        for name, found in subsets.items():
+            counts[name] = np.zeros(len(choices.values))
+            np.add.at(counts[name], choices.places(found.values), found.counts)
+        return counts
+
+    def _of_labels(self, column: str, choices: Choices) -> dict[Secret, Array]:
+        import narwhals as nw
+
+        pairs = self._table.frame.select(
+            self._table.secret(self._secret).alias("secret"), self._table.secret(column).alias("value")
+        ).filter(~nw.col("secret").is_null(), ~nw.col("value").is_null())
+        answer = self._table.collect(pairs.group_by("secret", "value").agg(nw.len().alias("rows")))
+        lines = list(zip(map(plain, answer["secret"]), map(plain, answer["value"]), answer["rows"], strict=True))
+        places = choices.places([value for _, value, _ in lines], column)
+        found: dict[Any, Array] = {}
+        for (name, _, rows), place in zip(lines, places.tolist(), strict=True):
+            found.setdefault(name, np.zeros(len(choices.values)))[place] += rows
+        return {name: found[name] for name in self.rows if name in found}
+
+
+def treated(table: Table, sentinels: Sequence[str]) -> Table:
+    """The table with further sentinels read as missing values."""
+    if not sentinels:
+        return table
+    other = Table(table)
+    other.reading = replace(table.reading, sentinels=(*table.reading.sentinels, *sentinels))
+    other.frame, _ = without_sentinels(other, texts=())
+    return other

@@ -1,0 +1,173 @@
+"""What is in a table, column by column: types, gaps, distinct values, codes, identifiers and dates.
+
+One query for all columns together, and one for each column whose values are counted. Facts keep those counts for
+whoever proposes something from them; what is shown to people is chosen elsewhere (`takifugu.queries.inspecting`).
+"""
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from takifugu.errors import InputError
+from takifugu.problems.reading_findings import KeptAsText
+from takifugu.tables.count import Extent, Overview, Subset, count
+from takifugu.tables.suspects import Suspect, suspects
+from takifugu.tables.table import Secret, Table, plain
+
+Kind = Literal["whole numbers", "numbers", "truth", "labels", "dates", "nothing", "something else"]
+Form = Literal["percentages", "decimal commas", "numbers"]
+
+MOST_LABELS = 1_000  # distinct labels that are counted one by one
+_ALONE = ""  # the one secret of a table that is counted without any
+_FEWEST = 10  # distinct values below which no column names people
+_WHOLE_SHARE = 0.99  # of distinct values among whole numbers; measurements repeat now and then, case numbers do not
+_TEXT_SHARE = 0.5  # the same among texts: names repeat
+_NAMED_SHARE = 0.1  # the same where the column says itself what it is
+_IDENTIFIER = re.compile(
+    r"(?i)(^|[\W_])(id|uuid|guid|key|name|vorname|nachname|surname|forename|e-?mail|phone|telefon|mobile|ssn|svnr|iban|"
+    r"address|adresse|passport)([\W_]|$)|(?-i:[a-z]I[dD]$)"
+)
+_MOSTLY = 0.9
+_TOO_LARGE = 2.0**53  # whole numbers from here on share a float with a neighbour
+_YEAR_FIRST = "[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}"
+_YEAR_LAST = "[0-9]{1,2}[-/.][0-9]{1,2}[-/.](?:[0-9]{2}){1,2}"
+_FORMS = {  # as every engine's regular expressions write them
+    "dates": rf"^\s*(?:{_YEAR_FIRST}|{_YEAR_LAST})(?:[T ].*)?$",
+    "percentages": r"^\s*[+-]?[0-9]+(?:[.,][0-9]+)?\s*%\s*$",
+    "decimal commas": r"^\s*[+-]?[0-9]+,[0-9]+\s*$",
+    "numbers": r"^\s*[+-]?[0-9]+(?:\.[0-9]+)?\s*$",
+}
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What is known of a column. `form` is what the cells of a text column mostly look like.
+
+    `numbers` and `labels` are the distinct values with their counts: for computing, never to be shown as they are.
+    """
+
+    name: str
+    kind: Kind
+    rows: int
+    missing: int
+    distinct: int
+    is_identifier: bool = False
+    form: Form | None = None
+    suspects: tuple[Suspect, ...] = ()
+    numbers: Subset | None = field(default=None, repr=False, compare=False)
+    labels: dict[Secret, int] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the column holds numbers."""
+        return self.kind in ("whole numbers", "numbers")
+
+
+def look(table: Table) -> tuple[ColumnFacts, ...]:
+    """The facts of every column, in order."""
+    first = _overview(table)
+    rows = int(first["rows"])
+    if not rows:
+        raise InputError(f"{table.name} has no rows")
+    kept = {name for finding in table.findings if isinstance(finding, KeptAsText) for name in finding.columns}
+    return tuple(_facts(table, name, place, first, rows, name in kept) for place, name in enumerate(table.columns))
+
+
+def _overview(table: Table) -> dict[str, Any]:
+    """One pass over all columns: gaps and distinct values, the range of numbers, and the looks of texts."""
+    import narwhals as nw
+
+    values: list[nw.Expr] = []
+    asked: dict[str, nw.Expr] = {"rows": nw.len()}
+    for place, (name, dtype) in enumerate(table.schema.items()):
+        own, here = nw.col(f"x{place}"), f"{place}:"
+        asked[here + "values"] = own.count()
+        if dtype.is_numeric():
+            values.append(table.number(name).alias(f"x{place}"))
+            whole = (own == own.floor()).cast(nw.Int64).sum()
+            asked |= {here + "whole": whole, here + "low": own.min(), here + "high": own.max()}
+        elif _is_text(dtype):
+            values.append(table.secret(name).alias(f"x{place}"))
+            asked |= {here + form: own.str.contains(look).cast(nw.Int64).sum() for form, look in _FORMS.items()}
+        else:
+            values.append(nw.col(name).alias(f"x{place}"))
+        if not _is_else(dtype):
+            asked[here + "distinct"] = own.n_unique()
+    answer = table.collect(table.frame.select(*values).select(*(what.alias(name) for name, what in asked.items())))
+    return {name: column[0] for name, column in answer.items()}
+
+
+def _facts(table: Table, name: str, place: int, first: dict[str, Any], rows: int, is_code: bool) -> ColumnFacts:
+    dtype = table.schema[name]
+    told = {what: first.get(f"{place}:{what}") or 0 for what in ("values", "distinct", "whole", "low", "high", *_FORMS)}
+    there = int(told["values"])
+    distinct = int(told["distinct"]) - (there < rows)  # a gap counts as a value of its own
+    known = ColumnFacts(name, "nothing", there, rows - there, max(0, distinct))
+    if not there:
+        return known
+    if dtype.is_numeric():
+        return _about_numbers(table, known, told)
+    if _is_text(dtype) and told["dates"] < _MOSTLY * there:
+        forms: tuple[Form, ...] = () if is_code else ("percentages", "decimal commas", "numbers")
+        return replace(
+            known,
+            kind="labels",
+            is_identifier=_names_people(name, distinct, there, _TEXT_SHARE),
+            form=next((form for form in forms if told[form] >= _MOSTLY * there), None),
+            labels=_labels(table, name) if distinct <= MOST_LABELS else None,
+        )
+    if dtype.is_temporal() or _is_text(dtype):
+        return replace(known, kind="dates")
+    if _is_else(dtype):
+        return replace(known, kind="something else")
+    return replace(known, kind="truth", labels=_labels(table, name))
+
+
+def _about_numbers(table: Table, known: ColumnFacts, told: dict[str, Any]) -> ColumnFacts:
+    whole = int(told["whole"]) == known.rows
+    is_identifier = whole and _names_people(known.name, known.distinct, known.rows, _WHOLE_SHARE)
+    counted = _numbers(table, known.name, known.rows, float(told["low"]), float(told["high"]))
+    return replace(
+        known,
+        kind="whole numbers" if whole else "numbers",
+        is_identifier=is_identifier,
+        suspects=() if counted is None or is_identifier else suspects(counted.values, counted.counts),
+        numbers=counted,
+    )
+
+
+def _names_people(name: str, distinct: int, rows: int, share: float) -> bool:
+    """Whether values are so rarely shared that they name people, or the column says that they do."""
+    if distinct < _FEWEST:
+        return False
+    return distinct >= share * rows or (distinct >= _NAMED_SHARE * rows and bool(_IDENTIFIER.search(name)))
+
+
+def _numbers(table: Table, name: str, rows: int, low: float, high: float) -> Subset | None:
+    """The distinct numbers with their counts, on a grid where they are many; None where one is too large to publish."""
+    if not max(abs(low), abs(high)) < _TOO_LARGE:
+        return None
+    return count(table, None, name, Overview({_ALONE: Extent(rows, rows, low, high)}, 0))[_ALONE]
+
+
+def _labels(table: Table, name: str) -> dict[Secret, int]:
+    import narwhals as nw
+
+    value = nw.col("value")
+    column = table.frame.select(table.secret(name).alias("value")).filter(~value.is_null())
+    answer = table.collect(column.group_by("value").agg(nw.len().alias("rows")).head(MOST_LABELS + 1))
+    found = zip(map(plain, answer["value"]), map(int, answer["rows"]), strict=True)
+    return {label: rows for label, rows in found if label is not None}
+
+
+def _is_text(dtype: Any) -> bool:
+    import narwhals as nw
+
+    return dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object)
+
+
+def _is_else(dtype: Any) -> bool:
+    """Whether a column is of a type that no answer is made of, and that engines may not even compare."""
+    import narwhals as nw
+
+    return not (dtype.is_numeric() or _is_text(dtype) or dtype in (nw.Boolean, nw.Date, nw.Datetime))

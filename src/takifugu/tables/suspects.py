@@ -1,0 +1,61 @@
+"""Numbers that may stand for a missing value: the codes of questionnaires, and extremes that stand apart.
+
+Nothing here is certain, so nothing is dropped for it: a suspect is told, and whoever knows the table decides.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from takifugu._validation import Array
+
+_NINES = [10**digits - 1 for digits in range(2, 10)]
+_OF_SURVEYS = [-1, -2, -3, -7, -8, -9, 77, 88, 777, 888, 7777, 8888, 99.9, 999.9, 9999.9, 99.99, 999.99]
+USUAL = frozenset([*_OF_SURVEYS, *_NINES, *(-n for n in _NINES), *(n - k for n in _NINES for k in (1, 2))])
+_OTHERS = 5  # distinct values beside a suspect, below which a column is a scale and -1 may be a step of it
+_REPEATED = 5  # rows that share a value: fewer may be an odd person, whose value is nobody's business
+_APART = 3  # times as far from the rest as the rest reaches from its middle: for a value that is no usual code
+_SPIKE = 5  # times as many rows as its neighbour
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A value that may mean a missing one. It is `usual` if questionnaires use it so, `apart` if it is far out."""
+
+    value: float
+    rows: int
+    usual: bool
+    apart: bool
+
+
+def suspects(values: Array, counts: Array) -> tuple[Suspect, ...]:
+    """The suspects among the distinct values of a column, in order, each with its rows.
+
+    A value that is no usual code is named only if several rows share it.
+
+    >>> suspects(np.array([1.0, 2, 3, 4, 5, 6, 999]), np.array([9.0, 9, 9, 9, 9, 9, 1]))
+    (Suspect(value=999.0, rows=1, usual=True, apart=True),)
+    """
+    lowest = _at_the_top(-values[::-1], counts[::-1], sign=-1)
+    return (*reversed(lowest), *_at_the_top(values, counts, sign=1))
+
+
+def _at_the_top(values: Array, counts: Array, *, sign: int) -> list[Suspect]:
+    """The suspects among the three largest values; `sign` turns them into those of the column."""
+    for size in (1, 2, 3):  # 998 and 999 stand side by side
+        rest, heavy = values[:-size], counts[:-size]
+        if len(rest) < _OTHERS:
+            break
+        top, tallies = sign * values[-size:], counts[-size:]
+        usual = all(float(value) in USUAL for value in top)
+        # How far the rest reaches on this side: what lies on the other one, perhaps a code too, must not count much.
+        middle = rest[np.searchsorted(np.cumsum(heavy), 0.5 * heavy.sum())]
+        reach = max(float(rest[-1] - middle), 0.25 * float(rest[-1] - rest[0]))
+        gap = float(values[-size] - rest[-1])
+        alone = sign < 0 and float(rest[-1]) <= 0 < float(values[-size])  # the only numbers below zero
+        apart = gap > reach if usual else size == 1 and gap > _APART * reach and tallies[0] >= _REPEATED
+        if apart or (usual and alone):
+            return [Suspect(float(v), int(n), usual, True) for v, n in zip(top, tallies, strict=True)]
+        if size == 1 and usual and tallies[0] >= _REPEATED and tallies[0] > _SPIKE * heavy[-1]:
+            return [Suspect(float(top[0]), int(tallies[0]), True, False)]
+    return []

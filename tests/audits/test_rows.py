@@ -1,0 +1,75 @@
+"""Which published row is whose, and what is refused because nobody can tell."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from broken_releases import gaussian
+
+import takifugu as tk
+from takifugu.audits.rows import read_rows
+
+
+@pytest.fixture
+def tables():
+    rng = np.random.default_rng(1)
+    truth = pd.DataFrame({"id": np.arange(60), "s": ["a", "b", "c"] * 20, "x": rng.normal(0, 1, 60)})
+    truth["town"] = rng.choice(["n", "m"], 60)
+    return truth[["id", "x", "town"]].assign(x=lambda t: t.x + 1), truth
+
+
+def read(published, truth, **options):
+    return read_rows(published, truth, gaussian(), **{"secret": "s", "keys": None, **options})
+
+
+def test_rows_of_other_secrets_are_left_out(tables):
+    rows = read(*tables)
+    assert len(rows) == 40
+    assert set(rows.secrets) == {"a", "b"}
+    assert rows.place[:3].tolist() == [0, 1, 3]
+
+
+def test_a_release_without_the_others_is_joined_to_those_it_kept(tables):
+    published, truth = tables
+    rows = read(published[truth.s != "c"].reset_index(drop=True), truth)
+    assert (rows.published["id"].numbers == rows.truth["id"].numbers).all()
+    assert rows.place.tolist() == list(range(40))
+
+
+def test_keys_join_rows_in_any_order(tables):
+    published, truth = tables
+    mixed = published.sample(frac=1, random_state=3).reset_index(drop=True)
+    with pytest.raises(tk.InputError, match="in another order"):
+        read(mixed, truth)
+    rows = read(mixed.assign(id=mixed.id.astype(float)), truth, keys="id")  # a number is its value
+    assert (rows.published["x"].numbers == rows.truth["x"].numbers + 1).all()
+
+
+def test_files_are_read_like_frames(tables, tmp_path):
+    for name, frame in zip(("published.csv", "truth.csv"), tables, strict=True):
+        frame.to_csv(tmp_path / name, index=False)
+    rows = read(tmp_path / "published.csv", tmp_path / "truth.csv", keys=["id"])
+    assert np.allclose(rows.published["x"].numbers, rows.truth["x"].numbers + 1)
+
+
+def test_a_column_that_came_from_a_seed_is_recognised(tables):
+    published, truth = tables
+    assert "x" in read(published.rename(columns={"x": "x (insecure seed)"}), truth).published
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "says"),
+    [
+        (lambda p, t: (p[:50], t), {}, "nobody can tell which row is whose"),
+        (lambda p, t: (p, t.drop(columns="s")), {}, "truth has no column 's'"),
+        (lambda p, t: (p, t), {"secret": None}, "secret is missing"),
+        (lambda p, t: (p, t), {"keys": ["idd"]}, "published has no column 'idd'"),
+        (lambda p, t: (p, t), {"keys": ["town"]}, "a second time"),
+        (lambda p, t: (p.assign(id=p.id + 1), t), {"keys": ["id"]}, "1 of 60 published rows have keys"),
+        (lambda p, t: (p, t.assign(s="z")), {}, "no row of the publication"),
+        (lambda p, t: (p[:0], t), {}, "published has no rows"),
+        (lambda p, t: (np.zeros((3, 3)), t), {}, "one column"),
+    ],
+)
+def test_what_cannot_be_joined_is_refused(tables, change, options, says):
+    with pytest.raises(tk.InputError, match=says):
+        read(*change(*tables), **options)

@@ -1,0 +1,52 @@
+"""takifugu audit: exit statuses, sentences, JSON and the page."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import takifugu as tk
+from takifugu.cli import main
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("audit")
+    rng = np.random.default_rng(3)
+    truth = pd.DataFrame({"id": range(1_200), "s": rng.choice(["a", "b"], 1_200)})
+    truth["x"] = np.where(truth.s == "a", rng.integers(0, 6, 1_200), rng.integers(2, 8, 1_200))
+    calibration = tk.calibrate(tk.fit_priors(truth, secret="s", query=tk.Row("x")), odds=2)
+    calibration.save(folder / "calibration.json")
+    truth.to_csv(folder / "people.csv", index=False)
+    tk.release(truth, calibration, keep=["id"]).to_csv(folder / "published.csv", index=False)
+    truth[["x"]].to_csv(folder / "bare.csv", index=False)
+    return folder
+
+
+def run(folder, published, *arguments):
+    given = [folder / published, "--truth", folder / "people.csv", "--calibration", folder / "calibration.json"]
+    return CliRunner().invoke(main, ["audit", *map(str, given), *map(str, arguments)])
+
+
+def test_an_honest_file_passes(folder):
+    result = run(folder, "published.csv", "--keys", "id", "--report", folder / "audit.html")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("No attack contradicts the promise of odds within a factor of 2")
+    assert "Not contradicted" in (folder / "audit.html").read_text(encoding="utf-8")
+
+
+def test_a_bare_file_does_not(folder):
+    result = run(folder, "bare.csv", "--json", "--quiet")
+    assert result.exit_code == 1
+    figures = json.loads(result.stdout)
+    assert figures["contradicted"]
+    assert figures["lower_bound"] > figures["epsilon"] == pytest.approx(np.log(2))
+    assert any("nothing was changed" in one for one in figures["findings"])
+
+
+def test_bad_input_is_a_sentence(folder):
+    result = run(folder, "published.csv", "--keys", "nothing")
+    assert result.exit_code == 2
+    assert "published has no column 'nothing'" in result.stderr

@@ -1,0 +1,220 @@
+"""`inspect`: what is said of a hospital's messy export, and that no record is."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import takifugu as tk
+from hospital import DIAGNOSES, NAMES, RARE, export, records
+from takifugu.problems.findings import HeavyTail
+from takifugu.problems.inspection_findings import RareSecrets
+from takifugu.queries.inspecting import inspect
+from takifugu.queries.proposing import SHARED, proposed
+from takifugu.tables.inspect import look
+from takifugu.tables.reading import Reading
+from takifugu.tables.table import Table
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return export(tmp_path_factory.mktemp("hospital") / "people.csv")
+
+
+@pytest.fixture(scope="module")
+def found(path):
+    return inspect(path, "diagnosis")
+
+
+def test_the_columns(found):
+    kinds = {one.name: (one.kind, one.missing, one.advice) for one in found.columns}
+    assert kinds == {
+        "patient": ("labels", 0, "identifier: never publish"),
+        "name": ("labels", 0, "identifier: never publish"),
+        "diagnosis": ("labels", 0, "the secret"),
+        "stay_days": ("whole numbers", 0, "publishable"),
+        "ward": ("labels", 15, "publishable"),
+        "bill": ("numbers", 0, "publishable"),
+        "share": ("whole numbers", 0, "publishable"),
+        "positive": ("truth", 0, "publishable"),
+        "admitted": ("dates", 0, "publish an age or a year instead"),
+        "clinic": ("labels", 0, "the same in every row"),
+    }
+
+
+def test_the_findings(found):
+    kinds = [finding.kind for finding in found.findings]
+    assert kinds == [
+        "read-as",
+        "decimal-commas",
+        "percentages",
+        "missing-texts",
+        "looks-like-identifier",
+        "looks-like-identifier",
+        "suspected-sentinel",
+        "looks-like-dates",
+        "rare-secrets",
+    ]
+    (rare,) = (finding for finding in found.findings if isinstance(finding, RareSecrets))
+    assert rare.groups == ((RARE, 3),)
+    assert rare.merge[0] == RARE
+    assert len(rare.merge) == 2
+    assert rare.together == 3 + min(group.rows for group in found.groups if group.secret != RARE)
+
+
+def test_the_groups(found):
+    assert {group.secret for group in found.groups} == set(DIAGNOSES)
+    assert sum(group.rows for group in found.groups) == found.rows == 600
+
+
+def test_the_next_step_can_be_run_as_it_stands(found, path):
+    assert found.next_step.startswith(f"takifugu publish {path} published.csv --secret diagnosis --columns ")
+    assert found.next_step.endswith(" --odds 3")
+    assert inspect(path, "positive").next_step.endswith("--odds 3 --sentinel stay_days=999")
+    assert inspect(path).next_step == f"takifugu inspect {path} --secret positive"
+    table = pd.DataFrame(records())
+    assert inspect(table, "positive").next_step.startswith("tk.publish(table, secret='positive', columns=[")
+    assert inspect(table).next_step is None
+
+
+def test_the_proposed_columns_fit_a_channel(found):
+    sizes = {one.name: len(one.domain.choices.values) for one in found.columns if one.domain is not None}
+    assert 1 <= len(found.proposed) <= 3
+    assert math.prod(sizes[name] for name in found.proposed) <= 1_000
+
+
+def test_no_record_is_shown(found):
+    table = records()
+    said = json.dumps(found.to_dict(), ensure_ascii=False) + found._repr_html_() + str(found.findings)
+    assert all(name not in said for name in (*NAMES, *table["patient"], *table["admitted"]))
+    assert all(f"{bill:.2f}" not in said for bill in table["bill"])
+
+
+def test_what_is_called_by_its_name_is_shared(found):
+    table = pd.DataFrame(records())
+    for one in found.columns:
+        if one.domain is None or one.domain.step is not None:
+            continue
+        tallies = table[one.name].value_counts()
+        assert all(tallies[value] >= SHARED for value in one.domain.choices.values)
+
+
+@pytest.mark.parametrize("secret", ["diagnosis", "positive"])
+def test_what_is_betrayed_is_that_of_rows_law(path, secret):
+    """The same counts come out of `fit_priors`, another way through the table."""
+    seen = inspect(path, secret)
+    for one in seen.columns:
+        if one.betrayal is None:
+            continue
+        query = tk.Row(one.name, domain=list(one.domain.choices.values), other=one.domain.choices.other)
+        priors = tk.fit_priors(path, secret=secret, query=query, reading=Reading(sentinels=("stay_days=999",)))
+        laws = {name: law.probabilities for name, law in priors.items() if priors.rows[name] >= 5}
+        guesses = [0.5 + 0.25 * np.abs(p - q).sum() for p in laws.values() for q in laws.values()]
+        assert one.betrayal.best_guess == pytest.approx(max(guesses), abs=1e-12)
+        assert set(one.betrayal.guessed) <= set(laws)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            odds = max(float(np.nanmax(p / q)) for p in laws.values() for q in laws.values())
+        assert one.betrayal.odds == pytest.approx(odds, rel=1e-12)
+
+
+def test_every_door_tells_the_same(found, tmp_path):
+    table = pd.DataFrame(records())
+    table.to_parquet(tmp_path / "people.parquet")
+    doors = (table, pl.from_pandas(table).lazy(), tmp_path / "people.parquet")
+    for other in (inspect(door, "diagnosis") for door in doors):
+        assert other.columns == found.columns
+        assert other.groups == found.groups
+
+
+def test_a_declared_sentinel_is_no_suspect(path):
+    reading = Reading(sentinels=("stay_days=999",))
+    found = inspect(path, "diagnosis", reading=reading)
+    assert found.sentinels == ()
+    assert "suspected-sentinel" not in [finding.kind for finding in found.findings]
+    assert "--sentinel stay_days=999" in found.next_step
+    assert next(one for one in found.columns if one.name == "stay_days").missing == 12
+
+
+def test_a_heavy_tail():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": np.append(rng.normal(50, 5, 500), [3_000, 4_000.5]), "s": ["a", "b"] * 251})
+    assert any(isinstance(finding, HeavyTail) for finding in inspect(table, "s").findings)
+
+
+def test_labels_that_look_alike():
+    table = pd.DataFrame({"x": ["yes", "yes "] * 30, "s": ["a", "b"] * 30, "y": [1, 2] * 30})
+    found = inspect(table, "s")
+    assert [finding.kind for finding in found.findings] == ["unclear-labels"]
+    assert found.columns[0].advice == "cannot be published as it is"
+    assert found.proposed == ("y",)
+
+
+@pytest.mark.parametrize(
+    ("secret", "sentence"), [("diagnose", "no column 'diagnose'.*'diagnosis'"), ("patient", None), ("clinic", None)]
+)
+def test_odd_secrets(path, secret, sentence):
+    if sentence is not None:
+        with pytest.raises(tk.InputError, match=sentence):
+            inspect(path, secret)
+        return
+    found = inspect(path, secret)
+    assert (found.betrayals, found.next_step) == ((), None)
+
+
+def test_dates_and_lists_are_no_secrets():
+    table = pl.DataFrame({"day": [[1], [2]], "x": [1, 2]})
+    with pytest.raises(tk.InputError, match="a secret is text, a number or a truth value"):
+        inspect(table, "day")
+
+
+def test_rare_groups_are_merged_with_one_another_first():
+    table = pd.DataFrame({"s": ["a"] * 50 + ["b"] * 12 + ["c"] * 9 + ["d"] * 40, "x": range(111)})
+    (rare,) = (f for f in inspect(table, "s").findings if isinstance(f, RareSecrets))
+    assert (rare.merge, rare.together) == (("c", "b"), 21)
+    (two,) = (f for f in inspect(table[table.s.isin(["a", "c"])], "s").findings if isinstance(f, RareSecrets))
+    assert two.merge == ()
+    assert "Merging" not in two.sentence
+
+
+numbers = st.lists(st.integers(-300, 300).map(lambda n: n / 4), min_size=2, max_size=200)
+
+
+@given(values=numbers)
+def test_a_list_of_numbers_could_be_public(values):
+    """Points that are not round, or ends that are somebody's, must be shared by several rows."""
+    (facts,) = look(Table(pd.DataFrame({"x": values})))
+    proposal = proposed(facts)
+    if proposal is None:
+        assert len(set(values)) == 1
+        return
+    points, tallies = proposal.choices.values, pd.Series(values).value_counts()
+    assert 2 <= len(points) <= 64
+    assert points[0] <= min(values) <= max(values) <= points[-1]
+    if proposal.step is None:
+        assert all(tallies[point] >= SHARED for point in points)
+    else:
+        assert np.allclose(np.diff(points), proposal.step)
+        assert float(f"{proposal.step:.1g}") == proposal.step
+    if proposal.step is not None and len(tallies) <= 64:
+        for end, point in ((min(values), points[0]), (max(values), points[-1])):
+            assert tallies[end] >= SHARED or point == pytest.approx(
+                5 * proposal.step * round(point / 5 / proposal.step)
+            )
+
+
+def test_too_many_secrets():
+    with pytest.raises(tk.InputError, match="more than 1000 distinct values"):
+        inspect(pd.DataFrame({"s": [f"s{k}" for k in range(1_100)], "x": range(1_100)}), "s")
+
+
+def test_names_that_mean_harm_stay_text():
+    table = pd.DataFrame({"<b>x": ["<i>", "&"] * 30, "s": ["<script>", "b"] * 30})
+    html = inspect(table, "s")._repr_html_()
+    assert "<b>x" not in html
+    assert "<script>" not in html
+    assert "&lt;b&gt;x" in html

@@ -1,0 +1,99 @@
+"""What notebooks show, and what Matplotlib draws."""
+
+import subprocess
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from page_reader import assert_harmless
+
+import takifugu as tk
+from takifugu import _display
+from takifugu.channels.finite import FiniteChannel
+from takifugu.queries.priors import Beliefs, Priors
+
+mpl.use("Agg")
+
+HOSTILE = "<script>alert(1)</script>$x_\u202e"
+LAWS = {HOSTILE: tk.Finite([0, 1, HOSTILE], [5, 3, 2]), "_b": tk.Finite([0, 1, HOSTILE], [1, 3, 6])}
+NUMBERS = {"a": tk.Finite([0, 1, 2], [5, 3, 2]), "b": tk.Finite([0, 1, 2], [1, 3, 6])}
+BELLS = {HOSTILE: tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(1, 1)}
+POINTS = {"a": tk.Mixture.empirical([0, 1, 2]), "b": tk.Mixture.empirical([1, 2, 3])}
+
+
+def things():
+    finite, bells = tk.calibrate(LAWS, odds=2), tk.calibrate(BELLS, alpha=2, epsilon=0.3)
+    priors = Priors(LAWS, rows={HOSTILE: 10, "_b": 20}, label=HOSTILE)
+    rows = FiniteChannel.identity([(k, HOSTILE) for k in range(3)])
+    return {
+        "law": LAWS[HOSTILE],
+        "long law": tk.Finite(range(100), np.arange(100)),
+        "law on rows": tk.Finite([(1, "x"), (2, HOSTILE)], [1, 1]),
+        "channel": finite.channel,
+        "channel of rows": rows,
+        "calibration": finite,
+        "calibration of noise": bells,
+        "calibration of points": tk.calibrate(POINTS, alpha=2, epsilon=0.3),
+        "priors": priors,
+        "priors of bells": Priors(BELLS),
+        "priors of points": Priors(POINTS),
+        "beliefs": Beliefs([priors, Priors(LAWS, label="more")] * 8),
+        "certificate": tk.certify(tk.calibrate(NUMBERS, odds=2)),
+        "certificate of noise": tk.certify(tk.calibrate({"a": BELLS["b"], "b": BELLS[HOSTILE]}, alpha=2, epsilon=0.3)),
+    }
+
+
+THINGS = things()
+
+
+@pytest.mark.parametrize("name", THINGS)
+def test_everything_shows_itself_harmlessly(name):
+    shown = THINGS[name]._repr_html_()
+    reader = assert_harmless(shown)
+    assert reader.words
+    assert "\u202e" not in shown
+
+
+def test_two_pictures_on_one_page_have_two_names():
+    assert_harmless(THINGS["calibration"]._repr_html_() + THINGS["calibration"]._repr_html_())
+    noise = THINGS["calibration of noise"]
+    assert_harmless(noise._repr_html_() + noise._repr_html_())
+
+
+@pytest.mark.parametrize("name", [name for name in THINGS if "certificate" not in name])
+def test_everything_can_be_drawn(name):
+    from matplotlib import pyplot
+
+    axes = THINGS[name].plot()
+    axes.figure.canvas.draw()
+    figure, own = pyplot.subplots()
+    assert THINGS[name].plot(ax=own) is own
+    figure.canvas.draw()
+    pyplot.close("all")
+
+
+def test_a_channel_is_drawn_as_it_is():
+    from matplotlib import pyplot
+
+    channel = FiniteChannel((1, 2), (1, 2), [[3, 1], [0, 4]])
+    axes = channel.plot()
+    assert axes.images[0].get_array().tolist() == channel.matrix.tolist()
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["1", "2"]
+    pyplot.close("all")
+
+
+def test_the_nouns_know_no_painter_until_something_is_shown():
+    told = "import sys, takifugu; takifugu.Finite([0], [1]); print('takifugu.reports' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_without_painters_plain_text_remains(monkeypatch):
+    monkeypatch.setattr(_display, "_painters", {})
+    assert THINGS["law"]._repr_html_() is None
+
+
+def test_a_missing_matplotlib_is_named(monkeypatch):
+    monkeypatch.setattr("takifugu.reports.plots.find_spec", lambda name: None)
+    with pytest.raises(tk.MissingExtraError, match=r"takifugu\[plots\]"):
+        THINGS["channel"].plot()
