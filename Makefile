@@ -5,7 +5,7 @@ BIN     = $(VENV)/bin
 CORE    = $(VENV)/.core
 READY   = $(VENV)/.ready
 
-.PHONY: test demo bench docs lint format clean help
+.PHONY: test quick demo bench docs lint format clean help
 
 help:            ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/: .*##/\t/'
@@ -27,6 +27,11 @@ lint: $(READY)   ## ruff and mypy
 
 test: lint       ## lint, type-check and test
 	$(BIN)/python -m pytest -n auto
+
+quick: $(READY)  ## lint and the fast tests, in about a minute
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest -m 'not slow' tests
 
 demo: $(CORE)    ## the main job, from nothing
 	$(BIN)/python -m takifugu demo

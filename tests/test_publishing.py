@@ -90,8 +90,8 @@ def test_what_may_be_asked_for():
     assert plain.calibration.evidence is None
     renyi = tk.publish(TABLE, **ASKED, alpha=2, epsilon=0.5)
     assert (renyi.calibration.alpha, renyi.calibration.epsilon) == (2, 0.5)
-    shares = tk.publish(TABLE, **ASKED, keep_shares=True, loss="change")
-    assert dict(shares.calibration.options)["keep"] == "marginal"
+    free = tk.publish(TABLE, **ASKED, keep_shares=None, loss="change")
+    assert dict(free.calibration.options)["keep"] is None
     known = tk.publish(TABLE, secret="diagnosis", columns=["stay"], known=["ward"], odds=6, confidence=None)
     assert len(known.calibration.beliefs) == 3
     numbers = TABLE.assign(diagnosis=TABLE.diagnosis.map({"flu": 1, "none": 3}))

@@ -5,7 +5,7 @@ patients = tk.datasets.load("heart")
 priors = tk.fit_priors(
     patients, secret="slope", query=tk.Raw("oldpeak"), secrets=[1, 3]
 )
-calibration = tk.calibrate(priors, alpha=3, epsilon=1)
+calibration = tk.calibrate(priors, alpha=8, epsilon=1)
 
 certificate = tk.certify(calibration)
 certificate.save("certificate.json")  # for the auditor

@@ -1,6 +1,6 @@
 import takifugu as tk
 
-query = tk.Raw("G3")
+query = tk.Raw("G3", bounds=(0, 20), step=1)
 ours = tk.fit_priors(tk.datasets.load("student-por"), secret="schoolsup", query=query)
 theirs = tk.fit_priors(tk.datasets.load("student-mat"), secret="schoolsup", query=query)
 by_hand = {
@@ -13,7 +13,7 @@ for name, belief in (
     ("mathematics", theirs),
     ("by hand", by_hand),
 ):
-    print(f"{name}: θ = {tk.calibrate(belief, alpha=3, epsilon=1).theta:.3f}")
+    print(f"{name}: θ = {tk.calibrate(belief, alpha=8, epsilon=1).theta:.3f}")
 
-together = tk.calibrate([ours, theirs, by_hand], alpha=3, epsilon=1)
+together = tk.calibrate([ours, theirs, by_hand], alpha=8, epsilon=1)
 print(f"all three: θ = {together.theta:.3f}")

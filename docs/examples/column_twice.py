@@ -5,7 +5,7 @@ import takifugu as tk
 patients = tk.datasets.load("heart").dropna(subset=["oldpeak"])
 patients = patients[patients["slope"].isin([1, 3])]
 priors = tk.fit_priors(patients, secret="slope", query=tk.Raw("oldpeak"))
-budget = tk.calibrate(priors, alpha=3, epsilon=1)
+budget = tk.calibrate(priors, alpha=8, epsilon=1)
 
 ledger = tk.Ledger("heart.ledger", budget=budget)
 for visit in ("first", "second"):

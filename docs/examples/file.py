@@ -1,15 +1,10 @@
 import takifugu as tk
 
-tk.datasets.load("student-por").to_parquet("grades.parquet")
+tk.datasets.load("adult").to_parquet("people.parquet")
 
-priors = tk.fit_priors("grades.parquet", secret="schoolsup", query=tk.Raw("G3"))
-calibration = tk.calibrate(priors, alpha=3, epsilon=1)
+priors = tk.fit_priors("people.parquet", secret="race", query=tk.Row("marital-status"))
+calibration = tk.calibrate(priors, odds=3, confidence=0.95)
 done = tk.release_file(
-    "grades.parquet",
-    "published.parquet",
-    calibration,
-    column="G3",
-    secret="schoolsup",
-    ledger="grades.ledger",
+    "people.parquet", "published.parquet", calibration, ledger="people.ledger"
 )
-print(f"{done.rows} rows in {done.path}, θ = {done.theta:.3f}")
+print(f"{done.rows:,} rows in {done.path}, {calibration.error:.1%} of them changed")

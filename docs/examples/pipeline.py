@@ -6,7 +6,7 @@ import takifugu as tk
 
 sklearn.set_config(enable_metadata_routing=True)  # so that the secret finds its step
 grades = tk.datasets.load("student-por")
-noise = tk.ReleaseTransformer(alpha=3, epsilon=1, clip=(0, 100), ledger="grades.ledger")
+noise = tk.ReleaseTransformer(alpha=8, epsilon=1, clip=(0, 100), ledger="grades.ledger")
 publish = make_pipeline(
     FunctionTransformer(lambda marks: 5 * marks),  # from 0..20 to 0..100
     noise.set_fit_request(secret=True),

@@ -8,17 +8,15 @@ spark = (
     .getOrCreate()
 )
 spark.sparkContext.setLogLevel("ERROR")
-grades = spark.read.csv(
-    str(tk.datasets.path("student-por")), header=True, inferSchema=True
-)
+people = spark.read.csv(str(tk.datasets.path("adult")), header=True, inferSchema=True)
 
 # Only counts leave the executors.
-priors = tk.fit_priors(grades, secret="schoolsup", query=tk.Raw("G3"))
-calibration = tk.calibrate(priors, alpha=3, epsilon=1)
-published = tk.release(
-    grades, calibration, secret="schoolsup", column="G3", round_to=1, clip=(0, 20)
-)
+query = tk.Raw("education-num", bounds=(1, 16), step=1)
+priors = tk.fit_priors(people, secret="race", query=query, secrets=["White", "Other"])
+calibration = tk.calibrate(priors, alpha=8, epsilon=1, confidence=0.95)
+published = tk.release(people, calibration, others="drop", round_to=1, clip=(1, 16))
 published.write.parquet("published.parquet")
 
-print(f"θ = {calibration.theta:.3f}; {published.count()} rows of {published.columns}")
+rows = published.count()
+print(f"{rows:,} rows of {published.columns}, θ = {calibration.theta:.3f}")
 spark.stop()

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from takifugu.releases.ledger import Ledger
     from takifugu.reports.writing import report
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Each public name and the module it lives in, imported when it is first used: a name costs nothing
 # until then, and `import takifugu` loads numpy at most.

@@ -276,7 +276,7 @@ class Calibration(Plotted):
             raise InputError("'worst_pair' is not that of the calibration it stands in: the file was changed")
         every = None if found.pairs.is_every else [list(map(form.plain, pair)) for pair in found.pairs]
         if content["pairs"] != every:
-            raise InputError("'pairs' are not those of the calibration they stand in: the file was changed")
+            raise InputError("'pairs' is not that of the calibration it stands in: the file was changed")
         return found
 
     @classmethod
@@ -437,12 +437,6 @@ def _agree(stated: Any, found: float | None, digits: float) -> bool:
     return abs(number - found) <= digits * abs(found)
 
 
-def _is_kept(problem: Problem, promise: Renyi, channel: FiniteChannel | GaussianVector) -> bool:
-    if isinstance(channel, GaussianVector):
-        return is_proved(problem, promise, channel)
-    return Optimal(keep=None).is_kept(problem, promise, channel)
-
-
 def _checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Found:
     """What a rule found, with the noise that the exact divergence asks for where that is more.
 
@@ -454,13 +448,18 @@ def _checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> F
     if isinstance(promised, Renyi):
         asked = promised  # what the calibration will say is what is checked
     law = problem.laws(0)[0]
-    if isinstance(found.channel, FiniteChannel | GaussianVector) and isinstance(found.channel, _KINDS[type(law)][1]):
-        if type(rule) in (Optimal, Shaped):  # they prove what they return; a subclass may have changed that
-            return found
-        if not isinstance(promised, Renyi) or not _is_kept(problem, promised, found.channel):
-            raise CalibrationError(
-                f"{rule.name!r} gave a channel that is not proved to keep {promised}: release nothing through it"
-            )
+    if type(rule) in (Optimal, Shaped):  # these prove what they return; a subclass may have changed that
+        return found
+    kept = None
+    if isinstance(found.channel, FiniteChannel) and isinstance(law, Finite):
+        kept = isinstance(promised, Renyi) and Optimal(keep=None).is_kept(problem, asked, found.channel)
+    elif isinstance(found.channel, GaussianVector) and isinstance(law, VectorMixture):
+        kept = isinstance(promised, Renyi) and is_proved(problem, asked, found.channel)
+    if kept is False:
+        raise CalibrationError(
+            f"{rule.name!r} gave a channel that is not proved to keep {promised}: release nothing through it"
+        )
+    if kept:
         return Found(found.channel)  # its word on the place, and on what is best, is not taken
     if not isinstance(found.channel, GaussianNoise):
         raise CalibrationError(f"{rule.name!r} gave a {type(found.channel).__name__}, which is no channel known here")

@@ -37,7 +37,8 @@ def certificate(request):
 def sealed(content):
     """The content with the digest that a careful liar would give it."""
     kept = {key: value for key, value in content.items() if key != "sha256"}
-    text = json.dumps(kept, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    digested = kept
+    text = json.dumps(digested, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return kept | {"sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 
@@ -154,13 +155,12 @@ def test_a_changed_file_is_refused(certificate, tmp_path):
         refused(path, sealed(honest | {key: value}), kind=InputError)
 
 
-def test_figures_for_readers_are_those_of_the_channel(certificate):
-    honest = json.loads(json.dumps(certificate.calibration.to_dict()))
-    for key, value in (("error", honest["error"] + 0.01), ("epsilon", 9.0), ("pairs", [["a", "a"]])):
-        with pytest.raises(InputError, match="was changed"):
-            tk.Calibration.from_dict(honest | {key: value})
-    near = honest | {"error": honest["error"] * (1 + 1e-13)}  # another machine adds up in another order
-    assert tk.Calibration.from_dict(near) == certificate.calibration
+def test_figures_for_readers_have_no_place_in_a_certificate(certificate, tmp_path):
+    path, honest = tmp_path / "c.json", certificate.to_dict()
+    for key, value in (("error", 0.01), ("epsilon", 9.0), ("pairs", [["a", "a"]])):
+        content = copy.deepcopy(honest)
+        content["calibration"][key] = value
+        refused(path, content, kind=InputError)
 
 
 def test_evidence_is_drawn_again(tmp_path):
@@ -169,7 +169,7 @@ def test_evidence_is_drawn_again(tmp_path):
     assert calibration.evidence.draws >= 8
     naked = tk.calibrate(NUMBERS, odds=4, keep=calibration._rule.keep)
     lie = dataclasses.replace(naked, evidence=dataclasses.replace(calibration.evidence, level=0.99, draws=500))
-    with pytest.raises(CertificationError, match="looked at again"):
+    with pytest.raises(CertificationError, match="drawn again"):
         tk.certify(lie)
     content = certificate.to_dict()
     content["calibration"]["evidence"]["draws"] = 3
@@ -217,7 +217,7 @@ def mutated(rng, content):
 @pytest.mark.parametrize("which", list(CALIBRATIONS))
 def test_damaged_files_are_refused_in_a_sentence_or_true(tmp_path, which):
     rng, honest = random.Random(which), tk.certify(CALIBRATIONS[which]).to_dict()
-    path, refusals = tmp_path / "c.json", 0
+    path, told = tmp_path / "c.json", []
     for _ in range(150):
         content = mutated(rng, copy.deepcopy(honest))
         try:
@@ -228,8 +228,6 @@ def test_damaged_files_are_refused_in_a_sentence_or_true(tmp_path, which):
         try:
             tk.verify(path)
         except (InputError, CertificationError) as error:
-            sentence = str(error)
-            assert sentence
-            assert "\n" not in sentence
-            refusals += 1
-    assert refusals > 75
+            told.append(str(error))
+    assert len(told) > 75
+    assert all(sentence and "\n" not in sentence for sentence in told)

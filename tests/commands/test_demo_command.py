@@ -9,6 +9,8 @@ from click.testing import CliRunner
 import takifugu as tk
 from takifugu.cli import main
 
+COLUMNS = ["education-num", "marital-status"]
+
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
@@ -22,26 +24,35 @@ def test_all_it_names_is_there(demo):
     for name in os.listdir(folder):
         assert name in result.stdout
     assert len(os.listdir(folder)) == 6
+    assert "by more than a factor of 3" in " ".join(result.stdout.split())
+    assert "!" not in result.stdout  # no warning that a user can do nothing about
 
 
 def test_the_proof_holds_and_the_report_names_it(demo):
     folder, _ = demo
-    proved = tk.verify(folder / "certificate.json")
-    assert (proved.alpha, proved.epsilon) == (3, 1)
-    assert proved.sha256 in (folder / "report.html").read_text(encoding="utf-8")
+    proved = tk.verify(folder / "published-certificate.json")
+    assert proved.calibration.guarantee.most_odds == pytest.approx(3)
+    assert proved.error >= proved.lower_bound > 0
+    assert proved.calibration.evidence.level == 0.95
+    assert proved.sha256 in (folder / "published-report.html").read_text(encoding="utf-8")
 
 
-def test_what_was_published_has_the_noise(demo):
+def test_what_was_published_went_through_the_channel(demo):
     folder, _ = demo
     published = pd.read_csv(folder / "published.csv")
     adult = tk.datasets.load("adult")
-    kept = adult[adult["race"].isin(["White", "Other"])]["education-num"].to_numpy()
-    theta = tk.Certificate.load(folder / "certificate.json").theta
-    noise = published["education-num"].to_numpy() - kept
-    assert list(published) == ["education-num"]
-    assert noise.std() == pytest.approx(theta, rel=0.03)
-    assert abs(noise.mean()) < 5 * theta / len(noise) ** 0.5
-    assert tk.Ledger(folder / "ledger.db", records="adult").account().releases == 1
+    true = adult[adult["race"].isin(["White", "Black", "Asian-Pac-Islander"])][COLUMNS].reset_index(drop=True)
+    calibration = tk.Calibration.load(folder / "published-calibration.json")
+    assert list(published) == COLUMNS
+    assert len(published) == len(true)
+    changed = (published != true).any(axis=1).mean()
+    channel = calibration.channel
+    places = channel.positions_of_columns([true[name].to_numpy() for name in COLUMNS])
+    expected = 1 - channel.matrix[places, places].mean()
+    assert changed == pytest.approx(expected, abs=5 * (0.25 / len(true)) ** 0.5)
+    assert tk.Ledger(folder / "adult.ledger").account().releases == 1
+    with pytest.raises(tk.BudgetError, match="published once"):
+        tk.release(adult, calibration, others="drop", ledger=folder / "adult.ledger")
 
 
 def test_it_writes_over_nothing(demo):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import takifugu as tk
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.documents import channels, laws
+from takifugu.documents import channels
 from takifugu.documents import fields as form
 from takifugu.documents import problems as documents
 from takifugu.errors import InputError
@@ -40,7 +40,7 @@ SCALARS = st.one_of(st.integers(-(2**52), 2**52), FLOATS, st.sampled_from(["p", 
 def test_finite_laws_keep_every_bit(values, data):
     weights = [data.draw(WEIGHTS) for _ in values]
     law = tk.Finite(values, weights)
-    assert laws.law_from(through_json(laws.law_to(law)), "law", form.Room()) == law
+    assert documents.law_from(through_json(documents.law_to(law)), "law", form.Room()) == law
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_finite_laws_keep_every_bit(values, data):
     ids=repr,
 )
 def test_every_law_comes_back(law):
-    assert laws.law_from(through_json(laws.law_to(law)), "law", form.Room()) == law
+    assert documents.law_from(through_json(documents.law_to(law)), "law", form.Room()) == law
 
 
 @pytest.mark.parametrize(
@@ -87,12 +87,12 @@ def test_every_law_comes_back(law):
 )
 def test_what_is_no_law_is_told(content):
     with pytest.raises(InputError, match="law"):
-        laws.law_from(content, "law", form.Room())
+        documents.law_from(content, "law", form.Room())
 
 
 def test_a_file_has_room_for_so_many_numbers():
     with pytest.raises(InputError, match="must have 1 to 2 entries"):
-        laws.law_from({"values": [1, 2, 3], "weights": [1, 1, 1]}, "law", form.Room(2))
+        documents.law_from({"values": [1, 2, 3], "weights": [1, 1, 1]}, "law", form.Room(2))
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def places(value, path=()):
 def test_damaged_calibrations_are_refused_in_a_sentence_or_usable(which):
     honest = through_json(CALIBRATIONS[which].to_dict())
     spots = [path for path in places(honest) if path]
-    rng, refused = random.Random(which), 0
+    rng, told = random.Random(which), []
     for _ in range(150):
         content = copy.deepcopy(honest)
         path = rng.choice(spots)
@@ -298,8 +298,16 @@ def test_damaged_calibrations_are_refused_in_a_sentence_or_usable(which):
         try:
             tk.Calibration.from_dict(content)
         except InputError as error:
-            sentence = str(error)
-            assert sentence
-            assert "\n" not in sentence
-            refused += 1
-    assert refused > 60
+            told.append(str(error))
+    assert len(told) > 60
+    assert all(sentence and "\n" not in sentence for sentence in told)
+
+
+@pytest.mark.parametrize("calibration", CALIBRATIONS, ids=lambda c: f"{c.mechanism}-{c.answer}")
+def test_figures_for_readers_are_those_of_the_rest(calibration):
+    honest = through_json(calibration.to_dict())
+    for key, value in (("error", honest["error"] + 0.01), ("epsilon", 9.0), ("pairs", [["a", "a"]])):
+        with pytest.raises(InputError, match=f"'{key}' is not that of the calibration"):
+            tk.Calibration.from_dict(honest | {key: value})
+    near = honest | {"error": honest["error"] * (1 + 1e-13)}  # another machine adds up in another order
+    assert tk.Calibration.from_dict(near) == calibration

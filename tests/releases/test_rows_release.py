@@ -96,7 +96,7 @@ def test_arrays_of_values_and_of_rows():
     for values in (rows, [list(row) for row in rows], np.array(rows, dtype=object)):
         out = tk.release(values, TWO, secret=secrets)
         assert len(out) == len(rows)
-        assert set(out) <= set(TWO.channel.outputs)  # whole rows, not only their first column
+        assert set(out.tolist()) <= set(TWO.channel.outputs)  # whole rows, not only their first column
     kept = tk.release(rows, TWO, secret=["a", "z"] * 300, others="drop")
     assert len(kept) == 300
     for bad in ([(1, "A", 2), (2, "B", 3)], [(1,), (2, "B")], [1, 2], np.zeros((2, 3)), [[1, 2], [3]]):
@@ -110,7 +110,7 @@ def test_rows_made_by_hand_come_as_tuples_or_as_columns():
     laws = {"a": tk.Finite([("A", 1), ("B", 2)], [3, 1]), "b": tk.Finite([("A", 1), ("B", 2)], [1, 3])}
     calibration = tk.calibrate(laws, odds=2)
     out = tk.release([("A", 1), ("B", 2)] * 20, calibration, secret=["a", "b"] * 20)
-    assert set(out) <= {("A", 1), ("B", 2)}
+    assert set(out.tolist()) <= {("A", 1), ("B", 2)}
     table = pd.DataFrame({"s": ["a", "b"] * 20, "v": ["A", "B"] * 20, "u": [1, 2] * 20})
     out = tk.release(table, calibration, secret="s", column=["v", "u"])
     assert set(out.itertuples(index=False, name=None)) <= {("A", 1), ("B", 2)}

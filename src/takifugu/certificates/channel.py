@@ -69,7 +69,9 @@ class ChannelCertificate(Displayed):
         """What is proved, in a sentence."""
         problem = self.calibration.problem
         best = (
-            "" if self.lower_bound is None else f"; it loses {self.error:.6g} a value, and none {self.lower_bound:.6g}"
+            ""
+            if self.lower_bound is None
+            else f"; it loses {self.error:.6g} a value, and none between these values less than {self.lower_bound:.6g}"
         )
         return (
             f"{_named(self.calibration.channel)} keeps {len(problem.pairs)} pair(s) of secrets within "

@@ -21,7 +21,8 @@ _COUPLED_ROOM = 1e-6  # of a mixture, whose couplings are found in float64 and m
 
 
 def prove(calibration: Calibration, software: tuple[tuple[str, str], ...], nonce: str) -> ChannelCertificate:
-    """The certificate of a channel, once everything in it is proved."""
+    """The certificate of a channel, once everything in it is proved, and its evidence drawn again."""
+    _require_evidence(calibration)
     version_1.require_provable(len(calibration.pairs), len(calibration.beliefs))
     losses = tuple(
         _with_room(found, place, calibration)
@@ -33,12 +34,22 @@ def prove(calibration: Calibration, software: tuple[tuple[str, str], ...], nonce
 def reprove(certificate: ChannelCertificate, effort: Effort) -> None:
     """Prove a certificate again from its priors alone, within the work that may be spent."""
     calibration = certificate.calibration
+    _require_evidence(calibration)
     version_1.require_provable(len(calibration.pairs), len(calibration.beliefs))
     for place, stated, found in zip(
         calibration.problem.places(), certificate.losses, _proved(calibration, effort), strict=True
     ):
         if not (stated.lower <= found.lower and found.upper <= stated.upper):
             raise CertificationError(f"the loss of {calibration.problem.words(place)} is not what the certificate says")
+
+
+def _require_evidence(calibration: Calibration) -> None:
+    """That the channel withstands the draws it is said to withstand: drawn again, as evidence and no proof."""
+    evidence, guarantee = calibration.evidence, calibration.guarantee
+    if evidence is None or not isinstance(guarantee, Renyi):
+        return
+    if not evidence.holds(calibration.problem, calibration.channel, guarantee):
+        raise CertificationError("the channel does not withstand the draws that are given as evidence, drawn again")
 
 
 def _proved(calibration: Calibration, effort: Effort | None) -> Iterator[Enclosure]:
@@ -59,8 +70,6 @@ def _of_list(calibration: Calibration, channel: FiniteChannel, promise: Renyi) -
     if not rule.is_kept(problem, promise, channel):
         raise CertificationError(f"the channel is not proved to keep {promise}: it was refuted")
     _require_best(calibration, rule, promise)
-    if calibration.evidence is not None and not calibration.evidence.holds(problem, channel, promise):
-        raise CertificationError("what is said about the population does not hold when it is looked at again")
     reach, size = rule.reach(problem), len(problem.pairs.secrets)
     for place in problem.places():
         p, q = problem.ends(place)

@@ -128,17 +128,17 @@ def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], book: Path
     for finding in (*made.findings, *done.findings):
         out.print(f"  {'!' if finding.level == 'warning' else '·'} {finding.sentence}")
     out.print()
-    tell_files(
-        [
-            (os.fspath(target), f"{done.rows:,} rows (public)"),
-            (os.fspath(paths["public"]), "the promise and the channel, without the priors (public)"),
-            (os.fspath(paths["report"]), "the report: open it in a browser (private)"),
-            (os.fspath(paths["certificate"]), "the proof, for an auditor (private)"),
-            (os.fspath(paths["calibration"]), "for takifugu release and audit (private)"),
-            (os.fspath(book), "remembers what was published: keep it (private)"),
-        ],
-        out,
-    )
+    made_files = [
+        (target, f"{done.rows:,} rows (public)"),
+        (paths["public"], "promise and channel, without priors (public)"),
+        (paths["report"], "open it in a browser (private)"),
+        (paths["certificate"], "the proof, for an auditor (private)"),
+        (paths["calibration"], "for takifugu release and audit (private)"),
+        (book, "remembers what was published (private)"),
+    ]
+    for folder in dict.fromkeys(path.parent for path, _ in made_files):
+        out.print(f"In {os.fspath(folder)}:")
+        tell_files([(path.name, what) for path, what in made_files if path.parent == folder], out)
 
 
 def _refuse_second(ledger: Any) -> None:

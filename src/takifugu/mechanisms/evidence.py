@@ -65,7 +65,11 @@ class Confidence:
         """Draw again, and see whether the channel keeps the promise for every draw."""
         if isinstance(channel, GaussianNoise) and _is_of_means(problem):
             return self._holds_for_means(problem, channel, asked)
-        laws = joint_draws(posterior(problem), problem.pairs.secrets, self.draws, self.seed)
+        rests_on = posterior(problem)
+        width = len(channel.inputs) if isinstance(channel, FiniteChannel) else len(_points(problem))
+        if any(len(part) != width for belief in rests_on for counted in belief.values() for part in counted):
+            return False  # counts of another list: nothing can be drawn from them
+        laws = joint_draws(rests_on, problem.pairs.secrets, self.draws, self.seed)
         return _withstands(problem, channel, asked, laws)
 
     def _holds_for_means(self, problem: Problem, channel: GaussianNoise, asked: Renyi) -> bool:
@@ -129,8 +133,6 @@ def posterior(problem: Problem) -> list[dict[Any, Counted]]:
                     "(bounds and step) or with Row, or give Finite laws whose weights are counts"
                 )
         found.append(here)
-    if len({array.shape for here in found for counts in here.values() for array in counts}) > 1:
-        raise InputError("the counts behind the laws must be about the same values: some are longer than others")
     return found
 
 
@@ -176,8 +178,6 @@ def _withstands(problem: Problem, channel: Channel, asked: Renyi, laws: Array) -
         return bool((losses <= asked.epsilon * (1 + 1e-6)).all())
     if not isinstance(channel, FiniteChannel):
         raise InputError(f"draws are not known for a {type(channel).__name__}")
-    if laws.shape[3] != len(channel.inputs):
-        raise InputError("the counts behind the laws are not about the values that the channel takes")
     published = laws @ channel.matrix  # belief, draw, secret, output
     for i, j in zip(first.tolist(), second.tolist(), strict=True):
         p, q = published[:, :, i], published[:, :, j]

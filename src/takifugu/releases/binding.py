@@ -13,6 +13,7 @@ import numpy as np
 from takifugu._nearest import suggestion
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.errors import InputError
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
@@ -77,6 +78,8 @@ def bound_columns(
         looked = others != "release" or secret or all(name in available for name in answer.secret)
         columns = answer.columns, answer.secret if looked else ()
     found = Columns(*columns, tuple(keep), others)
+    if len(found.answer) > 1 and isinstance(calibration.channel, GaussianNoise):
+        raise InputError("noise of one standard deviation is for one column, and several were named: publish one")
     for name in found.read:
         if name not in available and (name not in found.secret or others != "release"):
             raise InputError(

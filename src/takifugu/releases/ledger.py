@@ -2,6 +2,7 @@
 
 import datetime
 import hashlib
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,10 @@ class Ledger:
         return AnswerDigest(self._file.read().salt)
 
     def loss(self, calibration: Calibration) -> float:
-        """The exact divergence of all releases so far, for the worst belief and pair; 0 before the first."""
+        """The exact divergence of all releases so far, for the worst belief and pair; 0 before the first.
+
+        Of an answer that was published from a finite list the ledger knows the promise alone, and that is told.
+        """
         return self._loss_at(calibration, extra=None)
 
     def loss_after(self, calibration: Calibration, *, theta: float | None = None) -> float:
@@ -169,7 +173,15 @@ class Ledger:
             return _worst_loss(calibration, extra)
         if opening["protection"] != protection(calibration, salt=contents.salt):
             raise CompositionError(_OTHER_PROTECTION.format(records=self.records))
-        return _worst_loss(calibration, account_of(opening, contents.entries).together(extra))
+        account = account_of(opening, contents.entries)
+        if isinstance(account, Account) and account.is_finite:
+            if not account.releases:
+                return _worst_loss(calibration, extra)
+            if extra is not None:
+                return math.inf
+            # Losses grow with the order, so what was promised covers those below.
+            return account.epsilon if calibration.alpha <= account.alpha else math.inf
+        return _worst_loss(calibration, account.together(extra))
 
 
 _OTHER_PROTECTION = (

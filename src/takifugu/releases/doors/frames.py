@@ -35,7 +35,7 @@ def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any) -> Any:
     made = plan.drawing.gathered(plan.drawn(charged(plan.drawing.check(values), plan)), like=values)
     native = _series(named(rows.name, plan), made, plan, rows.implementation).to_native()
     if rows.implementation.is_pandas_like():
-        native.index = rows.to_native().index  # row labels are part of the table; `refuse_telling_index` saw them
+        native.index = rows.to_native().index  # row labels are part of the table, not of the answer
     return native
 
 
@@ -93,8 +93,8 @@ def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.D
     """The rows that may be published, or an error."""
     kept: Any = None
     for name in columns.secret:
+        refuse_telling_index(frame, name, frame[name].to_list())
         secrets: Any = frame[name]
-        refuse_telling_index(frame, name, secrets.to_list())
         if len(columns.secret) > 1:  # told apart by their column, as the priors name them
             secrets = [secret if secret is None else named_secret(name, plain(secret)) for secret in secrets.to_list()]
         here = protected_rows(secrets, plan.calibration, columns.others)
@@ -121,7 +121,7 @@ class Watch:
     """Whether a kept column says the same as one of the columns of secrets."""
 
     def __init__(self, columns: Columns) -> None:
-        """Watch the kept columns, for each column of secrets."""
+        """Watch the kept columns, for each column of secrets on its own: one that is told is one too many."""
         self._columns = columns
         self._telling = {secret: Telling(columns.keep) for secret in columns.secret} if columns.keep else {}
 
@@ -142,11 +142,10 @@ class Watch:
 def _series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]":
     import narwhals as nw
 
-    if plan.drawing.takes_labels:
-        # Of one type however few rows a batch of a file has; only pandas has columns of several types.
+    if plan.drawing.takes_labels:  # of one type, however few rows a batch of a file has
         dtype: Any = {"b": nw.Boolean, "i": nw.Int64, "f": nw.Float64}.get(values.dtype.kind)
         listed = values.tolist()
-        if dtype is None and not backend.is_pandas_like():
+        if dtype is None and not backend.is_pandas_like():  # only pandas has columns of several types
             dtype, listed = nw.String, [str(value) for value in listed]
         return nw.new_series(name, listed, dtype, backend=backend)
     if plan.drawing.is_whole:  # beyond the range of whole numbers the nearest end of it stands

@@ -77,8 +77,12 @@ class Listed(Drawing):
         return [_column(values)[out] for values in zip(*rows, strict=True)]
 
     def gathered(self, columns: list[Any], like: Any) -> Any:
-        """See `Drawing.gathered`: rows of several columns are a list of tuples."""
-        return columns[0] if len(columns) == 1 else list(zip(*(column.tolist() for column in columns), strict=True))
+        """See `Drawing.gathered`: rows of several columns are an array of tuples."""
+        if len(columns) == 1:
+            return columns[0]
+        rows = np.empty(len(columns[0]), dtype=object)
+        rows[:] = list(zip(*(column.tolist() for column in columns), strict=True))
+        return rows
 
 
 def _column(values: tuple[Any, ...]) -> Any:

@@ -1,0 +1,29 @@
+import takifugu as tk
+
+tk.datasets.load("adult").to_csv(
+    "people.csv", index=False
+)  # stands for a file of yours
+
+made = tk.publish(
+    "people.csv",
+    secret="race",
+    columns=["marital-status", "workclass"],
+    odds=3,
+    ledger="people.ledger",
+)
+print(made)
+print()
+for finding in made.findings:
+    print(f"{finding.level}: {finding}")
+
+made.table.to_pandas().to_csv("published.csv", index=False)  # public
+made.certificate.redacted().save("public.json")  # public: promise and channel
+made.certificate.save("certificate.json")  # private, for an auditor
+made.calibration.save("calibration.json")  # private
+
+try:
+    tk.publish(
+        "people.csv", secret="race", columns=["occupation"], ledger="people.ledger"
+    )
+except tk.TakifuguError as refusal:
+    print(f"\nA second time, {type(refusal).__name__}: {refusal}")
