@@ -231,3 +231,11 @@ def test_damaged_files_are_refused_in_a_sentence_or_true(tmp_path, which):
             told.append(str(error))
     assert len(told) > 75
     assert all(sentence and "\n" not in sentence for sentence in told)
+
+
+@pytest.mark.parametrize("name", ["weights", "ratios", "odds", "kept", "mean", "diagonal", "spread"])
+@pytest.mark.parametrize("junk", [None, "x", [1.0], [[1.0, 2.0]], [[1.0], [1.0, 2.0]], {}, True])
+def test_multipliers_of_another_shape_are_refused(tmp_path, name, junk):
+    content = tk.certify(CALIBRATIONS["odds"]).to_dict()
+    content["calibration"]["optimality"][name] = junk
+    refused(tmp_path / "c.json", sealed(content))
