@@ -217,7 +217,7 @@ def mutated(rng, content):
 @pytest.mark.parametrize("which", list(CALIBRATIONS))
 def test_damaged_files_are_refused_in_a_sentence_or_true(tmp_path, which):
     rng, honest = random.Random(which), tk.certify(CALIBRATIONS[which]).to_dict()
-    path, refusals = tmp_path / "c.json", 0
+    path, told = tmp_path / "c.json", []
     for _ in range(150):
         content = mutated(rng, copy.deepcopy(honest))
         try:
@@ -228,8 +228,14 @@ def test_damaged_files_are_refused_in_a_sentence_or_true(tmp_path, which):
         try:
             tk.verify(path)
         except (InputError, CertificationError) as error:
-            sentence = str(error)
-            assert sentence
-            assert "\n" not in sentence
-            refusals += 1
-    assert refusals > 75
+            told.append(str(error))
+    assert len(told) > 75
+    assert all(sentence and "\n" not in sentence for sentence in told)
+
+
+@pytest.mark.parametrize("name", ["weights", "ratios", "odds", "kept", "mean", "diagonal", "spread"])
+@pytest.mark.parametrize("junk", [None, "x", [1.0], [[1.0, 2.0]], [[1.0], [1.0, 2.0]], {}, True])
+def test_multipliers_of_another_shape_are_refused(tmp_path, name, junk):
+    content = tk.certify(CALIBRATIONS["odds"]).to_dict()
+    content["calibration"]["optimality"][name] = junk
+    refused(tmp_path / "c.json", sealed(content))

@@ -110,7 +110,7 @@ def test_secrets_are_spelled_as_in_the_file(tmp_path):
         (("hart", *MEAN[1:]), 2, "its name must end in"),
         ((*HEART, "--query", "mean:oldpaek"), 2, "Did you mean 'oldpeak'?"),
         ((*HEART, "--query", "oldpeak"), 2, "such as raw:oldpeak"),
-        ((*HEART, "--query", "row:oldpeak"), 2, "Did you mean 'raw'?"),
+        ((*HEART, "--query", "raaw:oldpeak"), 2, "Did you mean 'raw'?"),
         ((*HEART, "--query", "raw:oldpeak", "--prior", "gauss"), 2, "Did you mean 'gaussian'?"),
         ((*MEAN, "--prior", "gaussian"), 2, "--prior is for raw"),
         ((*MEAN, "--at", "age=1"), 2, "--feature and --at are for gp and bnn"),

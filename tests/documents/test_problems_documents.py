@@ -284,7 +284,7 @@ def places(value, path=()):
 def test_damaged_calibrations_are_refused_in_a_sentence_or_usable(which):
     honest = through_json(CALIBRATIONS[which].to_dict())
     spots = [path for path in places(honest) if path]
-    rng, refused = random.Random(which), 0
+    rng, told = random.Random(which), []
     for _ in range(150):
         content = copy.deepcopy(honest)
         path = rng.choice(spots)
@@ -298,8 +298,16 @@ def test_damaged_calibrations_are_refused_in_a_sentence_or_usable(which):
         try:
             tk.Calibration.from_dict(content)
         except InputError as error:
-            sentence = str(error)
-            assert sentence
-            assert "\n" not in sentence
-            refused += 1
-    assert refused > 60
+            told.append(str(error))
+    assert len(told) > 60
+    assert all(sentence and "\n" not in sentence for sentence in told)
+
+
+@pytest.mark.parametrize("calibration", CALIBRATIONS, ids=lambda c: f"{c.mechanism}-{c.answer}")
+def test_figures_for_readers_are_those_of_the_rest(calibration):
+    honest = through_json(calibration.to_dict())
+    for key, value in (("error", honest["error"] + 0.01), ("epsilon", 9.0), ("pairs", [["a", "a"]])):
+        with pytest.raises(InputError, match=f"'{key}' is not that of the calibration"):
+            tk.Calibration.from_dict(honest | {key: value})
+    near = honest | {"error": honest["error"] * (1 + 1e-13)}  # another machine adds up in another order
+    assert tk.Calibration.from_dict(near) == calibration

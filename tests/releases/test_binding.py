@@ -413,3 +413,14 @@ def test_an_answer_says_itself_in_words():
     assert str(Answer("row", ("a", "b"), ("s",))) == "row:a,b"
     assert Answer("strange", ("a",), ("s",)).words == "the answer 'strange' about a"
     assert RAW.answer.domain == Lattice(RAW.answer.domain.low, RAW.answer.domain.high, 1)
+
+
+def test_a_kept_column_that_says_one_of_several_secrets_is_refused():
+    rng = np.random.default_rng(5)
+    table = TABLE.assign(hiv=rng.random(len(TABLE)) < 0.5)
+    priors = tk.fit_priors(table, secret=["diagnosis", "hiv"], query=tk.Row("ward"))
+    calibration = tk.calibrate(priors, odds=1.1)
+    coded = table.assign(code=table.hiv.map({True: "p", False: "n"}))
+    refused(coded, calibration, "'code', which was to be kept", keep=["code"])
+    refused(coded.set_index("code"), calibration, "reset_index")
+    refused(table, calibration, "is the secret", keep=["hiv"])

@@ -98,7 +98,7 @@ class ChannelCertificate(Displayed):
     @classmethod
     def from_dict(cls, data: Any) -> "ChannelCertificate":
         """What `to_dict` wrote, every field checked; an `InputError` names the one that is wrong."""
-        form.header(data, version_1.FORMAT, (VERSION,), "a certificate of a finite channel")
+        form.header(data, version_1.FORMAT, (VERSION,), "a certificate of a channel")
         content = form.fields(data, _KEYS, "the certificate")
         calibration = Calibration.from_essentials(content["calibration"])
         places = list(calibration.problem.places())
@@ -175,7 +175,7 @@ class RedactedChannel:
     def from_dict(cls, data: Any) -> "RedactedChannel":
         """What `to_dict` wrote."""
         keys = ("guarantee", "channel", "mechanism", "software", "certificate_sha256")
-        form.header(data, version_1.REDACTED, (VERSION,), "a redacted certificate of a finite channel")
+        form.header(data, version_1.REDACTED, (VERSION,), "a redacted certificate of a channel")
         content = form.fields(data, ("format", "version", *keys), "the redacted certificate")
         documents.guarantee_from(content["guarantee"])
         _require_public(content["channel"])

@@ -46,7 +46,10 @@ class Duals:
         if not isinstance(plain, dict) or set(plain) != names:
             raise InputError(f"duals must hold exactly {', '.join(sorted(names))}")
         arrays = {name: reals(f"duals.{name}", plain[name]) for name in names - {"diagonal"}}
-        return cls(**arrays, diagonal=float(reals("duals.diagonal", plain["diagonal"])))
+        diagonal = reals("duals.diagonal", plain["diagonal"])
+        if diagonal.ndim:
+            raise InputError("duals.diagonal must be one number")
+        return cls(**arrays, diagonal=float(diagonal))
 
     def checked(self, program: Program) -> "Duals":
         """The same multipliers, if they fit the program and have the signs the proof needs."""

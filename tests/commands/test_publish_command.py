@@ -1,0 +1,124 @@
+"""takifugu publish: all files or none, what is public and what is not, and once for each body of records."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import takifugu as tk
+from takifugu.cli import main
+from takifugu.releases.ledger import Ledger
+
+FILES = {
+    "published.csv",
+    "published-report.html",
+    "published-certificate.json",
+    "published-certificate-public.json",
+    "published-calibration.json",
+    "people.ledger",
+}
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    second = rng.random(240) < 0.45
+    path = tmp_path / "people.csv"
+    pd.DataFrame(
+        {
+            "diagnosis": np.where(second, "flu", "none"),
+            "stay": rng.integers(1, 6, 240) + second,
+            "ward": np.where(rng.random(240) < np.where(second, 0.7, 0.4), "A", "B"),
+            "note": ["=1+1", "fine"] * 120,
+            "copy": np.where(second, "x", "y"),
+        }
+    ).to_csv(path, index=False)
+    return path
+
+
+def run(table, *arguments):
+    given = [table, table.with_name("published.csv"), "--secret", "diagnosis", "--confidence", "0.8", *arguments]
+    return CliRunner().invoke(main, ["publish", *map(str, given)])
+
+
+def names(table):
+    return {path.name for path in table.parent.iterdir()} - {table.name}
+
+
+def test_all_files_appear_and_agree(table):
+    result = run(table, "--columns", "stay,ward", "--odds", "2.5", "--keep", "note")
+    assert result.exit_code == 0, result.output
+    assert names(table) == FILES
+    folder = table.parent
+    out = pd.read_csv(folder / "published.csv")
+    assert sorted(out.columns) == ["note", "stay", "ward"]
+    assert len(out) == 240
+    assert set(out["note"]) == {"'=1+1", "fine"}
+    proved = tk.verify(folder / "published-certificate.json")
+    calibration = tk.Calibration.load(folder / "published-calibration.json")
+    assert proved.calibration == calibration
+    assert calibration.guarantee.most_odds == pytest.approx(2.5)
+    assert calibration.answer.columns == ("stay", "ward")
+    public = (folder / "published-certificate-public.json").read_text()
+    assert json.loads(public)["certificate_sha256"] == proved.sha256
+    assert '"laws"' not in public
+    for name in FILES - {"published.csv", "published-certificate-public.json"}:
+        assert (folder / name).stat().st_mode & 0o077 == 0, name
+    assert Ledger(folder / "people.ledger").account().releases == 1
+    told = "".join(result.stdout.split())
+    assert "(public)" in told
+    assert "(private)" in told
+
+
+def test_records_are_published_once(table):
+    assert run(table, "--columns", "stay", "--odds", "1.5").exit_code == 0
+    before = {path: path.read_bytes() for path in table.parent.iterdir()}
+    again = CliRunner().invoke(
+        main, ["publish", str(table), str(table.with_name("more.csv")), "--secret", "diagnosis", "--columns", "ward"]
+    )
+    assert again.exit_code == 1
+    assert "published before" in again.stderr
+    over = run(table, "--columns", "stay")
+    assert over.exit_code == 2
+    assert "exists already" in over.stderr
+    assert {path: path.read_bytes() for path in table.parent.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (("--columns", "stay", "--odds", "1"), 2, "odds"),
+        (("--columns", "stay", "--alpha", "2"), 2, "epsilon is missing"),
+        (("--columns", "nothing"), 2, "no column 'nothing'"),
+        (("--columns", "diagnosis"), 2, "both the secret and the answer"),
+        (("--columns", "stay", "--odds", "1.5", "--keep", "copy"), 2, "says in every row what the secret is"),
+        (("--columns", "stay", "--odds", "1.5", "--keep", "diagnosis"), 2, "is the secret"),
+        (("--columns", "stay", "--pair", "flu", "cold"), 2, "cold"),
+        (("--columns", "stay", "--folder", "no/such/folder"), 2, "no/such/folder"),
+        (("--columns", "stay", "--domain", "absent.json"), 2, "absent.json"),
+        (("--columns", "copy", "--odds", "1000000", "--confidence=0"), 2, "given 2 times"),
+    ],
+)
+def test_a_refusal_leaves_nothing_behind(table, arguments, status, says):
+    result = run(table, *arguments)
+    assert result.exit_code == status, result.output
+    assert says in result.stderr
+    left = names(table)
+    assert left <= {"people.ledger"}
+    assert not left or Ledger(table.with_name("people.ledger")).account() is None
+
+
+def test_values_leave_as_they_are_only_when_asked(table):
+    frame = pd.read_csv(table)
+    frame["same"] = ["u", "v"] * 120
+    frame["diagnosis"] = ["flu", "flu", "none", "none"] * 60
+    frame.to_csv(table, index=False)
+    refused = run(table, "--columns", "same", "--odds", "50")
+    assert refused.exit_code == 1
+    assert "--allow-no-noise" in refused.stderr
+    assert names(table) == set()
+    done = run(table, "--columns", "same", "--odds", "50", "--allow-no-noise")
+    assert done.exit_code == 0, done.output
+    assert pd.read_csv(table.with_name("published.csv"))["same"].tolist() == frame["same"].tolist()
