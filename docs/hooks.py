@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 _LINK = re.compile(r"(\]\()([^)#\s:]+)([)#])")
 _CODE = re.compile(r"(```.*?```|`[^`]*`|\]\([^)]*\))", re.S)  # links count as code: their targets stay as they are
-_SHORT = "[A-Za-z0-9α-ωΑ-Ω∞]+"
+_SHORT = "[A-Za-z0-9α-ωΑ-Ω∞½]+"
 _SUPERSCRIPT = re.compile(rf"\^(?:\{{([^{{}}]*)\}}|\(((?:[^()]|\([^()]*\))*)\)|({_SHORT}))")
 _SUBSCRIPT = re.compile(rf"(?<=[A-Za-zα-ωΑ-Ω∫Σ])(?<![A-Za-z]{{2}})_(?:\{{([^{{}}]*)\}}|({_SHORT}))")
 

@@ -10,8 +10,8 @@ sys.path.insert(0, str(HERE))  # oracles and random_priors are shared by all tes
 settings.register_profile("steady", deadline=None, derandomize=True)  # machines differ, verdicts must not
 settings.load_profile("steady")
 
-# What `make quick` leaves out: folders, files and single tests that start engines, browsers or other programs, or compare
-# with slow oracles on thousands of cases. Everything else together takes less than a minute of processor time.
+# What `make quick` leaves out: folders, files and single tests that start engines, browsers or other programs, or
+# compare with slow oracles on thousands of cases. Everything else together takes less than a minute of processor time.
 SLOW = (
     "certificates/test_certificates.py::TestCertify::test_empirical_priors",
     "certificates/test_certificates.py::TestFamilies",

@@ -72,17 +72,19 @@ def _interrupted() -> NoReturn:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="takifugu")
 def main() -> None:
-    """Publish data with the least noise that hides a secret, and prove that it is enough.
+    """Publish tables that keep a secret, with the least change, and prove that it is enough.
 
     \b
     See it work on bundled data:
       takifugu demo
-    Hide race in a column of your own table, with a report and a proof:
-      takifugu calibrate people.csv --secret race --pair White Other \\
-          --query raw:income --alpha 3 --epsilon 1 \\
-          --report report.html --certificate certificate.json
+    Publish two columns of your own table so that they hide a third:
+      takifugu publish people.csv published.csv \\
+          --secret diagnosis --columns stay_days,ward --odds 3
+    The noise that hides it in a mean, with a report:
+      takifugu calibrate people.csv --secret diagnosis \\
+          --query mean:stay_days --alpha 3 --epsilon 1 --report report.html
 
-    Each command explains itself: takifugu calibrate --help. Exit status: 0 done, 1 refused or not proved, 2 bad
+    Each command explains itself: takifugu publish --help. Exit status: 0 done, 1 refused or not proved, 2 bad
     input, 130 interrupted. Errors are one sentence on standard error.
     """
     for stream in (sys.stdout, sys.stderr):
