@@ -148,7 +148,7 @@ def test_noise_that_is_none_is_refused(theta):
 
 
 def test_only_mixtures_are_compared():
-    with pytest.raises(InputError, match="q must be a Mixture, got list"):
+    with pytest.raises(InputError, match="q must be a Mixture, a Finite or a VectorMixture, got list"):
         renyi_divergence(Mixture.gaussian(0, 1), [0, 1], alpha=2)
 
 
