@@ -36,6 +36,8 @@ def test_pupils_are_published_within_odds_of_three(tmp_path):
     assert made.summary.sentences
     assert "table" not in repr(made)  # what was published is not printed with it
     with pytest.raises(BudgetError, match="published once"):
+        tk.publish(pupils, secret="schoolsup", columns=["G3"], keep=["sex"], ledger=tmp_path / "pupils.ledger")
+    with pytest.raises(tk.CompositionError):
         tk.publish(pupils, secret="schoolsup", columns=["G3"], ledger=tmp_path / "pupils.ledger")
     assert Ledger(tmp_path / "pupils.ledger").account().releases == 1
 
@@ -115,7 +117,7 @@ def test_the_same_seed_gives_the_same_channel_and_fresh_draws():
         ({"odds": 1}, "odds"),
         ({"alpha": 2}, "epsilon is missing"),
         ({"keep": ["diagnosis"]}, "is the secret"),
-        ({"keep": ["copy"]}, "says in every row what the secret is"),
+        ({"keep": ["copy"]}, "knows the secret"),
         ({"keep": ["absent"]}, "absent"),
         ({"keep": "ward"}, "list of columns"),
         ({"others": "some"}, "others must be"),

@@ -93,7 +93,7 @@ def test_records_are_published_once(table):
         (("--columns", "stay", "--alpha", "2"), 2, "epsilon is missing"),
         (("--columns", "nothing"), 2, "no column 'nothing'"),
         (("--columns", "diagnosis"), 2, "both the secret and the answer"),
-        (("--columns", "stay", "--odds", "1.5", "--keep", "copy"), 2, "says in every row what the secret is"),
+        (("--columns", "stay", "--odds", "1.5", "--keep", "copy"), 2, "knows the secret"),
         (("--columns", "stay", "--odds", "1.5", "--keep", "diagnosis"), 2, "is the secret"),
         (("--columns", "stay", "--pair", "flu", "cold"), 2, "cold"),
         (("--columns", "stay", "--folder", "no/such/folder"), 2, "no/such/folder"),

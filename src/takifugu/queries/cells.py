@@ -181,8 +181,8 @@ def _require_mixed(
     if all(len(who) == 1 for who in held.values()):
         names = " and ".join(repr(_name(known[k])) for k in subset)
         raise InputError(
-            f"who knows {names} knows the secret: no value occurs with two secrets. Leave it out of `known`, or cut it "
-            f"into fewer bins"
+            f"who knows {names} knows the secret: no value occurs with two secrets. Leave it out of what is known or "
+            f"kept, or cut it into fewer bins"
         )
 
 

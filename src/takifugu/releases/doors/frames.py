@@ -30,7 +30,8 @@ def as_frame(values: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[
 def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any) -> Any:
     """The published column, of the same library and name; of a vector about a group, its numbers in their order."""
     answer = plan.calibration.answer
-    if answer is not None and answer.is_of_rows and column.name and answer.columns != (column.name,):
+    one = answer is not None and answer.is_of_rows and len(answer.columns) == 1
+    if answer is not None and one and column.name and answer.columns != (column.name,):
         raise InputError(
             f"this calibration is for {', '.join(map(repr, answer.columns))}, and the column given is called "
             f"{column.name!r}: what hides a secret in one hides nothing in another"

@@ -295,7 +295,7 @@
     fill($("table"), start.tables.map((one) => [one.name, one.title]));
     fill($("mechanism"), Object.keys(start.mechanisms).map((name) => [name, name]), "exact");
     if (!start.bnn) $("query-bnn").remove();
-    for (const [name, value] of [["alpha", 3], ["epsilon", 1]]) {
+    for (const [name, value] of [["alpha", 3], ["epsilon", 0.3]]) {
       const [low, high] = start.limits[name];
       Object.assign($(name), { min: low, max: high, value });
       $(`${name}-slider`).value = toSlider(name, value);
