@@ -62,9 +62,8 @@ def test_a_point_is_what_calibrate_says(done):
     _, results, _ = done
     setting = Setting("heart", "raw", "mixture")
     priors = results.study.fits[setting].priors
-    assert priors == dict(
-        tk.fit_priors(tk.datasets.load("heart"), secret="slope", query=tk.Raw("oldpeak"), secrets=[1, 3])
-    )
+    query = tk.Raw("oldpeak", prior="mixture", step=0)  # the paper's setting: values as they are
+    assert priors == dict(tk.fit_priors(tk.datasets.load("heart"), secret="slope", query=query, secrets=[1, 3]))
     (low, high) = results.study.line(setting, "exact", 3.0)
     assert low.theta == tk.calibrate(priors, alpha=3, epsilon=low.epsilon).theta
     assert low.theta > high.theta

@@ -69,7 +69,7 @@ def test_hostile_names_are_text_and_nothing_more(own: Explorer, table: Path, tmp
         question = visit.choose("Adversary’s belief", "gaussian")
         assert question["column"] == _COLUMN
         priors = tk.fit_priors(table, secret="who", query=tk.Raw(_COLUMN, prior="gaussian"), secrets=["plain", _EVIL])
-        theta = tk.calibrate(priors, alpha=3, epsilon=1).theta
+        theta = tk.calibrate(priors, alpha=3, epsilon=question["epsilon"]).theta
         assert float(visit.text("#theta")) == float(f"{theta:.6g}")
         assert _EVIL in visit.text("#guess-words")
         assert visit.page.locator("img").count() == 0
