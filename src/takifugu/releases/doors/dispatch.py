@@ -126,7 +126,7 @@ def _release_table(frame: Any, plan: Plan, columns: Columns) -> Any:
 
     if isinstance(frame, nw.DataFrame):
         return release_frame(frame, plan, columns)
-    if frame.implementation.is_pyspark():
+    if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
         from takifugu.releases.doors.spark import release_spark
 
         return release_spark(frame.to_native(), plan, columns)
