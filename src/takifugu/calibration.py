@@ -33,7 +33,7 @@ from takifugu.mechanisms.confidence import draws_needed
 from takifugu.mechanisms.evidence import Confidence, confident
 from takifugu.mechanisms.losses import Losses
 from takifugu.mechanisms.optimal.duals import Duals
-from takifugu.mechanisms.optimal.mechanism import Optimal, table_of
+from takifugu.mechanisms.optimal.mechanism import Optimal, rule_of, table_of
 from takifugu.mechanisms.shaped.mechanism import Shaped, is_proved
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.answer import Answer
@@ -114,7 +114,7 @@ class Calibration(Plotted):
     @property
     def _rule(self) -> Optimal:
         """The options of a finite channel: what was to be lost least, and for which priors."""
-        return Optimal(**dict(self.options)) if self.mechanism == Optimal.name else Optimal(keep=None)
+        return rule_of(self.mechanism, dict(self.options))
 
     @property
     def _price(self) -> Mechanism:

@@ -12,7 +12,7 @@ from takifugu.divergences.proved.effort import Effort
 from takifugu.divergences.proved.vector import Prover
 from takifugu.errors import CertificationError, InputError
 from takifugu.mechanisms.optimal.lower_bound import lower_bound
-from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.optimal.mechanism import Optimal, rule_of
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Place
 
@@ -55,7 +55,7 @@ def _proved(calibration: Calibration, effort: Effort | None) -> Iterator[Enclosu
 def _of_list(calibration: Calibration, channel: FiniteChannel, promise: Renyi) -> Iterator[Enclosure]:
     """A finite channel: in rational numbers, with every prior within the radius (proofs/finite-channels.md)."""
     problem = calibration.problem
-    rule = Optimal(**dict(calibration.options)) if calibration.mechanism == Optimal.name else Optimal(keep=None)
+    rule = rule_of(calibration.mechanism, dict(calibration.options))
     if not rule.is_kept(problem, promise, channel):
         raise CertificationError(f"the channel is not proved to keep {promise}: it was refuted")
     _require_best(calibration, rule, promise)

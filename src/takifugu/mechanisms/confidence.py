@@ -19,6 +19,7 @@ from takifugu.errors import CalibrationError, InputError
 from takifugu.laws.fitting.counts import counted, posterior_draws
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.additive.exact import Exact
+from takifugu.mechanisms.base import root_above
 from takifugu.mechanisms.search import least_variance
 from takifugu.problems.pairs import Pairs, Secret
 
@@ -207,9 +208,3 @@ class _Search:
         belief, draw = divmod(int(self.i[k]) // self.shape[2], self.shape[1])
         a, b = (self.pairs.secrets[int(side[k]) % self.shape[2]] for side in (self.i, self.j))
         self.place = Place(belief, draw - 1 if draw else None, (a, b))
-
-
-def root_above(variance: float) -> float:
-    """A float whose square is the variance or more."""
-    theta = math.sqrt(variance)
-    return theta if theta * theta >= variance else math.nextafter(theta, math.inf)

@@ -12,7 +12,8 @@ from takifugu._validation import integer
 from takifugu.errors import CalibrationError, InputError
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.additive.exact import Exact
-from takifugu.mechanisms.confidence import Confident, Place, draws_needed, root_above
+from takifugu.mechanisms.base import root_above
+from takifugu.mechanisms.confidence import Confident, Place, draws_needed
 from takifugu.problems.pairs import Pairs, Secret
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.errors import InputError
-from takifugu.laws.values import Value, key
+from takifugu.laws.values import Value, key, number
 
 NAMES = ("square", "absolute", "change")
 
@@ -36,7 +36,7 @@ def loss_matrix(loss: Any, inputs: tuple[Value, ...], outputs: tuple[Value, ...]
 
 def column_loss(loss: str | None, inputs: Any, outputs: Any, mass: Array, *, relative: bool) -> Array:
     """The loss of one column; relative to its own variance where columns are added up."""
-    numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in (*inputs, *outputs))
+    numeric = all(map(number, (*inputs, *outputs)))
     if loss is None:
         loss = "square" if numeric else "change"
     if loss == "change" or (relative and not numeric):

@@ -14,7 +14,7 @@ from takifugu._validation import Array, real
 from takifugu.channels.finite import FiniteChannel
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws.finite import Finite
-from takifugu.laws.values import Value, key
+from takifugu.laws.values import Value, key, number
 from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.optimal.exact_promise import Promise
 from takifugu.mechanisms.optimal.losses import loss_matrix
@@ -26,6 +26,11 @@ from takifugu.problems.problem import Problem
 
 _MOST_VALUES = 2_000
 _SAFER = 0.9  # the share of the budget for which a channel is solved that repair may fall back on
+
+
+def rule_of(mechanism: str, options: dict[str, Any]) -> "Optimal":
+    """The wishes that a finite channel was found under; of a rule that is not ours nothing but the promise is known."""
+    return Optimal(**options) if mechanism == Optimal.name else Optimal(keep=None)
 
 
 class Table(NamedTuple):
@@ -196,7 +201,7 @@ def _table(problem: Problem) -> Table:
 @lru_cache(maxsize=32)
 def _program(rule: Optimal, problem: Problem, asked: Renyi) -> Program:
     table = table_of(problem)
-    numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in table.values)
+    numeric = all(map(number, table.values))
     here = _support(rule, table)
     numbers = np.array(table.values, dtype=np.float64)[here] if numeric else None
     forbidden = _forbidden(rule.forbidden, table.values)
@@ -234,7 +239,7 @@ def _on_all(matrix: Array, support: npt.NDArray[np.intp], values: tuple[Value, .
     if len(support) == len(values):
         return matrix
     whole = np.zeros((len(values), len(values)))
-    numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    numeric = all(map(number, values))
     numbers = np.array(values, dtype=np.float64) if numeric else np.arange(len(values), dtype=np.float64)
     nearest = np.abs(numbers[:, None] - numbers[support][None, :]).argmin(axis=1)
     whole[:, support] = matrix[nearest]
