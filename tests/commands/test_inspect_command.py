@@ -2,6 +2,8 @@
 
 import json
 import shlex
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -74,3 +76,10 @@ def test_nothing_in_a_table_steers_the_terminal(tmp_path):
     assert told.exit_code == 0
     assert "\x1b" not in told.stdout
     assert "x[bold]" in told.stdout
+
+
+def test_a_process_of_its_own_leaves_nothing_on_standard_error(path):
+    """The engine's binding tells of what outlives it only as the interpreter ends."""
+    command = [sys.executable, "-m", "takifugu", "inspect", str(path), "--secret", "diagnosis"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ended.stderr == ""

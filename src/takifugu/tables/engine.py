@@ -1,10 +1,13 @@
 """The embedded engine that reads files, and a folder for what must touch the disk that no one else can look into."""
 
+import atexit
 import os
 import shutil
+import sys
 import tempfile
 import weakref
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ class Workspace:
         """Connect, and make the folder."""
         import duckdb
 
+        _quiet_at_exit()
         self.folder = tempfile.mkdtemp(prefix="takifugu-")
         self._files = 0
         self._end = weakref.finalize(self, _remove, self.folder, os.getpid())
@@ -39,6 +43,23 @@ class Workspace:
 
         self._files += 1
         return Path(self.folder) / f"{self._files}.csv"
+
+
+@cache
+def _quiet_at_exit() -> None:
+    """Let go of the types that narwhals remembers before the interpreter ends, once per process.
+
+    DuckDB's binding reports every object that outlives it as a leak, in forty lines on standard error, where a command
+    says one sentence.
+    """
+
+    def forget() -> None:
+        for module in [module for name, module in sys.modules.items() if name.startswith("narwhals")]:
+            for member in list(vars(module).values()):
+                if hasattr(member, "cache_clear"):
+                    member.cache_clear()
+
+    atexit.register(forget)
 
 
 def text(value: str) -> str:
