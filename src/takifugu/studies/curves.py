@@ -17,7 +17,7 @@ from takifugu.studies.cache import Cache, code_digest
 from takifugu.studies.fits import Fitted
 from takifugu.studies.settings import Setting
 
-_CODE = ("laws", "problems", "divergences", "mechanisms", "certificates", "calibration.py")
+_CODE = ("laws", "problems", "divergences", "mechanisms", "certificates", "calibration")
 OURS = ("paper", "exact")
 
 

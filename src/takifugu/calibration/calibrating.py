@@ -1,0 +1,110 @@
+"""From beliefs and a promise to the channel that keeps it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from takifugu.calibration.checking import checked
+from takifugu.calibration.kinds import default_mechanism, expected_loss
+from takifugu.calibration.result import Calibration
+from takifugu.channels.base import Channel
+from takifugu.channels.vector import GaussianVector
+from takifugu.errors import InputError
+from takifugu.laws import Law
+from takifugu.mechanisms import get_mechanism
+from takifugu.mechanisms.assurance import Band, assured
+from takifugu.mechanisms.base import Mechanism
+from takifugu.mechanisms.confidence import draws_needed
+from takifugu.mechanisms.evidence import Confidence, confident
+from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.worst import worst
+from takifugu.problems.findings import Finding
+from takifugu.problems.guarantee import Renyi, asked_for
+from takifugu.problems.pairs import Pair
+from takifugu.problems.problem import Problem
+from takifugu.queries.priors import require_rows
+
+_CHECKED_PAIRS = 100  # directed pairs whose rows are looked at: more would take longer than the calibration
+
+Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem
+
+
+def calibrate(
+    priors: Priors,
+    *,
+    alpha: float | None = None,
+    epsilon: float | None = None,
+    pairs: Iterable[Pair] | None = None,
+    mechanism: str | Mechanism | None = None,
+    odds: float | None = None,
+    confidence: float | None = None,
+    assurance: str | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> Calibration:
+    """The channel that costs least and keeps every pair of secrets within the promise, both ways.
+
+    Args:
+        priors: what `fit_priors` returns; or the law of the answer for each secret, as {secret: Mixture}; or a list
+            of such mappings, one per belief the adversary may hold, of which the worst counts.
+        alpha: the Rényi order, above 1.
+        epsilon: the budget in nats, above 0.
+        pairs: the pairs of secrets to hide from one another; every pair by default.
+        mechanism: by default "optimal" for Finite laws, "exact" for a Mixture and "shaped" for a VectorMixture; see
+            `list_mechanisms`. Also an object with the interface of `takifugu.mechanisms.Mechanism`.
+        odds: no published value may change the odds of any pair by more than this factor: alone, or beside `alpha`
+            and `epsilon`. Gaussian noise cannot promise it.
+        confidence: such as 0.95. The promise is then seen to hold for the centre and for all of a number of draws from
+            the posterior of the population's priors (59 for 0.95), not only for the sample's.
+        assurance: "band" proves the promise for the population, with probability `confidence` (0.95 by default) over
+            independent rows and no model: more noise, and no evidence but a proof.
+        seed: of those draws.
+        **options: options of the mechanism, such as `delta` of "wasserstein-approx".
+
+    >>> from takifugu import Mixture
+    >>> result = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1)
+    >>> round(result.variance, 6)
+    3.0
+    """
+    asked = asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
+    problem = Problem.of(priors, pairs)
+    if mechanism in (None, Optimal.name) and getattr(priors, "loss", None) is not None:
+        options.setdefault("loss", priors.loss)  # type: ignore[union-attr]
+    rule = get_mechanism(default_mechanism(problem) if mechanism is None else mechanism, options)
+    require_rows(priors, confidence=0.95 if assurance else confidence)
+    found = checked(rule, rule.find(problem, asked), problem, asked)
+    evidence: Confidence | Band | None = None
+    if assurance not in (None, "band"):
+        raise InputError(f"assurance must be None or 'band', got {assurance!r}")
+    if assurance == "band":
+        level, without = 0.95 if confidence is None else confidence, expected_loss(rule, problem, found.channel)
+        found, evidence = assured(rule, problem, asked, level=level, found=found, without=without)
+    elif confidence is not None:
+        draws_needed(confidence)  # before the work, whether it is a level at all
+        without = expected_loss(rule, problem, found.channel)
+        found, evidence = confident(
+            rule, problem, asked, level=float(confidence), seed=seed, found=found, without=without
+        )
+    return Calibration(
+        problem=replace(problem, findings=(*problem.findings, *_about_rows(priors, problem, found.channel, asked))),
+        guarantee=rule.promise(asked),
+        channel=found.channel,
+        mechanism=rule.name,
+        place=found.place or worst(problem, found.channel, alpha=asked.alpha).place,
+        options=tuple(sorted((found.options or rule.options).items())),
+        lower_bound=found.lower_bound,
+        optimality=found.optimality,
+        evidence=evidence,
+    )
+
+
+def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Renyi) -> Sequence[Finding]:
+    """What the rows themselves say about noise that is enough for the priors fitted to them: the worst pair of all."""
+    if not isinstance(channel, GaussianVector) or not getattr(priors, "empirical", None):
+        return []
+    from takifugu.queries.vector import check_rows
+
+    pairs = list(islice(problem.pairs.directed(), _CHECKED_PAIRS))
+    found = check_rows(priors, alpha=asked.alpha, epsilon=asked.epsilon, covariance=channel.covariance, pairs=pairs)
+    return sorted(found, key=lambda one: -one.loss)[:1]

@@ -1,0 +1,46 @@
+"""What each kind of law goes through, how it is found by default, and what a published value then loses."""
+
+import math
+
+from takifugu.channels.base import Channel
+from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.vector import GaussianVector
+from takifugu.errors import InputError
+from takifugu.laws.finite import Finite
+from takifugu.laws.mixture import Mixture
+from takifugu.laws.vector import VectorMixture
+from takifugu.mechanisms.base import Mechanism
+from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.shaped.mechanism import Shaped
+from takifugu.problems.problem import Problem
+
+# The mechanism that each kind of law has by default, and the channel that its answers are published through.
+_KINDS: dict[type, tuple[str, type]] = {
+    Mixture: ("exact", GaussianNoise),
+    Finite: (Optimal.name, FiniteChannel),
+    VectorMixture: (Shaped.name, GaussianVector),
+}
+
+
+def default_mechanism(problem: Problem) -> str:
+    """The name of the mechanism for the laws of a problem, where none is asked for."""
+    return _KINDS[type(problem.laws(0)[0])][0]
+
+
+def require_fitting(problem: Problem, channel: Channel) -> None:
+    """Refuse a channel that is not of the kind that the laws of a problem go through."""
+    law = problem.laws(0)[0]
+    if not isinstance(channel, _KINDS[type(law)][1]):
+        raise InputError("the channel is not of the kind that the laws need")
+    if isinstance(channel, GaussianVector) and channel.dimension != law.dimension:
+        raise InputError(f"the channel is for vectors of {channel.dimension} numbers, the laws for {law.dimension}")
+
+
+def expected_loss(rule: Mechanism, problem: Problem, channel: Channel) -> float:
+    """The expected loss of a published value."""
+    if isinstance(channel, FiniteChannel):
+        return (rule if isinstance(rule, Optimal) else Optimal(keep=None)).cost(problem, channel)
+    if isinstance(channel, GaussianVector):
+        return (rule if isinstance(rule, Shaped) else Shaped()).cost(problem, channel)
+    return channel.variance if isinstance(channel, GaussianNoise) else math.nan

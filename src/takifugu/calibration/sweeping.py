@@ -1,0 +1,60 @@
+"""Calibrations side by side: every order, budget and mechanism."""
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from takifugu import _validation as check
+from takifugu.calibration.calibrating import Priors, calibrate
+from takifugu.errors import NoAnswerError
+from takifugu.problems.pairs import Pair
+from takifugu.problems.problem import Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def sweep(
+    priors: Priors,
+    *,
+    alphas: Iterable[float],
+    epsilons: Iterable[float],
+    mechanisms: Iterable[str] = ("exact",),
+    pairs: Iterable[Pair] | None = None,
+) -> "pd.DataFrame":
+    """Calibrate at every combination: a row each, with alpha, epsilon, mechanism, theta, variance and worst_pair.
+
+    A mechanism that has no answer has an infinite theta in its row, and no worst pair. Where the channel is no noise on
+    numbers there is no theta, and NaN stands in its place.
+
+    >>> from takifugu import Mixture
+    >>> table = sweep(
+    ...     {"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alphas=[2], epsilons=[0.5, 1]
+    ... )
+    >>> table.variance.round(6).tolist()
+    [7.0, 3.0]
+    """
+    import pandas as pd
+
+    if isinstance(mechanisms, str):
+        mechanisms = (mechanisms,)
+    problem = Problem.of(priors, None if pairs is None else list(pairs))
+    orders, budgets = (
+        [check.order(a) for a in _several(alphas)],
+        [check.budget(e) for e in _several(epsilons)],
+    )
+    rows: list[tuple[Any, ...]] = []
+    for name in mechanisms:
+        for alpha in orders:
+            for epsilon in budgets:
+                try:
+                    one = calibrate(problem, alpha=alpha, epsilon=epsilon, mechanism=name)
+                    noise = (getattr(one, figure, math.nan) for figure in ("theta", "variance"))
+                    rows.append((alpha, epsilon, name, *noise, one.worst_pair))
+                except NoAnswerError:
+                    rows.append((alpha, epsilon, name, math.inf, math.inf, None))
+    return pd.DataFrame(rows, columns=["alpha", "epsilon", "mechanism", "theta", "variance", "worst_pair"])
+
+
+def _several(values: Any) -> list[Any]:
+    return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
