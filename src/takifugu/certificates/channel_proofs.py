@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
 from takifugu.certificates.channel import ChannelCertificate
+from takifugu.certificates.many_places import Progress, counted
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.vector import GaussianVector
 from takifugu.divergences.proved.balls import Enclosure
@@ -20,25 +21,31 @@ _ROOM = 1e-10  # losses are recorded this much wider than proved, so that any ma
 _COUPLED_ROOM = 1e-6  # of a mixture, whose couplings are found in float64 and may stop a round earlier elsewhere
 
 
-def prove(calibration: Calibration, software: tuple[tuple[str, str], ...], nonce: str) -> ChannelCertificate:
+def prove(
+    calibration: Calibration, software: tuple[tuple[str, str], ...], nonce: str, progress: Progress | None = None
+) -> ChannelCertificate:
     """The certificate of a channel, once everything in it is proved."""
     version_1.require_provable(len(calibration.pairs), len(calibration.beliefs))
     losses = tuple(
         _with_room(found, place, calibration)
-        for place, found in zip(calibration.problem.places(), _proved(calibration, None), strict=True)
+        for place, found in zip(calibration.problem.places(), _told(calibration, None, progress), strict=True)
     )
     return ChannelCertificate(calibration, losses, software, nonce)
 
 
-def reprove(certificate: ChannelCertificate, effort: Effort) -> None:
+def reprove(certificate: ChannelCertificate, effort: Effort, progress: Progress | None = None) -> None:
     """Prove a certificate again from its priors alone, within the work that may be spent."""
     calibration = certificate.calibration
     version_1.require_provable(len(calibration.pairs), len(calibration.beliefs))
     for place, stated, found in zip(
-        calibration.problem.places(), certificate.losses, _proved(calibration, effort), strict=True
+        calibration.problem.places(), certificate.losses, _told(calibration, effort, progress), strict=True
     ):
         if not (stated.lower <= found.lower and found.upper <= stated.upper):
             raise CertificationError(f"the loss of {calibration.problem.words(place)} is not what the certificate says")
+
+
+def _told(calibration: Calibration, effort: Effort | None, progress: Progress | None) -> Iterator[Enclosure]:
+    return counted(_proved(calibration, effort), calibration.problem.size, progress)
 
 
 def _proved(calibration: Calibration, effort: Effort | None) -> Iterator[Enclosure]:

@@ -17,12 +17,12 @@ from takifugu.certificates.channel import VERSION as CHANNEL_VERSION
 from takifugu.certificates.channel import ChannelCertificate, RedactedChannel
 from takifugu.certificates.channel_proofs import prove, reprove
 from takifugu.certificates.document import Certificate
+from takifugu.certificates.many_places import Claims, Progress, settle_all
 from takifugu.certificates.redaction import RedactedCertificate
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.divergences.proved.balls import Enclosure
 from takifugu.divergences.proved.certified import Decision
 from takifugu.divergences.proved.effort import Effort, limit_for
-from takifugu.divergences.proved.family import Family
 from takifugu.documents import fields as form
 from takifugu.documents import strict_json
 from takifugu.errors import CertificationError, InputError
@@ -34,10 +34,14 @@ from takifugu.problems.guarantee import Guarantee, Renyi
 _ROOM = 1e-10  # losses are recorded this much wider than proved, so that any machine can prove them again
 
 
-def certify(calibration: Calibration) -> Certificate | ChannelCertificate:
+def certify(
+    calibration: Calibration, *, workers: int = 1, progress: Progress | None = None
+) -> Certificate | ChannelCertificate:
     """Prove, in exact and ball arithmetic, that a calibration keeps every pair within its budget.
 
-    Raises `CertificationError` where that is false or cannot be proved, or where the mechanism promises less.
+    Raises `CertificationError` where that is false or cannot be proved, or where the mechanism promises less. With
+    Gaussian noise the pairs can be shared out among `workers` processes (a script then needs the usual
+    `if __name__ == "__main__":`); `progress` is called with the number of places proved and of all.
 
     >>> from takifugu import Mixture, calibrate
     >>> result = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(1, 1)}, alpha=2, epsilon=0.5)
@@ -49,7 +53,7 @@ def certify(calibration: Calibration) -> Certificate | ChannelCertificate:
     mechanism = form.mechanism(calibration.mechanism)
     _require_full_promise(mechanism, calibration.guarantee)
     if not isinstance(calibration.channel, GaussianNoise):
-        return prove(calibration, _software(), random_bits.token_hex(32))
+        return prove(calibration, _software(), random_bits.token_hex(32), progress)
     if isinstance(calibration.guarantee, Renyi) and calibration.guarantee.most_odds is not None:
         raise CertificationError("Gaussian noise bounds no odds, whatever its size: there is no proof to be had")
     evidence, promise = calibration.evidence, calibration.guarantee
@@ -73,11 +77,11 @@ def certify(calibration: Calibration) -> Certificate | ChannelCertificate:
         software=_software(),
         nonce=random_bits.token_hex(32),
     )
-    losses = []
-    families = [Family(laws, alpha=draft.alpha, theta=draft.theta) for laws in draft.beliefs]
-    for b, i, j in draft.places:
-        decision = families[b].settle(i, j, Enclosure(0.0, draft.epsilon))
-        _require_proof(decision, draft, (b, i, j))
+    places, losses = draft.places, []
+    budget = [Enclosure(0.0, draft.epsilon)] * len(places)
+    claims = Claims(draft.beliefs, draft.alpha, draft.theta, places, budget, enclose=True)
+    for place, decision in zip(places, settle_all(claims, workers=workers, progress=progress), strict=True):
+        _require_proof(decision, draft, place)
         losses.append(_with_room(decision.enclosure, draft.epsilon))
     return replace(draft, losses=tuple(losses))
 
@@ -87,12 +91,15 @@ def verify(
     *,
     limit: int | None = None,
     effort: float = 1.0,
+    workers: int = 1,
+    progress: Progress | None = None,
 ) -> Certificate | ChannelCertificate:
     """Prove a certificate again from its priors alone, and return it; no recorded figure is trusted.
 
     Raises `InputError` where the file is not a certificate, and `CertificationError` where its claim is false or could
     not be proved within a limit on work. The limit grows with the number of places and components in the file;
-    `effort` multiplies it for the patient, and `limit` replaces it (in units of about a microsecond).
+    `effort` multiplies it for the patient, and `limit` replaces it (in units of about a microsecond). `workers` and
+    `progress` are those of `certify`.
     """
     if not isinstance(certificate, Certificate | ChannelCertificate):
         if not isinstance(certificate, str | os.PathLike):
@@ -103,7 +110,7 @@ def verify(
         certificate = ChannelCertificate.from_dict(certificate.to_dict())
         problem = certificate.calibration.problem
         both = (sum(map(_size, problem.ends(place))) for place in problem.places())
-        reprove(certificate, _allowed(limit, effort, both))
+        reprove(certificate, _allowed(limit, effort, both), progress)
         return certificate
     certificate = Certificate.from_dict(certificate.to_dict())
     if certificate.guarantee != version_1.RPP or certificate.mechanism == WassersteinApprox.name:
@@ -111,12 +118,12 @@ def verify(
     places = certificate.places
     sizes = [[_size(law) for law in laws] for laws in certificate.beliefs]
     shared = _allowed(limit, effort, (sizes[b][i] + sizes[b][j] for b, i, j in places))
-    families = [
-        Family(laws, alpha=certificate.alpha, theta=certificate.theta, effort=shared) for laws in certificate.beliefs
-    ]
-    for place, loss in zip(places, certificate.losses, strict=True):
-        b, i, j = place
-        _require_proof(families[b].settle(i, j, loss, enclose=False), certificate, place)
+    claims = Claims(
+        certificate.beliefs, certificate.alpha, certificate.theta, places, certificate.losses, enclose=False
+    )
+    decisions = settle_all(claims, effort=shared, workers=workers, progress=progress)
+    for place, decision in zip(places, decisions, strict=True):
+        _require_proof(decision, certificate, place)
     return certificate
 
 

@@ -5,6 +5,7 @@ import sys
 import click
 
 from takifugu.commands.options import Command, single
+from takifugu.commands.progress import counting
 
 
 @click.command("audit", cls=Command)
@@ -50,7 +51,7 @@ def command(
         keys=keys or None,
         seed=seed,
         level=level,
-        progress=None if quiet else _show,
+        progress=None if quiet else counting("attack"),
     )
     if report is not None:
         files.add(report, render(found), private=True)
@@ -62,9 +63,3 @@ def command(
             click.echo(f"{sentence[0].upper()}{sentence[1:].rstrip('.')}.")
     if found.contradicted:
         sys.exit(1)
-
-
-def _show(done: int, attacks: int) -> None:
-    """One line on the terminal that is written over; nothing where errors go to a file."""
-    if sys.stderr.isatty():
-        click.echo(f"\rattack {done} of {attacks}", err=True, nl=done == attacks)

@@ -3,13 +3,22 @@
 import click
 
 from takifugu.commands.options import Command, single
+from takifugu.commands.progress import counting
 
 
 @click.command("certify", cls=Command)
 @click.argument("calibration", type=click.Path())
 @single("-o", "--output", required=True, type=click.Path(), help="Where to write the certificate (private).")
 @single("--public", type=click.Path(), help="Where to write the redacted certificate, to be published.")
-def command(calibration: str, output: str, public: str | None) -> None:
+@single(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Processes that share the pairs of secrets, where there are thousands.",
+)
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def command(calibration: str, output: str, public: str | None, workers: int, quiet: bool) -> None:
     """Prove the CALIBRATION (the JSON of `takifugu calibrate --json`) and write a certificate.
 
     The certificate holds the priors: it is for an auditor. What --public writes holds none.
@@ -20,7 +29,8 @@ def command(calibration: str, output: str, public: str | None) -> None:
     from takifugu.commands.telling import file_of
 
     files = Files(output, public)
-    certificate = certify(Calibration.load(calibration))
+    progress = None if quiet else counting("proved")
+    certificate = certify(Calibration.load(calibration), workers=workers, progress=progress)
     files.add(output, file_of(certificate.to_dict()), private=True)
     if public is not None:
         files.add(public, file_of(certificate.redacted().to_dict()))

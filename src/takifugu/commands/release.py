@@ -1,11 +1,11 @@
 """takifugu release: what a calibration is for, published."""
 
-import sys
 from typing import Any
 
 import click
 
 from takifugu.commands.options import Command, reading_from, reading_options, single
+from takifugu.commands.progress import counting
 
 
 @click.command("release", cls=Command)
@@ -83,7 +83,7 @@ def command(
         keep=keep,
         allow_no_noise=allow_no_noise,
         accept_weaker_promise=accept_weaker_promise,
-        progress=None if quiet else _show,
+        progress=None if quiet else counting("rows"),
         reading=reading,
         **options,
     )
@@ -96,10 +96,3 @@ def command(
         click.echo(f"{sentence[0].upper()}{sentence[1:]}.")
     if account is None:
         click.echo("Without a ledger nothing remembers this release: publishing it again would cost privacy.", err=True)
-
-
-def _show(done: int, rows: int | None) -> None:
-    """One line on the terminal that is written over; nothing where errors go to a file."""
-    if sys.stderr.isatty():
-        share = "" if not rows else f" of {rows:,} ({done / rows:.0%})"
-        click.echo(f"\r{done:,} rows{share}", err=True, nl=done == rows)

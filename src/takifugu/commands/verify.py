@@ -3,6 +3,7 @@
 import click
 
 from takifugu.commands.options import Command, single
+from takifugu.commands.progress import counting
 
 
 @click.command("verify", cls=Command)
@@ -20,7 +21,15 @@ from takifugu.commands.options import Command, single
     show_default=True,
     help="A factor on the default limit, for the patient.",
 )
-def command(certificate: str, public: str | None, limit: int | None, effort: float) -> None:
+@single(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Processes that share the pairs of secrets, where there are thousands.",
+)
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def command(certificate: str, public: str | None, limit: int | None, effort: float, workers: int, quiet: bool) -> None:
     """Prove the CERTIFICATE again from its priors, trusting no figure in it.
 
     The exit status is 0 where it is proved, 1 where it is refuted or could not be proved, 2 where the file is bad.
@@ -28,7 +37,8 @@ def command(certificate: str, public: str | None, limit: int | None, effort: flo
     from takifugu.certificates import load_redacted, verify
 
     published = None if public is None else load_redacted(public)
-    proved = verify(certificate, limit=limit, effort=effort)
+    progress = None if quiet else counting("proved")
+    proved = verify(certificate, limit=limit, effort=effort, workers=workers, progress=progress)
     if published is not None:
         proved.require_match(published)
     click.echo(f"Proved: {proved.claim}.")
