@@ -79,7 +79,13 @@ class NoiseFacts(Facts):
                 for s in self.secrets
             ],
             "comparisons": [
-                {"mechanism": c.mechanism, "label": c.label, "theta": finite(c.theta), "weaker": c.is_weaker}
+                {
+                    "mechanism": c.mechanism,
+                    "label": c.label,
+                    "theta": finite(c.theta),
+                    "weaker": c.is_weaker,
+                    "least": c.is_least,
+                }
                 for c in self.comparisons
             ],
             "analyst": [{"releases": a.releases, "error": finite(a.error)} for a in self.analyst],

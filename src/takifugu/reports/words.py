@@ -64,9 +64,10 @@ def saving(facts: NoiseFacts) -> str | None:
     share = 1 - (facts.theta / paper.theta) ** 2
     if share < 0.005:
         return None
+    least = "at least " * paper.is_least
     return (
-        f"The paper's mechanism would add noise of {number(paper.theta)}: the exact one costs {percent(share)} less "
-        "mean square error for the same promise."
+        f"The paper's mechanism would add noise of {least}{number(paper.theta)}: the exact one costs {least}"
+        f"{percent(share)} less mean square error for the same promise."
     )
 
 
