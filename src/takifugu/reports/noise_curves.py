@@ -4,7 +4,8 @@ import math
 from dataclasses import dataclass
 
 from takifugu._validation import Array
-from takifugu.calibration import Calibration, calibrate
+from takifugu.calibration import Calibration
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
 from takifugu.mechanisms import get_mechanism, label_of
 from takifugu.mechanisms.additive.exact import Exact
@@ -92,14 +93,15 @@ def compared(calibration: Calibration) -> tuple[Comparison, ...]:
             found.append(itself(calibration))
             continue
         part = None if name == "exact" else closest
+        rule = get_mechanism(name, {})
         try:
-            theta = calibrate(part or problem, alpha=asked.alpha, epsilon=asked.epsilon, mechanism=name).theta
+            channel = rule.find(part or problem, asked).channel  # not proved: nothing is published through it
         except NoAnswerError:
-            theta = math.inf
+            channel = None
         except (MechanismError, CalibrationError):
             continue
-        promise = get_mechanism(name, {}).promise(asked)
-        found.append(Comparison(name, theta, promise, is_least=part is not None and theta < math.inf))
+        theta = channel.theta if isinstance(channel, GaussianNoise) else math.inf
+        found.append(Comparison(name, theta, rule.promise(asked), is_least=part is not None and theta < math.inf))
     return tuple(found)
 
 
