@@ -95,7 +95,7 @@ def test_a_file_is_charged_before_a_value_is_drawn(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         tk.release_file(source, tmp_path / "out.csv", CALIBRATION, column="v", secret="s", ledger=ledger)
     assert seen[0] is not None
-    assert sorted(p.name for p in tmp_path.glob("*out*")) + sorted(p.name for p in tmp_path.glob(".*")) == []
+    assert sorted(p.name for p in tmp_path.glob("*out*")) + sorted(p.name for p in tmp_path.glob(".*partial")) == []
 
 
 def test_a_file_that_changes_between_the_readings_is_not_published(tmp_path, monkeypatch):
@@ -113,3 +113,50 @@ def test_a_file_that_changes_between_the_readings_is_not_published(tmp_path, mon
     with pytest.raises(tk.InputError, match="changed while it was read"):
         tk.release_file(source, target, CALIBRATION, column="v", secret="s", ledger=tmp_path / "ledger.db")
     assert not target.exists()
+
+
+def test_a_kept_column_that_changes_between_the_readings_is_held_against_the_secret_again(tmp_path, monkeypatch):
+    from takifugu.releases.plan import Plan
+
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    rows = [("a", 1, "x"), ("b", 2, "y"), ("a", 1, "y"), ("b", 2, "x")]
+    source.write_text("s,v,k\n" + "".join(f"{s},{v},{k}\n" for s, v, k in rows))
+    charge = Plan.charge
+
+    def charge_and_change(self, answer, count):
+        charge(self, answer, count)
+        source.write_text("s,v,k\n" + "".join(f"{s},{v},{s.upper()}\n" for s, v, _ in rows))
+
+    monkeypatch.setattr(Plan, "charge", charge_and_change)
+    with pytest.raises(tk.InputError, match="'k', which was to be kept, says in every row"):
+        tk.release_file(source, target, CALIBRATION, column="v", secret="s", keep=["k"])
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("secrets", [[["a"], "b"], [("a", ["b"]), "b"], [{"a": 1}, "b"]], ids=["list", "tuple", "dict"])
+def test_a_secret_that_cannot_be_hashed_is_nobody_s(secrets):
+    with pytest.raises(tk.InputError, match="1 of 2 rows have a secret outside"):
+        tk.release([1.0, 2.0], CALIBRATION, secret=secrets)
+    with pytest.raises(tk.InputError, match="is not one of the secrets"):
+        tk.calibrate(PRIORS, alpha=2, epsilon=1, pairs=[tuple(secrets)])
+    frame = pd.DataFrame({"s": secrets, "v": [1.0, 2.0], "k": ["x", "x"]})
+    made = tk.release(frame, CALIBRATION, column="v", secret="s", keep=["k"], others="release")
+    assert list(made.columns) == ["v", "k"]
+
+
+@pytest.mark.parametrize(
+    ("clip", "step", "ends"),
+    [((0.5, 2.5), 1, (1, 2)), ((-0.5, 10.2), 1, (0, 10)), ((0.3, 0.7), 0.1, (0.3, 0.7)), ((1, 5), 2, (2, 4))],
+)
+def test_the_ends_of_clip_are_multiples_of_round_to(clip, step, ends):
+    values = np.linspace(-50, 50, 101)
+    made = tk.release(values, CALIBRATION, clip=clip, round_to=step)
+    assert (made.min(), made.max()) == ends
+    table = tk.release(pd.DataFrame({"v": values}), CALIBRATION, column="v", others="release", clip=clip, round_to=step)
+    assert table["v"].dtype.kind == ("i" if float(step).is_integer() else "f")
+    assert (table["v"].min(), table["v"].max()) == ends
+
+
+def test_ends_of_clip_with_no_step_between_them_are_refused():
+    with pytest.raises(tk.InputError, match=r"clip=\(0.2, 0.8\) leaves no multiple of round_to=1"):
+        tk.release([1.0], CALIBRATION, clip=(0.2, 0.8), round_to=1)

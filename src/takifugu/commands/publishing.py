@@ -69,6 +69,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
     source, where = _source(asked)
     book = asked.ledger or ledger_beside(asked.target if where is None else where)
     ledger = Ledger(book, new=True if asked.new_ledger else None)
+    ledger.watch(paths["calibration"], *([] if where is None else [where]))
     _refuse_second(ledger)
     step(f"Reading {Path(asked.source).name}")
     table = Table(source, asked.reading)

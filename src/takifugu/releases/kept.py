@@ -22,6 +22,7 @@ class Telling:
 
     def look(self, secrets: list[Any], columns: dict[str, list[Any]]) -> None:
         """One more batch of rows."""
+        secrets = [_hashable(secret) for secret in secrets]
         self._rows += len(secrets)
         if len(self._secrets) < 2:
             self._secrets.update(secrets)
