@@ -51,12 +51,44 @@ def test_a_calibration_that_was_changed_is_refused(theta, mechanism):
         {"guarantee": {"kind": "approximate", "alpha": 2.0, "epsilon": 1.0, "delta": 0.1}},
         {"options": {"delta": 0.1}},
         {"options": []},
+        {"losses": []},
+        {"losses": "none"},
+        {"losses": [{"pair": ["a", "b"], "loss": 0.5}, {"pair": ["b", "a"], "loss": 0.5}]},
+        {"losses": CALIBRATION.to_dict()["losses"][::-1]},
+        {"losses": [{"pair": ["a", "b"], "loss": None}, {"pair": ["b", "a"], "loss": None}]},
     ],
 )
 def test_a_damaged_file_is_no_calibration(change):
     data = json.loads(json.dumps(CALIBRATION.to_dict())) | change
     with pytest.raises(tk.InputError):
         tk.Calibration.from_dict(data)
+
+
+def test_a_place_that_is_not_the_worst_is_no_calibration_s():
+    laws = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(5, 1), "c": tk.Mixture.gaussian(1, 1)}
+    made = tk.calibrate(laws, alpha=2, epsilon=1)
+    assert tk.Calibration.from_dict(json.loads(json.dumps(made.to_dict()))) == made
+    mild = json.loads(json.dumps(made.to_dict())) | {"place": [0, 0, 2], "worst_pair": ["a", "c"]}
+    with pytest.raises(tk.InputError, match="'place' is not where this calibration is closest to its limit"):
+        tk.Calibration.from_dict(mild)
+
+
+@pytest.mark.parametrize("options", [{"unbiased": "no"}, {"unbiased": 1}, {"diagonal": "x"}, {"diagonal": 2.0}])
+def test_options_of_a_channel_of_another_type_are_no_calibration_s(options):
+    laws = {"a": tk.Finite(["x", "y"], [3, 1]), "b": tk.Finite(["x", "y"], [1, 3])}
+    data = json.loads(json.dumps(tk.calibrate(laws, odds=2).to_dict()))
+    assert tk.Calibration.from_dict(data).channel.outputs == ("x", "y")
+    data["options"] |= options
+    with pytest.raises(tk.InputError, match="must be"):
+        tk.Calibration.from_dict(data)
+
+
+def test_an_infinite_loss_has_a_form_in_the_file(tmp_path):
+    laws = {"a": tk.Mixture.gaussian(0, 3), "b": tk.Mixture.gaussian(0, 0.1)}
+    made = tk.calibrate(laws, alpha=8, epsilon=1, mechanism="wasserstein-approx", delta=0.4)
+    assert max(made.losses.values()) == np.inf
+    made.save(tmp_path / "calibration.json")
+    assert tk.Calibration.load(tmp_path / "calibration.json") == made
 
 
 def test_a_secret_that_stands_twice_is_refused():

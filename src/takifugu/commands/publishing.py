@@ -131,7 +131,7 @@ def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], book: Path
     out.print()
     made_files = [
         (target, f"{done.rows:,} rows (public)"),
-        (paths["public"], "promise and channel, without priors (public)"),
+        (paths["public"], "the promise, without priors (public)"),
         (paths["report"], "open it in a browser (private)"),
         (paths["certificate"], "the proof, for an auditor (private)"),
         (paths["calibration"], "for takifugu release and audit (private)"),
