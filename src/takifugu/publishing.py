@@ -153,6 +153,9 @@ def publish(
     """
     if isinstance(keep, str):
         raise InputError(f"keep must be a list of columns, got the text {keep!r}: write [{keep!r}]")
+    if ledger is not None and isinstance(table, str | os.PathLike):
+        ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+        ledger.watch(table)
     # Whoever reads the kept columns knows them: two harmless columns may tell the secret together.
     options["known"] = known_with(options.get("known"), keep)
     made = calibrated(table, secret=secret, columns=columns, odds=odds, confidence=confidence, step=step, **options)

@@ -9,6 +9,7 @@ import random
 
 import mpmath as mp
 import numpy as np
+import pandas as pd
 import pytest
 
 import takifugu as tk
@@ -97,6 +98,36 @@ def test_what_is_published_has_no_priors(certificate, tmp_path):
         path.write_text(json.dumps(public.to_dict() | change))
         with pytest.raises(InputError):
             load_redacted(path)
+
+
+def test_a_list_that_is_not_public_stays_private(tmp_path):
+    table = pd.DataFrame(
+        {"s": ["ill", "well"] * 30, "ward": list("ABC") * 20, "rare": (["usual"] * 29 + ["strange"]) * 2}
+    )
+    lists = {"ward": ["A", "B", "C"], "rare": ["usual", "strange"]}
+    queries = {
+        "rows": tk.Row("ward", "rare", domain=lists),  # every list is public, and which rows occur is not
+        "read": tk.Row("rare"),
+        "given": tk.Row("ward", domain=lists["ward"]),
+    }
+    for name, query in queries.items():
+        made = tk.calibrate(tk.fit_priors(table, secret="s", query=query), odds=2)
+        tk.certify(made).redacted().save(tmp_path / f"{name}.json")
+        text, told = (tmp_path / f"{name}.json").read_text(), load_redacted(tmp_path / f"{name}.json")
+        if name == "given":
+            assert told.content["channel"]["counts"] == made.channel.counts.tolist()
+        else:
+            assert told.content["channel"] == {
+                "kind": "finite",
+                "inputs": len(made.channel.inputs),
+                "outputs": len(made.channel.outputs),
+            }
+            assert "strange" not in text
+    bad = json.loads((tmp_path / "rows.json").read_text())
+    for change in ({"inputs": "4"}, {"inputs": -1}, {"more": 1}):
+        (tmp_path / "bad.json").write_text(json.dumps(bad | {"channel": bad["channel"] | change}))
+        with pytest.raises(InputError):
+            load_redacted(tmp_path / "bad.json")
 
 
 def test_the_nonce_keeps_two_certificates_apart():

@@ -72,8 +72,8 @@ class ChannelCertificate(Displayed):
         if self.lower_bound is not None:
             best = f"; it loses {self.error:.6g} a value, and none{self._wished} less than {self.lower_bound:.6g}"
         return (
-            f"{_named(self.calibration.channel)} keeps {len(problem.pairs)} pair(s) of secrets within "
-            f"{self.calibration.guarantee}, under {len(problem.beliefs)} belief(s){best}"
+            f"{_named(self.calibration.channel)} keeps {len(problem.pairs)} pair(s) of secrets "
+            f"{self.calibration.guarantee.bound}, under {len(problem.beliefs)} belief(s){best}"
         )
 
     @property
@@ -125,7 +125,7 @@ class ChannelCertificate(Displayed):
         return RedactedChannel(
             {
                 "guarantee": documents.guarantee_to(self.calibration.guarantee),
-                "channel": _public(self.calibration.channel),
+                "channel": _public(self.calibration),
                 "mechanism": self.mechanism,
                 "software": dict(self.software),
                 "certificate_sha256": self.sha256,
@@ -157,8 +157,10 @@ class ChannelCertificate(Displayed):
 class RedactedChannel:
     """A certificate without its priors and losses.
 
-    A finite channel may be known: whoever believes the priors could have computed it. Of noise on vectors only the
-    standard deviation of each axis is told: its correlations point in the direction in which the secrets differ.
+    A finite channel may be known where its list is public: whoever believes the priors could have computed it. A list
+    that was read from the data, or of the rows that occur, would tell that somebody has each of them: of such a channel
+    only the size is told. Of noise on vectors only the standard deviation of each axis is: its correlations point in
+    the direction in which the secrets differ.
     """
 
     content: dict[str, Any]
@@ -203,10 +205,13 @@ def _named(channel: Channel) -> str:
     raise InputError(f"a {type(channel).__name__} is not proved here")
 
 
-def _public(channel: Channel) -> dict[str, Any]:
+def _public(calibration: Calibration) -> dict[str, Any]:
     """What may be published of a channel."""
+    channel, answer = calibration.channel, calibration.answer
     if isinstance(channel, GaussianVector):
         return {"kind": channel.kind, "deviations": np.sqrt(np.diagonal(channel.covariance)).tolist()}
+    if isinstance(channel, FiniteChannel) and answer is not None and not answer.is_public:
+        return {"kind": channel.kind, "inputs": len(channel.inputs), "outputs": len(channel.outputs)}
     return channel_form.channel_to(channel)
 
 
@@ -215,5 +220,10 @@ def _require_public(value: Any) -> None:
         content = form.fields(value, ("kind", "deviations"), "'channel'")
         for n, one in enumerate(form.items(content["deviations"], "channel.deviations", least=1, most=MOST_AXES)):
             form.number(one, f"channel.deviations[{n}]", above=0)
+        return
+    if isinstance(value, dict) and value.get("kind") == FiniteChannel.kind and "counts" not in value:
+        content = form.fields(value, ("kind", "inputs", "outputs"), "'channel'")
+        for key in ("inputs", "outputs"):
+            form.index(content[key], f"channel.{key}", below=1 << 31)
         return
     channel_form.channel_from(value)

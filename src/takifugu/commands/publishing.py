@@ -69,6 +69,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
     source, where = _source(asked)
     book = asked.ledger or ledger_beside(asked.target if where is None else where)
     ledger = Ledger(book, new=True if asked.new_ledger else None)
+    ledger.watch(paths["calibration"], *([] if where is None else [where]))
     _refuse_second(ledger)
     step(f"Reading {Path(asked.source).name}")
     table = Table(source, asked.reading)
@@ -130,7 +131,7 @@ def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], book: Path
     out.print()
     made_files = [
         (target, f"{done.rows:,} rows (public)"),
-        (paths["public"], "promise and channel, without priors (public)"),
+        (paths["public"], "the promise, without priors (public)"),
         (paths["report"], "open it in a browser (private)"),
         (paths["certificate"], "the proof, for an auditor (private)"),
         (paths["calibration"], "for takifugu release and audit (private)"),

@@ -70,7 +70,7 @@ class Publication:
                 f"Nothing published moves anyone's odds between two values of {secret} by more than a factor of "
                 f"{number(guarantee.most_odds, 4)}{more}."
             )
-        return f"Every pair of values of {secret} is hidden within {guarantee}."
+        return f"Every pair of values of {secret} is hidden {guarantee.bound}."
 
 
 def told(calibration: Calibration) -> Publication:

@@ -79,6 +79,13 @@ class Optimal(Mechanism):
         object.__setattr__(self, "radius", tuple(map(_radius, self.radius)) if several else _radius(self.radius))
         if self.keep not in ("marginal", "mean", None):
             raise InputError(f'keep must be "marginal", "mean" or None, got {self.keep!r}')
+        if not isinstance(self.unbiased, bool):
+            raise InputError(f"unbiased must be True or False, got {self.unbiased!r}")
+        if self.diagonal is not None:
+            share = real("diagonal", self.diagonal, "a share between 0 and 1")
+            if not 0 <= share <= 1:
+                raise InputError(f"diagonal must be a share between 0 and 1, got {self.diagonal!r}")
+            object.__setattr__(self, "diagonal", share)
         try:
             object.__setattr__(self, "forbidden", tuple((_frozen(a), _frozen(b)) for a, b in self.forbidden))
         except (TypeError, ValueError):

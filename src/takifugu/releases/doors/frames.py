@@ -196,7 +196,7 @@ def charged(ready: Array, plan: Plan) -> Array:
     if plan.ledger is not None and ready.size:  # who publishes nothing pays nothing
         digest = plan.ledger.answer_digest()
         digest.update(ready)
-        plan.charge(digest.hexdigest(), len(ready) if ready.ndim else 1)
+        plan.charge(digest, len(ready) if ready.ndim else 1)
     return ready
 
 
