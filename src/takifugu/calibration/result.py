@@ -1,7 +1,7 @@
 """What was found: a channel, the promise it keeps, and the problem it keeps it for."""
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -97,7 +97,11 @@ class Calibration(Plotted):
     @cached_property
     def every_real(self) -> EveryReal | None:
         """What proves `real_lower_bound`, where it is not `lower_bound` itself."""
-        return None if self.optimality is None else every_real(self._program, self.optimality)
+        if self.optimality is None or self.lower_bound is None:
+            return None
+        found = every_real(self._program, self.optimality)
+        # More outputs never cost more: of two bounds that differ by roundings the lower one is stated.
+        return None if found is None else replace(found, lower_bound=min(found.lower_bound, self.lower_bound))
 
     @property
     def _program(self) -> Program:

@@ -93,8 +93,8 @@ class ChannelCertificate(Displayed):
         """Among which channels the bound is: those between these values that do what else was asked."""
         asked = dict(self.calibration.options)
         wishes = [name for name in ("keep", "unbiased", "forbidden", "diagonal") if asked.get(name)]
-        if np.any(asked.get("radius")):
-            wishes.append("radius")
+        if np.any(asked.get("radius")):  # the condition that is proved is sufficient for the radius, no more
+            wishes.append("margin for a radius")
         also = f" with the same {', '.join(wishes)}" if wishes else ""
         return f" between these values{also}"
 

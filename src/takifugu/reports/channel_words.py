@@ -108,7 +108,7 @@ def _wished(facts: ChannelFacts) -> str:
     kept = {"marginal": " and leaves the histogram as it is", "mean": " and leaves the mean as it is"}
     more = any(asked.get(wish) for wish in ("unbiased", "forbidden", "diagonal"))
     # With a radius the bound is about channels that meet the condition of the proof, which is sufficient, no more.
-    near = " for every prior that near" if radius(facts) else ""
+    near = " with the same margin for every prior that near" if radius(facts) else ""
     return near + kept.get(facts.keeps or "", "") + (" and does what else was asked" if more else "")
 
 
