@@ -97,7 +97,7 @@ class Calibration(Plotted):
     @cached_property
     def every_real(self) -> EveryReal | None:
         """What proves `real_lower_bound`, where it is not `lower_bound` itself."""
-        if self.optimality is None or self.lower_bound is None:
+        if self.optimality is None or not self.lower_bound:  # zero proves nothing, and more outputs no more
             return None
         found = every_real(self._program, self.optimality)
         # More outputs never cost more: of two bounds that differ by roundings the lower one is stated.
