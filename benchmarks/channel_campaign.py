@@ -151,6 +151,8 @@ def run(count: int = 200, seed: int = 0) -> Counter[str]:
             told["bound above the channel"] += 1
         if found.error > 1e-9:
             gaps.append(1 - found.lower_bound / found.error)
+        if (k + 1) % 500 == 0:
+            print(f"after {k + 1:,}: {dict(told)}", flush=True)
     print(dict(told), f"{sum(g <= 1e-3 for g in gaps)} of {len(gaps)} within 0.1 % of the proved bound after repair")
     return told
 

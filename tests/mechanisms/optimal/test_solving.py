@@ -190,3 +190,52 @@ def test_more_laws_than_inputs(seed: int):
     found = solve(program)
     assert found.gap < 1e-4
     assert violation(program, found.matrix) <= 0
+
+
+def test_a_hair_over_the_promise_is_mended_where_moves_are_forbidden():
+    """No row is open to all, so a channel within bounded odds is mixed in: a hair of it, not all of it."""
+    rare = 1e-6  # nearly points: an output that is all but given up breaks the odds with whatever is left in it
+    laws = np.array([[4, 10, 1, 2], [3, 1, 5, 2.5], [rare, rare, 1, rare], [1, rare, rare, rare], [5, 4, 1, 10]])
+    forbidden = np.zeros((4, 4), dtype=bool)
+    forbidden[0, 3] = True
+    for epsilon in (0.05, 0.2, 1.0):
+        program = Program(
+            laws=laws,
+            constraints=((0, 2), (2, 0), (1, 2), (2, 1), (3, 4), (4, 3)),
+            mass=laws.sum(axis=0),
+            loss=1.0 - np.eye(4),
+            alpha=3.0,
+            epsilon=epsilon,
+            odds=100.0,
+            forbidden=forbidden,
+        )
+        found = solve(program)
+        assert violation(program, found.matrix) <= 0
+        assert shortfall(program, found.matrix) == 0
+        assert found.gap < 1e-4
+        assert found.value == pytest.approx(clarabel(program), rel=1e-4)
+
+
+def test_an_output_that_nobody_may_use_leaves_the_rest_a_radius():
+    """A forbidden move takes it from a secret that is a point, and so from everyone."""
+    laws = np.array([[0.0, 0, 0, 1], [1, 2, 1, 2], [3, 1, 1, 1]])
+    forbidden = np.zeros((4, 4), dtype=bool)
+    forbidden[3, 0] = True
+    values = np.arange(4.0)
+    for promise in ({"alpha": 1.5, "epsilon": 0.4}, {"epsilon": 0.8}):
+        program = Program(
+            laws=laws,
+            constraints=tuple(itertools.permutations(range(3), 2)),
+            mass=laws.sum(axis=0),
+            loss=(values[:, None] - values) ** 2,
+            inputs=values,
+            outputs=values,
+            forbidden=forbidden,
+            radius=np.full(3, 0.05),
+            **promise,
+        )
+        found = solve(program)
+        assert not allowed_moves(program)[:, 0].any()
+        assert not found.matrix[:, 0].any()
+        assert found.gap < 1e-4
+        assert found.value == pytest.approx(clarabel(program), rel=1e-4)
