@@ -22,8 +22,8 @@ ORDERS = (1.1, 1.5, 2.0, 3.0, 8.0, 64.0)
 
 
 def problem(rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
-    """Beliefs and what is asked of them: 2 to 6 values, 2 to 4 secrets, 1 or 2 beliefs, any promise, any wish."""
-    n, secrets = int(rng.integers(2, 7)), int(rng.integers(2, 5))
+    """Beliefs and what is asked of them: 2 to 5 values, 2 to 4 secrets, 1 or 2 beliefs, any promise, any wish."""
+    n, secrets = int(rng.integers(2, 6)), int(rng.integers(2, 5))
     kind = rng.integers(3)
     values: list[Any] = [float(x) for x in np.round(np.cumsum(rng.uniform(0.1, 3, n)), 3)]
     if kind == 1:
@@ -35,12 +35,12 @@ def problem(rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
     ]
     asked: dict[str, Any] = {"keep": [None, "marginal", "mean" if kind == 0 else None][rng.integers(3)]}
     which = rng.random()
-    if which > 0.3:
+    if which > 0.5:
         asked |= {
             "alpha": float(rng.choice(ORDERS)),
             "epsilon": float(np.exp(rng.uniform(math.log(0.01), math.log(5)))),
         }
-    if which < 0.4:
+    if which < 0.6:
         asked["odds"] = float(rng.choice([1.01, 1.5, 3, 10, 100]))
     asked["loss"] = [None, "change", "absolute" if kind == 0 else None, rng.uniform(0, 3, (n, n)).tolist()][
         rng.integers(4)
