@@ -24,6 +24,7 @@ CALIBRATIONS = {
     "odds": tk.calibrate(NUMBERS, odds=1.5),
     "order": tk.calibrate(LABELS, alpha=2, epsilon=0.1, keep=None, pairs=[("a", "b"), ("b", "c")]),
     "both": tk.calibrate([NUMBERS, {"a": NUMBERS["a"], "b": NUMBERS["a"]}], alpha=2, epsilon=0.2, odds=1.9),
+    "free": tk.calibrate(NUMBERS, odds=1.5, keep=None),
     "radius": tk.calibrate(NUMBERS, odds=2, radius=[0.01, 0.05], keep="mean"),
     "rows": tk.calibrate(ROWS, odds=2, loss="change", forbidden=[(("A", 1), ("B", 2))], keep=None),
     "confident": tk.calibrate(NUMBERS, odds=4, confidence=0.8, seed=3),
@@ -183,6 +184,44 @@ def test_a_changed_file_is_refused(certificate, tmp_path):
         refused(path, sealed(changed(duals_of_nothing)))
     for key, value in (("format", "x"), ("version", 2.0), ("version", True), ("nonce", "0"), ("unheard", 1)):
         refused(path, sealed(honest | {key: value}), kind=InputError)
+
+
+def test_a_bound_over_every_number_is_proved_again(tmp_path):
+    honest, path = tk.certify(CALIBRATIONS["free"]), tmp_path / "c.json"
+    assert 0 < honest.real_lower_bound < honest.lower_bound
+    assert honest.real_lower_bound == CALIBRATIONS["free"].real_lower_bound
+    assert "nor any to other real numbers less than" in honest.claim
+    content = honest.to_dict()
+    path.write_text(json.dumps(content))
+    assert tk.verify(path).real_lower_bound == honest.real_lower_bound
+    for change in (
+        {"lower_bound": honest.real_lower_bound * 1.001},
+        {"lower_bound": honest.lower_bound},
+        {"parts": 1},
+        {"parts": 1023},
+        {"duals": content["calibration"]["optimality"]},
+    ):
+        refused(path, sealed(content | {"every_real": content["every_real"] | change}))
+    for wrong in (None, [], {}, content["every_real"] | {"unheard": 1}, content["every_real"] | {"lower_bound": 0}):
+        refused(path, sealed(content | {"every_real": wrong}), kind=InputError)
+    path.write_text(json.dumps(sealed({key: value for key, value in content.items() if key != "every_real"})))
+    assert tk.verify(path).real_lower_bound is None  # it says less, and what it says is true
+
+
+def test_a_bound_over_every_number_is_about_square_errors():
+    """Between labels there are no other numbers; a kept histogram leaves none; another loss is not squared error."""
+    kept, labels = (tk.certify(CALIBRATIONS[name]) for name in ("odds", "order"))
+    assert kept.real_lower_bound == kept.lower_bound == CALIBRATIONS["odds"].real_lower_bound
+    assert kept.every_real is None
+    assert labels.real_lower_bound is None
+    assert tk.calibrate(NUMBERS, odds=1.5, keep=None, loss="absolute").real_lower_bound is None
+    assert (
+        tk.calibrate({"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(1, 1)}, alpha=2, epsilon=1).every_real
+        is None
+    )
+    moved = dataclasses.replace(labels, every_real=tk.certify(CALIBRATIONS["free"]).every_real)
+    with pytest.raises(TakifuguError):
+        tk.verify(moved)
 
 
 def test_figures_for_readers_are_those_of_the_channel(certificate):

@@ -20,6 +20,8 @@ from takifugu.documents import fields as form
 from takifugu.documents import problems as documents
 from takifugu.documents import strict_json
 from takifugu.errors import CertificationError, InputError
+from takifugu.mechanisms.optimal.duals import Duals
+from takifugu.mechanisms.optimal.every_real import EveryReal
 from takifugu.problems.problem import Place
 
 VERSION = 2
@@ -38,6 +40,7 @@ class ChannelCertificate(Displayed):
     losses: tuple[Enclosure, ...] = field(repr=False)
     software: tuple[tuple[str, str], ...] = field(repr=False)
     nonce: str = field(repr=False)
+    every_real: EveryReal | None = field(default=None, repr=False, compare=False)
 
     @property
     def alpha(self) -> float:
@@ -60,6 +63,13 @@ class ChannelCertificate(Displayed):
         return self.calibration.lower_bound
 
     @property
+    def real_lower_bound(self) -> float | None:
+        """What no channel loses less than, whatever real numbers it publishes, where that is proved."""
+        if self.every_real is not None:
+            return self.every_real.lower_bound
+        return self.lower_bound if self.calibration.has_no_other_outputs else None
+
+    @property
     def error(self) -> float:
         """The expected loss of a published value."""
         return self.calibration.error
@@ -71,6 +81,8 @@ class ChannelCertificate(Displayed):
         best = ""
         if self.lower_bound is not None:
             best = f"; it loses {self.error:.6g} a value, and none{self._wished} less than {self.lower_bound:.6g}"
+        if self.every_real is not None:
+            best += f", nor any to other real numbers less than {self.every_real.lower_bound:.6g}"
         return (
             f"{_named(self.calibration.channel)} keeps {len(problem.pairs)} pair(s) of secrets "
             f"{self.calibration.guarantee.bound}, under {len(problem.beliefs)} belief(s){best}"
@@ -81,8 +93,8 @@ class ChannelCertificate(Displayed):
         """Among which channels the bound is: those between these values that do what else was asked."""
         asked = dict(self.calibration.options)
         wishes = [name for name in ("keep", "unbiased", "forbidden", "diagonal") if asked.get(name)]
-        if np.any(asked.get("radius")):
-            wishes.append("radius")
+        if np.any(asked.get("radius")):  # the condition that is proved is sufficient for the radius, no more
+            wishes.append("margin for a radius")
         also = f" with the same {', '.join(wishes)}" if wishes else ""
         return f" between these values{also}"
 
@@ -99,7 +111,8 @@ class ChannelCertificate(Displayed):
     def from_dict(cls, data: Any) -> "ChannelCertificate":
         """What `to_dict` wrote, every field checked; an `InputError` names the one that is wrong."""
         form.header(data, version_1.FORMAT, (VERSION,), "a certificate of a channel")
-        content = form.fields(data, _KEYS, "the certificate")
+        keys = (*_KEYS, "every_real") if "every_real" in data else _KEYS  # there only where it adds something
+        content = form.fields(data, keys, "the certificate")
         calibration = Calibration.from_essentials(content["calibration"])
         places = list(calibration.problem.places())
         entries = form.items(content["losses"], "'losses'", least=len(places), most=len(places))
@@ -111,6 +124,7 @@ class ChannelCertificate(Displayed):
             ),
             form.software(content["software"]),
             form.hex_digest(content["nonce"], "'nonce'"),
+            _every_real(content["every_real"]) if "every_real" in content else None,
         )
         if form.hex_digest(content["sha256"], "'sha256'") != certificate.sha256:
             raise InputError("'sha256' does not match the content: the file was changed after it was made")
@@ -150,7 +164,7 @@ class ChannelCertificate(Displayed):
                 for place, loss in zip(self.calibration.problem.places(), self.losses, strict=True)
             ],
             "software": dict(self.software),
-        }
+        } | ({} if self.every_real is None else {"every_real": self.every_real.to_json()})
 
 
 @dataclass(frozen=True)
@@ -194,6 +208,15 @@ def _loss(value: Any, place: Place, where: str) -> Enclosure:
     lower = form.number(entry["lower"], f"{where}.lower", least=0)
     upper = math.inf if entry["upper"] is None else form.number(entry["upper"], f"{where}.upper", least=lower)
     return Enclosure(lower, upper)
+
+
+def _every_real(value: Any) -> EveryReal:
+    content = form.fields(value, ("lower_bound", "parts", "duals"), "'every_real'")
+    return EveryReal(
+        form.number(content["lower_bound"], "every_real.lower_bound", above=0),
+        form.index(content["parts"], "every_real.parts", below=1 << 10),
+        Duals.from_json(content["duals"]),
+    )
 
 
 def _named(channel: Channel) -> str:

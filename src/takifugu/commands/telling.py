@@ -110,7 +110,7 @@ def _tell_channel(facts: "ChannelFacts", out: "Console") -> None:
     from takifugu.reports.words import population
 
     out.print(words.answer(facts))
-    beside = (words.radius, words.best, words.counted_as, words.gaussian)
+    beside = (words.radius, words.best, words.best_of_all, words.counted_as, words.gaussian)
     for told in (population(facts), *(say(facts) for say in beside)):
         if told:
             out.print(told)
