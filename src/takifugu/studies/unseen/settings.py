@@ -12,6 +12,7 @@ ALPHA, EPSILON = 3.0, 0.5
 ODDS = 3.0
 CONFIDENCE = 0.95
 LEAST_ROWS = 50
+SEED = 0  # of the order in which rows are published, and of the audits
 COARSE = 10  # numbers at most in a joint release of both columns
 AT_LEAST = 5.0  # how many times less square error than Gaussian noise is to be shown
 
