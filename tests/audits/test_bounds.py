@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom, hypergeom
 
 from takifugu.audits.bounds import Wager, best_wager, lower_bound, mean_at_least, share_interval
-from takifugu.audits.result import guess_limit
 from takifugu.problems.guarantee import Renyi
+from takifugu.problems.guess import guess_limit
 
 weights = st.lists(st.integers(1, 1000), min_size=4, max_size=4)
 orders = st.sampled_from([1.01, 1.5, 2.0, 3.0, 8.0, 64.0, math.inf])

@@ -110,7 +110,7 @@ def _digest(plan: Plan) -> AnswerDigest:
 def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[AnswerDigest, int]:
     """Refuse what is to be refused; what the ledger is to know of the answer, and the number of values."""
     _refuse_early(plan)
-    digest, count, watch = _digest(plan), 0, Watch(columns)
+    digest, count, watch = _digest(plan), 0, Watch(columns, plan)
     for rows, values in _values(reader, plan, columns):
         watch.look(rows)
         digest.update(values)
