@@ -14,7 +14,8 @@ from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import asked_for
 from takifugu.problems.pairs import Pair
 from takifugu.queries.binned import Binned
-from takifugu.queries.priors import fit_priors
+from takifugu.queries.others import checked_names, named_alone, same_domain
+from takifugu.queries.priors import Beliefs, fit_priors
 from takifugu.queries.row import Row
 from takifugu.releases.doors.dispatch import release
 from takifugu.releases.ledger import Ledger
@@ -71,6 +72,8 @@ def calibrated(
     epsilon: float | None = None,
     confidence: float | None = CONFIDENCE,
     known: Sequence[str | Binned] | None = None,
+    beliefs: Mapping[str, Any] | None = None,
+    own: bool = True,
     pairs: Iterable[Pair] | None = None,
     secrets: Iterable[Any] | None = None,
     domain: Any = None,
@@ -89,7 +92,8 @@ def calibrated(
     asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
     query = Row(*columns, domain=domain, other=other)
     step("Counting what goes with each secret")
-    priors = fit_priors(table, secret=secret, query=query, secrets=secrets, known=known, reading=reading)
+    asked: dict[str, Any] = {"secret": secret, "query": query, "secrets": secrets, "known": known, "reading": reading}
+    priors = fit_priors(table, **asked, beliefs=beliefs) if own else _of_others(beliefs, asked)
     if pairs is not None:
         pairs = [(_named(a, priors), _named(b, priors)) for a, b in pairs]
     step("Finding the channel that changes least")
@@ -104,6 +108,32 @@ def calibrated(
         keep="marginal" if keep_shares else None,
         **options,
     )
+
+
+def _of_others(beliefs: Mapping[str, Any] | None, asked: dict[str, Any]) -> Any:
+    """The priors of other tables alone: nothing that follows from them tells anything about one's own rows."""
+    if not beliefs:
+        raise InputError("own=False leaves no priors: give those of another table, beliefs={'last year': table}")
+    (name, first), *rest = checked_names(beliefs).items()
+    try:
+        fitted = first if isinstance(first, Mapping | Beliefs) else fit_priors(first, **asked)
+    except InputError as error:
+        raise InputError(f"the belief {name!r} cannot be used: {error}") from None
+    answer = getattr(fitted, "answer", None)
+    if answer is None:
+        raise InputError(f"the belief {name!r} does not say what it is about: fit it with Row(...), or keep own=True")
+    others = {
+        other: given if isinstance(given, Mapping | Beliefs) else fit_priors(given, **again)
+        for again in [asked | {"query": same_domain(asked["query"], answer), "secrets": _secrets(fitted, asked)}]
+        for other, given in rest
+    }
+    return named_alone(name, fitted, others)
+
+
+def _secrets(fitted: Any, asked: dict[str, Any]) -> list[Any] | None:
+    if not isinstance(asked["secret"], str):
+        return None
+    return list(fitted if isinstance(fitted, Mapping) else fitted[0])
 
 
 def _named(given: Any, priors: Any) -> Any:
@@ -147,9 +177,10 @@ def publish(
         allow_no_noise: publish without a warning where nothing had to be changed.
         insecure_seed: for tests alone.
         step: called with what is being done, before it is done.
-        **options: `alpha`, `epsilon`, `known`, `pairs`, `secrets`, `domain`, `other`, `reading`, `seed`, options of
-            the mechanism "optimal" such as `loss`, and `keep_shares`: True keeps the share of each published value
-            what it was among the true ones, which changes more of them.
+        **options: `alpha`, `epsilon`, `known`, `pairs`, `secrets`, `domain`, `other`, `reading`, `seed`; `beliefs`,
+            what others may believe, other tables by name, and `own=False`, which takes these alone, so that nothing
+            tells anything about one's own rows; options of the mechanism "optimal" such as `loss`, and `keep_shares`:
+            True keeps the share of each published value what it was among the true ones, which changes more of them.
     """
     if isinstance(keep, str):
         raise InputError(f"keep must be a list of columns, got the text {keep!r}: write [{keep!r}]")

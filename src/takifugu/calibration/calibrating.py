@@ -1,7 +1,7 @@
 """From beliefs and a promise to the channel that keeps it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -14,15 +14,16 @@ from takifugu.errors import InputError
 from takifugu.laws import Law
 from takifugu.mechanisms import get_mechanism
 from takifugu.mechanisms.assurance import Band, assured
-from takifugu.mechanisms.base import Mechanism
-from takifugu.mechanisms.confidence import draws_needed
-from takifugu.mechanisms.evidence import Confidence, confident
+from takifugu.mechanisms.base import Found, Mechanism
+from takifugu.mechanisms.draws import draws_needed
+from takifugu.mechanisms.evidence import Confidence, Shared, confident
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import Renyi, asked_for
 from takifugu.problems.pairs import Pair
 from takifugu.problems.problem import Problem
+from takifugu.queries.others import beside
 from takifugu.queries.priors import require_rows
 
 _CHECKED_PAIRS = 100  # directed pairs whose rows are looked at: more would take longer than the calibration
@@ -41,6 +42,7 @@ def calibrate(
     confidence: float | None = None,
     assurance: str | None = None,
     seed: int = 0,
+    beliefs: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Calibration:
     """The channel that costs least and keeps every pair of secrets within the promise, both ways.
@@ -60,6 +62,8 @@ def calibrate(
         assurance: "band" proves the promise for the population, with probability `confidence` (0.95 by default) over
             independent rows and no model: more noise, and no evidence but a proof.
         seed: of those draws.
+        beliefs: what others may believe beside that, by name, such as {"last year": priors}; the promise holds for each
+            of them, and `problem.words(place)` names the one that binds.
         **options: options of the mechanism, such as `delta` of "wasserstein-approx".
 
     >>> from takifugu import Mixture
@@ -68,24 +72,65 @@ def calibrate(
     3.0
     """
     asked = asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
-    problem = Problem.of(priors, pairs)
-    if mechanism in (None, Optimal.name) and getattr(priors, "loss", None) is not None:
-        options.setdefault("loss", priors.loss)  # type: ignore[union-attr]
-    rule = get_mechanism(default_mechanism(problem) if mechanism is None else mechanism, options)
-    require_rows(priors, confidence=0.95 if assurance else confidence)
-    found = checked(rule, rule.find(problem, asked), problem, asked)
-    evidence: Confidence | Band | None = None
-    if assurance not in (None, "band"):
-        raise InputError(f"assurance must be None or 'band', got {assurance!r}")
-    if assurance == "band":
-        level, without = 0.95 if confidence is None else confidence, expected_loss(rule, problem, found.channel)
-        found, evidence = assured(rule, problem, asked, level=level, found=found, without=without)
-    elif confidence is not None:
-        draws_needed(confidence)  # before the work, whether it is a level at all
+    population = Population(confidence, assurance, seed)
+    if beliefs is not None:
+        priors = beside(priors, beliefs)
+    return calibrated(priors, Problem.of(priors, pairs), asked, mechanism, population, options)
+
+
+@dataclass(frozen=True)
+class Population:
+    """What is asked for beyond the rows there are, and what calibrations that ask alike share."""
+
+    confidence: float | None = None
+    assurance: str | None = None
+    seed: int = 0
+    shared: Shared = field(default_factory=Shared)
+
+    def __post_init__(self) -> None:
+        """Before any work, whether these can be asked for at all."""
+        if self.assurance not in (None, "band"):
+            raise InputError(f"assurance must be None or 'band', got {self.assurance!r}")
+        if self.assurance is None and self.confidence is not None:
+            draws_needed(self.confidence)
+
+    def covered(
+        self, rule: Mechanism, problem: Problem, asked: Renyi, found: Found
+    ) -> tuple[Found, Confidence | Band | None]:
+        """What a rule found for the sample, or what is enough for the population too."""
+        if self.assurance is None and self.confidence is None:
+            return found, None
         without = expected_loss(rule, problem, found.channel)
-        found, evidence = confident(
-            rule, problem, asked, level=float(confidence), seed=seed, found=found, without=without
+        if self.assurance is not None:
+            level = 0.95 if self.confidence is None else self.confidence
+            return assured(rule, problem, asked, level=level, found=found, without=without)
+        return confident(
+            rule,
+            problem,
+            asked,
+            level=float(self.confidence or 0),
+            seed=self.seed,
+            found=found,
+            without=without,
+            shared=self.shared,
         )
+
+
+def calibrated(
+    priors: Any,
+    problem: Problem,
+    asked: Renyi,
+    mechanism: str | Mechanism | None,
+    population: Population,
+    options: dict[str, Any],
+) -> Calibration:
+    """The calibration of a problem; `priors` are what it was made of, which know their rows."""
+    if mechanism in (None, Optimal.name) and getattr(priors, "loss", None) is not None:
+        options = {"loss": priors.loss} | options
+    rule = get_mechanism(default_mechanism(problem) if mechanism is None else mechanism, options)
+    require_rows(priors, confidence=0.95 if population.assurance else population.confidence)
+    found = checked(rule, rule.find(problem, asked), problem, asked)
+    found, evidence = population.covered(rule, problem, asked, found)
     return Calibration(
         problem=replace(problem, findings=(*problem.findings, *_about_rows(priors, problem, found.channel, asked))),
         guarantee=rule.promise(asked),

@@ -11,7 +11,7 @@ from takifugu.documents import problems as documents
 from takifugu.errors import InputError
 from takifugu.mechanisms import get_mechanism, is_ours
 from takifugu.mechanisms.assurance import Band
-from takifugu.mechanisms.confidence import draws_needed
+from takifugu.mechanisms.draws import draws_needed
 from takifugu.mechanisms.evidence import Confidence
 from takifugu.mechanisms.optimal.duals import Duals
 from takifugu.mechanisms.worst import worst

@@ -16,6 +16,7 @@ from takifugu.commands.telling import console, print_json, tell, tell_files
 @single("--epsilon", type=float, help="The budget, above 0: smaller is more private.")
 @single("--odds", type=float, help="For row: no published value may change the odds by more than this factor.")
 @single("--confidence", type=float, help="Such as 0.95: promise it for the population, not only for the sample.")
+@single("--assurance", type=click.Choice(["band"]), help="Promise it for the population, proved: more noise.")
 @single("--mechanism", help="The rule that finds the noise. [default: exact, and optimal for row]")
 @single("--delta", type=float, help="For wasserstein-approx: the share of cases left unprotected.")
 @single("--report", type=click.Path(), help="Write a report as one HTML file (private).")
@@ -28,6 +29,7 @@ def command(
     epsilon: float | None,
     odds: float | None,
     confidence: float | None,
+    assurance: str | None,
     mechanism: str | None,
     delta: float | None,
     report: str | None,
@@ -62,7 +64,7 @@ def command(
     from takifugu.certificates import certify
     from takifugu.commands.telling import file_of
     from takifugu.mechanisms import get_mechanism
-    from takifugu.mechanisms.confidence import draws_needed
+    from takifugu.mechanisms.draws import draws_needed
     from takifugu.problems.guarantee import asked_for
 
     options: dict[str, Any] = {} if delta is None else {"delta": delta}
@@ -71,13 +73,14 @@ def command(
     if confidence is not None:
         draws_needed(confidence)
     files = Files(report, certificate, public, output)
-    asked = ask(**question)
+    asked = ask(draws=0 if confidence is None else draws_needed(confidence), **question)
     result = calibrate(
         asked.priors,
         alpha=alpha,
         epsilon=epsilon,
         odds=odds,
         confidence=confidence,
+        assurance=assurance,
         pairs=asked.pairs,
         mechanism=mechanism,
         **options,

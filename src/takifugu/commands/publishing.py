@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from takifugu.atomic import Files
+from takifugu.commands.options import beliefs_from
 from takifugu.commands.telling import console, file_of, tell_files
 from takifugu.errors import CalibrationError, InputError
 from takifugu.tables.reading import Reading
@@ -36,6 +37,8 @@ class Asked:
     keep_shares: bool = False
     seed: int = 0
     allow_no_noise: bool = False
+    beliefs: tuple[str, ...] = ()
+    only_beliefs: bool = False
     reading: Reading = field(default_factory=Reading)
 
 
@@ -50,6 +53,9 @@ def run(asked: Asked, *, quiet: bool) -> None:
     from takifugu.reports.writing import report
     from takifugu.tables.table import Table
 
+    others = beliefs_from(asked.beliefs)
+    if asked.only_beliefs and others is None:
+        raise InputError("--only-beliefs leaves no priors: give those of another table with --belief NAME=FILE")
     out = console()
     step = _Steps(out, quiet=quiet)
     odds = ODDS if asked.odds is None and asked.alpha is None and asked.epsilon is None else asked.odds
@@ -83,6 +89,8 @@ def run(asked: Asked, *, quiet: bool) -> None:
         epsilon=asked.epsilon,
         confidence=asked.confidence,
         known=known_with(asked.known, asked.keep),
+        beliefs=others,
+        own=not asked.only_beliefs,
         secrets=secrets,
         pairs=asked.pairs or None,
         domain=None if asked.domain is None else _domain(asked.domain),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from takifugu.calibration import Calibration
 from takifugu.channels.finite import FiniteChannel
 from takifugu.errors import InputError
+from takifugu.problems.beliefs import belief_names
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.channel_facts import channel_facts
 from takifugu.reports.columns import ColumnFacts
@@ -40,6 +41,7 @@ class Publication:
             lines.append("That is for who believes these rows' own shares, and says nothing about who knows better.")
         if answer is not None and answer.known:
             lines.append(f"It holds also for who knows {', '.join(clean(name) for name in answer.known)}.")
+        lines.append(self._beliefs())
         for column in self.columns:
             error = ""
             if column.error is not None and column.spread:
@@ -61,6 +63,24 @@ class Publication:
             f"{percent(self.guess_before)}, and blind luck is 50 %."
         )
         return tuple(lines)
+
+    def _beliefs(self) -> str:
+        """Whose priors these are, and what follows for the rows they were counted on."""
+        names = belief_names(self.calibration.beliefs)
+        others = " or ".join(f"'{clean(name)}'" for name in names if name is not None)
+        if None not in names:
+            return (
+                f"It is for who believes {others}. These priors are not of the rows that are published, and what "
+                f"follows from them tells nothing about those rows."
+            )
+        where = self.calibration.problem.under(self.calibration.place).removeprefix(" ")
+        also = (
+            f"It holds also for who believes {others}; the closest to the limit is {clean(where)}. " if others else ""
+        )
+        return (
+            f"{also}The shares were counted on these very rows, so the channel itself tells a little about them; those "
+            f"of another table, last year's or a survey's, would not."
+        )
 
     def _promise(self, secret: str) -> str:
         guarantee = self.calibration.guarantee
