@@ -24,7 +24,8 @@ def told(calibration: "Calibration") -> str:
         changed = channel.share_changed(table_of(calibration.problem).mass)
         return (
             f"A channel between {len(channel.inputs)} value{'s' if len(channel.inputs) > 1 else ''} hides {who} "
-            f"{promise.bound} ({rule}): {changed:.3g} of the values are published as another. The worst pair is {closest}"
+            f"{promise.bound} ({rule}): {changed:.3g} of the values are published as another. The worst pair is "
+            f"{closest}"
         )
     if isinstance(channel, GaussianVector):
         stds = ", ".join(f"{x:.4g}" for x in np.sqrt(np.diagonal(channel.covariance)))
