@@ -7,12 +7,14 @@ and the loss that it states. Where Clarabel gives up, our own proved bound stand
 
 import math
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
 
 import takifugu as tk
 from benchmarks.optimal import with_cvxpy
+from takifugu.mechanisms.optimal.program import Program
 
 ALLOWED = 1e-3
 
@@ -39,6 +41,18 @@ def problem(rng: np.random.Generator) -> tuple[dict[str, tk.Finite], dict[str, A
     return laws, asked
 
 
+def optimum(program: Program) -> float:
+    """What Clarabel finds; not a number where it fails."""
+    import cvxpy as cp
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "may be inaccurate": what is below our proof is not taken
+        try:
+            return with_cvxpy(program)
+        except cp.error.SolverError:
+            return math.nan
+
+
 def run(count: int = 20, seed: int = 0) -> None:
     """Print each problem that is more than a tenth of the allowance off, then a summary."""
     above, gave_up, free = [], 0, 0
@@ -48,7 +62,7 @@ def run(count: int = 20, seed: int = 0) -> None:
         if found.error == 0:
             free += 1
             continue
-        theirs = with_cvxpy(found._program)
+        theirs = optimum(found._program)
         if math.isnan(theirs) or theirs < found.lower_bound * (1 - 1e-4):  # below what is proved: not an optimum
             gave_up += 1
             theirs = found.lower_bound
