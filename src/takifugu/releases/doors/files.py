@@ -74,7 +74,7 @@ def release_file(
     columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
     paid, count = _first_reading(reader, plan, columns)
     plan.charge(paid, count)
-    drawn, watch, done = _digest(plan), Watch(columns), 0
+    drawn, watch, done = _digest(plan), Watch(columns, plan), 0
     with draft(goal) as unfinished:
         with _writer(unfinished, goal.suffix) as write:
             for rows, values in _values(reader, plan, columns):
