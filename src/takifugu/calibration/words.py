@@ -23,8 +23,9 @@ def told(calibration: "Calibration") -> str:
     if isinstance(channel, FiniteChannel):
         changed = channel.share_changed(table_of(calibration.problem).mass)
         return (
-            f"A channel between {len(channel.inputs)} values hides {who} {promise.bound} "
-            f"({rule}): {changed:.3g} of the values are published as another. The worst pair is {closest}"
+            f"A channel between {len(channel.inputs)} value{'s' if len(channel.inputs) > 1 else ''} hides {who} "
+            f"{promise.bound} ({rule}): {changed:.3g} of the values are published as another. The worst pair is "
+            f"{closest}"
         )
     if isinstance(channel, GaussianVector):
         stds = ", ".join(f"{x:.4g}" for x in np.sqrt(np.diagonal(channel.covariance)))

@@ -224,7 +224,7 @@ def _named(channel: Channel) -> str:
     if isinstance(channel, GaussianVector):
         return f"Gaussian noise on vectors of {channel.dimension} numbers"
     if isinstance(channel, FiniteChannel):
-        return f"a channel between {len(channel.inputs)} values"
+        return f"a channel between {len(channel.inputs)} value{'s' if len(channel.inputs) > 1 else ''}"
     raise InputError(f"a {type(channel).__name__} is not proved here")
 
 
