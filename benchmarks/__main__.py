@@ -17,7 +17,6 @@ ROOMS = (
     "optimal",
     "scale",
     "audit_power",
-    "audit_peers",
 )
 
 
