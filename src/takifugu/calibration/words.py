@@ -23,7 +23,7 @@ def told(calibration: "Calibration") -> str:
     if isinstance(channel, FiniteChannel):
         changed = channel.share_changed(table_of(calibration.problem).mass)
         return (
-            f"A channel between {len(channel.inputs)} values hides {who} within {promise} "
+            f"A channel between {len(channel.inputs)} values hides {who}{_readers(calibration.read)} within {promise} "
             f"({rule}): {changed:.3g} of the values are published as another. The worst pair is {closest}"
         )
     if isinstance(channel, GaussianVector):
@@ -42,6 +42,11 @@ def told(calibration: "Calibration") -> str:
         f"Gaussian noise of standard deviation θ = {calibration.theta:.6g} {hides} within {promise} "
         f"({rule}{foreign}). The worst pair is {closest}"
     )
+
+
+def _readers(columns: tuple[str, ...]) -> str:
+    """To whom the promise is made, where it is about what the rest of a row adds."""
+    return f", for who has read {', '.join(map(repr, columns))} in the row," if columns else ""
 
 
 def _protected(pairs: Pairs) -> str:
