@@ -77,7 +77,8 @@ class ChannelCertificate(Displayed):
     @property
     def claim(self) -> str:
         """What is proved, in a sentence."""
-        problem = self.calibration.problem
+        problem, read = self.calibration.problem, self.calibration.read
+        whose = f", for who has read {', '.join(read)} in the row" if read else ""
         best = ""
         if self.lower_bound is not None:
             best = f"; it loses {self.error:.6g} a value, and none{self._wished} less than {self.lower_bound:.6g}"
@@ -85,7 +86,7 @@ class ChannelCertificate(Displayed):
             best += f", nor any to other real numbers less than {self.every_real.lower_bound:.6g}"
         return (
             f"{_named(self.calibration.channel)} keeps {len(problem.pairs)} pair(s) of secrets "
-            f"{self.calibration.guarantee.bound}, under {len(problem.beliefs)} belief(s){best}"
+            f"{self.calibration.guarantee.bound}, under {len(problem.beliefs)} belief(s){whose}{best}"
         )
 
     @property
@@ -141,6 +142,7 @@ class ChannelCertificate(Displayed):
                 "guarantee": documents.guarantee_to(self.calibration.guarantee),
                 "channel": _public(self.calibration),
                 "mechanism": self.mechanism,
+                "read": list(self.calibration.read),
                 "software": dict(self.software),
                 "certificate_sha256": self.sha256,
             }
@@ -175,6 +177,7 @@ class RedactedChannel:
     that was read from the data, or of the rows that occur, would tell that somebody has each of them: of such a channel
     only the size is told. Of noise on vectors only the standard deviation of each axis is: its correlations point in
     the direction in which the secrets differ.
+    `read` names columns that are published as they are, to whose readers the promise is made.
     """
 
     content: dict[str, Any]
@@ -190,12 +193,14 @@ class RedactedChannel:
     @classmethod
     def from_dict(cls, data: Any) -> "RedactedChannel":
         """What `to_dict` wrote."""
-        keys = ("guarantee", "channel", "mechanism", "software", "certificate_sha256")
+        keys = ("guarantee", "channel", "mechanism", "read", "software", "certificate_sha256")
         form.header(data, version_1.REDACTED, (VERSION,), "a redacted certificate of a channel")
         content = form.fields(data, ("format", "version", *keys), "the redacted certificate")
         documents.guarantee_from(content["guarantee"])
         _require_public(content["channel"])
         form.mechanism(content["mechanism"])
+        for name in form.items(content["read"], "'read'", most=1_000):
+            form.text(name, "'read'")
         form.software(content["software"])
         form.hex_digest(content["certificate_sha256"], "'certificate_sha256'")
         return cls({key: content[key] for key in keys})

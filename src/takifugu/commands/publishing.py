@@ -39,6 +39,8 @@ class Asked:
     allow_no_noise: bool = False
     beliefs: tuple[str, ...] = ()
     only_beliefs: bool = False
+    grid: float | None = None
+    per_cell: bool = False
     reading: Reading = field(default_factory=Reading)
 
 
@@ -56,6 +58,8 @@ def run(asked: Asked, *, quiet: bool) -> None:
     others = beliefs_from(asked.beliefs)
     if asked.only_beliefs and others is None:
         raise InputError("--only-beliefs leaves no priors: give those of another table with --belief NAME=FILE")
+    if asked.per_cell and not asked.keep:
+        raise InputError("--per-cell is about kept columns, and none is kept: name them with --keep")
     out = console()
     step = _Steps(out, quiet=quiet)
     odds = ODDS if asked.odds is None and asked.alpha is None and asked.epsilon is None else asked.odds
@@ -91,6 +95,8 @@ def run(asked: Asked, *, quiet: bool) -> None:
         known=known_with(asked.known, asked.keep),
         beliefs=others,
         own=not asked.only_beliefs,
+        per_cell=asked.keep if asked.per_cell else (),
+        grid=asked.grid,
         secrets=secrets,
         pairs=asked.pairs or None,
         domain=None if asked.domain is None else _domain(asked.domain),
@@ -115,7 +121,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
             asked.target,
             made,
             ledger=ledger,
-            keep=asked.keep,
+            keep=() if asked.per_cell else asked.keep,  # they are published through the channel, unchanged
             others=asked.others,
             allow_no_noise=True,
         )
