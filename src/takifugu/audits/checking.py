@@ -16,8 +16,8 @@ from takifugu.audits.findings import (
 )
 from takifugu.audits.rows import Rows
 from takifugu.calibration import Calibration
-from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.listed import ListChannel
 from takifugu.errors import InputError
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.values import key
@@ -44,7 +44,7 @@ def look(rows: Rows, calibration: Calibration, pairs: list[Pair], known: tuple[s
         found.append(PublishedAsIs(rows.answer))
     if isinstance(calibration.channel, GaussianNoise):
         found += _noise(rows, calibration, calibration.channel.theta)
-    if isinstance(calibration.channel, FiniteChannel):
+    if isinstance(calibration.channel, ListChannel):
         found += _channel(rows, calibration, calibration.channel)
     return found
 
@@ -64,7 +64,7 @@ def _noise(rows: Rows, calibration: Calibration, theta: float) -> list[Finding]:
     return [(LessNoise if spread < theta else MoreNoise)(spread, theta)]
 
 
-def _channel(rows: Rows, calibration: Calibration, channel: FiniteChannel) -> list[Finding]:
+def _channel(rows: Rows, calibration: Calibration, channel: ListChannel) -> list[Finding]:
     domain = None if calibration.answer is None else calibration.answer.domain
     columns = [rows.truth[name] for name in rows.answer]
     try:
@@ -81,8 +81,10 @@ def _channel(rows: Rows, calibration: Calibration, channel: FiniteChannel) -> li
         return []
     out = [rows.published[name].labels.tolist() for name in rows.answer]
     inputs, outputs = ({key(value): i for i, value in enumerate(side)} for side in (channel.inputs, channel.outputs))
+    sources, targets, _ = channel.entries
+    moves = set(zip(sources.tolist(), targets.tolist(), strict=True))
     places = [(inputs.get(key(x)), outputs.get(key(y))) for x, y in zip(_entries(true), _entries(out), strict=True)]
-    wrong = sum(x is not None and (y is None or channel.counts[x, y] == 0) for x, y in places)
+    wrong = sum(x is not None and (y is None or (x, y) not in moves) for x, y in places)
     return [NotThroughChannel(wrong, len(rows))] if wrong else []
 
 

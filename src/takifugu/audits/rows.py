@@ -11,7 +11,7 @@ import numpy.typing as npt
 from takifugu._nearest import suggestion
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.errors import InputError
 from takifugu.laws.values import key
 from takifugu.releases.binding import require_of_rows
@@ -167,7 +167,7 @@ def _answer(calibration: Calibration, out: dict[str, Column], true: dict[str, Co
 def _fits(column: Column, calibration: Calibration) -> bool:
     """Whether a channel could have published this column: numbers, or a value of its list in some row."""
     channel = calibration.channel
-    if isinstance(channel, FiniteChannel):
+    if isinstance(channel, ListChannel):
         return not {key(value) for value in column.labels.tolist()}.isdisjoint(map(key, channel.outputs))
     return column.numbers is not None
 

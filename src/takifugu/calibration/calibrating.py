@@ -19,9 +19,10 @@ from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.draws import draws_needed
 from takifugu.mechanisms.evidence import Confidence, Shared, confident
 from takifugu.mechanisms.grids import grid_step, on_grid
-from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.optimal.mechanism import MOST_VALUES, Optimal, table_of
+from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.mechanisms.worst import worst
-from takifugu.problems.findings import Finding
+from takifugu.problems.findings import Finding, SparseChosen
 from takifugu.problems.guarantee import Renyi, asked_for
 from takifugu.problems.pairs import Pair
 from takifugu.problems.population_findings import OnGrid
@@ -57,8 +58,9 @@ def calibrate(
         alpha: the Rényi order, above 1.
         epsilon: the budget in nats, above 0.
         pairs: the pairs of secrets to hide from one another; every pair by default.
-        mechanism: by default "optimal" for Finite laws, "exact" for a Mixture and "shaped" for a VectorMixture; see
-            `list_mechanisms`. Also an object with the interface of `takifugu.mechanisms.Mechanism`.
+        mechanism: by default "optimal" for Finite laws ("sparse" beyond 2,000 values), "exact" for a Mixture and
+            "shaped" for a VectorMixture; see `list_mechanisms`. Also an object with the interface of
+            `takifugu.mechanisms.Mechanism`.
         odds: no published value may change the odds of any pair by more than this factor: alone, or beside `alpha`
             and `epsilon`. Gaussian noise cannot promise it.
         confidence: such as 0.95. The promise is then seen to hold for the centre and for all of a number of draws from
@@ -151,6 +153,8 @@ def calibrated(
     if getattr(priors, "per_cell", False):
         options = options | {"cells": True}
     by_name = default_mechanism(problem) if mechanism is None else mechanism
+    if population.grid and by_name == Sparse.name:
+        raise InputError(f"grid is for noise and for channels of up to {MOST_VALUES:,} values: leave it out for more")
     if population.grid and by_name == Optimal.name:
         options = options | {"grid": population.grid}
     rule = get_mechanism(by_name, options)
@@ -158,10 +162,11 @@ def calibrated(
     found = checked(rule, rule.find(problem, asked), problem, asked)
     found, evidence = population.covered(rule, problem, asked, found)
     found, rounded = population.on_grid(found)
+    told: list[Finding] = [*_about_rows(priors, problem, found.channel, asked)]
+    if mechanism is None and rule.name == Sparse.name:
+        told.append(SparseChosen(len(table_of(problem).values), MOST_VALUES))
     return Calibration(
-        problem=replace(
-            problem, findings=(*problem.findings, *_about_rows(priors, problem, found.channel, asked), *rounded)
-        ),
+        problem=replace(problem, findings=(*problem.findings, *told, *rounded)),
         guarantee=rule.promise(asked),
         channel=found.channel,
         mechanism=rule.name,

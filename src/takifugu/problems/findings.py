@@ -426,3 +426,20 @@ class OneSecretCells(Finding):
             f"{self.cells} cell{'s' * (self.cells != 1)} of what the adversary knows {verb} no row of some secret: "
             f"its law there is that of its other cells. Who knows such a cell may know the secret without any release"
         )
+
+
+@dataclass(frozen=True)
+class SparseChosen(Finding):
+    """More values than the best of all channels is found for."""
+
+    values: int
+    limit: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"the answer takes {self.values:,} values, more than the {self.limit:,} that the best of all channels is "
+            f"found for: the mechanism 'sparse' found a good one part by part. The promise is proved all the same, and "
+            f"that no channel changes less is not"
+        )

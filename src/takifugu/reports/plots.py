@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from takifugu.calibration import Calibration
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.channels.sentences import named
 from takifugu.errors import InputError, MissingExtraError
 from takifugu.laws.finite import Finite
@@ -34,7 +34,7 @@ def plot(thing: Any, ax: Any = None) -> Any:
         raise MissingExtraError("plots are drawn with Matplotlib: install it with pip install 'takifugu[plots]'")
     if isinstance(thing, Calibration):
         return _calibration(thing, ax)
-    if isinstance(thing, FiniteChannel):
+    if isinstance(thing, ListChannel):
         even = np.full(len(thing.inputs), 1.0 / len(thing.inputs))
         return _channel(column_facts(thing, even, (even, even), None)[0], _axes(ax))
     if isinstance(thing, Finite):

@@ -4,8 +4,9 @@ import math
 from dataclasses import dataclass
 
 from takifugu.calibration import Calibration
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.errors import InputError
+from takifugu.laws.values import columns, key
 from takifugu.problems.beliefs import belief_names
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.channel_facts import channel_facts
@@ -101,7 +102,7 @@ class Publication:
 
 def told(calibration: Calibration) -> Publication:
     """The figures of a calibration through a finite channel."""
-    if not isinstance(calibration.channel, FiniteChannel):
+    if not isinstance(calibration.channel, ListChannel):
         raise InputError("a publication is told of a finite channel")
     facts = channel_facts(calibration, question=None, compare=False, certificate_sha256=None)
     return Publication(
@@ -123,8 +124,8 @@ def _lost(column: ColumnFacts) -> float:
     return column.share_changed
 
 
-def _gone(channel: FiniteChannel, place: int) -> int:
+def _gone(channel: ListChannel, place: int) -> int:
     """How many values of a column no row is published with."""
-    used = (channel.counts.sum(axis=0) > 0).tolist()
-    values = [value[place] if isinstance(value, tuple) else value for value in channel.outputs]
-    return len(set(values)) - len({value for value, is_used in zip(values, used, strict=True) if is_used})
+    used = set(channel.entries[1].tolist())
+    true, published = (columns(side)[place] for side in (channel.inputs, channel.outputs))
+    return len({key(v) for v in true} - {key(v) for where, v in enumerate(published) if where in used})
