@@ -5,12 +5,16 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from takifugu.calibration.checking import checked
 from takifugu.calibration.kinds import default_mechanism, expected_loss
 from takifugu.calibration.result import Calibration
 from takifugu.channels.base import Channel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.listed import ListChannel
 from takifugu.channels.vector import GaussianVector
+from takifugu.divergences.finite import divergence
 from takifugu.errors import InputError
 from takifugu.laws import Law
 from takifugu.mechanisms import get_mechanism
@@ -22,13 +26,13 @@ from takifugu.mechanisms.grids import grid_step, on_grid
 from takifugu.mechanisms.optimal.mechanism import MOST_VALUES, Optimal, table_of
 from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.mechanisms.worst import worst
-from takifugu.problems.findings import Finding, SparseChosen
+from takifugu.problems.findings import Finding, OtherSmoothing, PriceOfIgnorance, SparseChosen
 from takifugu.problems.guarantee import Renyi, asked_for
 from takifugu.problems.pairs import Pair
 from takifugu.problems.population_findings import OnGrid
 from takifugu.problems.problem import Problem
 from takifugu.queries.others import beside
-from takifugu.queries.priors import require_rows
+from takifugu.queries.priors import ColumnWeights, require_rows
 
 _CHECKED_PAIRS = 100  # directed pairs whose rows are looked at: more would take longer than the calibration
 
@@ -148,8 +152,8 @@ def calibrated(
     options: dict[str, Any],
 ) -> Calibration:
     """The calibration of a problem; `priors` are what it was made of, which know their rows."""
-    if mechanism in (None, Optimal.name) and getattr(priors, "loss", None) is not None:
-        options = {"loss": priors.loss} | options
+    if mechanism in (None, Optimal.name, Sparse.name) and (wanted := getattr(priors, "loss", None)) is not None:
+        options = {"weights" if isinstance(wanted, ColumnWeights) else "loss": wanted} | options
     if getattr(priors, "per_cell", False):
         options = options | {"cells": True}
     by_name = default_mechanism(problem) if mechanism is None else mechanism
@@ -165,6 +169,11 @@ def calibrated(
     told: list[Finding] = [*_about_rows(priors, problem, found.channel, asked)]
     if mechanism is None and rule.name == Sparse.name:
         told.append(SparseChosen(len(table_of(problem).values), MOST_VALUES))
+    if getattr(priors, "is_smoothed", False) and isinstance(found.channel, ListChannel):
+        told.append(other_smoothing(problem, found.channel, asked))
+        lost = expected_loss(rule, problem, found.channel)
+        if evidence is not None and lost > 0:
+            told.append(PriceOfIgnorance(max(0.0, 1 - evidence.without / lost)))
     return Calibration(
         problem=replace(problem, findings=(*problem.findings, *told, *rounded)),
         guarantee=rule.promise(asked),
@@ -176,6 +185,19 @@ def calibrated(
         optimality=found.optimality,
         evidence=evidence,
     )
+
+
+def other_smoothing(problem: Problem, channel: ListChannel, asked: Renyi) -> OtherSmoothing:
+    """The largest loss, in floats, had a tenth or ten times of the added rows been added to every secret's."""
+    losses = []
+    place = {secret: k for k, secret in enumerate(problem.pairs.secrets)}
+    first, second = np.array([(place[a], place[b]) for a, b in problem.pairs.directed()]).T
+    for factor in (0.1, 10.0):
+        counted = [problem.beliefs[0].counted[secret] for secret in problem.pairs.secrets]
+        laws = np.stack([(counts + factor * pseudo) / (counts + factor * pseudo).sum() for counts, pseudo in counted])
+        published = channel.through(laws)
+        losses.append(float(divergence(published[first], published[second], alpha=asked.alpha).max()))
+    return OtherSmoothing(tenth=losses[0], tenfold=losses[1], epsilon=asked.epsilon)
 
 
 def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Renyi) -> Sequence[Finding]:

@@ -22,6 +22,12 @@ FEW = 100  # rows below which a secret's prior is called uncertain
 SCARCE = 5  # rows below which a prior is used only with confidence, or where the caller allows it
 
 
+class ColumnWeights(tuple[float, ...]):
+    """How much each column of a row counts in the loss, where a matrix over all rows would be too large."""
+
+    __slots__ = ()
+
+
 class Priors(Plotted, dict[Secret, Law]):
     """One prior per secret, with what there is to say about the data behind them.
 
@@ -73,6 +79,7 @@ class Priors(Plotted, dict[Secret, Law]):
         self.drawn: dict[Secret, tuple[Array, Array]] = {}
         self.loss: Any = None  # what a query says is to be lost least
         self.pairs: list[tuple[Any, Any]] | None = None  # those to hide, where not every pair is meant
+        self.is_smoothed = False  # whether the laws hold rows that were added, which a finding tells of
 
     @property
     def counted(self) -> dict[Secret, Counted]:
@@ -126,6 +133,11 @@ class Beliefs(Plotted, Sequence[Priors]):
     def loss(self) -> Any:
         """What the query says is to be lost least."""
         return self._beliefs[0].loss
+
+    @property
+    def is_smoothed(self) -> bool:
+        """Whether the laws hold rows that were added."""
+        return self._beliefs[0].is_smoothed
 
     @property
     def labels(self) -> tuple[str, ...]:
