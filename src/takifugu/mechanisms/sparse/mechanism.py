@@ -144,8 +144,8 @@ class Sparse(Mechanism):
         table = table_of(problem)
         if len(table.values) > MOST_CELLS:
             raise MechanismError(
-                f"the columns take {len(table.values):,} combinations of values, and a channel is found for "
-                f"{MOST_CELLS:,} at most: publish fewer columns together, or give coarser domains"
+                f"the laws are on {len(table.values):,} distinct values, and a channel is found for {MOST_CELLS:,} at most: "
+                f"publish fewer columns together, or give them a coarser domain"
             )
         odds = math.exp(min(log_odds, math.log(_LARGEST_ODDS))) * (1 - _MARGIN)
         if not odds > 1:
