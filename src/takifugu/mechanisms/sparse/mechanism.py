@@ -144,8 +144,8 @@ class Sparse(Mechanism):
         table = table_of(problem)
         if len(table.values) > MOST_CELLS:
             raise MechanismError(
-                f"the laws are on {len(table.values):,} distinct values, and a channel is found for {MOST_CELLS:,} at most: "
-                f"publish fewer columns together, or give them a coarser domain"
+                f"the laws are on {len(table.values):,} distinct values, and a channel is found for {MOST_CELLS:,} at "
+                f"most: publish fewer columns together, or give them a coarser domain"
             )
         odds = math.exp(min(log_odds, math.log(_LARGEST_ODDS))) * (1 - _MARGIN)
         if not odds > 1:
