@@ -15,6 +15,7 @@ from takifugu.laws.lattice import round_step
 from takifugu.laws.values import Value
 from takifugu.mechanisms.optimal.losses import column_loss
 from takifugu.mechanisms.optimal.mechanism import MOST_VALUES
+from takifugu.mechanisms.sparse.mechanism import MOST_CELLS
 from takifugu.problems.answer import Answer
 from takifugu.problems.domain import Choices
 from takifugu.problems.findings import DomainRead, FewRows, Finding, NoSecret, NoValue, Smoothed
@@ -114,6 +115,13 @@ class Row:
             [one.places(lines.values[k], name) for k, (one, name) in enumerate(zip(domain, self.columns, strict=True))]
         )
         support, where = _support(places, domain)
+        if len(support) > MOST_CELLS:
+            widest = max(range(len(domain)), key=lambda k: len(domain[k].values))
+            raise InputError(
+                f"the columns take {len(support):,} combinations of values together, and a channel is found for "
+                f"{MOST_CELLS:,} at most: publish fewer columns together, or give coarser domains; "
+                f"{self.columns[widest]!r} takes the most values, {len(domain[widest].values):,}"
+            )
         counts = {name: np.zeros(len(support)) for name in rows}
         cells: dict[tuple[Key, Secret], Array] = {}
         for line, (who, tally, key) in enumerate(zip(lines.secrets, lines.tallies, lines.keys, strict=True)):

@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from takifugu.calibration import Calibration
 from takifugu.channels.listed import ListChannel
 from takifugu.errors import InputError
@@ -39,7 +41,8 @@ class Publication:
         if evidence is not None:
             lines.append(f"That is for the population, not only for these rows: {evidence.sentence}.")
         else:
-            lines.append("That is for who believes these rows' own shares, and says nothing about who knows better.")
+            believed = "what was added to these rows" if _is_smoothed(self.calibration) else "these rows' own shares"
+            lines.append(f"That is for who believes {believed}, and says nothing about who knows better.")
         if read := self.calibration.read:
             names = ", ".join(clean(name) for name in read)
             lines.append(f"It is for who has read {names}, published as they are: what they tell is not hidden.")
@@ -114,6 +117,15 @@ def told(calibration: Calibration) -> Publication:
         facts.adversary.guess_before,
         facts.adversary.guess_after,
         facts.worst_pair,
+    )
+
+
+def _is_smoothed(calibration: Calibration) -> bool:
+    """Whether the laws are not the shares of the rows they rest on."""
+    belief = calibration.beliefs[0]
+    return any(
+        not np.allclose(belief[secret].probabilities, counts / counts.sum(), rtol=1e-9, atol=1e-12)
+        for secret, (counts, _) in belief.counted.items()
     )
 
 

@@ -30,6 +30,7 @@ ODDS = 3.0
 ORDER = 3.0  # of the promise that Gaussian noise keeps in place of one about odds
 CONFIDENCE = 0.95
 _MOST_JOINT = 320  # combinations up to which the best channel is looked for too: beyond it takes minutes
+_MOST_CONFIDENT = 120  # the same with confidence, which looks for it several times
 
 
 @dataclass(frozen=True)
@@ -110,11 +111,11 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
     priors = fit_priors(table, secret=setting.secret, query=setting.query, secrets=setting.pair)
     yield _separate(setting, table, priors)
     yield _gaussian(setting, table)
-    small = len(next(iter(priors.values()))) <= _MOST_JOINT
+    size = len(next(iter(priors.values())))
     for confidence in (None, CONFIDENCE):
         beside = "" if confidence is None else f", {100 * confidence:g} % confidence"
         for way, mechanism in (("best joint channel", "optimal"), ("sparse channel", "sparse")):
-            if mechanism == "optimal" and not (small and confidence is None):
+            if mechanism == "optimal" and size > (_MOST_JOINT if confidence is None else _MOST_CONFIDENT):
                 continue
             options: dict[str, Any] = {"keep": None}
             try:
@@ -193,7 +194,8 @@ def sections(settings: Sequence[Setting], say: Callable[[str], None]) -> Iterato
     for setting in settings:
         say(f"{setting.dataset}: {', '.join(setting.columns)}")
         a, b = setting.pair
-        parts = [f"## {setting.dataset}: {', '.join(setting.columns)}\n\nHiding {setting.secret} {a} from {b}.\n"]
+        title = f"## {setting.dataset.capitalize()}: {', '.join(setting.columns)}"
+        parts = [f"{title}\n\nHiding {setting.secret} {a} from {b}.\n"]
         head = ["Way", *setting.columns, "Largest odds", "Best guess", ""]
         lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
         best = None

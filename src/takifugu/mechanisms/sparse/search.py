@@ -16,6 +16,7 @@ from takifugu.mechanisms.sparse.program import Places, Program
 _GROUPS = 150  # of the coarse channel, about
 _FEW_OUTPUTS = 200  # outputs that are all offered to every input
 _NEAREST = 12  # moves offered to each input because they cost least, and as many because they are priced lowest
+_MOVES = 12_000  # that a part may be offered in all: where it is small, each input is offered more
 _DUST = 1e-12  # a share below is a rounding error of HiGHS
 _SETTLED = 0.01  # the share by which a round must lower the cost to be worth another
 _ROWS_IN_ALL = 1_500  # inputs of a part times laws: what HiGHS solves in a second
@@ -149,7 +150,8 @@ def _improved(program: Program, found: Moves, part: Places, opened: Places, pric
     loss = program.cells.between(part, outputs)
     laws = program.laws[:, part]
     priced = program.mass[part][:, None] * loss + laws.T @ prices[:, outputs]
-    nearest, lowest = (_least_of(table, _NEAREST) for table in (loss, priced))
+    offers = max(_NEAREST, _MOVES // (2 * len(part)))
+    nearest, lowest = (_least_of(table, offers) for table in (loss, priced))
     each = np.repeat(np.arange(len(part)), nearest.shape[1])
     sources, targets = _distinct(
         np.concatenate([each, each, own_sources]),
