@@ -1,11 +1,18 @@
 """takifugu audit: attacks on a file that went out."""
 
+import re
 import sys
 
 import click
 
 from takifugu.commands.options import Command, single
 from takifugu.commands.progress import counting
+from takifugu.errors import InputError
+
+# Where a sentence speaks of an argument, a flag is meant.
+_ARGUMENT = re.compile(
+    r"(?<=with )(keys)\b|(?<=named in )(keys)\b|(?<=give )(keys)\b|^(level|seed|secret)(?= (must|is))"
+)
 
 
 @click.command("audit", cls=Command)
@@ -36,6 +43,9 @@ def command(
     Exit status 1 where the attacks contradict the promise of the calibration. That they do not is evidence, never a
     proof: for that there is `takifugu certify`.
     """
+    progress = None if quiet else counting("attack")
+    if progress is not None:
+        progress(0, None)  # a sign of life before the libraries are loaded and the tables read
     from takifugu.atomic import Files
     from takifugu.audits.audit import audit
     from takifugu.calibration import Calibration
@@ -43,16 +53,19 @@ def command(
     from takifugu.reports.audit_page import render
 
     files = Files(report)
-    found = audit(
-        published,
-        truth,
-        Calibration.load(calibration),
-        secret=secret,
-        keys=keys or None,
-        seed=seed,
-        level=level,
-        progress=None if quiet else counting("attack"),
-    )
+    try:
+        found = audit(
+            published,
+            truth,
+            Calibration.load(calibration),
+            secret=secret,
+            keys=keys or None,
+            seed=seed,
+            level=level,
+            progress=progress,
+        )
+    except InputError as error:
+        raise InputError(_ARGUMENT.sub(lambda found: f"--{found[0]}", str(error))) from error
     if report is not None:
         files.add(report, render(found), private=True)
         files.write()

@@ -35,6 +35,7 @@ class Order:
 
     def look(self, secrets: list[Any]) -> None:
         """The secrets of the next rows."""
+        secrets = [secret if _is_hashable(secret) else None for secret in secrets]  # nobody's, and in no pair
         start = 0
         while start < len(secrets):
             room = self._width - self._counts[-1].total()
@@ -61,13 +62,16 @@ class Order:
         """
         sizes = [sum(stretch[name] for stretch in self._counts) for name in (first, second)]
         if not all(sizes):
-            return 0.0
-        apart = 0.5 * sum(abs(one[first] / sizes[0] - one[second] / sizes[1]) for one in self._counts)
-        # In a shuffled table the two shares of a stretch p differ by a variance of p(1 − p)(1/n + 1/m), nearly: their
-        # distance is ½√((stretches − 1)(1/n + 1/m)) on average, at most, by Cauchy and Schwarz. It strays little.
-        room = 1 / sizes[0] + 1 / sizes[1]
-        chance = 0.5 * math.sqrt((len(self._counts) - 1) * room) + math.sqrt(0.5 * _DOUBT * room)
-        return 0.5 + 0.5 * max(0.0, apart - chance)
+            return 0.5
+        room = (1 / sizes[0] + 1 / sizes[1]) * (1 + 1 / max(sizes))
+        surely = 0.0
+        for stretches in self._levels():
+            apart = 0.5 * sum(abs(one[first] / sizes[0] - one[second] / sizes[1]) for one in stretches)
+            # The distance is the largest difference over all sets of stretches. In a shuffled table each of them
+            # passes t with probability exp(−2t²/room) at most, and there are 2^stretches (proofs/audit.md, claim 5).
+            chance = math.sqrt(0.5 * (len(stretches) * math.log(2) + _DOUBT) * room)
+            surely = max(surely, apart - chance)
+        return 0.5 + 0.5 * surely
 
     def surely_moves(self, first: Any, second: Any, odds: float) -> bool:
         """Whether being in some stretch moves the odds of a pair by more than this factor, beyond chance.
@@ -77,24 +81,42 @@ class Order:
         >>> order.surely_moves("a", "b", 3.0), order.surely_moves("a", "b", 20.0)
         (True, False)
         """
-        from scipy.stats import binom
-
         sizes = {name: sum(stretch[name] for stretch in self._counts) for name in (first, second)}
         for one, other in ((first, second), (second, first)):
             # Of the rows of a stretch with either secret, each has the one with this probability at most.
             share = odds * sizes[one] / (odds * sizes[one] + sizes[other])
-            for stretch in self._longer():
+            for stretch in (stretch for stretches in self._levels() for stretch in stretches):
                 here, both = stretch[one], stretch[one] + stretch[other]
-                if here > share * both and binom.sf(here - 1, both, share) < _CHANCE:
+                if here > share * both and both * _divergence(here / both, share) > _DOUBT:
                     return True
         return False
 
-    def _longer(self) -> Iterator[Counter[Any]]:
-        """Every stretch, then two by two, and so on: where a secret is missing, only a long one shows it."""
+    def _levels(self) -> Iterator[list[Counter[Any]]]:
+        """All stretches, then two by two, and so on: in a small table, or for a rare secret, only long ones show it."""
         stretches = self._counts
-        while stretches:
-            yield from stretches
-            stretches = [a + b for a, b in zip(stretches[::2], stretches[1::2], strict=False)]
+        while len(stretches) > 1:
+            yield stretches
+            last = [stretches[-1]] if len(stretches) % 2 else []
+            stretches = [a + b for a, b in zip(stretches[::2], stretches[1::2], strict=False)] + last
+
+
+def _is_hashable(secret: Any) -> bool:
+    try:
+        hash(secret)
+    except TypeError:
+        return False
+    return True
+
+
+def _divergence(seen: float, share: float) -> float:
+    """Of a coin that shows `seen` from one that shows `share`: n times it is the exponent of Chernoff's bound.
+
+    >>> round(_divergence(0.5, 0.25), 6), _divergence(1.0, 0.5) == math.log(2)
+    (0.143841, True)
+    """
+    up = seen * math.log(seen / share) if seen > 0 else 0.0
+    down = (1 - seen) * math.log((1 - seen) / (1 - share)) if seen < 1 else 0.0
+    return up + down
 
 
 def refuse_telling_order(order: Order, calibration: Calibration) -> None:

@@ -161,7 +161,8 @@ def _kept(values: Any, column: Any, secrets: Any, plan: Plan, others: str) -> An
         raise InputError(f"secret must have one entry per value, got {len(listed)} for {len(values)} values")
     if column is not None:
         refuse_telling_index(column, None if answer is None else answer.secret[0], listed)
+    kept = protected_rows(listed, plan.calibration, others)
     order = Order()
-    order.look(listed)
+    order.look(listed if kept is None else [secret for secret, stays in zip(listed, kept, strict=True) if stays])
     refuse_telling_order(order, plan.calibration)
-    return protected_rows(listed, plan.calibration, others)
+    return kept
