@@ -24,11 +24,12 @@ from takifugu.mechanisms.worst import worst
 from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import Renyi, asked_for
 from takifugu.problems.pairs import Pair
-from takifugu.problems.population_findings import OnGrid
+from takifugu.problems.population_findings import FewForConfidence, OnGrid
 from takifugu.problems.problem import Problem
 from takifugu.queries.others import beside
 from takifugu.queries.priors import require_rows
 
+_ENOUGH = 30  # rows of a secret below which draws from its posterior are mostly the pseudo-row's
 _CHECKED_PAIRS = 100  # directed pairs whose rows are looked at: more would take longer than the calibration
 
 Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem
@@ -160,7 +161,13 @@ def calibrated(
     found, rounded = population.on_grid(found)
     return Calibration(
         problem=replace(
-            problem, findings=(*problem.findings, *_about_rows(priors, problem, found.channel, asked), *rounded)
+            problem,
+            findings=(
+                *problem.findings,
+                *_about_rows(priors, problem, found.channel, asked),
+                *(_few(problem) if isinstance(evidence, Confidence) else ()),
+                *rounded,
+            ),
         ),
         guarantee=rule.promise(asked),
         channel=found.channel,
@@ -171,6 +178,15 @@ def calibrated(
         optimality=found.optimality,
         evidence=evidence,
     )
+
+
+def _few(problem: Problem) -> list[Finding]:
+    """The secrets with so few rows that confidence rests on its model there; cells have a finding of their own."""
+    first = problem.beliefs[0]
+    if problem.answer is None or not problem.answer.is_of_rows or first.label:
+        return []
+    scarce = [secret for secret in problem.pairs.secrets if first.rows.get(secret, _ENOUGH) < _ENOUGH]
+    return [FewForConfidence(secret, first.rows[secret]) for secret in scarce]
 
 
 def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Renyi) -> Sequence[Finding]:
