@@ -13,6 +13,7 @@ settings.load_profile("steady")
 # What `make quick` leaves out: folders, files and single tests that start engines, browsers or other programs, or
 # compare with slow oracles on thousands of cases. Everything else together takes less than a minute of processor time.
 SLOW = (
+    "studies/test_becoming.py::test_each_promise",
     "audits",
     "certificates/test_certificates.py::TestCertify::test_empirical_priors",
     "certificates/test_certificates.py::TestFamilies",

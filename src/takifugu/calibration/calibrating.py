@@ -29,11 +29,12 @@ from takifugu.mechanisms.worst import worst
 from takifugu.problems.findings import Finding, OtherSmoothing, PriceOfIgnorance, SparseChosen
 from takifugu.problems.guarantee import Renyi, asked_for
 from takifugu.problems.pairs import Pair
-from takifugu.problems.population_findings import OnGrid
+from takifugu.problems.population_findings import FewForConfidence, OnGrid
 from takifugu.problems.problem import Problem
 from takifugu.queries.others import beside
 from takifugu.queries.priors import ColumnWeights, require_rows
 
+_ENOUGH = 30  # rows of a secret below which draws from its posterior are mostly the pseudo-row's
 _CHECKED_PAIRS = 100  # directed pairs whose rows are looked at: more would take longer than the calibration
 
 Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem
@@ -174,6 +175,8 @@ def calibrated(
         lost = expected_loss(rule, problem, found.channel)
         if evidence is not None and lost > 0:
             told.append(PriceOfIgnorance(max(0.0, 1 - evidence.without / lost)))
+    if isinstance(evidence, Confidence):
+        told += _few(problem)
     return Calibration(
         problem=replace(problem, findings=(*problem.findings, *told, *rounded)),
         guarantee=rule.promise(asked),
@@ -198,6 +201,15 @@ def other_smoothing(problem: Problem, channel: ListChannel, asked: Renyi) -> Oth
         published = channel.through(laws)
         losses.append(float(divergence(published[first], published[second], alpha=asked.alpha).max()))
     return OtherSmoothing(tenth=losses[0], tenfold=losses[1], epsilon=asked.epsilon)
+
+
+def _few(problem: Problem) -> list[Finding]:
+    """The secrets with so few rows that confidence rests on its model there; cells have a finding of their own."""
+    first = problem.beliefs[0]
+    if problem.answer is None or not problem.answer.is_of_rows or first.label:
+        return []
+    scarce = [secret for secret in problem.pairs.secrets if first.rows.get(secret, _ENOUGH) < _ENOUGH]
+    return [FewForConfidence(secret, first.rows[secret]) for secret in scarce]
 
 
 def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Renyi) -> Sequence[Finding]:

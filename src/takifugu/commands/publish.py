@@ -22,6 +22,7 @@ from takifugu.errors import InputError
 @single("--alpha", type=float, help="In place of odds: the Rényi order, above 1.")
 @single("--epsilon", type=float, help="In place of odds: the budget, above 0.")
 @single("--confidence", type=float, default=0.95, show_default=True, help="Promise it for the population; 0 for none.")
+@single("--assurance", type=click.Choice(["band"]), help="Promise it for the population, proved: changes more.")
 @click.option("--known", multiple=True, metavar="COLUMN", help="A column that the adversary may know; may be repeated.")
 @click.option("--pair", "pairs", type=(str, str), multiple=True, metavar="A B", help="Two secrets; may be repeated.")
 @click.option(
@@ -56,6 +57,7 @@ def command(
     alpha: float | None,
     epsilon: float | None,
     confidence: float,
+    assurance: str | None,
     known: tuple[str, ...],
     pairs: tuple[tuple[str, str], ...],
     keep: tuple[str, ...],
@@ -107,6 +109,7 @@ def command(
             alpha=alpha,
             epsilon=epsilon,
             confidence=confidence or None,
+            assurance=assurance,
             known=[name.strip() for text in known for name in text.split(",") if name.strip()],
             pairs=list(pairs),
             keep=list(keep),

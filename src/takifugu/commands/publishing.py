@@ -26,6 +26,7 @@ class Asked:
     alpha: float | None = None
     epsilon: float | None = None
     confidence: float | None = 0.95
+    assurance: str | None = None
     known: list[str] = field(default_factory=list)
     pairs: list[tuple[str, str]] = field(default_factory=list)
     keep: list[str] = field(default_factory=list)
@@ -92,6 +93,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
         alpha=asked.alpha,
         epsilon=asked.epsilon,
         confidence=asked.confidence,
+        assurance=asked.assurance,
         known=known_with(asked.known, asked.keep),
         beliefs=others,
         own=not asked.only_beliefs,

@@ -304,7 +304,8 @@ class LatticeRead(Finding):
             if self.bounds_read
             else "give it if it is public"
         )
-        return f"the {' and '.join(parts)} of column {self.column!r} were read from the data: {risk}"
+        verb = "were" if self.bounds_read else "was"
+        return f"the {' and '.join(parts)} of column {self.column!r} {verb} read from the data: {risk}"
 
 
 @dataclass(frozen=True)

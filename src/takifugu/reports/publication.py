@@ -48,7 +48,8 @@ class Publication:
             lines.append(f"It is for who has read {names}, published as they are: what they tell is not hidden.")
         elif answer is not None and answer.known:
             lines.append(f"It holds also for who knows {', '.join(clean(name) for name in answer.known)}.")
-        lines.append(self._beliefs())
+        if answer is not None:
+            lines.append(self._beliefs())
         for column in self.columns:
             error = ""
             if column.error is not None and column.spread:
