@@ -1,11 +1,13 @@
 """takifugu audit: attacks on a file that went out."""
 
 import sys
+from typing import Any
 
 import click
 
-from takifugu.commands.options import Command, single
+from takifugu.commands.options import Command, reading_from, reading_options, single
 from takifugu.commands.progress import counting
+from takifugu.commands.words import in_flags
 
 
 @click.command("audit", cls=Command)
@@ -17,6 +19,7 @@ from takifugu.commands.progress import counting
 @single("--report", type=click.Path(), help="Where to write the page with pictures (private).")
 @single("--level", type=float, default=0.05, show_default=True, help="The chance of a false alarm, at most.")
 @single("--seed", type=int, default=0, show_default=True, help="Of the division of the rows and of the learners.")
+@reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def command(
@@ -30,6 +33,7 @@ def command(
     seed: int,
     as_json: bool,
     quiet: bool,
+    **reading: Any,
 ) -> None:
     """Attack the file PUBLISHED as an adversary would, and say what could be learned from it.
 
@@ -51,6 +55,7 @@ def command(
         keys=keys or None,
         seed=seed,
         level=level,
+        reading=reading_from(reading),
         progress=None if quiet else counting("attack"),
     )
     if report is not None:
@@ -59,7 +64,7 @@ def command(
     if as_json:
         print_json(found.to_dict())
     else:
-        for sentence in found.sentences:
+        for sentence in map(in_flags, found.sentences):
             click.echo(f"{sentence[0].upper()}{sentence[1:].rstrip('.')}.")
     if found.contradicted:
         sys.exit(1)
