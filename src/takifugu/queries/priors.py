@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, Protocol, overload, runtime_checkable
 
 from takifugu._display import Plotted
@@ -259,6 +260,8 @@ def fit_priors(
         every = cells = query.beliefs(source, secret, secrets, known)
         cells.findings = (*source.findings, *cells.findings)
     for priors in every:
+        if priors.answer is not None:
+            priors.answer = replace(priors.answer, spelling=source.read_as.spelling)
         if few is None and not priors.label:
             priors.scarce = tuple(name for name, rows in priors.rows.items() if rows < SCARCE)
     return found if known is None else cells

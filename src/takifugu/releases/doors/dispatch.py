@@ -15,6 +15,7 @@ from takifugu.releases.order import Order, refuse_telling_order, told_by
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
 from takifugu.releases.secret_rows import check_others, protected_rows
+from takifugu.tables.rows import complete_rows
 
 
 def release(
@@ -34,6 +35,7 @@ def release(
     allow_no_noise: bool = False,
     accept_weaker_promise: bool = False,
     order: str = "keep",
+    missing: str = "refuse",
     insecure_seed: int | None = None,
 ) -> Any:
     """Publish values with the calibrated noise: each becomes a rounding of the exact x + N(0, θ²).
@@ -67,6 +69,8 @@ def release(
         order: what becomes of the order of a table's rows, which may tell the secret too. "keep" keeps it, and a pandas
             index with it, and refuses where it plainly tells the secret; "auto" shuffles the rows there, and
             "shuffle" always.
+        missing: what to do with rows of a table that lack a value of the answer or a secret: "refuse" them, since a
+            hole tells who is missing, or "drop" them, as `publish` does with those that were left out of the priors.
         insecure_seed: makes the release reproducible, for tests alone. A warning says so, and so do the name of a
             published column and the attribute `insecure` of an array.
 
@@ -104,7 +108,9 @@ def release(
     if frame is not None and not isinstance(frame, nw.Series):
         names = frame.collect_schema().names()
         columns = bound_columns(calibration, names, column=column, secret=secret, keep=keep, others=others)
-        return _release_table(frame, plan, columns)
+        if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
+            return _release_table(_whole(frame.collect(), columns, missing), plan, columns).lazy()
+        return _release_table(_whole(frame, columns, missing), plan, columns)
     if column is not None or keep or order != "keep":
         raise InputError("column, keep and order are for tables: these values are one column already")
     kept = _kept(values, frame, secret, plan, others)
@@ -127,6 +133,20 @@ def release(
     )
 
 
+def _whole(frame: Any, columns: Columns, missing: str) -> Any:
+    """The rows that lack nothing they need, where the others are to be dropped."""
+    import narwhals as nw
+
+    if missing not in ("refuse", "drop"):
+        raise InputError(f"missing must be 'refuse' or 'drop', got {missing!r}")
+    if missing == "refuse":
+        return frame
+    if not isinstance(frame, nw.DataFrame):
+        raise InputError("missing='drop' is for tables in memory: drop the rows where the table is made")
+    needed = [*columns.answer, *columns.secret]
+    return nw.from_native(complete_rows(frame.to_native(), needed=needed, columns=needed), eager_only=True)
+
+
 def _release_table(frame: Any, plan: Plan, columns: Columns) -> Any:
     import narwhals as nw
 
@@ -136,8 +156,6 @@ def _release_table(frame: Any, plan: Plan, columns: Columns) -> Any:
         from takifugu.releases.doors.spark import release_spark
 
         return release_spark(frame.to_native(), plan, columns)
-    if frame.implementation.is_polars():
-        return release_frame(frame.collect(), plan, columns).lazy()
     raise InputError(
         f"a lazy table of {frame.implementation.name.lower()} would be drawn anew, and so published again, whenever "
         f"it is read: collect it first, into Polars, pandas or PyArrow"

@@ -71,7 +71,9 @@ def release_file(
         plan.ledger.watch(origin)
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
-    reader = _Reader(origin, reading)  # decides once how the file is read, for both times that it is
+    reader = _Reader(
+        origin, _as_calibrated(reading, calibration)
+    )  # decides once how the file is read, for both times that it is
     columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
     paid, count, shuffle = _first_reading(reader, plan, columns)
     plan.charge(paid, count)
@@ -125,7 +127,7 @@ def _shuffled(tables: list[Any], plan: Plan) -> Any:
 
 
 def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[AnswerDigest, int, bool]:
-    """Refuse what is to be refused; what the ledger is to know of the answer, how many values, and whether to shuffle."""
+    """Refuse what is to be refused; what the ledger is to know of the answer, its length, and whether to shuffle it."""
     _refuse_early(plan)
     digest, count, watch = _digest(plan), 0, Watch(columns, plan)
     for rows, values in _values(reader, plan, columns):
@@ -151,15 +153,22 @@ def _appear(finished: Path, goal: Path) -> None:
         os.rename(finished, goal)
 
 
+def _as_calibrated(reading: Reading | None, calibration: Calibration) -> Reading:
+    """The reading that gives cells the meaning they had when the priors were fitted."""
+    # A hole in a release tells who is missing, so nobody's row is dropped unless that was asked for.
+    given = Reading(missing="refuse") if reading is None else reading
+    spelling = None if calibration.answer is None else calibration.answer.spelling
+    return given if spelling is None else given.spelled_as(spelling)
+
+
 class _Reader:
     """The names of the columns, the number of rows where it is told beforehand, and the rows in batches."""
 
-    def __init__(self, source: Path | Table, reading: Reading | None) -> None:
+    def __init__(self, source: Path | Table, reading: Reading) -> None:
         if isinstance(source, Table):
             self._table = source
         else:
-            # A hole in a release tells who is missing, so nobody's row is dropped unless that was asked for.
-            self._table = Table(source, Reading(missing="refuse") if reading is None else reading)
+            self._table = Table(source, reading)
         self.names = self._table.columns
         quick = isinstance(source, Table) or source.suffix.lower() in PARQUET
         self.rows = self._table.row_count() if quick else None

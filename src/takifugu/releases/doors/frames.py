@@ -226,12 +226,13 @@ def charged(ready: Array, plan: Plan) -> Array:
 
 def values_of(column: "nw.Series[Any]") -> Any:
     """A column of numbers or labels as an array; missing values are an error."""
-    missing = int(column.is_null().sum())
+    holes = column.is_null()
     if column.dtype.is_float():
-        missing += int(column.is_nan().sum())
+        holes = holes | column.is_nan().fill_null(True)  # in pandas both say the same
+    missing = int(holes.sum())
     if missing:
         raise InputError(
-            f"column {column.name!r} has {missing} missing values: drop or fill those rows before publishing"
+            f"column {column.name!r} has {missing} missing values: fill those rows, or drop them with missing='drop'"
         )
     if column.dtype.is_numeric():
         return column.to_numpy()
@@ -245,7 +246,7 @@ def numbers(column: "nw.Series[Any]") -> Array:
     missing = int(column.is_null().sum())
     if missing:
         raise InputError(
-            f"column {column.name!r} has {missing} missing values: drop or fill those rows before publishing"
+            f"column {column.name!r} has {missing} missing values: fill those rows, or drop them with missing='drop'"
         )
     return np.asarray(column.to_numpy(), dtype=np.float64)
 
