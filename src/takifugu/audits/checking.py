@@ -9,6 +9,7 @@ from takifugu.audits.findings import (
     FewRowsAudited,
     LessNoise,
     MoreNoise,
+    MovedRows,
     NotCovered,
     NotThroughChannel,
     PublishedAsIs,
@@ -85,7 +86,16 @@ def _channel(rows: Rows, calibration: Calibration, channel: ListChannel) -> list
     moves = set(zip(sources.tolist(), targets.tolist(), strict=True))
     places = [(inputs.get(key(x)), outputs.get(key(y))) for x, y in zip(_entries(true), _entries(out), strict=True)]
     wrong = sum(x is not None and (y is None or (x, y) not in moves) for x, y in places)
-    return [NotThroughChannel(wrong, len(rows))] if wrong else []
+    if wrong:
+        return [NotThroughChannel(wrong, len(rows))]
+    own = [outputs.get(key(value)) for value in channel.inputs]
+    stay = channel.kept / channel.denominator
+    shares = np.array([stay[x] for x, _ in places if x is not None])
+    stayed = sum(x is not None and y == own[x] for x, y in places)
+    # Each row stays as it is with its own probability: the number that did is off by a few standard deviations at most.
+    if stayed < shares.sum() - _SURELY * math.sqrt(float((shares * (1 - shares)).sum())):
+        return [MovedRows(stayed / len(rows), float(shares.mean()))]
+    return []
 
 
 def _entries(columns: list[list[object]]) -> list[object]:

@@ -1,18 +1,13 @@
 """takifugu audit: attacks on a file that went out."""
 
-import re
 import sys
+from typing import Any
 
 import click
 
-from takifugu.commands.options import Command, single
+from takifugu.commands.options import Command, reading_from, reading_options, single
 from takifugu.commands.progress import counting
-from takifugu.errors import InputError
-
-# Where a sentence speaks of an argument, a flag is meant.
-_ARGUMENT = re.compile(
-    r"(?<=with )(keys)\b|(?<=named in )(keys)\b|(?<=give )(keys)\b|^(level|seed|secret)(?= (must|is))"
-)
+from takifugu.commands.words import in_flags
 
 
 @click.command("audit", cls=Command)
@@ -24,6 +19,7 @@ _ARGUMENT = re.compile(
 @single("--report", type=click.Path(), help="Where to write the page with pictures (private).")
 @single("--level", type=float, default=0.05, show_default=True, help="The chance of a false alarm, at most.")
 @single("--seed", type=int, default=0, show_default=True, help="Of the division of the rows and of the learners.")
+@reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def command(
@@ -37,6 +33,7 @@ def command(
     seed: int,
     as_json: bool,
     quiet: bool,
+    **reading: Any,
 ) -> None:
     """Attack the file PUBLISHED as an adversary would, and say what could be learned from it.
 
@@ -53,26 +50,24 @@ def command(
     from takifugu.reports.audit_page import render
 
     files = Files(report)
-    try:
-        found = audit(
-            published,
-            truth,
-            Calibration.load(calibration),
-            secret=secret,
-            keys=keys or None,
-            seed=seed,
-            level=level,
-            progress=progress,
-        )
-    except InputError as error:
-        raise InputError(_ARGUMENT.sub(lambda found: f"--{found[0]}", str(error))) from error
+    found = audit(
+        published,
+        truth,
+        Calibration.load(calibration),
+        secret=secret,
+        keys=keys or None,
+        seed=seed,
+        level=level,
+        reading=reading_from(reading),
+        progress=progress,
+    )
     if report is not None:
         files.add(report, render(found), private=True)
         files.write()
     if as_json:
         print_json(found.to_dict())
     else:
-        for sentence in found.sentences:
+        for sentence in map(in_flags, found.sentences):
             click.echo(f"{sentence[0].upper()}{sentence[1:].rstrip('.')}.")
     if found.contradicted:
         sys.exit(1)

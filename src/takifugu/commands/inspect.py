@@ -8,6 +8,7 @@ import click
 
 from takifugu.commands.options import Command, reading_from, reading_options, single
 from takifugu.commands.telling import console, print_json
+from takifugu.commands.words import in_flags
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,7 +87,7 @@ def _tell_findings(found: "Inspection", out: "Console") -> None:
     lines = Table.grid(padding=(0, 1))
     for finding in found.findings:
         is_warning = finding.level == "warning"
-        sentence = clean(finding.sentence, 600)
+        sentence = clean(in_flags(finding.sentence), 600)
         lines.add_row("!" if is_warning else "·", sentence, style="yellow" if is_warning else "dim")
     out.print(Padding(lines, (0, 2)))
 

@@ -5,7 +5,15 @@ from typing import Any
 
 import click
 
-from takifugu.commands.options import Command, belief_options, reading_from, reading_options, single
+from takifugu.commands.options import (
+    Command,
+    belief_options,
+    names_in,
+    order_option,
+    reading_from,
+    reading_options,
+    single,
+)
 from takifugu.errors import InputError
 
 
@@ -23,7 +31,12 @@ from takifugu.errors import InputError
 @single("--epsilon", type=float, help="In place of odds: the budget, above 0.")
 @single("--confidence", type=float, default=0.95, show_default=True, help="Promise it for the population; 0 for none.")
 @single("--assurance", type=click.Choice(["band"]), help="Promise it for the population, proved: changes more.")
-@click.option("--known", multiple=True, metavar="COLUMN", help="A column that the adversary may know; may be repeated.")
+@click.option(
+    "--known",
+    multiple=True,
+    metavar="COLUMN[:EDGE:EDGE]",
+    help="A column that the adversary may know, cut at edges if given; may be repeated.",
+)
 @click.option("--pair", "pairs", type=(str, str), multiple=True, metavar="A B", help="Two secrets; may be repeated.")
 @click.option(
     "--keep", multiple=True, metavar="COLUMN", help="A column to hand over as it is, taken as known; may be repeated."
@@ -35,7 +48,10 @@ from takifugu.errors import InputError
     show_default=True,
     help="What to do with rows of secrets outside the pairs.",
 )
+@order_option
 @single("--domain", metavar="FILE", type=click.Path(), help="The lists of values that may be published, as JSON.")
+@single("--other", metavar="LABEL", help="What a label that is on no list of --domain becomes.")
+@single("--loss", metavar="KIND", help="What is lost least: square, absolute or change.")
 @single("--ledger", type=click.Path(), help="The ledger. [default: beside SOURCE, named after it]")
 @click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
 @single("--folder", type=click.Path(), help="Where report, certificates and calibration go. [default: beside TARGET]")
@@ -62,7 +78,10 @@ def command(
     pairs: tuple[tuple[str, str], ...],
     keep: tuple[str, ...],
     others: str,
+    order: str | None,
     domain: str | None,
+    other: str | None,
+    loss: str | None,
     ledger: str | None,
     new_ledger: bool,
     folder: str | None,
@@ -96,7 +115,7 @@ def command(
     """
     from takifugu.commands.publishing import Asked, run
 
-    names = [name.strip() for text in columns for name in text.split(",") if name.strip()]
+    names = names_in(columns)
     if not names:
         raise InputError("--columns is empty: name the columns to publish, with commas between them")
     run(
@@ -110,11 +129,14 @@ def command(
             epsilon=epsilon,
             confidence=confidence or None,
             assurance=assurance,
-            known=[name.strip() for text in known for name in text.split(",") if name.strip()],
+            known=list(known),
             pairs=list(pairs),
-            keep=list(keep),
+            keep=names_in(keep),
             others=others,
+            order=order or "auto",
             domain=domain,
+            other=other,
+            loss=loss,
             ledger=None if ledger is None else Path(ledger),
             new_ledger=new_ledger,
             folder=None if folder is None else Path(folder),

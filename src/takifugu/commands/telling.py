@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from takifugu.commands.words import in_flags
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -70,7 +72,7 @@ def tell(facts: "Facts", out: "Console") -> None:
         out.print()
     for finding in facts.findings:
         mark = "!" if finding.level == "warning" else "·"
-        out.print(Text(f"  {mark} {clean(finding.sentence, 400)}", style="yellow" if mark == "!" else "dim"))
+        out.print(Text(f"  {mark} {clean(in_flags(finding.sentence), 400)}", style="yellow" if mark == "!" else "dim"))
 
 
 def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:

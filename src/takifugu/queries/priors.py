@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, Protocol, overload, runtime_checkable
 
 from takifugu._display import Plotted
@@ -259,21 +260,22 @@ def fit_priors(
         return _per_cell(source, secret, query, secrets, known)
     if not isinstance(secret, str):
         return _several(source, secret, query, secrets, known, few)
-    if known is None:
-        found = query.priors(source, secret, secrets)
-        found.findings = (*source.findings, *found.findings)
-        every: Iterable[Priors] = [found]
-    else:
-        if not isinstance(query, CellQuery):
-            raise InputError("what the adversary knows can be given for Raw and Row: leave `known` out")
-        if isinstance(known, str | Binned) or not isinstance(known, Sequence):
-            raise InputError(f"known must be a list of columns, such as ['sex']; got {known!r}")
-        every = cells = query.beliefs(source, secret, secrets, known)
-        cells.findings = (*source.findings, *cells.findings)
-    for priors in every:
+    found = query.priors(source, secret, secrets) if known is None else _cells(source, secret, query, secrets, known)
+    found.findings = (*source.findings, *found.findings)
+    for priors in [found] if isinstance(found, Priors) else found:
+        if priors.answer is not None:
+            priors.answer = replace(priors.answer, spelling=source.read_as.spelling)
         if few is None and not priors.label:
             priors.scarce = tuple(name for name, rows in priors.rows.items() if rows < SCARCE)
-    return found if known is None else cells
+    return found
+
+
+def _cells(table: Table, secret: str, query: Query, secrets: Any, known: Any) -> Beliefs:
+    if not isinstance(query, CellQuery):
+        raise InputError("what the adversary knows can be given for Raw and Row: leave `known` out")
+    if isinstance(known, str | Binned) or not isinstance(known, Sequence):
+        raise InputError(f"known must be a list of columns, such as ['sex']; got {known!r}")
+    return query.beliefs(table, secret, secrets, known)
 
 
 def _per_cell(table: Table, secret: Any, query: Query, secrets: Any, known: Any) -> Beliefs:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -80,8 +81,11 @@ class Row:
         self.columns = columns
         self.loss = loss
         self.smoothing = _smoothing(smoothing)
-        others = other if isinstance(other, Mapping) else dict.fromkeys(columns, other)
-        self.domain = {name: _given(name, values, others.get(name)) for name, values in (domain or {}).items()}
+        lists = {name: _given(name, values) for name, values in (domain or {}).items()}
+        # One value for all is meant for labels: numbers go to the nearest.
+        labels = [name for name, one in lists.items() if len(columns) == 1 or not one.is_numeric]
+        others = other if isinstance(other, Mapping) else dict.fromkeys(labels, other)
+        self.domain = {name: replace(one, other=others.get(name)) for name, one in lists.items()}
 
     def __repr__(self) -> str:
         """The columns."""
@@ -195,10 +199,10 @@ def _smoothing(given: Any) -> float | str | None:
     return number
 
 
-def _given(name: str, values: Any, other: Any) -> Choices:
+def _given(name: str, values: Any) -> Choices:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(f"the domain of {name!r} must be a list of values, got one {type(values).__name__}")
-    return Choices(tuple(values), other)
+    return Choices(tuple(values))
 
 
 class _Lines:

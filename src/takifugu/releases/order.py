@@ -8,7 +8,7 @@ nothing is released.
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -16,7 +16,9 @@ from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.guess import guess_limit
+from takifugu.queries.several import named
 from takifugu.releases.secret_rows import protected_secrets
+from takifugu.tables.table import plain
 
 _STRETCHES = 16  # at least, of a long table; never as many as twice
 _CHANCE = 1e-9  # that a shuffled table is refused for one pair and stretch
@@ -119,8 +121,42 @@ def _divergence(seen: float, share: float) -> float:
     return up + down
 
 
-def refuse_telling_order(order: Order, calibration: Calibration) -> None:
-    """Raise where the order tells two secrets of a calibrated pair apart more often than is promised."""
+class Orders:
+    """The order of a table's rows beside each of its columns of secrets."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        """Nothing was seen yet."""
+        self._orders = {name: Order() for name in columns}
+
+    def look(self, column: str, secrets: list[Any]) -> None:
+        """The secrets of the next rows in one of the columns."""
+        several = len(self._orders) > 1
+        self._orders[column].look(named_secrets(column, secrets) if several else secrets)
+
+    def told(self, calibration: Calibration) -> str | None:
+        """What the order tells beyond the promise, in words; None where nothing is seen."""
+        return next((told for one in self._orders.values() if (told := told_by(one, calibration))), None)
+
+
+def named_secrets(column: str, secrets: list[Any]) -> list[Any]:
+    """Secrets of several columns are told apart by their column, as the priors name them."""
+    return [secret if secret is None else named(column, plain(secret)) for secret in secrets]
+
+
+def refuse_telling_order(told: str | None) -> None:
+    """Raise where the order of the rows tells more than is promised."""
+    if told is not None:
+        raise InputError(
+            f"the order of the rows tells the secret: {told}. Nothing was released; shuffle the rows first (in pandas: "
+            f"table.sample(frac=1)), or publish a table with order='shuffle'"
+        )
+
+
+def told_by(order: Order, calibration: Calibration) -> str | None:
+    """How the order tells two secrets of a calibrated pair apart more often than is promised; None where it does not.
+
+    The words are the middle of a sentence.
+    """
     guarantee = calibration.guarantee
     limit, odds = _NEARLY_ALWAYS, None
     # What the adversary knows anyway may explain an order that goes with the secret; not one that always tells it.
@@ -129,17 +165,16 @@ def refuse_telling_order(order: Order, calibration: Calibration) -> None:
     for first, second in _pairs(order, calibration):
         told = order.surely_told(first, second)
         if odds is not None and order.surely_moves(first, second, odds):
-            raise InputError(
-                f"the order of the rows tells the secret: in a part of the table the odds of two secrets are more than "
-                f"{odds:g} times what they are in all of it, and no more was promised. Shuffle the rows first (in "
-                f"pandas: table.sample(frac=1)). Nothing was released"
+            return (
+                f"in a part of the table the odds of two secrets are more than {odds:g} times what they are in all of "
+                f"it, and no more was promised"
             )
         if told > limit:
-            raise InputError(
-                f"the order of the rows tells the secret: from a row's place alone two of the secrets can be told "
-                f"apart in {told:.0%} of the cases or more, and the promise allows {limit:.0%}. Shuffle the rows "
-                f"first (in pandas: table.sample(frac=1)). Nothing was released"
+            return (
+                f"from a row's place alone two of the secrets can be told apart in {told:.0%} of the cases or more, "
+                f"and the promise allows {limit:.0%}"
             )
+    return None
 
 
 def _pairs(order: Order, calibration: Calibration) -> Iterator[tuple[Any, Any]]:
