@@ -158,8 +158,12 @@ def calibrated(
     if getattr(priors, "per_cell", False):
         options = options | {"cells": True}
     by_name = default_mechanism(problem) if mechanism is None else mechanism
-    if population.grid and by_name == Sparse.name:
-        raise InputError(f"grid is for noise and for channels of up to {MOST_VALUES:,} values: leave it out for more")
+    if by_name == Sparse.name and (population.grid or options.get("cells")):
+        what = "grid" if population.grid else "per_cell"
+        raise InputError(
+            f"{what} is for channels of up to {MOST_VALUES:,} values: leave it out, publish fewer columns, or give "
+            f"coarser domains"
+        )
     if population.grid and by_name == Optimal.name:
         options = options | {"grid": population.grid}
     rule = get_mechanism(by_name, options)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _FACTS = 256
 _CERTIFICATES = 16
-_OTHER_KINDS = ("optimal", "shaped")  # which no noise on a number is found by
+_OTHER_KINDS = ("optimal", "shaped", "sparse")  # which no noise on a number is found by
 ANSWER, DOWNLOAD = "answer", "download"  # lanes: a slider's move does not end a proof
 
 
