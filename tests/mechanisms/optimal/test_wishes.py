@@ -70,8 +70,8 @@ def test_what_one_secret_cannot_show_the_other_may_not():
 
 
 def test_unbiased_around_a_radius_is_what_to_drop():
-    """The ends of an unbiased channel stay, and of laws nearly at them that says too much about those nearby."""
-    laws = np.array([[1.0, 1.0, 1.0], [0.01, 0.98, 0.01]])
+    """The ends of an unbiased channel stay; a law near one of them may, within the radius, never show the other."""
+    laws = np.array([[1.0, 1.0, 1.0], [0.01, 0.01, 0.98]])
     with pytest.raises(MechanismError, match="drop unbiased"):
         solve(program(laws=laws, unbiased=True, radius=np.full(2, 0.1)))
 
