@@ -260,11 +260,16 @@ def fit_priors(
         every = cells = query.beliefs(source, secret, secrets, known)
         cells.findings = (*source.findings, *cells.findings)
     for priors in every:
-        if priors.answer is not None:
-            priors.answer = replace(priors.answer, spelling=source.read_as.spelling)
-        if few is None and not priors.label:
-            priors.scarce = tuple(name for name, rows in priors.rows.items() if rows < SCARCE)
+        _note(priors, source, few)
     return found if known is None else cells
+
+
+def _note(priors: Priors, source: Table, few: str | None) -> None:
+    """Write down how the table was read, and which secrets have too few rows to be used without confidence."""
+    if priors.answer is not None:
+        priors.answer = replace(priors.answer, spelling=source.read_as.spelling)
+    if few is None and not priors.label:
+        priors.scarce = tuple(name for name, rows in priors.rows.items() if rows < SCARCE)
 
 
 def _per_cell(table: Table, secret: Any, query: Query, secrets: Any, known: Any) -> Beliefs:
