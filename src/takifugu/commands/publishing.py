@@ -48,6 +48,11 @@ class Asked:
     per_cell: bool = False
     reading: Reading = field(default_factory=Reading)
 
+    @property
+    def wishes(self) -> dict[str, Any]:
+        """The options of the mechanism."""
+        return {} if self.loss is None else {"loss": self.loss}
+
 
 def run(asked: Asked, *, quiet: bool) -> None:
     """Do it, and tell."""
@@ -86,7 +91,6 @@ def run(asked: Asked, *, quiet: bool) -> None:
     step(f"Reading {Path(asked.source).name}")
     table = Table(source, asked.reading)
     secrets = list(dict.fromkeys(name for pair in asked.pairs for name in pair)) or None
-    wishes: dict[str, Any] = {} if asked.loss is None else {"loss": asked.loss}
     made = calibrated(
         table,
         secret=asked.secret,
@@ -108,7 +112,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
         keep_shares=asked.keep_shares,
         seed=asked.seed,
         step=step,
-        **wishes,
+        **asked.wishes,
     )
     words = drawing_of(made, {}).bare
     if words is not None and not asked.allow_no_noise:

@@ -263,10 +263,7 @@ def fit_priors(
     found = query.priors(source, secret, secrets) if known is None else _cells(source, secret, query, secrets, known)
     found.findings = (*source.findings, *found.findings)
     for priors in [found] if isinstance(found, Priors) else found:
-        if priors.answer is not None:
-            priors.answer = replace(priors.answer, spelling=source.read_as.spelling)
-        if few is None and not priors.label:
-            priors.scarce = tuple(name for name, rows in priors.rows.items() if rows < SCARCE)
+        _note(priors, source, few)
     return found
 
 
@@ -276,6 +273,14 @@ def _cells(table: Table, secret: str, query: Query, secrets: Any, known: Any) ->
     if isinstance(known, str | Binned) or not isinstance(known, Sequence):
         raise InputError(f"known must be a list of columns, such as ['sex']; got {known!r}")
     return query.beliefs(table, secret, secrets, known)
+
+
+def _note(priors: Priors, source: Table, few: str | None) -> None:
+    """Write down how the table was read, and which secrets have too few rows to be used without confidence."""
+    if priors.answer is not None:
+        priors.answer = replace(priors.answer, spelling=source.read_as.spelling)
+    if few is None and not priors.label:
+        priors.scarce = tuple(name for name, rows in priors.rows.items() if rows < SCARCE)
 
 
 def _per_cell(table: Table, secret: Any, query: Query, secrets: Any, known: Any) -> Beliefs:
