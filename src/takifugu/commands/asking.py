@@ -40,7 +40,13 @@ def asking(command: Callable[..., Any]) -> Callable[..., Any]:
     for decorate in reversed(
         (
             click.argument("table"),
-            single("--secret", required=True, metavar="COLUMN", help="The column to hide."),
+            click.option(
+                "--secret",
+                required=True,
+                multiple=True,
+                metavar="COLUMN",
+                help="The column to hide; may be repeated for several, each hidden under its own laws.",
+            ),
             click.option(
                 "--pair",
                 "pairs",
@@ -55,7 +61,7 @@ def asking(command: Callable[..., Any]) -> Callable[..., Any]:
                 metavar="KIND:COLUMN",
                 help="What is published: raw:COLUMN, each person's value; row:COLUMN,COLUMN, each person's values from "
                 "finite lists; mean:COLUMN, each group's mean; gp:TARGET or bnn:TARGET, the prediction of a model "
-                "trained on each group.",
+                "trained on each group. Of several columns, with commas, raw and mean are vectors.",
             ),
             single("--bounds", type=(float, float), metavar="LOW HIGH", help="For raw: clip values to these first."),
             single("--step", type=float, help="For raw: round values to this step first; 0 leaves them as they are."),
@@ -75,7 +81,7 @@ def asking(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--at",
                 multiple=True,
                 metavar="COLUMN=NUMBER",
-                help="For gp and bnn: where to predict; else at the means.",
+                help="For gp and bnn: where to predict, or with commas at several places; else at the means.",
             ),
         )
     ):
@@ -86,7 +92,7 @@ def asking(command: Callable[..., Any]) -> Callable[..., Any]:
 def ask(
     table: str,
     *,
-    secret: str,
+    secret: tuple[str, ...],
     pairs: Iterable[tuple[str, str]],
     query: str,
     prior: str | None,
@@ -102,31 +108,42 @@ def ask(
 ) -> Asked:
     """Fit the priors that the options describe; `draws` of a model's parameters are kept for its confidence."""
     from takifugu.queries.priors import fit_priors
-    from takifugu.tables.table import match_secret
+    from takifugu.releases.in_turn import named_pairs
+    from takifugu.tables.table import Table
 
     kind, column = parse_query(query)
     wanted = list(pairs)
-    named = list(dict.fromkeys(name for pair in wanted for name in pair)) or None
-    source, title = source_of(table)
+    hidden = secret[0] if len(secret) == 1 else list(secret)
+    # Of several columns of secrets every pair within a column has laws; those to hide are chosen afterwards.
+    every = list(dict.fromkeys(name for pair in wanted for name in pair))
+    named = (every or None) if isinstance(hidden, str) else None
+    given, title = source_of(table)
+    source = Table(given, reading_from(reading))
     numbers = {name: given for name, given in (("bounds", bounds), ("step", step), ("transform", transform)) if given}
     if step == 0:
         numbers["step"] = 0.0
-    asked = _query(kind, column, prior, features, at, draws, numbers)
+    asked = _query(kind, _columns(column, source), prior, features, at, draws, numbers)
     priors = fit_priors(
         source,
-        secret=secret,
+        secret=hidden,
         query=asked,
         secrets=named,
         known=[name.strip() for text in known for name in text.split(",") if name.strip()] or None,
         beliefs=beliefs_from(beliefs),
-        reading=reading_from(reading),
     )
     first = priors if isinstance(priors, Mapping) else priors[0]
-    chosen = [(match_secret(a, first), match_secret(b, first)) for a, b in wanted] or None
+    chosen = named_pairs(wanted, first) or None
     which = f" ({' or '.join(map(str, chosen[0]))})" if chosen is not None and len(chosen) == 1 else ""
     answer = _ANSWERS[kind].format(column)
     change = "Which change" if kind == "row" else "How much noise"
-    return Asked(priors, chosen, f"{change} hides {secret}{which} in {answer}, for the table {title}?")
+    hides = f"{change} hides {' and '.join(secret)}{which}"
+    return Asked(priors, chosen, f"{hides} in {answer}, for the table {title}?")
+
+
+def _columns(text: str, table: Any) -> str | list[str]:
+    """The column of a query, or several with commas between them; a column may have a comma in its own name."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    return text if text in table.columns or len(names) < 2 else names
 
 
 def parse_query(text: str) -> tuple[str, str]:
@@ -154,7 +171,7 @@ def source_of(table: str) -> tuple[Any, str]:
 
 def _query(
     kind: str,
-    column: str,
+    column: str | list[str],
     prior: str | None,
     features: tuple[str, ...],
     at: tuple[str, ...],
@@ -176,21 +193,34 @@ def _query(
     if kind == "raw":
         return Raw(column, prior=prior, **numbers)
     if kind == "row":
-        return Row(*column.split(","))
+        return Row(*([column] if isinstance(column, str) else column))
     if kind == "mean":
         return Mean(column)
+    if not isinstance(column, str):
+        raise InputError(f"--query {kind} predicts one column, and {len(column)} were named: leave out all but one")
     model = GP if kind == "gp" else BNN
-    return model(column, features=list(features) or None, at=_place(at) or None, draws=draws)
+    return model(column, features=list(features) or None, at=_places(at), draws=draws)
 
 
-def _place(at: tuple[str, ...]) -> dict[str, float]:
-    place = {}
+def _places(at: tuple[str, ...]) -> Any:
+    """Where to predict: a place, several where columns have several numbers, or None.
+
+    >>> _places(("age=30", "chol=200")), _places(("age=30,40",))
+    ({'age': 30.0, 'chol': 200.0}, [{'age': 30.0}, {'age': 40.0}])
+    """
+    given: dict[str, list[float]] = {}
     for text in at:
-        column, equals, value = text.rpartition("=")
+        column, equals, values = text.rpartition("=")
         try:
-            place[column] = float(value)
+            numbers = [float(value) for value in values.split(",")]
         except ValueError:
             equals = ""
         if not equals or not column:
-            raise InputError(f"--at must be COLUMN=NUMBER, such as age=30; got {text!r}")
-    return place
+            raise InputError(f"--at must be COLUMN=NUMBER, such as age=30, or several, age=30,40; got {text!r}")
+        if column in given:
+            raise InputError(f"--at names {column!r} twice: write several numbers with commas, {column}=30,40")
+        given[column] = numbers
+    if len({len(numbers) for numbers in given.values()}) > 1:
+        raise InputError("--at must have as many numbers for each column: one for each place")
+    places = [dict(zip(given, numbers, strict=True)) for numbers in zip(*given.values(), strict=True)]
+    return None if not places else places[0] if len(places) == 1 else places

@@ -34,6 +34,12 @@ from takifugu.errors import InputError
     show_default=True,
     help="What to do with rows of secrets outside the pairs.",
 )
+@single(
+    "--later",
+    metavar="COLUMN,COLUMN",
+    help="Columns of the same people that may be published later on, within the same promise.",
+)
+@single("--spend", type=float, help="The share of the promise to spend now, where columns follow. [default: even]")
 @single("--domain", metavar="FILE", type=click.Path(), help="The lists of values that may be published, as JSON.")
 @single("--ledger", type=click.Path(), help="The ledger. [default: beside SOURCE, named after it]")
 @click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
@@ -60,6 +66,8 @@ def command(
     pairs: tuple[tuple[str, str], ...],
     keep: tuple[str, ...],
     others: str,
+    later: str | None,
+    spend: float | None,
     domain: str | None,
     ledger: str | None,
     new_ledger: bool,
@@ -88,6 +96,11 @@ def command(
     And from who believes last year's table:
       takifugu publish people.csv published.csv --secret diagnosis \\
           --columns stay_days,ward --belief "last year=2023.csv"
+    Publish one column now and another later, both within the odds:
+      takifugu publish people.csv first.csv --secret diagnosis \\
+          --columns ward --later stay_days
+      takifugu publish people.csv second.csv --secret diagnosis \\
+          --columns stay_days
 
     All files appear, or none. Only TARGET and the file marked public are for others.
     Exit status: 0 done, 1 refused or not proved, 2 bad input, 130 interrupted.
@@ -111,6 +124,8 @@ def command(
             pairs=list(pairs),
             keep=list(keep),
             others=others,
+            later=[name.strip() for name in (later or "").split(",") if name.strip()],
+            spend=spend,
             domain=domain,
             ledger=None if ledger is None else Path(ledger),
             new_ledger=new_ledger,

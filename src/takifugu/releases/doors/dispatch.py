@@ -8,13 +8,15 @@ import numpy.typing as npt
 
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
+from takifugu.queries.several import named
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
 from takifugu.releases.doors.frames import as_frame, publish, refuse_telling_index, release_frame, release_series
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.order import Order, refuse_telling_order
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
-from takifugu.releases.secret_rows import check_others, protected_rows
+from takifugu.releases.secret_rows import check_others, has_pairs, protected_rows
+from takifugu.tables.table import plain
 
 
 def release(
@@ -161,7 +163,25 @@ def _kept(values: Any, column: Any, secrets: Any, plan: Plan, others: str) -> An
         raise InputError(f"secret must have one entry per value, got {len(listed)} for {len(values)} values")
     if column is not None:
         refuse_telling_index(column, None if answer is None else answer.secret[0], listed)
+    if answer is None or len(answer.secret) == 1:
+        _refuse_order(listed, plan)
+        return protected_rows(listed, plan.calibration, others)
+    width, kept = len(answer.secret), None
+    if any(not isinstance(one, tuple | list) or len(one) != width for one in listed):
+        raise InputError(
+            f"this calibration hides {' and '.join(answer.secret)}: secret must list a tuple of {width} for each value"
+        )
+    for name, ours in zip(answer.secret, zip(*listed, strict=True), strict=True):
+        if has_pairs(plan.calibration, name):
+            called = [named(name, plain(one)) for one in ours]
+            _refuse_order(called, plan)
+            here = protected_rows(called, plan.calibration, others)
+            if here is not None:
+                kept = here if kept is None else kept & here
+    return kept
+
+
+def _refuse_order(secrets: list[Any], plan: Plan) -> None:
     order = Order()
-    order.look(listed)
+    order.look(secrets)
     refuse_telling_order(order, plan.calibration)
-    return protected_rows(listed, plan.calibration, others)
