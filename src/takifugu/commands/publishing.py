@@ -33,6 +33,8 @@ class Asked:
     keep: list[str] = field(default_factory=list)
     others: str = "error"
     order: str = "auto"
+    later: list[str] = field(default_factory=list)
+    spend: float | None = None
     domain: str | None = None
     other: str | None = None
     loss: str | None = None
@@ -58,7 +60,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
     """Do it, and tell."""
     from takifugu.certificates import certify
     from takifugu.problems.guarantee import asked_for
-    from takifugu.publishing import ODDS, calibrated, known_with, ledger_beside
+    from takifugu.publishing import calibrated, known_with, ledger_beside
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.drawing import drawing_of
     from takifugu.releases.ledger import Ledger
@@ -69,8 +71,8 @@ def run(asked: Asked, *, quiet: bool) -> None:
     others = beliefs_from(asked.beliefs)
     out = console()
     step = _Steps(out, quiet=quiet)
-    odds = ODDS if asked.odds is None and asked.alpha is None and asked.epsilon is None else asked.odds
-    asked_for(alpha=asked.alpha, epsilon=asked.epsilon, odds=odds)
+    if asked.odds is not None or asked.alpha is not None or asked.epsilon is not None:
+        asked_for(alpha=asked.alpha, epsilon=asked.epsilon, odds=asked.odds)
     folder = asked.target.parent if asked.folder is None else asked.folder
     stem = asked.target.name.split(".")[0]
     paths = {
@@ -90,12 +92,11 @@ def run(asked: Asked, *, quiet: bool) -> None:
     _refuse_second(ledger)
     step(f"Reading {Path(asked.source).name}")
     table = Table(source, asked.reading)
-    secrets = list(dict.fromkeys(name for pair in asked.pairs for name in pair)) or None
     made = calibrated(
         table,
         secret=asked.secret,
         columns=asked.columns,
-        odds=odds,
+        odds=asked.odds,
         alpha=asked.alpha,
         epsilon=asked.epsilon,
         confidence=asked.confidence,
@@ -105,7 +106,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
         own=not asked.only_beliefs,
         per_cell=asked.keep if asked.per_cell else (),
         grid=asked.grid,
-        secrets=secrets,
+        secrets=_named_secrets(asked),
         pairs=asked.pairs or None,
         domain=None if asked.domain is None else domain_of(asked.domain),
         other=asked.other,
@@ -113,6 +114,9 @@ def run(asked: Asked, *, quiet: bool) -> None:
         seed=asked.seed,
         step=step,
         **asked.wishes,
+        ledger=ledger,
+        later=asked.later,
+        spend=asked.spend,
     )
     words = drawing_of(made, {}).bare
     if words is not None and not asked.allow_no_noise:
@@ -139,7 +143,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
         undo.callback(asked.target.unlink)
         files.write()
         undo.pop_all()
-    _tell(made, done, asked.target, paths, book)
+    _tell(made, done, asked.target, paths, ledger)
 
 
 def _require_what_flags_need(asked: Asked) -> None:
@@ -150,7 +154,7 @@ def _require_what_flags_need(asked: Asked) -> None:
         raise InputError("--per-cell is about kept columns, and none is kept: name them with --keep")
 
 
-def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], book: Path) -> None:
+def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], ledger: Any) -> None:
     """One page of plain words: what is hidden, what changed, what can still be guessed, what to keep private."""
     from takifugu.releases.shuffling import RowsShuffled
     from takifugu.reports.publication import told
@@ -159,6 +163,8 @@ def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], book: Path
     out.print()
     for sentence in told(made).sentences:
         out.print(sentence)
+    if (left := _left(ledger)) is not None:
+        out.print(left)
     out.print()
     # Those of the release are about the same reading of the same table, but for the order of its rows.
     for finding in (*made.findings, *(one for one in done.findings if isinstance(one, RowsShuffled))):
@@ -170,7 +176,7 @@ def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], book: Path
         (paths["report"], "open it in a browser (private)"),
         (paths["certificate"], "the proof, for an auditor (private)"),
         (paths["calibration"], "for takifugu release and audit (private)"),
-        (book, "remembers what was published (private)"),
+        (ledger.path, "remembers what was published (private)"),
     ]
     for folder in dict.fromkeys(path.parent for path, _ in made_files):
         out.print(f"In {os.fspath(folder)}:")
@@ -179,14 +185,35 @@ def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], book: Path
 
 def _refuse_second(ledger: Any) -> None:
     """Before any work: whether these records went out before."""
-    account = ledger.account()
-    if account is not None and account.releases:
-        from takifugu.errors import BudgetError
+    from takifugu.errors import BudgetError
+    from takifugu.releases.joint_account import JointAccount
 
+    account = ledger.account()
+    if account is not None and account.releases and not isinstance(account, JointAccount):
         raise BudgetError(
             f"the ledger {ledger.path} says that these records were published before, and an answer from a finite list "
-            f"is published once. Nothing was published; for other people's records name another --ledger"
+            f"is published once. Nothing was published; for other people's records name another --ledger. To publish "
+            f"columns of the same people one after another, name those to come with --later when the first one leaves"
         )
+
+
+def _named_secrets(asked: Asked) -> list[str] | None:
+    """The secrets of the pairs; of several columns of secrets every one has laws, and pairs are chosen afterwards."""
+    named = list(dict.fromkeys(name for pair in asked.pairs for name in pair))
+    return named if named and isinstance(asked.secret, str) else None
+
+
+def _left(ledger: Any) -> str | None:
+    """What may follow, where columns are published one after another."""
+    from takifugu.releases.joint_account import JointAccount
+
+    account = ledger.account()
+    if not isinstance(account, JointAccount):
+        return None
+    spent = f"{account.fraction_spent:.0%} of the promise (odds within a factor of {account.odds:.4g}) is spent"
+    if not account.left:
+        return f"{spent}: all columns of this account are published."
+    return f"{spent}. Still to be published within it: {', '.join(account.left)}."
 
 
 def _source(asked: Asked) -> tuple[Any, Path | None]:

@@ -2,6 +2,7 @@
 
 import math
 
+from takifugu.channels.finite import FiniteChannel
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.common import Facts
 from takifugu.reports.noise_facts import NoiseFacts
@@ -97,4 +98,4 @@ def population(facts: Facts) -> str | None:
 
 
 def _bare(facts: Facts) -> str:
-    return "without noise" if isinstance(facts, NoiseFacts) else "from the true value"
+    return "from the true value" if isinstance(facts.calibration.channel, FiniteChannel) else "without noise"
