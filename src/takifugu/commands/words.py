@@ -75,6 +75,7 @@ _PHRASES = {
     "and alpha was given": "and --alpha was given",
     "by naming the others in `secrets`": "by naming the others",
     "leave it out by naming the others": "leave it out by naming the others with --pair",
+    "named in keys": "named in --keys",
     "declare the sentinel ": "declare it with --sentinel ",
     "name the decimal mark to be sure": "name the decimal mark with --decimal to be sure",
 }
