@@ -132,7 +132,7 @@ def test_what_others_believe_and_cells_of_kept_columns(table):
     assert "who believes 'last year'" in " ".join(first.output.split())
     for path in names(table) - {last_year.name}:
         (table.parent / path).unlink()
-    second = run(table, "--columns", "stay", "--keep", "ward", "--per-cell", "--quiet")
+    second = run(table, "--columns", "stay", "--keep", "ward", "--per-cell", "--new-ledger", "--quiet")
     assert second.exit_code == 0, second.output
     assert "Beyond what ward tell" in " ".join(second.output.split())
     out = pd.read_csv(table.with_name("published.csv"))

@@ -79,4 +79,4 @@ def test_confidence_and_bounds_are_options_too(tmp_path):
     assert refused.exit_code == 2
     assert "confidence must be" in refused.output
     refused = CliRunner().invoke(main, ["sweep", *[a.replace("raw:", "mean:") for a in arguments]])
-    assert "--bounds is for raw" in refused.output
+    assert "--bounds is for --query raw" in refused.output

@@ -23,7 +23,7 @@ def of_columns(problem: Problem, columns: Sequence[str], *, before: Sequence[str
     """
     answer = problem.answer
     if answer is None or answer.query != "row" or not isinstance(answer.domain, tuple):
-        raise InputError("columns can be told apart in the priors of Row alone: fit them with query=Row(...)")
+        raise InputError("columns can be told apart in the priors of whole rows alone: fit those")
     if list(columns[: len(before)]) != list(before) or len(columns) <= len(before):
         raise InputError("the columns published before must come first, and one at least must follow")
     for name in columns:

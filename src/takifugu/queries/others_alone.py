@@ -34,7 +34,9 @@ def _of_others(beliefs: Mapping[str, Any] | None, asked: dict[str, Any]) -> Any:
         raise InputError(f"the belief {name!r} cannot be used: {error}") from None
     answer = getattr(fitted, "answer", None)
     if answer is None:
-        raise InputError(f"the belief {name!r} does not say what it is about: fit it with Row(...), or keep own=True")
+        raise InputError(
+            f"the belief {name!r} does not say what it is about: fit the priors of rows, or take your own beside it"
+        )
     others = {
         other: given if isinstance(given, Mapping | Beliefs) else fit_priors(given, **again)
         for again in [asked | {"query": same_domain(asked["query"], answer), "secrets": _secrets(fitted, asked)}]

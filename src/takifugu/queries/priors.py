@@ -318,8 +318,8 @@ def require_rows(priors: Any, *, confidence: float | None) -> None:
         scarce = getattr(belief, "scarce", ())
         if scarce and confidence is None:
             raise InputError(
-                f"secret {scarce[0]!r} has only {belief.rows[scarce[0]]} rows, fewer than {SCARCE}: ask for confidence "
-                f"(0.95, say), merge it with another secret, or take the risk in Python, fit_priors(..., few='allow')"
+                f"secret {scarce[0]!r} has only {belief.rows[scarce[0]]} rows, fewer than {SCARCE}: ask for "
+                f"confidence=0.95, merge it with another secret, or take the risk with fit_priors(..., few='allow')"
             )
 
 

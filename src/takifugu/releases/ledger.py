@@ -223,8 +223,8 @@ class Ledger:
 
 
 _OTHER_ACCOUNT = (
-    "{records!r} have an account already, opened with another law or promise, or by a release: see Ledger.account(). "
-    "Nothing was opened; if these are different people, give them a name of their own: Ledger(path, records=...)"
+    "{records!r} have an account already, opened with another law or promise, or by a release. "
+    "Nothing was opened; if these are different people, give them a name of their own with `records`"
 )
 _OWN_BUDGET = "an account for several columns has its own budget: leave budget out of the ledger"
 _OTHER_PROTECTION = (
