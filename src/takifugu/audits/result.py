@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Self
 
+from takifugu.divergences.proved.guessing import guess_allowed
 from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pair
@@ -98,7 +99,7 @@ class Audit:
     @property
     def guess_limit(self) -> float:
         """The largest share of right guesses between two secrets that the promise allows."""
-        return guess_limit(self.guarantee)
+        return guess_allowed(self.guarantee)
 
     def _excess(self, attack: Attack) -> float:
         """How far an attack is above the promise; below 0 where it is within it."""
@@ -188,26 +189,3 @@ def _page() -> Any:
 
 def _shares(guess: Guess) -> dict[str, float]:
     return {"share": float(guess), "low": guess.low, "high": guess.high}
-
-
-def guess_limit(guarantee: Renyi) -> float:
-    """The x in [½, 1) with x^α(1−x)^{1−α} + (1−x)^α x^{1−α} = e^{(α−1)ε} (proofs/odds.md, claim 4).
-
-    >>> round(guess_limit(Renyi(2.0, 1.0)), 6), round(guess_limit(Renyi.from_odds(3)), 6)
-    (0.774084, 0.75)
-    """
-    alpha, epsilon = guarantee.alpha, guarantee.epsilon
-    bounded = math.inf if guarantee.most_odds is None else guarantee.most_odds
-    by_odds = 1.0 if math.isinf(bounded) else bounded / (1 + bounded)
-    if math.isinf(alpha):
-        return by_odds
-    low, high = 0.5, 1.0 - 2**-53
-    for _ in range(100):
-        x = 0.5 * (low + high)
-        up = math.log(x) + (alpha - 1) * (math.log(x) - math.log1p(-x))
-        down = math.log1p(-x) - (alpha - 1) * (math.log(x) - math.log1p(-x))
-        if up + math.log1p(math.exp(down - up)) > (alpha - 1) * epsilon:
-            high = x
-        else:
-            low = x
-    return min(high, by_odds)

@@ -111,7 +111,7 @@ def noise_facts(
         after=(curve(str(a), noisy[0], noisy_x), curve(str(b), noisy[1], noisy_x)),
         noise_curves=noise_curves(calibration, comparisons),
         comparisons=comparisons,
-        adversary=adversary(p, q, alpha=calibration.alpha, epsilon=promised(calibration), theta=theta),
+        adversary=adversary(p, q, promise=promised(calibration), theta=theta),
         analyst=tuple(Averaged(n, theta / math.sqrt(n)) for n in _RELEASES),
         spread=max(p.std, q.std),
         pair_losses=pair_losses(calibration),
