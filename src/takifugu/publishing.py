@@ -69,6 +69,8 @@ def calibrated(
     odds: float | None = None,
     alpha: float | None = None,
     epsilon: float | None = None,
+    best_guess: float | None = None,
+    error: float | None = None,
     confidence: float | None = CONFIDENCE,
     known: Sequence[str | Binned] | None = None,
     pairs: Iterable[Pair] | None = None,
@@ -84,9 +86,7 @@ def calibrated(
     """The calibration that `publish` makes: rows of the columns, through the best channel, for the population."""
     if isinstance(columns, str):
         raise InputError(f"columns must be a list of columns, got the text {columns!r}: write [{columns!r}]")
-    if odds is None and alpha is None and epsilon is None:
-        odds = ODDS
-    asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
+    promise = odds_by_default(odds=odds, alpha=alpha, epsilon=epsilon, best_guess=best_guess, error=error)
     query = Row(*columns, domain=domain, other=other)
     step("Counting what goes with each secret")
     priors = fit_priors(table, secret=secret, query=query, secrets=secrets, known=known, reading=reading)
@@ -95,15 +95,28 @@ def calibrated(
     step("Finding the channel that changes least")
     return calibrate(
         priors,
-        odds=odds,
-        alpha=alpha,
-        epsilon=epsilon,
+        **promise,
+        step=step,
         confidence=confidence,
         pairs=pairs,
         seed=seed,
         keep="marginal" if keep_shares else None,
         **options,
     )
+
+
+def odds_by_default(**promise: float | None) -> dict[str, Any]:
+    """The promise as it was asked for, odds of 3 where it was not; what is no promise is refused before any work.
+
+    >>> odds_by_default(odds=None, alpha=None, epsilon=None, best_guess=None, error=None)["odds"]
+    3.0
+    """
+    given = {name for name, value in promise.items() if value is not None}
+    if not given:
+        return promise | {"odds": ODDS}
+    if not given & {"best_guess", "error"}:
+        asked_for(alpha=promise["alpha"], epsilon=promise["epsilon"], odds=promise["odds"])
+    return promise
 
 
 def _named(given: Any, priors: Any) -> Any:
@@ -139,7 +152,7 @@ def publish(
         table: a path, or a table of any dataframe library, as for `fit_priors`.
         secret: the column to hide, or several.
         columns: the columns to publish, together in one row.
-        odds: the factor, 3 by default; or give `alpha` and `epsilon`.
+        odds: the factor, 3 by default; or give `alpha` and `epsilon`, `best_guess` or `error`, as for `calibrate`.
         confidence: the promise is for the population: see `calibrate`. None promises it for the sample alone.
         ledger: a `Ledger`, or the path of one: it lets these records out once.
         keep: columns to hand over as they are.
@@ -147,9 +160,9 @@ def publish(
         allow_no_noise: publish without a warning where nothing had to be changed.
         insecure_seed: for tests alone.
         step: called with what is being done, before it is done.
-        **options: `alpha`, `epsilon`, `known`, `pairs`, `secrets`, `domain`, `other`, `reading`, `seed`, options of
-            the mechanism "optimal" such as `loss`, and `keep_shares`: True keeps the share of each published value
-            what it was among the true ones, which changes more of them.
+        **options: `alpha`, `epsilon`, `best_guess`, `error`, `known`, `pairs`, `secrets`, `domain`, `other`,
+            `reading`, `seed`, options of the mechanism "optimal" such as `loss`, and `keep_shares`: True keeps the
+            share of each published value what it was among the true ones, which changes more of them.
     """
     if isinstance(keep, str):
         raise InputError(f"keep must be a list of columns, got the text {keep!r}: write [{keep!r}]")

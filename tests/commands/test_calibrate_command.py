@@ -207,3 +207,13 @@ def test_help_imports_nothing_heavy():
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert ended.stdout.strip() == "[]"
+
+
+def test_a_promise_can_be_asked_for_backwards():
+    result = run(*ASKED, "--best-guess", "0.6")
+    assert result.exit_code == 0, result.output
+    told = " ".join(result.stdout.split())
+    assert "nobody guesses right with a chance above 60 %" in told
+    found = run(*ASKED, "--error", "2", "--json")
+    assert json.loads(found.stdout)["alpha"] == tk.recommended_alpha(2)
+    assert "Trying" in found.stderr

@@ -90,7 +90,11 @@ def test_records_are_published_once(table):
     ("arguments", "status", "says"),
     [
         (("--columns", "stay", "--odds", "1"), 2, "odds"),
-        (("--columns", "stay", "--alpha", "2"), 2, "epsilon is missing"),
+        (("--columns", "stay", "--alpha", "2"), 2, "--epsilon is missing"),
+        (("--columns", "stay", "--odds", "2", "--error", "0.2"), 2, "--error takes the place of --odds"),
+        (("--columns", "stay", "--best-guess", "0.6", "--error", "0.2"), 2, "--error takes the place of --best-guess"),
+        (("--columns", "stay", "--best-guess", "60"), 2, "between 0.5"),
+        (("--columns", "stay", "--error", "1e-9"), 1, "Allow a larger error"),
         (("--columns", "nothing"), 2, "no column 'nothing'"),
         (("--columns", "diagnosis"), 2, "both the secret and the answer"),
         (("--columns", "stay", "--odds", "1.5", "--keep", "copy"), 2, "knows the secret"),
@@ -122,3 +126,12 @@ def test_values_leave_as_they_are_only_when_asked(table):
     done = run(table, "--columns", "same", "--odds", "50", "--allow-no-noise")
     assert done.exit_code == 0, done.output
     assert pd.read_csv(table.with_name("published.csv"))["same"].tolist() == frame["same"].tolist()
+
+
+def test_a_promise_can_be_asked_for_backwards(table):
+    result = run(table, "--columns", "stay,ward", "--error", "0.9")
+    assert result.exit_code == 0, result.output
+    assert "Trying" in result.output
+    told = " ".join(result.output.split())
+    assert "an error of 0.9 of the spread at most was asked for" in told
+    assert "nobody guesses right with a chance above" in told

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
+from takifugu.calibration.backwards import HALVINGS, Step, default_order, promise_asked, strongest
 from takifugu.calibration.checking import checked
 from takifugu.calibration.kinds import default_mechanism, expected_loss
 from takifugu.calibration.result import Calibration
 from takifugu.channels.base import Channel
 from takifugu.channels.vector import GaussianVector
-from takifugu.errors import InputError
+from takifugu.errors import InputError, MechanismError
 from takifugu.laws import Law
 from takifugu.mechanisms import get_mechanism
 from takifugu.mechanisms.assurance import Band, assured
@@ -19,6 +21,7 @@ from takifugu.mechanisms.confidence import draws_needed
 from takifugu.mechanisms.evidence import Confidence, confident
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.worst import worst
+from takifugu.problems.asking_findings import GuessAsked
 from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import Renyi, asked_for
 from takifugu.problems.pairs import Pair
@@ -41,6 +44,9 @@ def calibrate(
     confidence: float | None = None,
     assurance: str | None = None,
     seed: int = 0,
+    best_guess: float | None = None,
+    error: float | None = None,
+    step: Step = lambda what: None,
     **options: Any,
 ) -> Calibration:
     """The channel that costs least and keeps every pair of secrets within the promise, both ways.
@@ -60,6 +66,12 @@ def calibrate(
         assurance: "band" proves the promise for the population, with probability `confidence` (0.95 by default) over
             independent rows and no model: more noise, and no evidence but a proof.
         seed: of those draws.
+        best_guess: in place of odds and epsilon, such as 0.6: between two secrets that were equally likely before,
+            nobody's guess from one published value may be right more often.
+        error: in place of all of them, such as 0.2: the strongest promise, to two per cent of its budget, at which a
+            published value is off by at most this share of the spread (the standard deviation of the true values), or
+            of labels this share is changed. Of several columns the worst counts.
+        step: called with each promise that a search for `error` has tried.
         **options: options of the mechanism, such as `delta` of "wasserstein-approx".
 
     >>> from takifugu import Mixture
@@ -67,24 +79,57 @@ def calibrate(
     >>> round(result.variance, 6)
     3.0
     """
-    asked = asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
+    if error is None and best_guess is None:
+        asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
     problem = Problem.of(priors, pairs)
+    if error is not None and (best_guess, epsilon, odds) != (None, None, None):
+        raise InputError("error takes the place of odds, epsilon and best_guess: leave them out, or leave error out")
     if mechanism in (None, Optimal.name) and getattr(priors, "loss", None) is not None:
         options.setdefault("loss", priors.loss)  # type: ignore[union-attr]
     rule = get_mechanism(default_mechanism(problem) if mechanism is None else mechanism, options)
     require_rows(priors, confidence=0.95 if assurance else confidence)
-    found = checked(rule, rule.find(problem, asked), problem, asked)
-    evidence: Confidence | Band | None = None
     if assurance not in (None, "band"):
         raise InputError(f"assurance must be None or 'band', got {assurance!r}")
+    if confidence is not None:
+        draws_needed(confidence)  # before the work, whether it is a level at all
+
+    def made(asked: Renyi, halvings: int = 0) -> Calibration:
+        judged: dict[str, Any] = {"confidence": confidence, "assurance": assurance, "seed": seed, "halvings": halvings}
+        return _calibrated(priors, problem, asked, rule, **judged)
+
+    if error is not None:
+        order = default_order(problem) if alpha is None else alpha
+        return strongest(partial(made, halvings=HALVINGS), alpha=order, error=error, step=step)
+    asked = promise_asked(problem, alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess)
+    if best_guess is None:
+        return made(asked)
+    if not isinstance(rule.promise(asked), Renyi):
+        raise MechanismError(f"{rule.name!r} promises less than (α, ε), which bounds no guess: leave best_guess out")
+    return made(asked).with_finding(GuessAsked(best_guess, str(asked)))
+
+
+def _calibrated(
+    priors: Priors,
+    problem: Problem,
+    asked: Renyi,
+    rule: Mechanism,
+    *,
+    confidence: float | None,
+    assurance: str | None,
+    seed: int,
+    halvings: int,
+) -> Calibration:
+    """The calibration for one promise; of 2ʰ of which one is chosen each is judged by h `halvings` more strictly."""
+    found = checked(rule, rule.find(problem, asked), problem, asked)
+    evidence: Confidence | Band | None = None
     if assurance == "band":
         level, without = 0.95 if confidence is None else confidence, expected_loss(rule, problem, found.channel)
         found, evidence = assured(rule, problem, asked, level=level, found=found, without=without)
     elif confidence is not None:
-        draws_needed(confidence)  # before the work, whether it is a level at all
         without = expected_loss(rule, problem, found.channel)
+        level = float(confidence)
         found, evidence = confident(
-            rule, problem, asked, level=float(confidence), seed=seed, found=found, without=without
+            rule, problem, asked, found, level=level, seed=seed, without=without, halvings=halvings
         )
     return Calibration(
         problem=replace(problem, findings=(*problem.findings, *_about_rows(priors, problem, found.channel, asked))),

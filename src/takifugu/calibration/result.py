@@ -1,7 +1,7 @@
 """What was found: a channel, the promise it keeps, and the problem it keeps it for."""
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from takifugu._display import Plotted
@@ -57,6 +57,10 @@ class Calibration(Plotted):
     def findings(self) -> tuple[Finding, ...]:
         """What there is to know about the data behind the priors."""
         return self.problem.findings
+
+    def with_finding(self, finding: Finding) -> "Calibration":
+        """The same calibration with one more remark."""
+        return replace(self, problem=replace(self.problem, findings=(*self.problem.findings, finding)))
 
     @property
     def theta(self) -> float:

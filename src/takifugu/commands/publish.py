@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from takifugu.commands.options import Command, reading_from, reading_options, single
+from takifugu.commands.options import Command, reading_from, reading_options, require_one_promise, single
 from takifugu.errors import InputError
 
 
@@ -21,6 +21,8 @@ from takifugu.errors import InputError
 @single("--odds", type=float, help="The factor by which nobody's odds may move. [default: 3]")
 @single("--alpha", type=float, help="In place of odds: the Rényi order, above 1.")
 @single("--epsilon", type=float, help="In place of odds: the budget, above 0.")
+@single("--best-guess", type=float, help="In place of odds: the most often that a guess may be right, such as 0.6.")
+@single("--error", type=float, help="In place of odds: how far off values may be, such as 0.2 of their spread.")
 @single("--confidence", type=float, default=0.95, show_default=True, help="Promise it for the population; 0 for none.")
 @click.option("--known", multiple=True, metavar="COLUMN", help="A column that the adversary may know; may be repeated.")
 @click.option("--pair", "pairs", type=(str, str), multiple=True, metavar="A B", help="Two secrets; may be repeated.")
@@ -51,6 +53,8 @@ def command(
     odds: float | None,
     alpha: float | None,
     epsilon: float | None,
+    best_guess: float | None,
+    error: float | None,
     confidence: float,
     known: tuple[str, ...],
     pairs: tuple[tuple[str, str], ...],
@@ -77,12 +81,16 @@ def command(
     Hide it also from who knows sex and age band:
       takifugu publish people.csv published.csv --secret diagnosis \\
           --columns stay_days,ward --known sex --known age_band
+    The strongest promise that leaves values within a fifth of their spread:
+      takifugu publish people.csv published.csv --secret diagnosis \\
+          --columns stay_days,ward --error 0.2
 
     All files appear, or none. Only TARGET and the file marked public are for others.
     Exit status: 0 done, 1 refused or not proved, 2 bad input, 130 interrupted.
     """
     from takifugu.commands.publishing import Asked, run
 
+    require_one_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
     names = [name.strip() for text in columns for name in text.split(",") if name.strip()]
     if not names:
         raise InputError("--columns is empty: name the columns to publish, with commas between them")
@@ -95,6 +103,8 @@ def command(
             odds=odds,
             alpha=alpha,
             epsilon=epsilon,
+            best_guess=best_guess,
+            error=error,
             confidence=confidence or None,
             known=[name.strip() for text in known for name in text.split(",") if name.strip()],
             pairs=list(pairs),

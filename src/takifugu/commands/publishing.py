@@ -24,6 +24,8 @@ class Asked:
     odds: float | None = None
     alpha: float | None = None
     epsilon: float | None = None
+    best_guess: float | None = None
+    error: float | None = None
     confidence: float | None = 0.95
     known: list[str] = field(default_factory=list)
     pairs: list[tuple[str, str]] = field(default_factory=list)
@@ -42,8 +44,7 @@ class Asked:
 def run(asked: Asked, *, quiet: bool) -> None:
     """Do it, and tell."""
     from takifugu.certificates import certify
-    from takifugu.problems.guarantee import asked_for
-    from takifugu.publishing import ODDS, calibrated, known_with, ledger_beside
+    from takifugu.publishing import calibrated, known_with, ledger_beside, odds_by_default
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.drawing import drawing_of
     from takifugu.releases.ledger import Ledger
@@ -52,8 +53,9 @@ def run(asked: Asked, *, quiet: bool) -> None:
 
     out = console()
     step = _Steps(out, quiet=quiet)
-    odds = ODDS if asked.odds is None and asked.alpha is None and asked.epsilon is None else asked.odds
-    asked_for(alpha=asked.alpha, epsilon=asked.epsilon, odds=odds)
+    promise = odds_by_default(
+        odds=asked.odds, alpha=asked.alpha, epsilon=asked.epsilon, best_guess=asked.best_guess, error=asked.error
+    )
     folder = asked.target.parent if asked.folder is None else asked.folder
     stem = asked.target.name.split(".")[0]
     paths = {
@@ -77,9 +79,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
         table,
         secret=asked.secret,
         columns=asked.columns,
-        odds=odds,
-        alpha=asked.alpha,
-        epsilon=asked.epsilon,
+        **promise,
         confidence=asked.confidence,
         known=known_with(asked.known, asked.keep),
         secrets=secrets,

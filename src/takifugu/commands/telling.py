@@ -80,7 +80,8 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
     guess = facts.adversary
     typical = next(o for o in facts.adversary.odds if o.probability == 0.95)
     out.print(words.answer(facts))
-    for told in (words.population(facts), words.saving(facts)):
+    promise = words.in_guesses(facts.calibration.guarantee)
+    for told in (promise, words.order(facts), words.population(facts), words.saving(facts)):
         if told:
             out.print(told)
     out.print()
@@ -107,11 +108,11 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
 def _tell_channel(facts: "ChannelFacts", out: "Console") -> None:
     from takifugu.reports import channel_words as words
     from takifugu.reports.text import clean, number, percent
-    from takifugu.reports.words import population
+    from takifugu.reports.words import in_guesses, population
 
     out.print(words.answer(facts))
     beside = (words.radius, words.best, words.counted_as, words.gaussian)
-    for told in (population(facts), *(say(facts) for say in beside)):
+    for told in (in_guesses(facts.calibration.guarantee), population(facts), *(say(facts) for say in beside)):
         if told:
             out.print(told)
     out.print()

@@ -106,10 +106,11 @@ def confident_noise(
     alpha: float,
     epsilon: float,
     confidence: float = 0.95,
+    halvings: int = 0,
     seed: int = 0,
 ) -> Confident:
     """The least θ at which the centre and all draws lose at most ε, for every pair both ways and every belief."""
-    draws, seed = draws_needed(confidence), integer("seed", seed, least=0)
+    draws, seed = draws_needed(confidence, halvings=halvings), integer("seed", seed, least=0)
     x = np.asarray(points, dtype=np.float64)
     laws = joint_draws(beliefs, pairs.secrets, draws, seed)
     centre = _Search(x, laws[:, :1], pairs, alpha, epsilon)

@@ -25,6 +25,7 @@ def confident_noise_of_means(
     alpha: float,
     epsilon: float,
     confidence: float = 0.95,
+    halvings: int = 0,
     seed: int = 0,
 ) -> Confident:
     """The same for means: each prior is normal, with a standard error that itself rests on `rows` rows.
@@ -32,7 +33,7 @@ def confident_noise_of_means(
     Drawn is the normal–inverse-gamma posterior under the reference prior: σ² = (n − 1)s²/χ², then μ ~ N(x̄, σ²/n); the
     belief is N(μ, σ²/n).
     """
-    draws, seed = draws_needed(confidence), integer("seed", seed, least=0)
+    draws, seed = draws_needed(confidence, halvings=halvings), integer("seed", seed, least=0)
     exact, centre = Exact(), [priors[secret] for secret in pairs.secrets]
     for secret, prior in zip(pairs.secrets, centre, strict=True):
         if len(prior) != 1 or rows[secret] < 2:

@@ -88,29 +88,38 @@ def _is_of_means(problem: Problem) -> bool:
 
 
 def confident(
-    rule: Any, problem: Problem, asked: Renyi, *, level: float, seed: int, found: Found, without: float
+    rule: Any,
+    problem: Problem,
+    asked: Renyi,
+    found: Found,
+    *,
+    level: float,
+    seed: int,
+    without: float,
+    halvings: int = 0,
 ) -> tuple[Found, Confidence]:
-    """A channel for the centre and every draw of the posterior, no better than what was found for the sample."""
+    """A channel for the centre and every draw of the posterior, no better than what was found for the sample.
+
+    Whoever chooses among 2ʰ such channels asks for h `halvings`: each then passes by chance so much more rarely that
+    the confidence holds for the one that is chosen.
+    """
     seed = integer("seed", seed, least=0)
     if isinstance(found.channel, GaussianNoise):
-        alpha, epsilon = asked.alpha, asked.epsilon
+        given: dict[str, Any] = {"alpha": asked.alpha, "epsilon": asked.epsilon}
+        given |= {"confidence": level, "halvings": halvings, "seed": seed}
         if _is_of_means(problem):
             belief = problem.beliefs[0]
-            noise = confident_noise_of_means(
-                belief, belief.rows, problem.pairs, alpha=alpha, epsilon=epsilon, confidence=level, seed=seed
-            )
+            noise = confident_noise_of_means(belief, belief.rows, problem.pairs, **given)
         else:
             points, rests_on = _points(problem), posterior(problem)
-            noise = confident_noise(
-                points, rests_on, problem.pairs, alpha=alpha, epsilon=epsilon, confidence=level, seed=seed
-            )
+            noise = confident_noise(points, rests_on, problem.pairs, **given)
         theta = max(found.channel.theta, noise.theta)
         # The noise is one number on which every loss depends monotonically: the draws that set it may judge it.
         made = Found(GaussianNoise(theta), found.place if theta == found.channel.theta else None)
-        return made, Confidence(level, draws_needed(level), seed, without)
+        return made, Confidence(level, noise.draws, seed, without)
     if not isinstance(rule, Optimal):
         raise MechanismError(f"confidence is for 'exact' and 'optimal', not for {rule.name!r}")
-    return _confident_channel(rule, problem, asked, level=level, seed=seed, found=found, without=without)
+    return _confident_channel(rule, problem, asked, found, level=level, seed=seed, without=without, halvings=halvings)
 
 
 def posterior(problem: Problem) -> list[dict[Any, Counted]]:
@@ -189,7 +198,15 @@ def _withstands(problem: Problem, channel: Channel, asked: Renyi, laws: Array) -
 
 
 def _confident_channel(
-    rule: Optimal, problem: Problem, asked: Renyi, *, level: float, seed: int, found: Found, without: float
+    rule: Optimal,
+    problem: Problem,
+    asked: Renyi,
+    found: Found,
+    *,
+    level: float,
+    seed: int,
+    without: float,
+    halvings: int,
 ) -> tuple[Found, Confidence]:
     """The channel of the least radius that withstands the draws it is fitted to, judged by draws it has not seen.
 
@@ -201,7 +218,7 @@ def _confident_channel(
     search = joint_draws(posterior(problem), problem.pairs.secrets, _MORE * draws_needed(level), seed)
     factor, made = _least_factor(rule, problem, asked, search, found)
     for attempt in range(1, _MOST_STEPS):
-        fresh = Confidence(level, draws_needed(level, halvings=attempt), seed + attempt * _APART, without)
+        fresh = Confidence(level, draws_needed(level, halvings=halvings + attempt), seed + attempt * _APART, without)
         if fresh.holds(problem, made.channel, asked):
             return made, fresh
         factor = max(factor, _FIRST / 4) * _WIDER

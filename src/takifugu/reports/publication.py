@@ -10,6 +10,7 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.reports.channel_facts import channel_facts
 from takifugu.reports.columns import ColumnFacts
 from takifugu.reports.text import clean, number, percent
+from takifugu.reports.words import in_guesses
 
 _USELESS = 0.5  # of a column's variance, or of its labels: what is published is then mostly noise
 
@@ -34,6 +35,8 @@ class Publication:
         secret = "the secret" if answer is None else " and ".join(map(repr, answer.secret))
         a, b = self.pair
         lines = [self._promise(secret)]
+        if (guesses := in_guesses(self.calibration.guarantee)) is not None:
+            lines.append(guesses)
         if evidence is not None:
             lines.append(f"That is for the population, not only for these rows: {evidence.sentence}.")
         else:

@@ -2,7 +2,9 @@
 
 import math
 
-from takifugu.problems.guarantee import Renyi
+from takifugu.calibration.backwards import values_published
+from takifugu.divergences.proved.guessing import guess_allowed, odds_factor, recommended_alpha
+from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.reports.common import Facts
 from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.text import clean, number, percent
@@ -67,6 +69,36 @@ def saving(facts: NoiseFacts) -> str | None:
     return (
         f"The paper's mechanism would add noise of {number(paper.theta)}: the exact one costs {percent(share)} less "
         "mean square error for the same promise."
+    )
+
+
+def in_guesses(promise: Guarantee) -> str | None:
+    """The promise in the other language: odds and budgets as guesses; None where it bounds none.
+
+    >>> in_guesses(Renyi.from_odds(3))
+    'In other words (α = ∞, ε = 1.099): of two secrets that seemed equally likely, nobody guesses right with a chance \
+above 75 %.'
+    """
+    if not isinstance(promise, Renyi):
+        return None
+    guess = percent(guess_allowed(promise))
+    told = f"of two secrets that seemed equally likely, nobody guesses right with a chance above {guess}"
+    if promise.most_odds is not None:
+        order = "α = ∞" if math.isinf(promise.alpha) else f"α = {number(promise.alpha)}"
+        return f"In other words ({order}, ε = {number(promise.epsilon)}): {told}."
+    rare = odds_factor(alpha=promise.alpha, epsilon=promise.epsilon, chance=0.05)
+    return f"In other words: {told}, and odds grow by more than {number(rare, 3)} in one release of 20 at most."
+
+
+def order(facts: NoiseFacts) -> str | None:
+    """What to say where more values go out than the order is good for."""
+    values = values_published(facts.calibration.problem)
+    advised = recommended_alpha(values)
+    if facts.theta == 0 or facts.alpha >= advised or not isinstance(facts.calibration.guarantee, Renyi):
+        return None
+    return (
+        f"For {values:,} published values start from α = {advised}: at α = {number(facts.alpha)} some of so many will "
+        f"be unlucky, and tell more than one value alone would. Rows from a list, with odds, need no such choice."
     )
 
 
