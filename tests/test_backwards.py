@@ -112,6 +112,20 @@ def test_choosing_among_promises_asks_for_more_draws():
     assert tk.calibrate(priors, error=5.0, confidence=0.95).evidence.draws == draws_needed(0.95, halvings=5)
 
 
+def test_each_promise_is_judged_by_draws_of_its_own(monkeypatch):
+    seen = []
+    asked = tk.calibrate.__globals__["_calibrated"]
+
+    def watched(*arguments, **judged):
+        seen.append(judged["seed"])
+        return asked(*arguments, **judged)
+
+    monkeypatch.setitem(tk.calibrate.__globals__, "_calibrated", watched)
+    found = tk.calibrate(pair([30, 40, 50, 60], [60, 50, 40, 30]), error=0.4, confidence=0.9, seed=7)
+    assert len(seen) == len(set(seen)) == found.findings[-1].tried
+    assert np.diff(sorted(seen)).min() > 18 * 1_000_003  # as many as one calibration may use
+
+
 def test_each_promise_tried_is_told():
     told = []
     tk.calibrate(GAUSSIANS, error=1.0, step=told.append)

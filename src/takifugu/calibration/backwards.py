@@ -109,14 +109,17 @@ def _spread(problem: Problem) -> Array:
     return spread
 
 
-def strongest(calibrated: Callable[[Renyi], Calibration], *, alpha: float, error: float, step: Step) -> Calibration:
+def strongest(
+    calibrated: Callable[[Renyi, int], Calibration], *, alpha: float, error: float, step: Step
+) -> Calibration:
     """The calibration of the least budget, to two per cent, whose error beside the spread is at most this.
 
     The best channel's error falls as the budget grows, since what was allowed stays allowed; with evidence from draws
     or another mechanism it may falter, and then a finding says so. What is returned was seen to err no more.
 
-    One is chosen of those tried, so `calibrated` must judge each by draws as many halvings more strictly: the chance
-    that any of 2ʰ passes wrongly is then what it is for one (proofs/population.md).
+    One is chosen of those tried, and what was tried before steers the choice. So `calibrated`, which is given the
+    number of the try, must judge each by draws of its own, HALVINGS more strictly: the chance that any of 2ʰ passes
+    wrongly is then what it is for one (proofs/population.md).
     """
     most = check.real("error", error, "a number above 0, such as 0.2 for a fifth of the spread")
     if most <= 0:
@@ -127,7 +130,7 @@ def strongest(calibrated: Callable[[Renyi], Calibration], *, alpha: float, error
     while high > low * _CLOSE and high > _LEAST and low < _MOST and len(tried) < 2**HALVINGS:
         promise = Renyi(alpha, epsilon)
         try:
-            made = calibrated(promise)
+            made = calibrated(promise, len(tried))
             tried[epsilon] = relative_error(made)
             step(f"Trying {promise}: off by {tried[epsilon]:.3g} of the spread, {most:g} is asked for")
         except (CalibrationError, MechanismError) as refused:

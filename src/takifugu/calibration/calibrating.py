@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import Any
 
+from takifugu import _validation as check
 from takifugu.calibration.backwards import HALVINGS, Step, default_order, promise_asked, strongest
 from takifugu.calibration.checking import checked
 from takifugu.calibration.kinds import default_mechanism, expected_loss
@@ -28,6 +28,7 @@ from takifugu.problems.pairs import Pair
 from takifugu.problems.problem import Problem
 from takifugu.queries.priors import require_rows
 
+_APART = 1_000_003 * 64  # between the seeds of promises that are tried one after another: each uses up to 18
 _CHECKED_PAIRS = 100  # directed pairs whose rows are looked at: more would take longer than the calibration
 
 Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem
@@ -93,13 +94,16 @@ def calibrate(
     if confidence is not None:
         draws_needed(confidence)  # before the work, whether it is a level at all
 
-    def made(asked: Renyi, halvings: int = 0) -> Calibration:
+    def made(asked: Renyi, *, seed: int = seed, halvings: int = 0) -> Calibration:
         judged: dict[str, Any] = {"confidence": confidence, "assurance": assurance, "seed": seed, "halvings": halvings}
         return _calibrated(priors, problem, asked, rule, **judged)
 
+    def one_of_many(asked: Renyi, number: int) -> Calibration:
+        return made(asked, seed=check.integer("seed", seed, least=0) + number * _APART, halvings=HALVINGS)
+
     if error is not None:
         order = default_order(problem) if alpha is None else alpha
-        return strongest(partial(made, halvings=HALVINGS), alpha=order, error=error, step=step)
+        return strongest(one_of_many, alpha=order, error=error, step=step)
     asked = promise_asked(problem, alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess)
     if best_guess is None:
         return made(asked)
