@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         MissingExtraError,
         TakifuguError,
     )
+    from takifugu.estimates import estimate
     from takifugu.laws.finite import Finite
     from takifugu.laws.mixture import Mixture
     from takifugu.laws.vector import VectorMixture
@@ -76,6 +77,7 @@ _HOME = {
     "calibrate": "takifugu.calibration",
     "certify": "takifugu.certificates",
     "datasets": "takifugu",
+    "estimate": "takifugu.estimates",
     "fit_priors": "takifugu.queries.priors",
     "inspect": "takifugu.queries.inspecting",
     "list_mechanisms": "takifugu.mechanisms",
@@ -119,6 +121,7 @@ __all__ = [
     "calibrate",
     "certify",
     "datasets",
+    "estimate",
     "fit_priors",
     "inspect",
     "list_mechanisms",

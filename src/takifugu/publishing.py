@@ -10,6 +10,8 @@ from takifugu.calibration import Calibration, calibrate
 from takifugu.certificates import ChannelCertificate, certify
 from takifugu.certificates.document import Certificate
 from takifugu.errors import InputError
+from takifugu.estimates import Estimates
+from takifugu.estimates.description import described
 from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import asked_for
 from takifugu.problems.pairs import Pair
@@ -49,6 +51,14 @@ class Published:
     def summary(self) -> Publication:
         """What was hidden from whom, what changed, and what an adversary can still guess, in figures."""
         return told(self.calibration)
+
+    @property
+    def estimate(self) -> Estimates:
+        """What the published table still says: `mean`, `histogram`, `regression` and `bounds`, with standard errors.
+
+        Analysts have the same from the public papers alone: see `takifugu.estimate`.
+        """
+        return Estimates(self.table, described(self.calibration), None, None)
 
     def __str__(self) -> str:
         """One page of plain words."""

@@ -20,10 +20,13 @@ from takifugu.documents import fields as form
 from takifugu.documents import problems as documents
 from takifugu.documents import strict_json
 from takifugu.errors import CertificationError, InputError
+from takifugu.laws.values import key
+from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.problems.problem import Place
 
 VERSION = 2
 _KEYS = ("format", "version", "nonce", "calibration", "losses", "software", "sha256")
+_SHARES_KEPT = 1e-3  # what repair may move of the shares of a table that is said to keep them
 _LOSS = ("belief", "from", "to", "lower", "upper")
 
 
@@ -127,6 +130,8 @@ class ChannelCertificate(Displayed):
                 "guarantee": documents.guarantee_to(self.calibration.guarantee),
                 "channel": _public(self.calibration.channel),
                 "mechanism": self.mechanism,
+                "columns": None if self.calibration.answer is None else list(self.calibration.answer.columns),
+                "keeps": kept(self.calibration),
                 "software": dict(self.software),
                 "certificate_sha256": self.sha256,
             }
@@ -174,15 +179,41 @@ class RedactedChannel:
     @classmethod
     def from_dict(cls, data: Any) -> "RedactedChannel":
         """What `to_dict` wrote."""
-        keys = ("guarantee", "channel", "mechanism", "software", "certificate_sha256")
+        keys = ("guarantee", "channel", "mechanism", "columns", "keeps", "software", "certificate_sha256")
         form.header(data, version_1.REDACTED, (VERSION,), "a redacted certificate of a channel")
         content = form.fields(data, ("format", "version", *keys), "the redacted certificate")
         documents.guarantee_from(content["guarantee"])
         _require_public(content["channel"])
         form.mechanism(content["mechanism"])
+        if content["columns"] is not None:
+            for n, name in enumerate(form.items(content["columns"], "'columns'", least=1, most=MOST_AXES)):
+                form.text(name, f"columns[{n}]")
+        if content["keeps"] not in (None, "marginal"):
+            raise InputError("'keeps' must be 'marginal' or null")
         form.software(content["software"])
         form.hex_digest(content["certificate_sha256"], "'certificate_sha256'")
         return cls({key: content[key] for key in keys})
+
+
+def kept(calibration: Calibration) -> str | None:
+    """What a finite channel leaves as it was, on average over all rows, so that analysts need not undo it."""
+    channel = calibration.channel
+    if (
+        dict(calibration.options).get("keep") != "marginal"
+        or not isinstance(channel, FiniteChannel)
+        or calibration.mechanism != Optimal.name
+    ):
+        return None
+    # The wish was about all beliefs together; what is published comes from the first, which knows nothing.
+    belief = calibration.beliefs[0]
+    weights = sum((channel.weights_of(belief[secret]) for secret in calibration.pairs.secrets), np.zeros(1))
+    shares = weights / weights.sum()
+    before = {key(value): share for value, share in zip(channel.inputs, shares.tolist(), strict=True)}
+    moved = sum(
+        abs(before.pop(key(value), 0.0) - share)
+        for value, share in zip(channel.outputs, (shares @ channel.matrix).tolist(), strict=True)
+    )
+    return "marginal" if moved + sum(before.values()) <= _SHARES_KEPT else None
 
 
 def _loss(value: Any, place: Place, where: str) -> Enclosure:
