@@ -23,7 +23,7 @@ from takifugu.releases.ledger import Ledger
 from takifugu.reports.publication import Publication, told
 from takifugu.tables.reading import Reading
 from takifugu.tables.rows import complete_rows
-from takifugu.tables.table import listed, match_secret
+from takifugu.tables.table import Table, listed, match_secret
 
 Step = Callable[[str], None]
 
@@ -85,6 +85,7 @@ def calibrated(
     known: Sequence[str | Binned] | None = None,
     pairs: Iterable[Pair] | None = None,
     secrets: Iterable[Any] | None = None,
+    leave_out: Sequence[Any] = (),
     domain: Any = None,
     other: Any = None,
     reading: Reading | None = None,
@@ -97,6 +98,8 @@ def calibrated(
     if isinstance(columns, str):
         raise InputError(f"columns must be a list of columns, got the text {columns!r}: write [{columns!r}]")
     promise = odds_by_default(odds=odds, alpha=alpha, epsilon=epsilon, best_guess=best_guess, error=error)
+    if leave_out:
+        secrets = _without(leave_out, table, secret, reading, secrets is not None or pairs is not None)
     query = Row(*columns, domain=domain, other=other)
     step("Counting what goes with each secret")
     priors = fit_priors(table, secret=secret, query=query, secrets=secrets, known=known, reading=reading)
@@ -113,6 +116,15 @@ def calibrated(
         keep="marginal" if keep_shares else None,
         **options,
     )
+
+
+def _without(leave_out: Sequence[Any], table: Any, secret: Any, reading: Reading | None, named: bool) -> list[Any]:
+    """The secrets that are hidden where some are left out."""
+    if isinstance(leave_out, str):
+        raise InputError(f"leave_out must be a list of secrets, got the text {leave_out!r}: write [{leave_out!r}]")
+    if named or not isinstance(secret, str):
+        raise InputError("leave_out is for one secret of which every other value is hidden: name the pairs instead")
+    return Table(table, reading).secrets_but(secret, leave_out)
 
 
 def odds_by_default(**promise: float | None) -> dict[str, Any]:
@@ -166,18 +178,21 @@ def publish(
         confidence: the promise is for the population: see `calibrate`. None promises it for the sample alone.
         ledger: a `Ledger`, or the path of one: it lets these records out once.
         keep: columns to hand over as they are.
-        others: as for `release`.
+        others: as for `release`; "drop" where secrets are left out.
         allow_no_noise: publish without a warning where nothing had to be changed.
         insecure_seed: for tests alone.
         step: called with what is being done, before it is done.
-        **options: `alpha`, `epsilon`, `best_guess`, `error`, `known`, `pairs`, `secrets`, `domain`, `other`,
-            `reading`, `seed`, options of the mechanism "optimal" such as `loss`, and `keep_shares`: True keeps the
-            share of each published value what it was among the true ones, which changes more of them.
+        **options: `alpha`, `epsilon`, `best_guess`, `error`, `known`, `pairs`, `secrets`, `leave_out` (secrets too rare
+            to be hidden, whose rows are not published), `domain`, `other`, `reading`, `seed`, options of the mechanism
+            "optimal" such as `loss`, and `keep_shares`: True keeps the share of each published value what it was among
+            the true ones, which changes more of them.
     """
     if isinstance(keep, str):
         raise InputError(f"keep must be a list of columns, got the text {keep!r}: write [{keep!r}]")
     # Whoever reads the kept columns knows them: two harmless columns may tell the secret together.
     options["known"] = known_with(options.get("known"), keep)
+    if options.get("leave_out") and others == "error":
+        others = "drop"
     made = calibrated(table, secret=secret, columns=columns, odds=odds, confidence=confidence, step=step, **options)
     step("Proving that it keeps the promise")
     certificate = certify(made)

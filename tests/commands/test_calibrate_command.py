@@ -217,3 +217,25 @@ def test_a_promise_can_be_asked_for_backwards():
     found = run(*ASKED, "--error", "2", "--json")
     assert json.loads(found.stdout)["alpha"] == tk.recommended_alpha(2)
     assert "Trying" in found.stderr
+
+
+def test_public_bounds_can_be_given():
+    asked = (
+        "heart",
+        "--secret",
+        "slope",
+        "--pair",
+        "1",
+        "3",
+        "--query",
+        "raw:oldpeak",
+        "--alpha",
+        "3",
+        "--epsilon",
+        "1",
+    )
+    found = run(*asked, "--bounds", "0", "8", "--step", "0.5", "--json")
+    assert json.loads(found.stdout)["theta"] == expected(tk.Raw("oldpeak", bounds=(0, 8), step=0.5)).theta
+    refused = run(*MEAN, "--bounds", "0", "8")
+    assert refused.exit_code == 2
+    assert "--bounds and --step are for raw" in refused.stderr

@@ -135,3 +135,26 @@ def test_a_promise_can_be_asked_for_backwards(table):
     told = " ".join(result.output.split())
     assert "an error of 0.9 of the spread at most was asked for" in told
     assert "nobody guesses right with a chance above" in told
+
+
+def test_a_rare_secret_can_be_left_out_with_its_rows(table):
+    frame = pd.read_csv(table)
+    frame.loc[:2, "diagnosis"] = "rare"
+    frame.to_csv(table, index=False)
+    result = run(table, "--columns", "stay", "--odds", "1.5", "--leave-out", "rare")
+    assert result.exit_code == 0, result.output
+    assert len(pd.read_csv(table.with_name("published.csv"))) == 237
+    made = tk.Calibration.load(table.with_name("published-calibration.json"))
+    assert set(made.pairs.secrets) == {"flu", "none"}
+
+
+def test_findings_speak_in_flags(table):
+    frame = pd.read_csv(table)
+    frame["stay"] = frame["stay"].astype(str)
+    frame.loc[:20, "stay"] = "NA"
+    frame.to_csv(table, index=False)
+    result = run(table, "--columns", "stay", "--odds", "1.5")
+    told = " ".join(result.output.split())
+    assert "give --na to change that" in told
+    assert "`na`" not in told
+    assert "publish --domain" in told

@@ -57,6 +57,10 @@ def asking(command: Callable[..., Any]) -> Callable[..., Any]:
                 "finite lists; mean:COLUMN, each group's mean; gp:TARGET or bnn:TARGET, the prediction of a model "
                 "trained on each group.",
             ),
+            single(
+                "--bounds", type=(float, float), metavar="LOW HIGH", help="For raw: public ends; values are clipped."
+            ),
+            single("--step", type=float, help="For raw, with --bounds: values are rounded to this step."),
             single("--prior", metavar="KIND", help="For raw: counts (the default), mixture, empirical or gaussian."),
             click.option(
                 "--feature",
@@ -84,19 +88,28 @@ def ask(
     pairs: Iterable[tuple[str, str]],
     query: str,
     prior: str | None,
+    bounds: tuple[float, float] | None,
+    step: float | None,
     features: tuple[str, ...],
     at: tuple[str, ...],
     **reading: Any,
 ) -> Asked:
     """Fit the priors that the options describe."""
     from takifugu.queries.priors import fit_priors
+    from takifugu.queries.raw import Raw
     from takifugu.tables.table import match_secret
 
     kind, column = parse_query(query)
     wanted = list(pairs)
     named = list(dict.fromkeys(name for pair in wanted for name in pair)) or None
     source, title = source_of(table)
-    asked = _query(kind, column, prior, features, at)
+    if (bounds is not None or step is not None) and kind != "raw":
+        raise InputError(f"--bounds and --step are for raw: leave them out for {kind}")
+    asked = (
+        Raw(column, prior=prior, bounds=bounds, step=step)
+        if kind == "raw"
+        else _query(kind, column, prior, features, at)
+    )
     priors = fit_priors(source, secret=secret, query=asked, secrets=named, reading=reading_from(reading))
     chosen = [(match_secret(a, priors), match_secret(b, priors)) for a, b in wanted] or None
     which = f" ({' or '.join(map(str, chosen[0]))})" if chosen is not None and len(chosen) == 1 else ""
@@ -131,15 +144,12 @@ def _query(kind: str, column: str, prior: str | None, features: tuple[str, ...],
     from takifugu.queries.bnn import BNN
     from takifugu.queries.gp import GP
     from takifugu.queries.mean import Mean
-    from takifugu.queries.raw import Raw
     from takifugu.queries.row import Row
 
     if prior is not None and kind != "raw":
         raise InputError(f"--prior is for raw: the prior of {kind} is one Gaussian per secret, leave it out")
     if (features or at) and kind in ("raw", "row", "mean"):
         raise InputError(f"--feature and --at are for gp and bnn, which train a model: leave them out for {kind}")
-    if kind == "raw":
-        return Raw(column, prior=prior)
     if kind == "row":
         return Row(*column.split(","))
     if kind == "mean":

@@ -27,6 +27,12 @@ from takifugu.errors import InputError
 @click.option("--known", multiple=True, metavar="COLUMN", help="A column that the adversary may know; may be repeated.")
 @click.option("--pair", "pairs", type=(str, str), multiple=True, metavar="A B", help="Two secrets; may be repeated.")
 @click.option(
+    "--leave-out",
+    multiple=True,
+    metavar="SECRET",
+    help="A secret too rare to be hidden: its rows are not published; may be repeated.",
+)
+@click.option(
     "--keep", multiple=True, metavar="COLUMN", help="A column to hand over as it is, taken as known; may be repeated."
 )
 @single(
@@ -58,6 +64,7 @@ def command(
     confidence: float,
     known: tuple[str, ...],
     pairs: tuple[tuple[str, str], ...],
+    leave_out: tuple[str, ...],
     keep: tuple[str, ...],
     others: str,
     domain: str | None,
@@ -108,8 +115,9 @@ def command(
             confidence=confidence or None,
             known=[name.strip() for text in known for name in text.split(",") if name.strip()],
             pairs=list(pairs),
+            leave_out=list(leave_out),
             keep=list(keep),
-            others=others,
+            others="drop" if leave_out and others == "error" else others,
             domain=domain,
             ledger=None if ledger is None else Path(ledger),
             new_ledger=new_ledger,

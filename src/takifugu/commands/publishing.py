@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from takifugu.atomic import Files
+from takifugu.commands.findings import tell_findings
 from takifugu.commands.telling import console, file_of, tell_files
 from takifugu.errors import CalibrationError, InputError
 from takifugu.tables.reading import Reading
@@ -29,6 +30,7 @@ class Asked:
     confidence: float | None = 0.95
     known: list[str] = field(default_factory=list)
     pairs: list[tuple[str, str]] = field(default_factory=list)
+    leave_out: list[str] = field(default_factory=list)
     keep: list[str] = field(default_factory=list)
     others: str = "error"
     domain: str | None = None
@@ -84,6 +86,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
         known=known_with(asked.known, asked.keep),
         secrets=secrets,
         pairs=asked.pairs or None,
+        leave_out=asked.leave_out,
         domain=None if asked.domain is None else _domain(asked.domain),
         keep_shares=asked.keep_shares,
         seed=asked.seed,
@@ -125,8 +128,7 @@ def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], book: Path
     for sentence in told(made).sentences:
         out.print(sentence)
     out.print()
-    for finding in made.findings:  # those of the release are about the same reading of the same table
-        out.print(f"  {'!' if finding.level == 'warning' else '·'} {finding.sentence}")
+    tell_findings(made.findings, out)  # those of the release are about the same reading of the same table
     out.print()
     made_files = [
         (target, f"{done.rows:,} rows (public)"),

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from takifugu.commands.findings import tell_findings
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -68,9 +70,7 @@ def tell(facts: "Facts", out: "Console") -> None:
         _tell_channel(facts, out)
     if facts.findings:
         out.print()
-    for finding in facts.findings:
-        mark = "!" if finding.level == "warning" else "·"
-        out.print(Text(f"  {mark} {clean(finding.sentence, 400)}", style="yellow" if mark == "!" else "dim"))
+        tell_findings(facts.findings, out)
 
 
 def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:

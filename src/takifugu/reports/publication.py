@@ -55,8 +55,9 @@ class Publication:
             )
         if (lost := max(self.columns, key=_lost)) and _lost(lost) > _USELESS:
             lines.append(
-                f"Little of use is left of {clean(lost.name)}. The rarest secret decides what can be promised: "
-                f"merge rare secrets, publish fewer columns, give coarser domains, or allow larger odds."
+                f"Little of use is left of {clean(lost.name)}. The rarest secret decides what can be promised"
+                f"{self._rarest}: merge rare secrets or leave them out, publish fewer columns, give coarser domains, "
+                f"or allow larger odds."
             )
         lines.append(
             f"The pair hardest to hide is {clean(a)} and {clean(b)}. From one published row the best possible guess "
@@ -64,6 +65,14 @@ class Publication:
             f"{percent(self.guess_before)}, and blind luck is 50 %."
         )
         return tuple(lines)
+
+    @property
+    def _rarest(self) -> str:
+        rows = self.calibration.beliefs[0].rows
+        if not rows:
+            return ""
+        name = min(rows, key=lambda one: rows[one])
+        return f" (here {clean(name, 40)}, with {rows[name]:,} rows)"
 
     def _promise(self, secret: str) -> str:
         guarantee = self.calibration.guarantee
