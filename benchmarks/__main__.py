@@ -1,34 +1,64 @@
-"""All benchmarks, or those named: `python -m benchmarks core fitting`. Each prints ratios measured side by side."""
+"""All benchmarks, or those named: `python -m benchmarks core fitting`. Each prints ratios measured side by side.
 
+With `--page FILE` what is printed also becomes that page: a section for each benchmark, its own docstring above what it
+printed. Sections of benchmarks that were not named stay as they are.
+"""
+
+import contextlib
+import io
 import sys
 from importlib import import_module
+from pathlib import Path
+
+from benchmarks.page import Page
 
 ROOMS = (
     "core",
+    "scale",
+    "startup",
     "fitting",
     "population",
     "certified",
     "sampler",
     "channels",
-    "tables",
-    "explorer",
+    "optimal",
     "vector_divergence",
     "shaped",
-    "optimal",
-    "scale",
+    "tables",
+    "explorer",
     "audit_power",
     "audit_peers",
+    "tiers",
 )
 
 
+class Both(io.StringIO):
+    """What is printed, on the screen and remembered."""
+
+    def write(self, text: str) -> int:
+        sys.__stdout__.write(text)
+        sys.__stdout__.flush()
+        return super().write(text)
+
+
 def main() -> None:
-    chosen = sys.argv[1:] or ROOMS
+    chosen = sys.argv[1:]
+    page = None
+    if "--page" in chosen:
+        at = chosen.index("--page")
+        page = Page(Path(chosen[at + 1]))
+        del chosen[at : at + 2]
     for room in chosen:
         if room not in ROOMS:
             sys.exit(f"there is no benchmark {room!r}; there are {', '.join(ROOMS)}")
-    for room in chosen:
+    for room in chosen or ROOMS:
         print(f"\n== {room}", flush=True)
-        import_module(f"benchmarks.{room}").run()
+        module = import_module(f"benchmarks.{room}")
+        with contextlib.redirect_stdout(Both()) as printed:
+            module.run()
+        if page is not None:
+            page.put(room, module.__doc__, printed.getvalue())
+            page.write(ROOMS)
 
 
 main()

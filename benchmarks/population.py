@@ -11,7 +11,8 @@ from takifugu.laws.fitting.grouped import fit_grouped
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.additive.exact import Exact
-from takifugu.mechanisms.confidence import Counted, confident_noise, joint_draws
+from takifugu.mechanisms.confidence import confident_noise
+from takifugu.mechanisms.draws import Counted, joint_draws
 from takifugu.problems.pairs import Pairs
 
 PAIR = Pairs(("a", "b"))

@@ -51,6 +51,7 @@ SLOW = (
     "laws/test_grouped.py",
     "laws/test_lattice.py",
     "laws/test_quantiles.py",
+    "mechanisms/optimal/test_every_real.py",
     "mechanisms/optimal/test_lower_bound.py",
     "mechanisms/optimal/test_real_line.py",
     "mechanisms/optimal/test_solving.py::test_it_agrees_with_clarabel",

@@ -11,7 +11,7 @@ import takifugu as tk
 from takifugu.calibration.backwards import relative_error
 from takifugu.channels.finite import FiniteChannel
 from takifugu.errors import CalibrationError, InputError, MechanismError
-from takifugu.mechanisms.confidence import draws_needed
+from takifugu.mechanisms.draws import draws_needed
 
 GAUSSIANS = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(2, 1)}
 counts = st.lists(st.integers(1, 60), min_size=4, max_size=4)
@@ -114,13 +114,13 @@ def test_choosing_among_promises_asks_for_more_draws():
 
 def test_each_promise_is_judged_by_draws_of_its_own(monkeypatch):
     seen = []
-    asked = tk.calibrate.__globals__["_calibrated"]
+    asked = tk.calibrate.__globals__["calibrated"]
 
-    def watched(*arguments, **judged):
-        seen.append(judged["seed"])
-        return asked(*arguments, **judged)
+    def watched(priors, problem, promise, mechanism, population, options):
+        seen.append(population.seed)
+        return asked(priors, problem, promise, mechanism, population, options)
 
-    monkeypatch.setitem(tk.calibrate.__globals__, "_calibrated", watched)
+    monkeypatch.setitem(tk.calibrate.__globals__, "calibrated", watched)
     found = tk.calibrate(pair([30, 40, 50, 60], [60, 50, 40, 30]), error=0.4, confidence=0.9, seed=7)
     assert len(seen) == len(set(seen)) == found.findings[-1].tried
     assert np.diff(sorted(seen)).min() > 18 * 1_000_003  # as many as one calibration may use

@@ -4,12 +4,14 @@ import pickle
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
 from takifugu import Calibration, InputError, Mixture, calibrate, sweep
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.errors import NoAnswerError
 from takifugu.problems.guarantee import Renyi
 
@@ -169,3 +171,21 @@ def test_every_public_name_is_there():
         assert getattr(tk, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         tk.nothing  # noqa: B018
+
+
+def test_a_sweep_with_confidence_is_its_calibrations_one_by_one():
+    counts = {"no": [4, 9, 30, 40, 20, 6, 1], "yes": [1, 2, 6, 9, 8, 5, 2]}
+    table = pd.DataFrame([(s, x) for s, tallies in counts.items() for x, n in enumerate(tallies) for _ in range(n)])
+    priors = tk.fit_priors(table.set_axis(["s", "x"], axis=1), secret="s", query=tk.Raw("x", bounds=(0, 8), step=1))
+    asked = {"confidence": 0.9, "seed": 3}
+    found = sweep(priors, alphas=[2, 4], epsilons=[0.3, 1, 2], **asked)
+    for row in found.itertuples():
+        one = calibrate(priors, alpha=row.alpha, epsilon=row.epsilon, **asked)
+        assert row.theta == pytest.approx(one.theta, rel=1e-6)
+        assert one.evidence.holds(one.problem, GaussianNoise(row.theta), one.guarantee)
+    plain = sweep(priors, alphas=[2, 4], epsilons=[0.3, 1, 2])
+    assert (found.theta >= plain.theta).all()
+    proved = sweep(priors, alphas=[2], epsilons=[1], assurance="band")
+    assert proved.theta[0] > plain.theta[1]
+    with pytest.raises(InputError, match="confidence must be"):
+        sweep(priors, alphas=[2], epsilons=[1], confidence=95)

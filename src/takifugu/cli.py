@@ -60,7 +60,9 @@ class Commands(click.Group):
         except TakifuguError as error:
             if type(error.__cause__).__name__ == "InterruptException":  # the same, as an error of its own
                 _interrupted()
-            click.echo(f"takifugu: {error}", err=True)
+            from takifugu.commands.findings import in_flags
+
+            click.echo(f"takifugu: {in_flags(str(error))}", err=True)
             sys.exit(2 if isinstance(error, InputError) else 1)
 
 

@@ -16,7 +16,8 @@ from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import asked_for
 from takifugu.problems.pairs import Pair
 from takifugu.queries.binned import Binned
-from takifugu.queries.priors import fit_priors
+from takifugu.queries.others import checked_names, named_alone, same_domain
+from takifugu.queries.priors import Beliefs, fit_priors
 from takifugu.queries.row import Row
 from takifugu.releases.doors.dispatch import release
 from takifugu.releases.ledger import Ledger
@@ -83,6 +84,8 @@ def calibrated(
     error: float | None = None,
     confidence: float | None = CONFIDENCE,
     known: Sequence[str | Binned] | None = None,
+    beliefs: Mapping[str, Any] | None = None,
+    own: bool = True,
     pairs: Iterable[Pair] | None = None,
     secrets: Iterable[Any] | None = None,
     leave_out: Sequence[Any] = (),
@@ -102,7 +105,8 @@ def calibrated(
         secrets = _without(leave_out, table, secret, reading, secrets is not None or pairs is not None)
     query = Row(*columns, domain=domain, other=other)
     step("Counting what goes with each secret")
-    priors = fit_priors(table, secret=secret, query=query, secrets=secrets, known=known, reading=reading)
+    asked: dict[str, Any] = {"secret": secret, "query": query, "secrets": secrets, "known": known, "reading": reading}
+    priors = fit_priors(table, **asked, beliefs=beliefs) if own else _of_others(beliefs, asked)
     if pairs is not None:
         pairs = [(_named(a, priors), _named(b, priors)) for a, b in pairs]
     step("Finding the channel that changes least")
@@ -139,6 +143,32 @@ def odds_by_default(**promise: float | None) -> dict[str, Any]:
     if not given & {"best_guess", "error"}:
         asked_for(alpha=promise["alpha"], epsilon=promise["epsilon"], odds=promise["odds"])
     return promise
+
+
+def _of_others(beliefs: Mapping[str, Any] | None, asked: dict[str, Any]) -> Any:
+    """The priors of other tables alone: nothing that follows from them tells anything about one's own rows."""
+    if not beliefs:
+        raise InputError("own=False leaves no priors: give those of another table, beliefs={'last year': table}")
+    (name, first), *rest = checked_names(beliefs).items()
+    try:
+        fitted = first if isinstance(first, Mapping | Beliefs) else fit_priors(first, **asked)
+    except InputError as error:
+        raise InputError(f"the belief {name!r} cannot be used: {error}") from None
+    answer = getattr(fitted, "answer", None)
+    if answer is None:
+        raise InputError(f"the belief {name!r} does not say what it is about: fit it with Row(...), or keep own=True")
+    others = {
+        other: given if isinstance(given, Mapping | Beliefs) else fit_priors(given, **again)
+        for again in [asked | {"query": same_domain(asked["query"], answer), "secrets": _secrets(fitted, asked)}]
+        for other, given in rest
+    }
+    return named_alone(name, fitted, others)
+
+
+def _secrets(fitted: Any, asked: dict[str, Any]) -> list[Any] | None:
+    if not isinstance(asked["secret"], str):
+        return None
+    return list(fitted if isinstance(fitted, Mapping) else fitted[0])
 
 
 def _named(given: Any, priors: Any) -> Any:
@@ -183,12 +213,16 @@ def publish(
         insecure_seed: for tests alone.
         step: called with what is being done, before it is done.
         **options: `alpha`, `epsilon`, `best_guess`, `error`, `known`, `pairs`, `secrets`, `leave_out` (secrets too rare
-            to be hidden, whose rows are not published), `domain`, `other`, `reading`, `seed`, options of the mechanism
-            "optimal" such as `loss`, and `keep_shares`: True keeps the share of each published value what it was among
-            the true ones, which changes more of them.
+            to be hidden, whose rows are not published), `domain`, `other`, `reading`, `seed`; `beliefs`, what others
+            may believe, other tables by name, and `own=False`, which takes these alone, so that nothing tells anything
+            about one's own rows; options of the mechanism "optimal" such as `loss`, and `keep_shares`: True keeps the
+            share of each published value what it was among the true ones, which changes more of them.
     """
     if isinstance(keep, str):
         raise InputError(f"keep must be a list of columns, got the text {keep!r}: write [{keep!r}]")
+    if ledger is not None and isinstance(table, str | os.PathLike):
+        ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+        ledger.watch(table)
     # Whoever reads the kept columns knows them: two harmless columns may tell the secret together.
     options["known"] = known_with(options.get("known"), keep)
     if options.get("leave_out") and others == "error":

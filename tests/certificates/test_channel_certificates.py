@@ -9,6 +9,7 @@ import random
 
 import mpmath as mp
 import numpy as np
+import pandas as pd
 import pytest
 
 import takifugu as tk
@@ -23,6 +24,7 @@ CALIBRATIONS = {
     "odds": tk.calibrate(NUMBERS, odds=1.5),
     "order": tk.calibrate(LABELS, alpha=2, epsilon=0.1, keep=None, pairs=[("a", "b"), ("b", "c")]),
     "both": tk.calibrate([NUMBERS, {"a": NUMBERS["a"], "b": NUMBERS["a"]}], alpha=2, epsilon=0.2, odds=1.9),
+    "free": tk.calibrate(NUMBERS, odds=1.5, keep=None),
     "radius": tk.calibrate(NUMBERS, odds=2, radius=[0.01, 0.05], keep="mean"),
     "rows": tk.calibrate(ROWS, odds=2, loss="change", forbidden=[(("A", 1), ("B", 2))], keep=None),
     "confident": tk.calibrate(NUMBERS, odds=4, confidence=0.8, seed=3),
@@ -99,6 +101,36 @@ def test_what_is_published_has_no_priors(certificate, tmp_path):
             load_redacted(path)
 
 
+def test_a_list_that_is_not_public_stays_private(tmp_path):
+    table = pd.DataFrame(
+        {"s": ["ill", "well"] * 30, "ward": list("ABC") * 20, "rare": (["usual"] * 29 + ["strange"]) * 2}
+    )
+    lists = {"ward": ["A", "B", "C"], "rare": ["usual", "strange"]}
+    queries = {
+        "rows": tk.Row("ward", "rare", domain=lists),  # every list is public, and which rows occur is not
+        "read": tk.Row("rare"),
+        "given": tk.Row("ward", domain=lists["ward"]),
+    }
+    for name, query in queries.items():
+        made = tk.calibrate(tk.fit_priors(table, secret="s", query=query), odds=2)
+        tk.certify(made).redacted().save(tmp_path / f"{name}.json")
+        text, told = (tmp_path / f"{name}.json").read_text(), load_redacted(tmp_path / f"{name}.json")
+        if name == "given":
+            assert told.content["channel"]["counts"] == made.channel.counts.tolist()
+        else:
+            assert told.content["channel"] == {
+                "kind": "finite",
+                "inputs": len(made.channel.inputs),
+                "outputs": len(made.channel.outputs),
+            }
+            assert "strange" not in text
+    bad = json.loads((tmp_path / "rows.json").read_text())
+    for change in ({"inputs": "4"}, {"inputs": -1}, {"more": 1}):
+        (tmp_path / "bad.json").write_text(json.dumps(bad | {"channel": bad["channel"] | change}))
+        with pytest.raises(InputError):
+            load_redacted(tmp_path / "bad.json")
+
+
 def test_the_nonce_keeps_two_certificates_apart():
     first, second = (tk.certify(CALIBRATIONS["odds"]) for _ in range(2))
     assert first.sha256 != second.sha256
@@ -152,6 +184,44 @@ def test_a_changed_file_is_refused(certificate, tmp_path):
         refused(path, sealed(changed(duals_of_nothing)))
     for key, value in (("format", "x"), ("version", 2.0), ("version", True), ("nonce", "0"), ("unheard", 1)):
         refused(path, sealed(honest | {key: value}), kind=InputError)
+
+
+def test_a_bound_over_every_number_is_proved_again(tmp_path):
+    honest, path = tk.certify(CALIBRATIONS["free"]), tmp_path / "c.json"
+    assert 0 < honest.real_lower_bound < honest.lower_bound
+    assert honest.real_lower_bound == CALIBRATIONS["free"].real_lower_bound
+    assert "nor any to other real numbers less than" in honest.claim
+    content = honest.to_dict()
+    path.write_text(json.dumps(content))
+    assert tk.verify(path).real_lower_bound == honest.real_lower_bound
+    for change in (
+        {"lower_bound": honest.real_lower_bound * 1.001},
+        {"lower_bound": honest.lower_bound},
+        {"parts": 1},
+        {"parts": 1023},
+        {"duals": content["calibration"]["optimality"]},
+    ):
+        refused(path, sealed(content | {"every_real": content["every_real"] | change}))
+    for wrong in (None, [], {}, content["every_real"] | {"unheard": 1}, content["every_real"] | {"lower_bound": 0}):
+        refused(path, sealed(content | {"every_real": wrong}), kind=InputError)
+    path.write_text(json.dumps(sealed({key: value for key, value in content.items() if key != "every_real"})))
+    assert tk.verify(path).real_lower_bound is None  # it says less, and what it says is true
+
+
+def test_a_bound_over_every_number_is_about_square_errors():
+    """Between labels there are no other numbers; a kept histogram leaves none; another loss is not squared error."""
+    kept, labels = (tk.certify(CALIBRATIONS[name]) for name in ("odds", "order"))
+    assert kept.real_lower_bound == kept.lower_bound == CALIBRATIONS["odds"].real_lower_bound
+    assert kept.every_real is None
+    assert labels.real_lower_bound is None
+    assert tk.calibrate(NUMBERS, odds=1.5, keep=None, loss="absolute").real_lower_bound is None
+    assert (
+        tk.calibrate({"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(1, 1)}, alpha=2, epsilon=1).every_real
+        is None
+    )
+    moved = dataclasses.replace(labels, every_real=tk.certify(CALIBRATIONS["free"]).every_real)
+    with pytest.raises(TakifuguError):
+        tk.verify(moved)
 
 
 def test_figures_for_readers_are_those_of_the_channel(certificate):

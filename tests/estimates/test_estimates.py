@@ -130,7 +130,7 @@ def test_plain_estimates_are_right_where_shares_are_kept():
     found = {"mean": [], "slope": [], "share": []}
     for _ in range(200):
         rows = through(made.channel, true, rng)
-        told = tk.estimate(pd.DataFrame(rows, columns=["studytime", "G3"]), public)
+        told = tk.estimate(pd.DataFrame(rows, columns=["studytime", "G3"]), made)
         found["mean"].append(told.mean("G3"))
         found["slope"].append(told.regression("G3", on="studytime")["studytime"])
         found["share"].append(told.histogram("studytime").shares[2])
@@ -191,9 +191,23 @@ def test_bounds_hold_every_law_that_fits(rows, seed):
         assert matrix @ scores == pytest.approx(f, abs=1e-6)
 
 
+def test_where_the_channel_is_withheld_errors_are_bounds():
+    pupils = tk.datasets.load("student-por")
+    hide = {"secret": "schoolsup", "columns": ["studytime"]}
+    kept = tk.publish(pupils, **hide, keep_shares=True)  # the list of values was read from the data
+    public = kept.certificate.redacted()
+    assert "counts" not in public.content["channel"]
+    outside, own = tk.estimate(kept.table, public), kept.estimate
+    assert outside.mean("studytime").value == own.mean("studytime").value
+    assert outside.mean("studytime").error > own.mean("studytime").error
+    assert outside.histogram("studytime").shares[2].from_channel > own.histogram("studytime").shares[2].from_channel
+    with pytest.raises(NotDeterminedError, match="keep shares"):
+        tk.estimate(kept.table, tk.publish(pupils, **hide).certificate.redacted())
+
+
 def test_the_public_papers_are_enough(tmp_path):
     pupils = tk.datasets.load("student-por")
-    made = tk.publish(pupils, secret="schoolsup", columns=["studytime"], keep_shares=True)
+    made = tk.publish(pupils, secret="schoolsup", columns=["studytime"], keep_shares=True, domain=[1, 2, 3, 4])
     made.table.to_csv(tmp_path / "published.csv", index=False)
     made.certificate.redacted().save(tmp_path / "public.json")
     told = tk.estimate(tmp_path / "published.csv", tmp_path / "public.json")

@@ -15,6 +15,7 @@ from takifugu.laws.fitting.counts import (
     own_normal,
     posterior_draws,
     rounded_normal,
+    unseen_ends,
 )
 from takifugu.laws.lattice import Lattice
 
@@ -94,3 +95,20 @@ def test_a_cell_s_own_rows_never_enter_its_pseudo_counts(cells):
     changed = cells.copy()
     changed[0] += [1, 2, 3, 4]
     assert cell_pseudo_counts(changed, g)[0] == pytest.approx(pseudo[0])
+
+
+@pytest.mark.parametrize(
+    ("counts", "ends"), [([0, 0, 3, 0], [0.5, 0.5, 0, 1]), ([1, 0, 2], [0, 0, 0]), ([0, 0], [0, 0]), ([0, 5], [1, 0])]
+)
+def test_a_row_for_each_end_where_nobody_was_seen(counts, ends):
+    assert unseen_ends(counts).tolist() == ends
+
+
+def test_the_mass_beyond_the_largest_of_some_rows_is_what_one_row_in_so_many_has():
+    """P(mass beyond the largest > t) ≤ (1 − t)ⁿ for any law: seen on a lumpy one, in fractions of samples."""
+    law = np.array([0.5, 0.1, 0.2, 0.05, 0.05, 0.04, 0.03, 0.02, 0.01])
+    rng = np.random.default_rng(5)
+    largest = rng.choice(len(law), (20_000, 21), p=law).max(axis=1)
+    beyond = np.append(np.cumsum(law[::-1])[::-1][1:], 0.0)[largest]
+    for t in (0.01, 0.05, 0.1, 0.2):
+        assert (beyond > t).mean() <= (1 - t) ** 21 + 0.01

@@ -11,8 +11,10 @@ import takifugu as tk
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.errors import InputError, MechanismError
-from takifugu.mechanisms.confidence import draws_needed, joint_draws
-from takifugu.mechanisms.evidence import Confidence, posterior, sampling_distances
+from takifugu.mechanisms.confident_channel import sampling_distances
+from takifugu.mechanisms.draws import draws_needed, joint_draws
+from takifugu.mechanisms.evidence import Confidence
+from takifugu.mechanisms.posterior import posterior
 
 TRUTH = {"a": np.array([9, 8, 6, 4, 2, 1]) / 30, "b": np.array([3, 4, 6, 7, 6, 4]) / 30}
 

@@ -82,3 +82,10 @@ def test_promises_are_told_in_a_few_words():
 def test_a_promise_is_whole(given, says):
     with pytest.raises(InputError, match=says):
         asked_for(**given)
+
+
+def test_a_promise_ends_a_sentence():
+    assert Renyi.from_odds(3).bound == "with odds within a factor of 3"
+    assert Renyi(3, 0.5).bound == "within (α, ε) = (3, 0.5)"
+    assert Renyi(3, 0.5, odds=2).bound == "within (α, ε) = (3, 0.5) and odds within a factor of 2"
+    assert Approximate(2, 1, 0.1).bound == "within (α, ε, δ) = (2, 1, 0.1)"

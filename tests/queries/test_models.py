@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import takifugu as tk
+from takifugu.errors import InputError, MechanismError
 from takifugu.problems.findings import Constant, NotConverged, Subsampled
 
 CASES = [tk.datasets.about(name) for name in tk.datasets.names()]
@@ -146,3 +147,41 @@ def test_bad_options_are_told_at_once(make, sentence):
 def test_the_secret_is_not_the_target(line):
     with pytest.raises(tk.InputError, match="both the secret and the answer"):
         tk.fit_priors(line, secret="y", query=tk.GP("y"))
+
+
+def test_a_process_keeps_draws_of_what_it_does_not_know():
+    rng = np.random.default_rng(0)
+    x = rng.normal(0, 1, 60)
+    table = pd.DataFrame({"s": ["a", "b"] * 30, "x": x, "y": 2 * x + np.tile([0.0, 1.0], 30) + rng.normal(0, 0.5, 60)})
+    priors = tk.fit_priors(table, secret="s", query=tk.GP("y", features=["x"], draws=40))
+    for name, (means, stds) in priors.drawn.items():
+        law = priors[name]
+        assert means.shape == stds.shape == (40,)
+        assert (stds > 0).all()
+        assert abs(means.mean() - law.means[0]) < law.stds[0]
+        # By the law of total variance the draws together are about as wide as the prediction.
+        assert math.hypot(means.std(), math.sqrt((stds**2).mean())) == pytest.approx(law.stds[0], rel=0.5)
+    plain = tk.calibrate(priors, alpha=2, epsilon=0.5)
+    found = tk.calibrate(priors, alpha=2, epsilon=0.5, confidence=0.9, seed=1)
+    assert found.theta > plain.theta
+    assert found.evidence.holds(found.problem, found.channel, found.guarantee)
+    again = tk.Calibration.from_dict(found.to_dict())
+    assert again.meets_budget()
+    with pytest.raises(InputError, match="fit it with draws=59"):
+        tk.calibrate(priors, alpha=2, epsilon=0.5, confidence=0.95)
+    bare = tk.fit_priors(table, secret="s", query=tk.GP("y", features=["x"]))
+    with pytest.raises(MechanismError, match=r"GP\('y', draws=59\)"):
+        tk.calibrate(bare, alpha=2, epsilon=0.5, confidence=0.95)
+
+
+@pytest.mark.skipif(util.find_spec("numpyro") is None, reason="needs the extra bnn")
+def test_a_network_keeps_some_of_its_networks(line):
+    priors = tk.fit_priors(line, secret="s", query=tk.BNN("y", features=["x"], steps=600, progress=False))
+    for name, (means, stds) in priors.drawn.items():
+        assert len(means) == 500
+        assert math.hypot(means.std(), math.sqrt((stds**2).mean())) == pytest.approx(priors[name].stds[0], rel=0.1)
+    found = tk.calibrate(priors, alpha=2, epsilon=1, confidence=0.9)
+    assert found.theta >= tk.calibrate(priors, alpha=2, epsilon=1).theta
+    assert found.evidence.holds(found.problem, found.channel, found.guarantee)
+    with pytest.raises(InputError, match="draws must be"):
+        tk.BNN("y", draws=5_000)

@@ -51,12 +51,44 @@ def test_a_calibration_that_was_changed_is_refused(theta, mechanism):
         {"guarantee": {"kind": "approximate", "alpha": 2.0, "epsilon": 1.0, "delta": 0.1}},
         {"options": {"delta": 0.1}},
         {"options": []},
+        {"losses": []},
+        {"losses": "none"},
+        {"losses": [{"pair": ["a", "b"], "loss": 0.5}, {"pair": ["b", "a"], "loss": 0.5}]},
+        {"losses": CALIBRATION.to_dict()["losses"][::-1]},
+        {"losses": [{"pair": ["a", "b"], "loss": None}, {"pair": ["b", "a"], "loss": None}]},
     ],
 )
 def test_a_damaged_file_is_no_calibration(change):
     data = json.loads(json.dumps(CALIBRATION.to_dict())) | change
     with pytest.raises(tk.InputError):
         tk.Calibration.from_dict(data)
+
+
+def test_a_place_that_is_not_the_worst_is_no_calibration_s():
+    laws = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(5, 1), "c": tk.Mixture.gaussian(1, 1)}
+    made = tk.calibrate(laws, alpha=2, epsilon=1)
+    assert tk.Calibration.from_dict(json.loads(json.dumps(made.to_dict()))) == made
+    mild = json.loads(json.dumps(made.to_dict())) | {"place": [0, 0, 2], "worst_pair": ["a", "c"]}
+    with pytest.raises(tk.InputError, match="'place' is not where this calibration is closest to its limit"):
+        tk.Calibration.from_dict(mild)
+
+
+@pytest.mark.parametrize("options", [{"unbiased": "no"}, {"unbiased": 1}, {"diagonal": "x"}, {"diagonal": 2.0}])
+def test_options_of_a_channel_of_another_type_are_no_calibration_s(options):
+    laws = {"a": tk.Finite(["x", "y"], [3, 1]), "b": tk.Finite(["x", "y"], [1, 3])}
+    data = json.loads(json.dumps(tk.calibrate(laws, odds=2).to_dict()))
+    assert tk.Calibration.from_dict(data).channel.outputs == ("x", "y")
+    data["options"] |= options
+    with pytest.raises(tk.InputError, match="must be"):
+        tk.Calibration.from_dict(data)
+
+
+def test_an_infinite_loss_has_a_form_in_the_file(tmp_path):
+    laws = {"a": tk.Mixture.gaussian(0, 3), "b": tk.Mixture.gaussian(0, 0.1)}
+    made = tk.calibrate(laws, alpha=8, epsilon=1, mechanism="wasserstein-approx", delta=0.4)
+    assert max(made.losses.values()) == np.inf
+    made.save(tmp_path / "calibration.json")
+    assert tk.Calibration.load(tmp_path / "calibration.json") == made
 
 
 def test_a_secret_that_stands_twice_is_refused():
@@ -95,7 +127,7 @@ def test_a_file_is_charged_before_a_value_is_drawn(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         tk.release_file(source, tmp_path / "out.csv", CALIBRATION, column="v", secret="s", ledger=ledger)
     assert seen[0] is not None
-    assert sorted(p.name for p in tmp_path.glob("*out*")) + sorted(p.name for p in tmp_path.glob(".*")) == []
+    assert sorted(p.name for p in tmp_path.glob("*out*")) + sorted(p.name for p in tmp_path.glob(".*partial")) == []
 
 
 def test_a_file_that_changes_between_the_readings_is_not_published(tmp_path, monkeypatch):
@@ -113,3 +145,50 @@ def test_a_file_that_changes_between_the_readings_is_not_published(tmp_path, mon
     with pytest.raises(tk.InputError, match="changed while it was read"):
         tk.release_file(source, target, CALIBRATION, column="v", secret="s", ledger=tmp_path / "ledger.db")
     assert not target.exists()
+
+
+def test_a_kept_column_that_changes_between_the_readings_is_held_against_the_secret_again(tmp_path, monkeypatch):
+    from takifugu.releases.plan import Plan
+
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    rows = [("a", 1, "x"), ("b", 2, "y"), ("a", 1, "y"), ("b", 2, "x")]
+    source.write_text("s,v,k\n" + "".join(f"{s},{v},{k}\n" for s, v, k in rows))
+    charge = Plan.charge
+
+    def charge_and_change(self, answer, count):
+        charge(self, answer, count)
+        source.write_text("s,v,k\n" + "".join(f"{s},{v},{s.upper()}\n" for s, v, _ in rows))
+
+    monkeypatch.setattr(Plan, "charge", charge_and_change)
+    with pytest.raises(tk.InputError, match="'k', which was to be kept, says in every row"):
+        tk.release_file(source, target, CALIBRATION, column="v", secret="s", keep=["k"])
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("secrets", [[["a"], "b"], [("a", ["b"]), "b"], [{"a": 1}, "b"]], ids=["list", "tuple", "dict"])
+def test_a_secret_that_cannot_be_hashed_is_nobody_s(secrets):
+    with pytest.raises(tk.InputError, match="1 of 2 rows have a secret outside"):
+        tk.release([1.0, 2.0], CALIBRATION, secret=secrets)
+    with pytest.raises(tk.InputError, match="is not one of the secrets"):
+        tk.calibrate(PRIORS, alpha=2, epsilon=1, pairs=[tuple(secrets)])
+    frame = pd.DataFrame({"s": secrets, "v": [1.0, 2.0], "k": ["x", "x"]})
+    made = tk.release(frame, CALIBRATION, column="v", secret="s", keep=["k"], others="release")
+    assert list(made.columns) == ["v", "k"]
+
+
+@pytest.mark.parametrize(
+    ("clip", "step", "ends"),
+    [((0.5, 2.5), 1, (1, 2)), ((-0.5, 10.2), 1, (0, 10)), ((0.3, 0.7), 0.1, (0.3, 0.7)), ((1, 5), 2, (2, 4))],
+)
+def test_the_ends_of_clip_are_multiples_of_round_to(clip, step, ends):
+    values = np.linspace(-50, 50, 101)
+    made = tk.release(values, CALIBRATION, clip=clip, round_to=step)
+    assert (made.min(), made.max()) == ends
+    table = tk.release(pd.DataFrame({"v": values}), CALIBRATION, column="v", others="release", clip=clip, round_to=step)
+    assert table["v"].dtype.kind == ("i" if float(step).is_integer() else "f")
+    assert (table["v"].min(), table["v"].max()) == ends
+
+
+def test_ends_of_clip_with_no_step_between_them_are_refused():
+    with pytest.raises(tk.InputError, match=r"clip=\(0.2, 0.8\) leaves no multiple of round_to=1"):
+        tk.release([1.0], CALIBRATION, clip=(0.2, 0.8), round_to=1)

@@ -5,6 +5,7 @@ import shutil
 import sys
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from calibrations import hand_made
@@ -42,16 +43,39 @@ def test_each_batch_is_released():
         list(release_batches([batch(secrets=("a", "c"))], plan, columns))
 
 
-@pytest.fixture(scope="module")
-def spark():
+def test_a_batch_in_which_kept_values_tell_by_chance_is_released():
+    columns = bound_columns(hand_made(1.0), ["secret", "value", "id"], **NAMES, others="error")
+    pair = pa.record_batch({"secret": ["a", "a", "b", "b"], "value": [1.0, 2.0, 3.0, 4.0], "id": [1, 1, 2, 2]})
+    assert pa.Table.from_batches(release_batches([pair], Plan.of(hand_made(1.0)), columns)).num_rows == 4
+
+
+@pytest.fixture(scope="module", params=["classic", "connect"])
+def spark(request):
     sql = pytest.importorskip("pyspark.sql", reason="the extra 'spark' is not installed")
     if shutil.which("java") is None:
         pytest.skip("PySpark needs Java, and there is none")
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    if request.param == "connect":
+        pytest.importorskip("grpc_status", reason="Spark Connect needs pyspark[connect]")
+        # A server on this machine, to which the session speaks as to one on another.
+        builder = sql.SparkSession.builder.remote("local[2]")
+    else:
+        builder = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
+    assert ("connect" in type(session).__module__) is (request.param == "connect")
     yield session
     session.stop()
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_a_kept_column_is_held_against_the_secret_in_all_rows(spark):
+    rows = [("ab"[i % 2], "xy"[i % 2], "uv"[i // 2 % 2], str(i), float(i)) for i in range(40)]
+    fields = "secret string, telling string, harmless string, id string, value double"
+    frame = spark.createDataFrame(rows, fields).repartition(20)  # a batch of two rows tells nothing
+    how = {"secret": "secret", "column": "value"}
+    with pytest.raises(InputError, match="'telling', which was to be kept, says in every row"):
+        tk.release(frame, hand_made(1.0), **how, keep=["telling"])
+    assert tk.release(frame, hand_made(1.0), **how, keep=["harmless", "id"]).count() == 40
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
@@ -79,3 +103,15 @@ def test_a_cluster_releases_its_own_table(spark):
     missing = spark.createDataFrame([("a", 1, None)], "secret string, id long, value double")
     with pytest.raises(InputError, match="1 missing"):
         tk.release(missing, hand_made(1.0), **NAMES)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_a_cluster_s_table_is_calibrated_where_it_lies(spark):
+    rows = [("ab"[i % 2], i % 7, "xyz"[i % 3]) for i in range(300)]
+    frame = spark.createDataFrame(rows, "secret string, value long, ward string")
+    here = pd.DataFrame(rows, columns=["secret", "value", "ward"])
+    query = tk.Row("value", "ward")
+    assert tk.fit_priors(frame, secret="secret", query=query) == tk.fit_priors(here, secret="secret", query=query)
+    made = tk.calibrate(tk.fit_priors(frame, secret="secret", query=query), odds=2)
+    out = tk.release(frame, made, allow_no_noise=True)
+    assert (sorted(out.columns), out.count()) == (["value", "ward"], 300)

@@ -15,6 +15,7 @@ from takifugu.reports.channel_charts import coarsened
 from takifugu.reports.columns import column_facts
 from takifugu.reports.facts import ChannelFacts, facts_of
 from takifugu.reports.losses import pair_losses
+from takifugu.reports.text import number
 
 NUMBERS = {"a": tk.Finite([1, 2, 3, 4], [40, 30, 20, 10]), "b": tk.Finite([1, 2, 3, 4], [5, 10, 15, 20])}
 LABELS = {"a": tk.Finite(["x", "y", "z"], [6, 3, 1]), "b": tk.Finite(["x", "y", "z"], [1, 3, 6])}
@@ -140,6 +141,14 @@ def test_the_bound_names_what_was_asked_beside_the_promise():
     assert kept.gap < 1e-3
 
 
+def test_other_numbers_are_spoken_of():
+    free, kept = (facts_of(tk.calibrate(NUMBERS, odds=1.5, keep=keep)) for keep in (None, "marginal"))
+    assert f"could not be below {number(free.real_lower_bound)}: at most" in words.best_of_all(free)
+    assert "no other numbers" in words.best_of_all(kept)
+    assert kept.to_dict()["real_lower_bound"] == kept.lower_bound
+    assert words.best_of_all(facts_of(tk.calibrate(LABELS, odds=1.5), compare=False)) is None
+
+
 def test_sentences_add_up_to_a_hundred():
     channel, people = random_rows(5)
     mass = people / people.sum()
@@ -242,4 +251,4 @@ def test_a_publication_tells_the_same_figures():
     assert publication.worst_odds == facts.worst_odds
     assert publication.guess_after == facts.adversary.guess_after
     lost = any("Little of use" in sentence for sentence in publication.sentences)
-    assert len(publication.sentences) == 5 + lost + (publication.gone > 0)
+    assert len(publication.sentences) == 7 + lost + (publication.gone > 0)

@@ -57,6 +57,27 @@ def test_the_curve_bends_where_the_loss_falls_off_a_cliff():
     assert exact.epsilon[-1] == budgets(0.5)[1]
 
 
+def test_of_many_pairs_the_others_are_asked_about_the_closest_alone():
+    rng = np.random.default_rng(5)
+    priors = {
+        name: tk.Mixture(rng.dirichlet([3.0, 3.0]), rng.normal(0, 1, 2), rng.uniform(0.5, 1, 2)) for name in "abcd"
+    }
+    facts = facts_for(priors, alpha=2.5, epsilon=0.7, question="?")
+    pair = {name: priors[name] for name in facts.worst_pair}
+    exact, *others = facts.comparisons
+    assert not exact.is_least
+    assert {one.mechanism for one in others if not one.is_least} == {"wasserstein"}  # which has no answer for bells
+    for one in others:
+        if one.is_least:
+            alone, every = (
+                tk.calibrate(part, alpha=2.5, epsilon=0.7, mechanism=one.mechanism).theta for part in (pair, priors)
+            )
+            assert one.theta == alone <= every * (1 + 1e-12)
+            assert one.told().startswith("≥ ")
+    assert "at least" in words.saving(facts)
+    assert [curve.mechanism for curve in facts.noise_curves] == ["exact"]
+
+
 def test_no_noise_needed_is_no_trouble():
     same = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(0.01, 1)}
     facts = facts_for(same, alpha=2, epsilon=1, question="?")

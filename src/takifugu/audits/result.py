@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Self
 
+from takifugu._display import Plotted
 from takifugu.divergences.proved.guessing import guess_allowed
 from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import Renyi
@@ -58,7 +59,7 @@ class Attack:
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Plotted):
     """All attacks on a publication. With probability `confidence` every bound in it holds.
 
     `before` is how well gradient boosting guesses from the true values, where truth has them.

@@ -1,12 +1,12 @@
 """From beliefs and a promise to the channel that keeps it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 from takifugu import _validation as check
-from takifugu.calibration.backwards import HALVINGS, Step, default_order, promise_asked, strongest
+from takifugu.calibration.backwards import HALVINGS, Step, default_order, promise_asked, require_one_way, strongest
 from takifugu.calibration.checking import checked
 from takifugu.calibration.kinds import default_mechanism, expected_loss
 from takifugu.calibration.result import Calibration
@@ -16,16 +16,17 @@ from takifugu.errors import InputError, MechanismError
 from takifugu.laws import Law
 from takifugu.mechanisms import get_mechanism
 from takifugu.mechanisms.assurance import Band, assured
-from takifugu.mechanisms.base import Mechanism
-from takifugu.mechanisms.confidence import draws_needed
-from takifugu.mechanisms.evidence import Confidence, confident
+from takifugu.mechanisms.base import Found, Mechanism
+from takifugu.mechanisms.draws import draws_needed
+from takifugu.mechanisms.evidence import Confidence, Shared, confident
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.asking_findings import GuessAsked
 from takifugu.problems.findings import Finding
-from takifugu.problems.guarantee import Renyi, asked_for
+from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pair
 from takifugu.problems.problem import Problem
+from takifugu.queries.others import beside
 from takifugu.queries.priors import require_rows
 
 _APART = 1_000_003 * 64  # between the seeds of promises that are tried one after another: each uses up to 18
@@ -45,6 +46,7 @@ def calibrate(
     confidence: float | None = None,
     assurance: str | None = None,
     seed: int = 0,
+    beliefs: Mapping[str, Any] | None = None,
     best_guess: float | None = None,
     error: float | None = None,
     step: Step = lambda what: None,
@@ -67,6 +69,8 @@ def calibrate(
         assurance: "band" proves the promise for the population, with probability `confidence` (0.95 by default) over
             independent rows and no model: more noise, and no evidence but a proof.
         seed: of those draws.
+        beliefs: what others may believe beside that, by name, such as {"last year": priors}; the promise holds for each
+            of them, and `problem.words(place)` names the one that binds.
         best_guess: in place of odds and epsilon, such as 0.6: between two secrets that were equally likely before,
             nobody's guess from one published value may be right more often.
         error: in place of all of them, such as 0.2: the strongest promise, to two per cent of its budget, at which a
@@ -80,61 +84,87 @@ def calibrate(
     >>> round(result.variance, 6)
     3.0
     """
-    if error is None and best_guess is None:
-        asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
+    require_one_way(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
+    population = Population(confidence, assurance, seed)
+    if beliefs is not None:
+        priors = beside(priors, beliefs)
     problem = Problem.of(priors, pairs)
-    if error is not None and (best_guess, epsilon, odds) != (None, None, None):
-        raise InputError("error takes the place of odds, epsilon and best_guess: leave them out, or leave error out")
-    if mechanism in (None, Optimal.name) and getattr(priors, "loss", None) is not None:
-        options.setdefault("loss", priors.loss)  # type: ignore[union-attr]
-    rule = get_mechanism(default_mechanism(problem) if mechanism is None else mechanism, options)
-    require_rows(priors, confidence=0.95 if assurance else confidence)
-    if assurance not in (None, "band"):
-        raise InputError(f"assurance must be None or 'band', got {assurance!r}")
-    if confidence is not None:
-        draws_needed(confidence)  # before the work, whether it is a level at all
-
-    def made(asked: Renyi, *, seed: int = seed, halvings: int = 0) -> Calibration:
-        judged: dict[str, Any] = {"confidence": confidence, "assurance": assurance, "seed": seed, "halvings": halvings}
-        return _calibrated(priors, problem, asked, rule, **judged)
-
-    def one_of_many(asked: Renyi, number: int) -> Calibration:
-        return made(asked, seed=check.integer("seed", seed, least=0) + number * _APART, halvings=HALVINGS)
-
     if error is not None:
         order = default_order(problem) if alpha is None else alpha
+
+        def one_of_many(asked: Renyi, number: int) -> Calibration:
+            return calibrated(priors, problem, asked, mechanism, population.tried(number), options)
+
         return strongest(one_of_many, alpha=order, error=error, step=step)
     asked = promise_asked(problem, alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess)
+    made = calibrated(priors, problem, asked, mechanism, population, options)
     if best_guess is None:
-        return made(asked)
-    if not isinstance(rule.promise(asked), Renyi):
-        raise MechanismError(f"{rule.name!r} promises less than (α, ε), which bounds no guess: leave best_guess out")
-    return made(asked).with_finding(GuessAsked(best_guess, str(asked)))
+        return made
+    if not isinstance(made.guarantee, Renyi):
+        raise MechanismError(f"{made.mechanism!r} promises less than (α, ε), and bounds no guess: leave best_guess out")
+    return made.with_finding(GuessAsked(best_guess, str(asked)))
 
 
-def _calibrated(
-    priors: Priors,
+@dataclass(frozen=True)
+class Population:
+    """What is asked for beyond the rows there are, and what calibrations that ask alike share."""
+
+    confidence: float | None = None
+    assurance: str | None = None
+    seed: int = 0
+    shared: Shared = field(default_factory=Shared)
+    halvings: int = 0
+
+    def tried(self, number: int) -> "Population":
+        """The same for one of 2ʰ promises of which one will be chosen: draws of its own, h halvings more strictly."""
+        return replace(self, seed=self.seed + number * _APART, shared=Shared(), halvings=HALVINGS)
+
+    def __post_init__(self) -> None:
+        """Before any work, whether these can be asked for at all."""
+        object.__setattr__(self, "seed", check.integer("seed", self.seed, least=0))
+        if self.assurance not in (None, "band"):
+            raise InputError(f"assurance must be None or 'band', got {self.assurance!r}")
+        if self.assurance is None and self.confidence is not None:
+            draws_needed(self.confidence)
+
+    def covered(
+        self, rule: Mechanism, problem: Problem, asked: Renyi, found: Found
+    ) -> tuple[Found, Confidence | Band | None]:
+        """What a rule found for the sample, or what is enough for the population too."""
+        if self.assurance is None and self.confidence is None:
+            return found, None
+        without = expected_loss(rule, problem, found.channel)
+        if self.assurance is not None:
+            level = 0.95 if self.confidence is None else self.confidence
+            return assured(rule, problem, asked, level=level, found=found, without=without)
+        return confident(
+            rule,
+            problem,
+            asked,
+            level=float(self.confidence or 0),
+            seed=self.seed,
+            found=found,
+            without=without,
+            shared=self.shared,
+            halvings=self.halvings,
+        )
+
+
+def calibrated(
+    priors: Any,
     problem: Problem,
     asked: Renyi,
-    rule: Mechanism,
-    *,
-    confidence: float | None,
-    assurance: str | None,
-    seed: int,
-    halvings: int,
+    mechanism: str | Mechanism | None,
+    population: Population,
+    options: dict[str, Any],
 ) -> Calibration:
-    """The calibration for one promise; of 2ʰ of which one is chosen each is judged by h `halvings` more strictly."""
+    """The calibration of a problem; `priors` are what it was made of, which know their rows."""
+    if mechanism in (None, Optimal.name) and getattr(priors, "loss", None) is not None:
+        options = {"loss": priors.loss} | options
+    rule = get_mechanism(default_mechanism(problem) if mechanism is None else mechanism, options)
+    require_rows(priors, confidence=0.95 if population.assurance else population.confidence)
     found = checked(rule, rule.find(problem, asked), problem, asked)
-    evidence: Confidence | Band | None = None
-    if assurance == "band":
-        level, without = 0.95 if confidence is None else confidence, expected_loss(rule, problem, found.channel)
-        found, evidence = assured(rule, problem, asked, level=level, found=found, without=without)
-    elif confidence is not None:
-        without = expected_loss(rule, problem, found.channel)
-        level = float(confidence)
-        found, evidence = confident(
-            rule, problem, asked, found, level=level, seed=seed, without=without, halvings=halvings
-        )
+    found, evidence = population.covered(rule, problem, asked, found)
     return Calibration(
         problem=replace(problem, findings=(*problem.findings, *_about_rows(priors, problem, found.channel, asked))),
         guarantee=rule.promise(asked),

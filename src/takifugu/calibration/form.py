@@ -11,9 +11,10 @@ from takifugu.documents import problems as documents
 from takifugu.errors import InputError
 from takifugu.mechanisms import get_mechanism, is_ours
 from takifugu.mechanisms.assurance import Band
-from takifugu.mechanisms.confidence import draws_needed
+from takifugu.mechanisms.draws import draws_needed
 from takifugu.mechanisms.evidence import Confidence
 from takifugu.mechanisms.optimal.duals import Duals
+from takifugu.mechanisms.worst import worst
 from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.problems.problem import Place, Problem
 
@@ -24,6 +25,7 @@ FORMAT = "takifugu-calibration"
 VERSION = 2  # files of version 0.1 had no format and named no answer: they are refused
 
 _LISTED_LOSSES = 10_000  # directed pairs up to which every loss is listed
+_CHECKED_LOSSES = 1_000  # of them are computed anew when a file is read: more would take longer than the rest of it
 _DIGITS = 1e-9  # to which a figure for readers must agree: other machines add up in another order
 
 _ESSENTIAL = (
@@ -45,7 +47,7 @@ def whole(calibration: "Calibration") -> dict[str, Any]:
         "epsilon": calibration.epsilon,
         "worst_pair": [form.plain(secret) for secret in calibration.worst_pair],
         "pairs": None if pairs.is_every else [list(map(form.plain, pair)) for pair in pairs],
-        "losses": [{"pair": list(map(form.plain, pair)), "loss": losses[pair]} for pair in listed],
+        "losses": [{"pair": list(map(form.plain, pair)), "loss": _finite(losses[pair])} for pair in listed],
     }
 
 
@@ -89,6 +91,24 @@ def require_own_figures(data: dict[str, Any], found: "Calibration") -> None:
     chosen = None if found.pairs.is_every else [list(map(form.plain, pair)) for pair in found.pairs]
     if data["pairs"] != chosen:
         raise InputError("'pairs' is not that of the calibration it stands in: the file was changed")
+    closest = worst(found.problem, found.channel, alpha=found.alpha).loss
+    if not found.loss >= closest * (1 - _DIGITS):
+        raise InputError("'place' is not where this calibration is closest to its limit: the file was changed")
+    _require_own_losses(data["losses"], found)
+
+
+def _require_own_losses(value: Any, found: "Calibration") -> None:
+    """Refuse losses of other pairs, or in another order; and, while they are not too many, other losses."""
+    losses = found.losses
+    expected = list(losses) if len(losses) <= _LISTED_LOSSES else [found.worst_pair]
+    listed = form.items(value, "'losses'", least=len(expected), most=len(expected))
+    for number, (entry, pair) in enumerate(zip(listed, expected, strict=True)):
+        content = form.fields(entry, ("pair", "loss"), f"losses[{number}]")
+        right = content["pair"] == list(map(form.plain, pair))
+        if right and number < _CHECKED_LOSSES:
+            right = _agree(content["loss"], _finite(losses[pair]), _DIGITS, least=_DIGITS)
+        if not right:
+            raise InputError(f"losses[{number}] is not that of the calibration it stands in: the file was changed")
 
 
 def parts(data: Any) -> dict[str, Any]:
@@ -116,14 +136,18 @@ def parts(data: Any) -> dict[str, Any]:
 def _figure(calibration: "Calibration", key: str) -> float | None:
     """A figure for a file; None where there is none, and for what is infinite."""
     number = getattr(calibration, key, None)
-    return None if number is None or math.isinf(number) else float(number)
+    return None if number is None else _finite(number)
 
 
-def _agree(stated: Any, found: float | None, digits: float) -> bool:
+def _finite(number: float) -> float | None:
+    return None if math.isinf(number) else float(number)
+
+
+def _agree(stated: Any, found: float | None, digits: float, *, least: float = 0.0) -> bool:
     if stated is None or found is None:
         return stated is found
     number = form.number(stated, "a figure for readers")
-    return abs(number - found) <= digits * abs(found)
+    return abs(number - found) <= max(digits * abs(found), least)
 
 
 def _json(value: Any) -> Any:

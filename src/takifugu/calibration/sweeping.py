@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from takifugu import _validation as check
-from takifugu.calibration.calibrating import Priors, calibrate
+from takifugu.calibration.calibrating import Population, Priors, calibrated
 from takifugu.errors import NoAnswerError
+from takifugu.problems.guarantee import asked_for
 from takifugu.problems.pairs import Pair
 from takifugu.problems.problem import Problem
 
@@ -21,11 +22,15 @@ def sweep(
     epsilons: Iterable[float],
     mechanisms: Iterable[str] = ("exact",),
     pairs: Iterable[Pair] | None = None,
+    confidence: float | None = None,
+    assurance: str | None = None,
+    seed: int = 0,
 ) -> "pd.DataFrame":
     """Calibrate at every combination: a row each, with alpha, epsilon, mechanism, theta, variance and worst_pair.
 
     A mechanism that has no answer has an infinite theta in its row, and no worst pair. Where the channel is no noise on
-    numbers there is no theta, and NaN stands in its place.
+    numbers there is no theta, and NaN stands in its place. `confidence`, `assurance` and `seed` are those of
+    `calibrate`; the draws of a confidence are made once for all rows.
 
     >>> from takifugu import Mixture
     >>> table = sweep(
@@ -39,6 +44,7 @@ def sweep(
     if isinstance(mechanisms, str):
         mechanisms = (mechanisms,)
     problem = Problem.of(priors, None if pairs is None else list(pairs))
+    population = Population(confidence, assurance, seed)
     orders, budgets = (
         [check.order(a) for a in _several(alphas)],
         [check.budget(e) for e in _several(epsilons)],
@@ -48,7 +54,8 @@ def sweep(
         for alpha in orders:
             for epsilon in budgets:
                 try:
-                    one = calibrate(problem, alpha=alpha, epsilon=epsilon, mechanism=name)
+                    asked = asked_for(alpha=alpha, epsilon=epsilon, odds=None)
+                    one = calibrated(priors, problem, asked, name, population, {})
                     noise = (getattr(one, figure, math.nan) for figure in ("theta", "variance"))
                     rows.append((alpha, epsilon, name, *noise, one.worst_pair))
                 except NoAnswerError:

@@ -23,23 +23,23 @@ def told(calibration: "Calibration") -> str:
     if isinstance(channel, FiniteChannel):
         changed = channel.share_changed(table_of(calibration.problem).mass)
         return (
-            f"A channel between {len(channel.inputs)} values hides {who} within {promise} "
+            f"A channel between {len(channel.inputs)} values hides {who} {promise.bound} "
             f"({rule}): {changed:.3g} of the values are published as another. The worst pair is {closest}"
         )
     if isinstance(channel, GaussianVector):
         stds = ", ".join(f"{x:.4g}" for x in np.sqrt(np.diagonal(channel.covariance)))
         return (
             f"Gaussian noise on vectors of {channel.dimension} numbers, with standard deviations {stds}, "
-            f"hides {who} within {promise} ({rule}). The worst pair is {closest}"
+            f"hides {who} {promise.bound} ({rule}). The worst pair is {closest}"
         )
     if calibration.theta == 0:
-        return f"No noise is needed: without any, {who} is within {promise}. The closest to the limit is {closest}"
+        return f"No noise is needed: without any, {who} is {promise.bound}. The closest to the limit is {closest}"
     hides = (
         f"hides {who}" if isinstance(promise, Renyi) else f"gives the weaker, approximate promise of {rule!r} to {who}"
     )
     foreign = "" if is_ours(rule) else ", not one of Takifugu's own: the exact divergence was checked"
     return (
-        f"Gaussian noise of standard deviation θ = {calibration.theta:.6g} {hides} within {promise} "
+        f"Gaussian noise of standard deviation θ = {calibration.theta:.6g} {hides} {promise.bound} "
         f"({rule}{foreign}). The worst pair is {closest}"
     )
 

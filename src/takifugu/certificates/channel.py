@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from takifugu._display import Displayed
+from takifugu._display import Plotted
 from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
+from takifugu.certificates.keeping import kept
 from takifugu.channels.base import Channel
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.vector import MOST_AXES, GaussianVector
@@ -20,18 +21,17 @@ from takifugu.documents import fields as form
 from takifugu.documents import problems as documents
 from takifugu.documents import strict_json
 from takifugu.errors import CertificationError, InputError
-from takifugu.laws.values import key
-from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.optimal.duals import Duals
+from takifugu.mechanisms.optimal.every_real import EveryReal
 from takifugu.problems.problem import Place
 
 VERSION = 2
 _KEYS = ("format", "version", "nonce", "calibration", "losses", "software", "sha256")
-_SHARES_KEPT = 1e-3  # what repair may move of the shares of a table that is said to keep them
 _LOSS = ("belief", "from", "to", "lower", "upper")
 
 
 @dataclass(frozen=True)
-class ChannelCertificate(Displayed):
+class ChannelCertificate(Plotted):
     """A claim with all that is needed to prove it: this channel keeps this promise, and none loses less than said.
 
     It holds the priors, which describe people: it is for the auditor. `redacted()` is for the public.
@@ -41,6 +41,7 @@ class ChannelCertificate(Displayed):
     losses: tuple[Enclosure, ...] = field(repr=False)
     software: tuple[tuple[str, str], ...] = field(repr=False)
     nonce: str = field(repr=False)
+    every_real: EveryReal | None = field(default=None, repr=False, compare=False)
 
     @property
     def alpha(self) -> float:
@@ -63,6 +64,13 @@ class ChannelCertificate(Displayed):
         return self.calibration.lower_bound
 
     @property
+    def real_lower_bound(self) -> float | None:
+        """What no channel loses less than, whatever real numbers it publishes, where that is proved."""
+        if self.every_real is not None:
+            return self.every_real.lower_bound
+        return self.lower_bound if self.calibration.has_no_other_outputs else None
+
+    @property
     def error(self) -> float:
         """The expected loss of a published value."""
         return self.calibration.error
@@ -74,9 +82,11 @@ class ChannelCertificate(Displayed):
         best = ""
         if self.lower_bound is not None:
             best = f"; it loses {self.error:.6g} a value, and none{self._wished} less than {self.lower_bound:.6g}"
+        if self.every_real is not None:
+            best += f", nor any to other real numbers less than {self.every_real.lower_bound:.6g}"
         return (
-            f"{_named(self.calibration.channel)} keeps {len(problem.pairs)} pair(s) of secrets within "
-            f"{self.calibration.guarantee}, under {len(problem.beliefs)} belief(s){best}"
+            f"{_named(self.calibration.channel)} keeps {len(problem.pairs)} pair(s) of secrets "
+            f"{self.calibration.guarantee.bound}, under {len(problem.beliefs)} belief(s){best}"
         )
 
     @property
@@ -84,8 +94,8 @@ class ChannelCertificate(Displayed):
         """Among which channels the bound is: those between these values that do what else was asked."""
         asked = dict(self.calibration.options)
         wishes = [name for name in ("keep", "unbiased", "forbidden", "diagonal") if asked.get(name)]
-        if np.any(asked.get("radius")):
-            wishes.append("radius")
+        if np.any(asked.get("radius")):  # the condition that is proved is sufficient for the radius, no more
+            wishes.append("margin for a radius")
         also = f" with the same {', '.join(wishes)}" if wishes else ""
         return f" between these values{also}"
 
@@ -102,7 +112,8 @@ class ChannelCertificate(Displayed):
     def from_dict(cls, data: Any) -> "ChannelCertificate":
         """What `to_dict` wrote, every field checked; an `InputError` names the one that is wrong."""
         form.header(data, version_1.FORMAT, (VERSION,), "a certificate of a channel")
-        content = form.fields(data, _KEYS, "the certificate")
+        keys = (*_KEYS, "every_real") if "every_real" in data else _KEYS  # there only where it adds something
+        content = form.fields(data, keys, "the certificate")
         calibration = Calibration.from_essentials(content["calibration"])
         places = list(calibration.problem.places())
         entries = form.items(content["losses"], "'losses'", least=len(places), most=len(places))
@@ -114,6 +125,7 @@ class ChannelCertificate(Displayed):
             ),
             form.software(content["software"]),
             form.hex_digest(content["nonce"], "'nonce'"),
+            _every_real(content["every_real"]) if "every_real" in content else None,
         )
         if form.hex_digest(content["sha256"], "'sha256'") != certificate.sha256:
             raise InputError("'sha256' does not match the content: the file was changed after it was made")
@@ -128,7 +140,7 @@ class ChannelCertificate(Displayed):
         return RedactedChannel(
             {
                 "guarantee": documents.guarantee_to(self.calibration.guarantee),
-                "channel": _public(self.calibration.channel),
+                "channel": _public(self.calibration),
                 "mechanism": self.mechanism,
                 "columns": None if self.calibration.answer is None else list(self.calibration.answer.columns),
                 "keeps": kept(self.calibration),
@@ -155,15 +167,17 @@ class ChannelCertificate(Displayed):
                 for place, loss in zip(self.calibration.problem.places(), self.losses, strict=True)
             ],
             "software": dict(self.software),
-        }
+        } | ({} if self.every_real is None else {"every_real": self.every_real.to_json()})
 
 
 @dataclass(frozen=True)
 class RedactedChannel:
     """A certificate without its priors and losses.
 
-    A finite channel may be known: whoever believes the priors could have computed it. Of noise on vectors only the
-    standard deviation of each axis is told: its correlations point in the direction in which the secrets differ.
+    A finite channel may be known where its list is public: whoever believes the priors could have computed it. A list
+    that was read from the data, or of the rows that occur, would tell that somebody has each of them: of such a channel
+    only the size is told. Of noise on vectors only the standard deviation of each axis is: its correlations point in
+    the direction in which the secrets differ.
     """
 
     content: dict[str, Any]
@@ -195,27 +209,6 @@ class RedactedChannel:
         return cls({key: content[key] for key in keys})
 
 
-def kept(calibration: Calibration) -> str | None:
-    """What a finite channel leaves as it was, on average over all rows, so that analysts need not undo it."""
-    channel = calibration.channel
-    if (
-        dict(calibration.options).get("keep") != "marginal"
-        or not isinstance(channel, FiniteChannel)
-        or calibration.mechanism != Optimal.name
-    ):
-        return None
-    # The wish was about all beliefs together; what is published comes from the first, which knows nothing.
-    belief = calibration.beliefs[0]
-    weights = sum((channel.weights_of(belief[secret]) for secret in calibration.pairs.secrets), np.zeros(1))
-    shares = weights / weights.sum()
-    before = {key(value): share for value, share in zip(channel.inputs, shares.tolist(), strict=True)}
-    moved = sum(
-        abs(before.pop(key(value), 0.0) - share)
-        for value, share in zip(channel.outputs, (shares @ channel.matrix).tolist(), strict=True)
-    )
-    return "marginal" if moved + sum(before.values()) <= _SHARES_KEPT else None
-
-
 def _loss(value: Any, place: Place, where: str) -> Enclosure:
     entry = form.fields(value, _LOSS, where)
     if tuple(form.index(entry[key], f"{where}.{key}", below=1 << 31) for key in _LOSS[:3]) != tuple(place):
@@ -223,6 +216,15 @@ def _loss(value: Any, place: Place, where: str) -> Enclosure:
     lower = form.number(entry["lower"], f"{where}.lower", least=0)
     upper = math.inf if entry["upper"] is None else form.number(entry["upper"], f"{where}.upper", least=lower)
     return Enclosure(lower, upper)
+
+
+def _every_real(value: Any) -> EveryReal:
+    content = form.fields(value, ("lower_bound", "parts", "duals"), "'every_real'")
+    return EveryReal(
+        form.number(content["lower_bound"], "every_real.lower_bound", above=0),
+        form.index(content["parts"], "every_real.parts", below=1 << 10),
+        Duals.from_json(content["duals"]),
+    )
 
 
 def _named(channel: Channel) -> str:
@@ -234,10 +236,13 @@ def _named(channel: Channel) -> str:
     raise InputError(f"a {type(channel).__name__} is not proved here")
 
 
-def _public(channel: Channel) -> dict[str, Any]:
+def _public(calibration: Calibration) -> dict[str, Any]:
     """What may be published of a channel."""
+    channel, answer = calibration.channel, calibration.answer
     if isinstance(channel, GaussianVector):
         return {"kind": channel.kind, "deviations": np.sqrt(np.diagonal(channel.covariance)).tolist()}
+    if isinstance(channel, FiniteChannel) and answer is not None and not answer.is_public:
+        return {"kind": channel.kind, "inputs": len(channel.inputs), "outputs": len(channel.outputs)}
     return channel_form.channel_to(channel)
 
 
@@ -246,5 +251,10 @@ def _require_public(value: Any) -> None:
         content = form.fields(value, ("kind", "deviations"), "'channel'")
         for n, one in enumerate(form.items(content["deviations"], "channel.deviations", least=1, most=MOST_AXES)):
             form.number(one, f"channel.deviations[{n}]", above=0)
+        return
+    if isinstance(value, dict) and value.get("kind") == FiniteChannel.kind and "counts" not in value:
+        content = form.fields(value, ("kind", "inputs", "outputs"), "'channel'")
+        for key in ("inputs", "outputs"):
+            form.index(content[key], f"channel.{key}", below=1 << 31)
         return
     channel_form.channel_from(value)

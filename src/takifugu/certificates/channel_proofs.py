@@ -30,7 +30,9 @@ def prove(
         _with_room(found, place, calibration)
         for place, found in zip(calibration.problem.places(), _told(calibration, None, progress), strict=True)
     )
-    return ChannelCertificate(calibration, losses, software, nonce)
+    certificate = ChannelCertificate(calibration, losses, software, nonce, calibration.every_real)
+    _require_best_of_all(certificate)
+    return certificate
 
 
 def reprove(certificate: ChannelCertificate, effort: Effort, progress: Progress | None = None) -> None:
@@ -42,6 +44,7 @@ def reprove(certificate: ChannelCertificate, effort: Effort, progress: Progress 
     ):
         if not (stated.lower <= found.lower and found.upper <= stated.upper):
             raise CertificationError(f"the loss of {calibration.problem.words(place)} is not what the certificate says")
+    _require_best_of_all(certificate)
 
 
 def _told(calibration: Calibration, effort: Effort | None, progress: Progress | None) -> Iterator[Enclosure]:
@@ -112,6 +115,22 @@ def _require_best(calibration: Calibration, rule: Optimal, promise: Renyi) -> No
     proved = lower_bound(rule.program(calibration.problem, promise), calibration.optimality)
     if not proved >= stated * (1 - _ROOM):
         raise CertificationError(f"that no channel loses less than {stated!r} is not proved: the bound is {proved!r}")
+
+
+def _require_best_of_all(certificate: ChannelCertificate) -> None:
+    """That no channel to any real numbers loses less than stated, by the multipliers of a finer grid."""
+    stated, calibration = certificate.every_real, certificate.calibration
+    if stated is None:
+        return
+    if not isinstance(calibration.channel, FiniteChannel) or not isinstance(calibration.guarantee, Renyi):
+        raise CertificationError("a bound over every real output is stated, and it belongs to finite channels alone")
+    rule = rule_of(calibration.mechanism, dict(calibration.options))
+    proved = stated.proved(rule.program(calibration.problem, calibration.guarantee))
+    if not proved >= stated.lower_bound * (1 - _ROOM):
+        raise CertificationError(
+            f"that no channel to any real numbers loses less than {stated.lower_bound!r} is not proved: the bound is "
+            f"{proved!r}"
+        )
 
 
 def _with_room(proved: Enclosure, place: Place, calibration: Calibration) -> Enclosure:

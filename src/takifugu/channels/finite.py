@@ -8,25 +8,19 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from takifugu._display import Plotted
-from takifugu._validation import Array, integer, vector
+from takifugu._validation import Array
 from takifugu.channels.alias import AliasTables
-from takifugu.channels.bits import BitSource, OsBits
+from takifugu.channels.bits import BitSource
 from takifugu.channels.counts import BITS, checked_counts, whole_rows
-from takifugu.channels.positions import Positions
-from takifugu.channels.sentences import sentence
-from takifugu.divergences.finite import divergence
-from takifugu.divergences.proved.balls import Enclosure, outward
-from takifugu.divergences.proved.certified import Decision
-from takifugu.divergences.proved.effort import Effort
-from takifugu.divergences.proved.finite import Extremes, Masses, decide, enclose, largest_ratio
+from takifugu.channels.listed import ListChannel
+from takifugu.divergences.proved.finite import Extremes, Masses
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
-from takifugu.laws.values import Value, key, number, plain
+from takifugu.laws.values import Value, key, plain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FiniteChannel(Plotted):
+class FiniteChannel(ListChannel):
     """P(y given x) = counts[x, y]/denominator, exactly: the rows sum to one power of two, up to 2**62.
 
     >>> channel = FiniteChannel(inputs=("a", "b"), outputs=("a", "b"), counts=[[3, 1], [1, 3]])
@@ -44,11 +38,7 @@ class FiniteChannel(Plotted):
 
     def __post_init__(self) -> None:
         """Validate, copy and freeze."""
-        for name in ("inputs", "outputs"):
-            values = plain(getattr(self, name), name=name)
-            if len(set(map(key, values))) < len(values):
-                raise InputError(f"{name} must be distinct: merge the rows or columns of a value that occurs twice")
-            object.__setattr__(self, name, values)
+        self._freeze_lists()
         counts = checked_counts(self.counts, len(self.inputs), len(self.outputs))
         counts.setflags(write=False)
         object.__setattr__(self, "counts", counts)
@@ -77,21 +67,6 @@ class FiniteChannel(Plotted):
         matrix.setflags(write=False)
         return matrix
 
-    def __eq__(self, other: object) -> bool:
-        """Whether the same counts stand between the same values in the same order."""
-        if not isinstance(other, FiniteChannel):
-            return NotImplemented
-        return self._identity == other._identity
-
-    def __hash__(self) -> int:
-        """Consistent with equality."""
-        return hash(self._identity)
-
-    def __repr__(self) -> str:
-        """A summary: the table may be large, and a printed one helps nobody."""
-        bits = self.denominator.bit_length() - 1
-        return f"<FiniteChannel from {len(self.inputs)} to {len(self.outputs)} values, rows of 2**{bits}>"
-
     @property
     def _identity(self) -> tuple[Any, ...]:
         return tuple(map(key, self.inputs)), tuple(map(key, self.outputs)), self.counts.tobytes()
@@ -100,151 +75,41 @@ class FiniteChannel(Plotted):
         """Pickle as what it was made of, so that what is unpickled has been validated again."""
         return type(self), (self.inputs, self.outputs, self.counts)
 
-    # ---- what becomes of a law
+    @cached_property
+    def extremes(self) -> Extremes:
+        """See `ListChannel.extremes`."""
+        return Extremes.of(self.counts, self.denominator)
 
-    def weights_of(self, law: Finite) -> Array:
-        """The law's weights in the order of the inputs; an error where it gives weight to any other value."""
-        place = self._input_places
-        weights = np.zeros(len(self.inputs))
-        for value, weight in zip(law.values, law.weights.tolist(), strict=True):
-            where = place.get(key(value))
-            if where is not None:
-                weights[where] = weight
-            elif weight > 0:
-                raise InputError("the law gives weight to a value that is not among the channel's inputs")
-        return weights
+    def through(self, laws: Array) -> Array:
+        """See `ListChannel.through`."""
+        published: Array = laws @ self.matrix
+        return published
 
-    def apply(self, law: Finite) -> Finite:
-        """The published law, its weights rounded to float64; `published` has it exactly."""
-        with np.errstate(under="ignore"):
-            return Finite(self.outputs, self.weights_of(law) @ self.matrix)
+    def exactly(self, law: Masses) -> Masses:
+        """See `ListChannel.exactly`."""
+        return law.through(self.counts, self.denominator)
 
-    def published(self, law: Finite) -> Masses:
-        """The published law in exact rational numbers, in the order of the outputs."""
-        return Masses.of(self.weights_of(law)).through(self.counts, self.denominator)
-
-    # ---- what it loses
-
-    def loss(self, p: Finite, q: Finite, *, alpha: float) -> float:
-        """D_α of what is published under p from what is published under q, in float64."""
-        return float(divergence(self.apply(p).probabilities, self.apply(q).probabilities, alpha=alpha))
-
-    def enclosure(
-        self, p: Finite, q: Finite, *, alpha: float, radius_p: float = 0.0, radius_q: float = 0.0
-    ) -> Enclosure:
-        """Two floats that hold the loss, proved; with a radius they hold a bound on it for every prior around.
-
-        The bound covers every prior on the inputs within total variation `radius_p` of p, against every one
-        within `radius_q` of q. `upper` is then what is promised; `lower` is a lower end of the bound, not of a loss.
-        """
-        extremes = Extremes.of(self.counts, self.denominator)
-        high, low = self.published(p).raised(radius_p, extremes), self.published(q).lowered(radius_q, extremes)
-        return enclose(high, low, alpha=alpha)
-
-    def decide(self, p: Finite, q: Finite, *, alpha: float, epsilon: float, effort: Effort | None = None) -> Decision:
-        """Whether the loss is `epsilon` at most, in rational numbers and balls."""
-        return decide(self.published(p), self.published(q), alpha=alpha, epsilon=epsilon)
-
-    def worst_odds(self, *laws: Finite) -> float:
-        """The most that any published value changes the odds of one of these laws against another, rounded up.
-
-        With no law given: of any two inputs against one another, which is so whatever the priors are.
-        """
-        if len(laws) == 1:
-            raise InputError("odds need two laws or more; with none given, every input is told from every other")
-        if laws:
-            masses = [self.published(law) for law in laws]
-        else:  # of the rows only the extremes matter
-            extremes = Extremes.of(self.counts, self.denominator)
-            masses = [Masses(side, self.denominator) for side in (extremes.low, extremes.high)]
-        from flint import arb, fmpq
-
-        ratios = [largest_ratio(p, q) for i, p in enumerate(masses) for j, q in enumerate(masses) if i != j]
-        exact = [arb.pos_inf() if ratio is None else fmpq(ratio.numerator, ratio.denominator) for ratio in ratios]
-        return max(outward(ratio).upper for ratio in exact)
-
-    # ---- what it costs
+    def row(self, place: int) -> tuple[npt.NDArray[np.intp], Array]:
+        """See `ListChannel.row`."""
+        return np.arange(len(self.outputs)), self.matrix[place]
 
     def expected_loss(self, mass: Finite | npt.ArrayLike, loss: npt.ArrayLike) -> float:
         """The average of `loss[x, y]` over inputs weighed by `mass` and what they are published as."""
         costs = np.asarray(loss, dtype=np.float64)
         if costs.shape != self.counts.shape or not np.isfinite(costs).all():
             raise InputError(f"loss must be a matrix of finite numbers, inputs by outputs {self.counts.shape}")
-        return float(self._shares(mass) @ (self.matrix * costs).sum(axis=1))
-
-    def share_changed(self, mass: Finite | npt.ArrayLike) -> float:
-        """The share of values that are published as another, over inputs weighed by `mass`."""
-        return float(self._shares(mass) @ ((self.denominator - self._kept) / self.denominator))
+        return float(self.shares_of(mass) @ (self.matrix * costs).sum(axis=1))
 
     @property
-    def _kept(self) -> npt.NDArray[np.int64]:
-        """The count with which each input is published as itself."""
+    def kept(self) -> npt.NDArray[np.int64]:
+        """See `ListChannel.kept`."""
         place = {key(value): where for where, value in enumerate(self.outputs)}
         stays = np.array([place.get(key(value), -1) for value in self.inputs])
         return np.where(stays >= 0, self.counts[np.arange(len(stays)), stays], 0)
 
-    def _shares(self, mass: Finite | npt.ArrayLike) -> Array:
-        weights = self.weights_of(mass) if isinstance(mass, Finite) else vector("mass", mass)
-        if len(weights) != len(self.inputs) or weights.min() < 0 or not weights.any():
-            raise InputError(f"mass must be {len(self.inputs)} weights, 0 or more and not all 0, one per input")
-        weights = weights / weights.max()  # weights near the largest float have no sum
-        shares: Array = weights / weights.sum()
-        return shares
-
-    def sentences(self, *, most: int | None = None) -> list[str]:
-        """What becomes of 100 people with each value; with `most`, of the values that change most.
-
-        >>> FiniteChannel((3, 4), (3, 4), [[4, 0], [1, 3]]).sentences()
-        ['of 100 people with 3, all stay', 'of 100 people with 4, 75 stay, 25 become 3']
-        """
-        chosen = np.arange(len(self.inputs))
-        if most is not None:
-            chosen = np.sort(np.argsort(self._kept, kind="stable")[: integer("most", most, least=0)])
-        return [sentence(self.inputs[x], self.outputs, self.matrix[x]) for x in chosen.tolist()]
-
-    # ---- drawing
-
-    def positions(self, values: Any) -> npt.NDArray[np.int64]:
-        """Where each value stands among the inputs; an error, which shows none, for a value that does not."""
-        return self._positions.of(values)
-
-    def positions_of_columns(self, columns: Sequence[Any]) -> npt.NDArray[np.int64]:
-        """The same for rows whose entries are given column by column."""
-        return self._positions.of_columns(columns)
-
-    def draw(self, positions: npt.ArrayLike, source: BitSource | None = None) -> npt.NDArray[np.int64]:
-        """A position among the outputs for each position among the inputs, drawn exactly and independently.
-
-        Each takes log2(denominator) fresh bits of one word, by default of the operating system's generator.
-        """
-        rows = np.asarray(positions)
-        if rows.dtype.kind not in "iu" or rows.ndim != 1:
-            raise InputError(f"positions must be one list of whole numbers, got {rows.dtype} of shape {rows.shape}")
-        if len(rows) and not (rows.min() >= 0 and rows.max() < len(self.inputs)):
-            raise InputError(f"positions must lie between 0 and {len(self.inputs) - 1}")
-        return self._tables.draw(rows.astype(np.int64, copy=False), OsBits() if source is None else source)
-
-    def publish(self, values: Any, source: BitSource | None = None) -> npt.NDArray[Any]:
-        """The values as they are published: an array of numbers or truth values, otherwise of objects."""
-        published: npt.NDArray[Any] = self._output_array[self.draw(self.positions(values), source)]
-        return published
-
-    @cached_property
-    def _input_places(self) -> dict[Any, int]:
-        return {key(value): where for where, value in enumerate(self.inputs)}
-
-    @cached_property
-    def _positions(self) -> Positions:
-        return Positions(self.inputs)
+    def _drawn(self, rows: npt.NDArray[np.int64], source: BitSource) -> npt.NDArray[np.int64]:
+        return self._tables.draw(rows, source)
 
     @cached_property
     def _tables(self) -> AliasTables:
         return AliasTables(self.counts, self.denominator.bit_length() - 1)
-
-    @cached_property
-    def _output_array(self) -> npt.NDArray[Any]:
-        if all(map(number, self.outputs)) or all(isinstance(value, bool) for value in self.outputs):
-            return np.array(self.outputs)
-        array = np.empty(len(self.outputs), dtype=object)
-        array[:] = self.outputs
-        return array

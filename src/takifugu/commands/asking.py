@@ -1,7 +1,7 @@
 """What `calibrate` and `sweep` have in common: which table, which secret, which answer."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from takifugu._nearest import suggestion
-from takifugu.commands.options import reading_from, reading_options, single
+from takifugu.commands.options import belief_options, beliefs_from, reading_from, reading_options, single
 from takifugu.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Asked:
 
 def asking(command: Callable[..., Any]) -> Callable[..., Any]:
     """The argument and options that describe a question."""
-    command = reading_options(command)
+    command = belief_options(reading_options(command))
     for decorate in reversed(
         (
             click.argument("table"),
@@ -57,10 +57,12 @@ def asking(command: Callable[..., Any]) -> Callable[..., Any]:
                 "finite lists; mean:COLUMN, each group's mean; gp:TARGET or bnn:TARGET, the prediction of a model "
                 "trained on each group.",
             ),
-            single(
-                "--bounds", type=(float, float), metavar="LOW HIGH", help="For raw: public ends; values are clipped."
+            single("--bounds", type=(float, float), metavar="LOW HIGH", help="For raw: clip values to these first."),
+            single("--step", type=float, help="For raw: round values to this step first; 0 leaves them as they are."),
+            single("--transform", type=click.Choice(["log"]), help="For raw: publish the logarithm."),
+            click.option(
+                "--known", multiple=True, metavar="COLUMN", help="For raw and row: a column the adversary may know."
             ),
-            single("--step", type=float, help="For raw, with --bounds: values are rounded to this step."),
             single("--prior", metavar="KIND", help="For raw: counts (the default), mixture, empirical or gaussian."),
             click.option(
                 "--feature",
@@ -88,30 +90,39 @@ def ask(
     pairs: Iterable[tuple[str, str]],
     query: str,
     prior: str | None,
-    bounds: tuple[float, float] | None,
-    step: float | None,
     features: tuple[str, ...],
     at: tuple[str, ...],
+    beliefs: tuple[str, ...],
+    bounds: tuple[float, float] | None,
+    step: float | None,
+    transform: str | None,
+    known: tuple[str, ...],
+    draws: int = 0,
     **reading: Any,
 ) -> Asked:
-    """Fit the priors that the options describe."""
+    """Fit the priors that the options describe; `draws` of a model's parameters are kept for its confidence."""
     from takifugu.queries.priors import fit_priors
-    from takifugu.queries.raw import Raw
     from takifugu.tables.table import match_secret
 
     kind, column = parse_query(query)
     wanted = list(pairs)
     named = list(dict.fromkeys(name for pair in wanted for name in pair)) or None
     source, title = source_of(table)
-    if (bounds is not None or step is not None) and kind != "raw":
-        raise InputError(f"--bounds and --step are for raw: leave them out for {kind}")
-    asked = (
-        Raw(column, prior=prior, bounds=bounds, step=step)
-        if kind == "raw"
-        else _query(kind, column, prior, features, at)
+    numbers = {name: given for name, given in (("bounds", bounds), ("step", step), ("transform", transform)) if given}
+    if step == 0:
+        numbers["step"] = 0.0
+    asked = _query(kind, column, prior, features, at, draws, numbers)
+    priors = fit_priors(
+        source,
+        secret=secret,
+        query=asked,
+        secrets=named,
+        known=[name.strip() for text in known for name in text.split(",") if name.strip()] or None,
+        beliefs=beliefs_from(beliefs),
+        reading=reading_from(reading),
     )
-    priors = fit_priors(source, secret=secret, query=asked, secrets=named, reading=reading_from(reading))
-    chosen = [(match_secret(a, priors), match_secret(b, priors)) for a, b in wanted] or None
+    first = priors if isinstance(priors, Mapping) else priors[0]
+    chosen = [(match_secret(a, first), match_secret(b, first)) for a, b in wanted] or None
     which = f" ({' or '.join(map(str, chosen[0]))})" if chosen is not None and len(chosen) == 1 else ""
     answer = _ANSWERS[kind].format(column)
     return Asked(priors, chosen, f"How much noise hides {secret}{which} in {answer}, for the table {title}?")
@@ -140,22 +151,35 @@ def source_of(table: str) -> tuple[Any, str]:
     return table, Path(table).name
 
 
-def _query(kind: str, column: str, prior: str | None, features: tuple[str, ...], at: tuple[str, ...]) -> "Query":
+def _query(
+    kind: str,
+    column: str,
+    prior: str | None,
+    features: tuple[str, ...],
+    at: tuple[str, ...],
+    draws: int,
+    numbers: dict[str, Any],
+) -> "Query":
     from takifugu.queries.bnn import BNN
     from takifugu.queries.gp import GP
     from takifugu.queries.mean import Mean
+    from takifugu.queries.raw import Raw
     from takifugu.queries.row import Row
 
+    if numbers and kind != "raw":
+        raise InputError(f"--{next(iter(numbers))} is for raw, whose values are clipped and rounded: leave it out")
     if prior is not None and kind != "raw":
         raise InputError(f"--prior is for raw: the prior of {kind} is one Gaussian per secret, leave it out")
     if (features or at) and kind in ("raw", "row", "mean"):
         raise InputError(f"--feature and --at are for gp and bnn, which train a model: leave them out for {kind}")
+    if kind == "raw":
+        return Raw(column, prior=prior, **numbers)
     if kind == "row":
         return Row(*column.split(","))
     if kind == "mean":
         return Mean(column)
     model = GP if kind == "gp" else BNN
-    return model(column, features=list(features) or None, at=_place(at) or None)
+    return model(column, features=list(features) or None, at=_place(at) or None, draws=draws)
 
 
 def _place(at: tuple[str, ...]) -> dict[str, float]:

@@ -1,10 +1,11 @@
 """takifugu audit: attacks on a file that went out."""
 
 import sys
+from typing import Any
 
 import click
 
-from takifugu.commands.options import Command, single
+from takifugu.commands.options import Command, reading_from, reading_options, single
 from takifugu.commands.progress import counting
 
 
@@ -19,6 +20,7 @@ from takifugu.commands.progress import counting
 @single("--seed", type=int, default=0, show_default=True, help="Of the division of the rows and of the learners.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
+@reading_options
 def command(
     published: str,
     truth: str,
@@ -30,22 +32,25 @@ def command(
     seed: int,
     as_json: bool,
     quiet: bool,
+    **reading: Any,
 ) -> None:
     """Attack the file PUBLISHED as an adversary would, and say what could be learned from it.
 
     Exit status 1 where the attacks contradict the promise of the calibration. That they do not is evidence, never a
-    proof: for that there is `takifugu certify`.
+    proof: for that there is `takifugu certify`. Read the truth as it was read to be published: the same --sentinel,
+    --na and the like.
     """
     from takifugu.atomic import Files
     from takifugu.audits.audit import audit
     from takifugu.calibration import Calibration
     from takifugu.commands.telling import print_json
     from takifugu.reports.audit_page import render
+    from takifugu.tables.table import Table
 
     files = Files(report)
     found = audit(
         published,
-        truth,
+        Table(truth, reading_from(reading)),
         Calibration.load(calibration),
         secret=secret,
         keys=keys or None,

@@ -22,6 +22,7 @@ from takifugu.commands.telling import console, print_json, tell, tell_files
     "--error", type=float, help="In place of --epsilon or --odds: how far off values may be, as a share of the spread."
 )
 @single("--confidence", type=float, help="Such as 0.95: promise it for the population, not only for the sample.")
+@single("--assurance", type=click.Choice(["band"]), help="Promise it for the population, proved: more noise.")
 @single("--mechanism", help="The rule that finds the noise. [default: exact, and optimal for row]")
 @single("--delta", type=float, help="For wasserstein-approx: the share of cases left unprotected.")
 @single("--report", type=click.Path(), help="Write a report as one HTML file (private).")
@@ -36,6 +37,7 @@ def command(
     best_guess: float | None,
     error: float | None,
     confidence: float | None,
+    assurance: str | None,
     mechanism: str | None,
     delta: float | None,
     report: str | None,
@@ -74,7 +76,7 @@ def command(
     from takifugu.commands.telling import file_of
     from takifugu.divergences.proved.guessing import promise_of_guess
     from takifugu.mechanisms import get_mechanism
-    from takifugu.mechanisms.confidence import draws_needed
+    from takifugu.mechanisms.draws import draws_needed
     from takifugu.problems.guarantee import asked_for
 
     options: dict[str, Any] = {} if delta is None else {"delta": delta}
@@ -88,7 +90,7 @@ def command(
     if confidence is not None:
         draws_needed(confidence)
     files = Files(report, certificate, public, output)
-    asked = ask(**question)
+    asked = ask(draws=0 if confidence is None else draws_needed(confidence), **question)
     result = calibrate(
         asked.priors,
         alpha=alpha,
@@ -98,6 +100,7 @@ def command(
         error=error,
         step=lambda what: click.echo(what, err=True),
         confidence=confidence,
+        assurance=assurance,
         pairs=asked.pairs,
         mechanism=mechanism,
         **options,

@@ -8,11 +8,14 @@ if TYPE_CHECKING:
 
     from takifugu.problems.findings import Finding
 
-# Findings say what to do in words that fit every door; here a flag is meant.
+# Findings and errors say what to do in the words of Python; here a flag is meant.
 _FLAGS = (
     ("list `na` to change that", "give --na to change that"),
     ("declare the sentinel ", "give --sentinel "),
     ("; give public bounds", "; give public ones with --bounds and --step"),
+    ("ask for confidence=0.95, ", "ask for --confidence 0.95, "),
+    (", or take the risk with fit_priors(..., few='allow')", " or leave it out by naming the pairs that matter"),
+    ("Name the columns that say so with keys", "Name the columns that say so with --keys"),
     ("Give a domain that is public to avoid that", "Give a public list to avoid that (publish --domain)"),
 )
 

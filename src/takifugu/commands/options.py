@@ -62,6 +62,33 @@ def require_one_promise(**promise: float | None) -> None:
         raise InputError(f"--{missing} is missing: a promise has both --alpha and --epsilon; or give --odds alone")
 
 
+def belief_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What others may believe: tables by name."""
+    option = click.option(
+        "--belief",
+        "beliefs",
+        multiple=True,
+        metavar="NAME=FILE",
+        help="What others may believe, such as 'last year=2023.csv': a table with the same columns; may be repeated.",
+    )
+    return option(command)
+
+
+def beliefs_from(texts: tuple[str, ...]) -> dict[str, Any] | None:
+    """The tables that `--belief` names; bundled datasets too."""
+    from takifugu.commands.asking import source_of
+
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, file = text.partition("=")
+        if not equals or not name.strip() or not file:
+            raise InputError(f"--belief must be NAME=FILE, such as 'last year=2023.csv'; got {text!r}")
+        if name in found:
+            raise InputError(f"--belief names {name!r} twice: give each a name of its own")
+        found[name], _ = source_of(file)
+    return found or None
+
+
 _READING = (
     single("--sep", metavar="CHARACTER", help="What separates the fields of a text file, such as ';'."),
     single("--decimal", type=click.Choice([".", ","]), help="The decimal mark."),

@@ -5,7 +5,14 @@ from typing import Any
 
 import click
 
-from takifugu.commands.options import Command, reading_from, reading_options, require_one_promise, single
+from takifugu.commands.options import (
+    Command,
+    belief_options,
+    reading_from,
+    reading_options,
+    require_one_promise,
+    single,
+)
 from takifugu.errors import InputError
 
 
@@ -50,6 +57,8 @@ from takifugu.errors import InputError
 @single("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws behind the confidence.")
 @click.option("--allow-no-noise", is_flag=True, help="Publish values as they are where nothing had to be changed.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
+@belief_options
+@click.option("--only-beliefs", is_flag=True, help="Take the priors of --belief alone, and not those of SOURCE.")
 @reading_options
 def command(
     source: str,
@@ -75,6 +84,8 @@ def command(
     seed: int,
     allow_no_noise: bool,
     quiet: bool,
+    beliefs: tuple[str, ...],
+    only_beliefs: bool,
     **reading: Any,
 ) -> None:
     """Publish columns of SOURCE as TARGET so that they hide a secret, with report, proof and ledger.
@@ -91,6 +102,9 @@ def command(
     The strongest promise that leaves values within a fifth of their spread:
       takifugu publish people.csv published.csv --secret diagnosis \\
           --columns stay_days,ward --error 0.2
+    And from who believes last year's table:
+      takifugu publish people.csv published.csv --secret diagnosis \\
+          --columns stay_days,ward --belief "last year=2023.csv"
 
     All files appear, or none. Only TARGET and the file marked public are for others.
     Exit status: 0 done, 1 refused or not proved, 2 bad input, 130 interrupted.
@@ -125,6 +139,8 @@ def command(
             keep_shares=keep_shares,
             seed=seed,
             allow_no_noise=allow_no_noise,
+            beliefs=beliefs,
+            only_beliefs=only_beliefs,
             reading=reading_from(reading),
         ),
         quiet=quiet,

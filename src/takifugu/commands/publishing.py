@@ -9,6 +9,7 @@ from typing import Any
 
 from takifugu.atomic import Files
 from takifugu.commands.findings import tell_findings
+from takifugu.commands.options import beliefs_from
 from takifugu.commands.telling import console, file_of, tell_files
 from takifugu.errors import CalibrationError, InputError
 from takifugu.tables.reading import Reading
@@ -40,6 +41,8 @@ class Asked:
     keep_shares: bool = False
     seed: int = 0
     allow_no_noise: bool = False
+    beliefs: tuple[str, ...] = ()
+    only_beliefs: bool = False
     reading: Reading = field(default_factory=Reading)
 
 
@@ -53,6 +56,9 @@ def run(asked: Asked, *, quiet: bool) -> None:
     from takifugu.reports.writing import report
     from takifugu.tables.table import Table
 
+    others = beliefs_from(asked.beliefs)
+    if asked.only_beliefs and others is None:
+        raise InputError("--only-beliefs leaves no priors: give those of another table with --belief NAME=FILE")
     out = console()
     step = _Steps(out, quiet=quiet)
     promise = odds_by_default(
@@ -73,6 +79,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
     source, where = _source(asked)
     book = asked.ledger or ledger_beside(asked.target if where is None else where)
     ledger = Ledger(book, new=True if asked.new_ledger else None)
+    ledger.watch(paths["calibration"], *([] if where is None else [where]))
     _refuse_second(ledger)
     step(f"Reading {Path(asked.source).name}")
     table = Table(source, asked.reading)
@@ -84,6 +91,8 @@ def run(asked: Asked, *, quiet: bool) -> None:
         **promise,
         confidence=asked.confidence,
         known=known_with(asked.known, asked.keep),
+        beliefs=others,
+        own=not asked.only_beliefs,
         secrets=secrets,
         pairs=asked.pairs or None,
         leave_out=asked.leave_out,
@@ -132,7 +141,7 @@ def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], book: Path
     out.print()
     made_files = [
         (target, f"{done.rows:,} rows (public)"),
-        (paths["public"], "promise and channel, without priors (public)"),
+        (paths["public"], "the promise, without priors (public)"),
         (paths["report"], "open it in a browser (private)"),
         (paths["certificate"], "the proof, for an auditor (private)"),
         (paths["calibration"], "for takifugu release and audit (private)"),

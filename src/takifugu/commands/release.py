@@ -75,6 +75,7 @@ def command(
     account = None
     if ledger is not None:
         account = Ledger(ledger, records=records or "records", new=True if new_ledger else None)
+        account.watch(calibration)
     done = release_file(
         source,
         target,

@@ -16,12 +16,16 @@ from takifugu.errors import InputError
 @click.option("--alpha", "alphas", required=True, multiple=True, help="Rényi orders: 2,3 or repeat the option.")
 @click.option("--epsilon", "epsilons", required=True, multiple=True, help="Budgets: 0.5,1,2 or repeat the option.")
 @click.option("--mechanism", "mechanisms", multiple=True, help="Mechanisms, as names with commas. [default: exact]")
+@single("--confidence", type=float, help="Such as 0.95: promise it for the population, not only for the sample.")
+@single("--assurance", type=click.Choice(["band"]), help="Promise it for the population, proved: more noise.")
 @single("--csv", "csv_path", type=click.Path(allow_dash=True), help="Write the table as CSV; - for here.")
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON instead; null is infinite.")
 def command(
     alphas: tuple[str, ...],
     epsilons: tuple[str, ...],
     mechanisms: tuple[str, ...],
+    confidence: float | None,
+    assurance: str | None,
     csv_path: str | None,
     as_json: bool,
     **question: Any,
@@ -41,11 +45,22 @@ def command(
     """
     from takifugu.atomic import write_text
     from takifugu.calibration import sweep
+    from takifugu.mechanisms.draws import draws_needed
 
     orders, budgets = _numbers("--alpha", alphas), _numbers("--epsilon", epsilons)
     names = [name.strip() for text in mechanisms for name in text.split(",") if name.strip()] or ["exact"]
-    asked = ask(**question)
-    found = sweep(asked.priors, alphas=orders, epsilons=budgets, mechanisms=names, pairs=asked.pairs)
+    if confidence is not None:
+        draws_needed(confidence)  # before the table is read, which may take long
+    asked = ask(draws=0 if confidence is None else draws_needed(confidence), **question)
+    found = sweep(
+        asked.priors,
+        alphas=orders,
+        epsilons=budgets,
+        mechanisms=names,
+        pairs=asked.pairs,
+        confidence=confidence,
+        assurance=assurance,
+    )
     if csv_path is not None:
         text = _csv(found)
         if csv_path == "-":

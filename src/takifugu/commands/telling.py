@@ -81,7 +81,7 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
     typical = next(o for o in facts.adversary.odds if o.probability == 0.95)
     out.print(words.answer(facts))
     promise = words.in_guesses(facts.calibration.guarantee)
-    for told in (promise, words.order(facts), words.population(facts), words.saving(facts)):
+    for told in (promise, words.order(facts), words.priors(facts), words.population(facts), words.saving(facts)):
         if told:
             out.print(told)
     out.print()
@@ -101,7 +101,7 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
     for one in facts.comparisons:
         chosen = one.mechanism == facts.calibration.mechanism
         note = "weaker promise" if one.is_weaker else "no finite answer" if math.isinf(one.theta) else ""
-        rows.append(((one.label, number(one.theta), "chosen" if chosen else note), chosen))
+        rows.append(((one.label, one.told(), "chosen" if chosen else note), chosen))
     _rows(("At the same budget", "noise θ", ""), rows, out)
 
 
@@ -111,7 +111,7 @@ def _tell_channel(facts: "ChannelFacts", out: "Console") -> None:
     from takifugu.reports.words import in_guesses, population
 
     out.print(words.answer(facts))
-    beside = (words.radius, words.best, words.counted_as, words.gaussian)
+    beside = (words.radius, words.best, words.best_of_all, words.counted_as, words.gaussian)
     for told in (in_guesses(facts.calibration.guarantee), population(facts), *(say(facts) for say in beside)):
         if told:
             out.print(told)

@@ -21,6 +21,9 @@ from takifugu.problems.guarantee import Approximate, Guarantee, Renyi
 from takifugu.problems.pairs import Pairs
 from takifugu.problems.problem import Problem
 
+_COUNTED = ("counts", "pseudo")
+_DRAWN = ("means", "stds")
+
 
 def problem_to(problem: Problem) -> dict[str, Any]:
     """A problem as an object. It holds the priors: keep it private."""
@@ -34,7 +37,8 @@ def problem_to(problem: Problem) -> dict[str, Any]:
             {
                 "label": belief.label,
                 "laws": [law_to(law) for law in problem.laws(number)],
-                "counted": [_counted_to(belief, secret) for secret in problem.pairs.secrets],
+                "counted": [_pair_to(belief.counted, secret, _COUNTED) for secret in problem.pairs.secrets],
+                "drawn": [_pair_to(belief.drawn, secret, _DRAWN) for secret in problem.pairs.secrets],
                 "rows": [belief.rows.get(secret) for secret in problem.pairs.secrets],
             }
             for number, belief in enumerate(problem.beliefs)
@@ -99,18 +103,26 @@ def guarantee_from(value: Any) -> Guarantee:
 
 
 def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room: form.Room) -> Belief:
-    content = form.fields(value, ("label", "laws", "counted", "rows"), where)
+    content = form.fields(value, ("label", "laws", "counted", "drawn", "rows"), where)
     laws = form.items(content["laws"], f"{where}.laws", least=len(secrets), most=len(secrets))
     found = {
         secret: law_from(law, f"{where}.laws[{s}]", room)
         for s, (secret, law) in enumerate(zip(secrets, laws, strict=True))
     }
-    entries = form.items(content["counted"], f"{where}.counted", least=len(secrets), most=len(secrets))
-    counted = {
-        secret: _counted_from(entry, f"{where}.counted[{s}]", room)
-        for s, (secret, entry) in enumerate(zip(secrets, entries, strict=True))
-        if entry is not None
-    }
+    counted, drawn = (
+        {
+            secret: _pair_from(entry, f"{where}.{key}[{s}]", keys, room)
+            for s, (secret, entry) in enumerate(
+                zip(
+                    secrets,
+                    form.items(content[key], f"{where}.{key}", least=len(secrets), most=len(secrets)),
+                    strict=True,
+                )
+            )
+            if entry is not None
+        }
+        for key, keys in (("counted", _COUNTED), ("drawn", _DRAWN))
+    )
     tallies = form.items(content["rows"], f"{where}.rows", least=len(secrets), most=len(secrets))
     rows = {
         secret: form.index(tally, f"{where}.rows", below=1 << 62)
@@ -119,7 +131,7 @@ def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room:
     }
     for secret, pair in counted.items():
         _require_same_counts(found[secret], *pair, rows.get(secret), where)
-    return Belief(found, label=form.text(content["label"], f"{where}.label"), counted=counted, rows=rows)
+    return Belief(found, label=form.text(content["label"], f"{where}.label"), counted=counted, drawn=drawn, rows=rows)
 
 
 def _require_same_counts(law: Any, counts: Any, pseudo: Any, rows: int | None, where: str) -> None:
@@ -133,23 +145,23 @@ def _require_same_counts(law: Any, counts: Any, pseudo: Any, rows: int | None, w
         raise InputError(f"{where}.counted is not what its laws rest on: the file was changed")
 
 
-def _counted_to(belief: Belief, secret: Any) -> Any:
-    """The counts and pseudo-counts behind a law, from which evidence is drawn again."""
-    if secret not in belief.counted:
+def _pair_to(held: dict[Any, Any], secret: Any, keys: tuple[str, str]) -> Any:
+    """What evidence about a law is drawn from again."""
+    if secret not in held:
         return None
-    counts, pseudo = belief.counted[secret]
-    return {"counts": counts.tolist(), "pseudo": pseudo.tolist()}
+    return {key: part.tolist() for key, part in zip(keys, held[secret], strict=True)}
 
 
-def _counted_from(value: Any, where: str, room: form.Room) -> tuple[Any, Any]:
-    content = form.fields(value, ("counts", "pseudo"), where)
-    counts, pseudo = (
-        np.array([form.number(x, f"{where}.{key}", least=0) for x in room.take(content[key], f"{where}.{key}")])
-        for key in ("counts", "pseudo")
+def _pair_from(value: Any, where: str, keys: tuple[str, str], room: form.Room) -> tuple[Any, Any]:
+    content = form.fields(value, keys, where)
+    least = [-math.inf if key == "means" else 0.0 for key in keys]  # only a mean may be below 0
+    first, second = (
+        np.array([form.number(x, f"{where}.{key}", least=low) for x in room.take(content[key], f"{where}.{key}")])
+        for key, low in zip(keys, least, strict=True)
     )
-    if len(counts) != len(pseudo):
-        raise InputError(f"{where} must have as many counts as pseudo-counts")
-    return counts, pseudo
+    if len(first) != len(second):
+        raise InputError(f"{where} must have as many {keys[0]} as {keys[1]}")
+    return first, second
 
 
 def _answer_to(answer: Answer) -> dict[str, Any]:

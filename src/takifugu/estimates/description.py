@@ -10,8 +10,9 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.certificates import ChannelCertificate
-from takifugu.certificates.channel import RedactedChannel, kept
+from takifugu.certificates.channel import RedactedChannel
 from takifugu.certificates.document import Certificate
+from takifugu.certificates.keeping import kept
 from takifugu.certificates.redaction import RedactedCertificate
 from takifugu.certificates.version_1 import REDACTED
 from takifugu.channels.finite import FiniteChannel
@@ -31,7 +32,12 @@ class Axes:
     deviations: Array
 
 
-Known = FiniteChannel | GaussianNoise | GaussianVector | Axes
+@dataclass(frozen=True)
+class Withheld:
+    """A finite channel that is not told: its values were read from the data, and a list tells that each occurs."""
+
+
+Known = FiniteChannel | GaussianNoise | GaussianVector | Axes | Withheld
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,8 @@ class Description:
             return len(first) if isinstance(first, tuple) else 1
         if isinstance(self.channel, Axes):
             return len(self.channel.deviations)
+        if isinstance(self.channel, Withheld):
+            return len(self.columns or ())
         return self.channel.dimension if isinstance(self.channel, GaussianVector) else 1
 
 
@@ -106,6 +114,8 @@ def _read(path: str | os.PathLike[str]) -> Any:
 def _public_channel(value: Any) -> Known:
     if value.get("kind") == GaussianVector.kind and "deviations" in value:
         return Axes(np.array(value["deviations"], dtype=np.float64))
+    if value.get("kind") == FiniteChannel.kind and "counts" not in value:
+        return Withheld()
     return _supported(channel_form.channel_from(value))
 
 

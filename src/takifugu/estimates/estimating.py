@@ -9,7 +9,7 @@ from takifugu._validation import Array, real
 from takifugu.errors import InputError
 from takifugu.estimates import inverting
 from takifugu.estimates.description import Description, described, named
-from takifugu.estimates.moments import FiniteMoments, KeptMoments, NotDeterminedError, Term, moments_of
+from takifugu.estimates.moments import FiniteMoments, NotDeterminedError, Term, moments_of
 from takifugu.estimates.result import Bounds, Estimate, Histogram, Regression, root
 from takifugu.laws.values import number
 from takifugu.releases.doors.frames import INSECURE
@@ -82,10 +82,7 @@ class Estimates:
     def _mean(self, term: Term) -> Estimate:
         scores = self._moments.product(term)[:, None]
         whole, added = self._moments.covariance(scores)
-        if isinstance(self._moments, KeptMoments):
-            channel = float(added[0, 0])
-        else:
-            channel = self._moments.added_to_mean(term, float(whole[0, 0]))
+        channel = self._moments.added_to_mean(term, float(whole[0, 0]), float(added[0, 0]))
         return Estimate(float(scores.mean()), root(float(whole[0, 0])), root(min(channel, float(whole[0, 0]))))
 
     def histogram(self, column: str) -> Histogram:
@@ -94,7 +91,7 @@ class Estimates:
         if isinstance(self._moments, FiniteMoments) and column in self.columns:
             values = self._moments.values(column)
         else:
-            values = list(dict.fromkeys(self._table[column]))
+            values = sorted(set(self._table[column]), key=str)
         shares: dict[Any, Estimate | None] = {}
         why: NotDeterminedError | None = None
         for value in values:
@@ -123,8 +120,8 @@ class Estimates:
     def regression(self, outcome: str, on: Sequence[str] | str) -> Regression:
         """Least squares of a column on others, as the true values would give it.
 
-        A column of labels becomes a coefficient for each label but the first. Columns that were handed over as they are
-        may take part, except where the channel keeps shares.
+        A column of labels becomes a coefficient for each label but the first by name. Columns that were handed over as
+        they are may take part, except where the channel keeps shares.
         """
         names = [on] if isinstance(on, str) else list(on)
         if not names or outcome in names:
@@ -171,7 +168,7 @@ class Estimates:
         values = self._moments.values(column) if finite else self._table[column]  # type: ignore[union-attr]
         if all(map(number, values)):
             return [Term(column)]
-        return [Term(column, value, True) for value in list(dict.fromkeys(values))[1:]]
+        return [Term(column, value, True) for value in sorted(set(values), key=str)[1:]]
 
     def _known(self, column: str) -> str:
         if column not in self._table:

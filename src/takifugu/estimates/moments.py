@@ -18,7 +18,7 @@ from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.vector import GaussianVector
 from takifugu.errors import InputError
 from takifugu.estimates import inverting
-from takifugu.estimates.description import Axes, Description
+from takifugu.estimates.description import Axes, Description, Withheld
 from takifugu.laws.values import columns, key, number
 
 
@@ -61,6 +61,10 @@ class Moments(ABC):
         """The part that publishing adds; all of it where it is not told apart."""
         return whole
 
+    def added_to_mean(self, term: Term, whole: float, added: float) -> float:
+        """The variance that publishing adds to the mean of one term."""
+        return added
+
 
 @dataclass(frozen=True)
 class Kept:
@@ -95,7 +99,7 @@ class FiniteMoments(Moments):
         """The values that a column may have."""
         distinct = {key(value): value for value in self._inputs[column]}
         found = list(distinct.values())
-        return sorted(found) if all(map(number, found)) else found
+        return sorted(found, key=None if all(map(number, found)) else str)
 
     def true(self, terms: Sequence[Term]) -> Array:
         """The product of terms at each input."""
@@ -121,8 +125,8 @@ class FiniteMoments(Moments):
             f"certain; whoever publishes can ask to keep shares (keep_shares=True), and plain estimates are then right"
         )
 
-    def added_to_mean(self, term: Term, whole: float) -> float:
-        """The variance that publishing adds to the mean of a term: E Var(g(Y) given X), where it can be estimated."""
+    def added_to_mean(self, term: Term, whole: float, added: float) -> float:
+        """E Var(g(Y) given X), where it can be estimated."""
         if term.column not in self.names:
             return 0.0
         f = self.true([term])
@@ -140,15 +144,15 @@ class KeptMoments(FiniteMoments):
 
     def product(self, *terms: Term) -> Array:
         """See `Moments.product`."""
-        if outside := [term.column for term in terms if term.column not in self.names]:
-            raise InputError(
-                f"the channel keeps the shares of {', '.join(map(repr, self.names))} over all rows, and says nothing "
-                f"about how they go with {outside[0]!r}, which it left as it is: leave that column out"
-            )
+        _require_inside(terms, self.names)
         at = math.prod(
             (term.of(self._outputs[term.column]) for term in terms), start=np.ones(len(self.channel.outputs))
         )
         return at[self.places]
+
+    def added_to_mean(self, term: Term, whole: float, added: float) -> float:
+        """As for everything else: nothing was inverted."""
+        return added
 
     def covariance(self, scores: Array) -> tuple[Array, Array]:
         """See `Moments.covariance`: what sampling adds and what publishing adds."""
@@ -172,6 +176,33 @@ class KeptMoments(FiniteMoments):
         both = (at * (true @ chances)[:, None]).T @ at
         added: Array = (both - (true[:, None] * mean).T @ mean) / self.rows
         return added
+
+
+class WithheldMoments(Moments):
+    """Plain products where shares are kept and the channel is not told.
+
+    Publishing adds at most as much variance as the published values have: E Var(f(Y) given X) is at most Var f(Y).
+    """
+
+    def __init__(self, description: Description, names: tuple[str, ...], table: Mapping[str, Sequence[Any]]) -> None:
+        """Refuse where nothing follows from the published values alone."""
+        if description.keeps != "marginal":
+            raise NotDeterminedError(
+                "the public papers do not tell the channel, since its lists of values were read from the data, and "
+                "shares were not kept: nothing can be undone. Whoever publishes can give public lists (domain), or ask "
+                "to keep shares (keep_shares=True)"
+            )
+        self.names, self.table, self.rows = names, table, len(table[names[0]])
+
+    def product(self, *terms: Term) -> Array:
+        """See `Moments.product`."""
+        _require_inside(terms, self.names)
+        return math.prod((term.of(self.table[term.column]) for term in terms), start=np.ones(self.rows))
+
+    def covariance(self, scores: Array) -> tuple[Array, Array]:
+        """See `Moments.covariance`; both are bounds from above."""
+        sampling = np.atleast_2d(np.cov(scores, rowvar=False)) / self.rows
+        return 2 * sampling, sampling
 
 
 class NoiseMoments(Moments):
@@ -205,8 +236,8 @@ class NoiseMoments(Moments):
         product = math.prod(numbers, start=np.ones(self.rows))
         return (product - taken) * rest
 
-    def added_to_mean(self, term: Term, whole: float) -> float:
-        """The variance that publishing adds to the mean of a column."""
+    def added_to_mean(self, term: Term, whole: float, added: float) -> float:
+        """That of the noise, over the number of rows."""
         place = self.names.index(term.column) if term.column in self.names else None
         return 0.0 if place is None else float(self.noise[place, place]) / self.rows
 
@@ -217,11 +248,21 @@ class NotDeterminedError(InputError):
 
 def moments_of(
     description: Description, names: tuple[str, ...], table: Mapping[str, Sequence[Any]]
-) -> FiniteMoments | NoiseMoments:
+) -> FiniteMoments | NoiseMoments | WithheldMoments:
     """The scores that a channel allows."""
+    if isinstance(description.channel, Withheld):
+        return WithheldMoments(description, names, table)
     if not isinstance(description.channel, FiniteChannel):
         return NoiseMoments(description, names, table)
     return (KeptMoments if description.keeps == "marginal" else FiniteMoments)(description, names, table)
+
+
+def _require_inside(terms: Sequence[Term], names: Sequence[str]) -> None:
+    if outside := [term.column for term in terms if term.column not in names]:
+        raise InputError(
+            f"the channel keeps the shares of {', '.join(map(repr, names))} over all rows, and says nothing about how "
+            f"they go with {outside[0]!r}, which it left as it is: leave that column out"
+        )
 
 
 def _noise(description: Description) -> Array:

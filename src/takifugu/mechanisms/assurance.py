@@ -20,8 +20,8 @@ from takifugu.errors import InputError, MechanismError
 from takifugu.laws.lattice import Lattice
 from takifugu.mechanisms.band import band_noise, bands_of
 from takifugu.mechanisms.base import Found
-from takifugu.mechanisms.evidence import posterior
 from takifugu.mechanisms.optimal.mechanism import Optimal, table_of
+from takifugu.mechanisms.posterior import posterior
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 

@@ -12,14 +12,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from takifugu._validation import Array, integer, real
+from takifugu._validation import Array, integer
 from takifugu.divergences.line.general import divergence
 from takifugu.divergences.line.one_lattice import lattice_losses
-from takifugu.errors import CalibrationError, InputError
-from takifugu.laws.fitting.counts import counted, posterior_draws
+from takifugu.errors import CalibrationError
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.additive.exact import Exact
 from takifugu.mechanisms.base import root_above
+from takifugu.mechanisms.draws import Counted, LatticeDraws, draws_needed, lattice_draws
 from takifugu.mechanisms.search import least_variance
 from takifugu.problems.pairs import Pairs, Secret
 
@@ -28,13 +28,6 @@ _MARGIN = 1e-10  # the share of the budget left for rounding in the divergence i
 _LEADERS = 4  # laws worth a search of their own before all are looked at again
 _ROUNDS = 60
 _TINY = 1e-7  # budgets (times α − 1) below this are beyond the digits of a trapezoidal rule
-
-
-class Counted(NamedTuple):
-    """What is known of one secret's law on a lattice: how often each point was seen, and the pseudo-counts."""
-
-    counts: Array
-    pseudo: Array
 
 
 class Place(NamedTuple):
@@ -69,35 +62,6 @@ class Confident:
         )
 
 
-def draws_needed(confidence: float, *, halvings: int = 0) -> int:
-    """How many draws must hold: the least N with confidence**N <= (1 − confidence)/2**halvings.
-
-    >>> draws_needed(0.95), draws_needed(0.99)
-    (59, 459)
-    """
-    c = real("confidence", confidence, "a number from 0.5 to 0.999, such as 0.95")
-    if not 0.5 <= c <= 0.999:
-        raise InputError(f"confidence must be a number from 0.5 to 0.999, such as 0.95; got {confidence!r}")
-    chance = (1 - c) / 2**halvings
-    needed = max(1, math.ceil(math.log(chance) / math.log(c)))
-    while c**needed > chance:  # the quotient may have been rounded down
-        needed += 1
-    return needed
-
-
-def joint_draws(beliefs: Sequence[Mapping[Secret, Counted]], secrets: Sequence[Secret], draws: int, seed: int) -> Array:
-    """Laws by (belief, draw, secret, point), the centre first; belief and secret by their positions seed each."""
-    laws = []
-    for b, belief in enumerate(beliefs):
-        per_secret = []
-        for s, secret in enumerate(secrets):
-            counts, pseudo = belief[secret]
-            drawn = posterior_draws(counts, pseudo, draws, [seed, b, s])
-            per_secret.append(np.concatenate([counted(counts, pseudo)[None], drawn]))
-        laws.append(np.stack(per_secret, axis=1))
-    return np.stack(laws)
-
-
 def confident_noise(
     points: npt.ArrayLike,
     beliefs: Sequence[Mapping[Secret, Counted]],
@@ -106,31 +70,30 @@ def confident_noise(
     alpha: float,
     epsilon: float,
     confidence: float = 0.95,
-    halvings: int = 0,
     seed: int = 0,
 ) -> Confident:
     """The least θ at which the centre and all draws lose at most ε, for every pair both ways and every belief."""
-    draws, seed = draws_needed(confidence, halvings=halvings), integer("seed", seed, least=0)
-    x = np.asarray(points, dtype=np.float64)
-    laws = joint_draws(beliefs, pairs.secrets, draws, seed)
-    centre = _Search(x, laws[:, :1], pairs, alpha, epsilon)
-    alone = centre.run(0.0)
-    search = _Search(x, laws, pairs, alpha, epsilon)
-    theta = search.run(alone)
-    return Confident(theta, alone, float(confidence), draws, seed, search.place or centre.place)
+    draws, seed = draws_needed(confidence), integer("seed", seed, least=0)
+    drawn = lattice_draws(beliefs, pairs, draws, seed)
+    alone, centre = least_noise(points, drawn.centre, alpha=alpha, epsilon=epsilon)
+    theta, place = least_noise(points, drawn, alpha=alpha, epsilon=epsilon, floor=alone)
+    return Confident(theta, alone, float(confidence), draws, seed, place or centre)
+
+
+def least_noise(
+    points: npt.ArrayLike, drawn: LatticeDraws, *, alpha: float, epsilon: float, floor: float = 0.0
+) -> tuple[float, Place | None]:
+    """The least θ, `floor` or more, at which every place of these draws loses at most ε; and which place binds."""
+    search = _Search(np.asarray(points, dtype=np.float64), drawn, alpha, epsilon)
+    return search.run(floor), search.place
 
 
 class _Search:
     """The noise for all laws at once: a few are searched, all are looked at, the closest are checked accurately."""
 
-    def __init__(self, points: Array, laws: Array, pairs: Pairs, alpha: float, epsilon: float) -> None:
-        self.points, self.pairs, self.alpha, self.epsilon = points, pairs, alpha, epsilon
-        self.shape = laws.shape[:3]
-        self.laws = laws.reshape(-1, laws.shape[3])
-        number = {secret: k for k, secret in enumerate(pairs.secrets)}
-        directed = np.array([(number[a], number[b]) for a, b in pairs.directed()])
-        starts = np.arange(self.shape[0] * self.shape[1]) * self.shape[2]
-        self.i, self.j = ((starts[:, None] + directed[:, side]).ravel() for side in (0, 1))
+    def __init__(self, points: Array, drawn: LatticeDraws, alpha: float, epsilon: float) -> None:
+        self.points, self.drawn, self.alpha, self.epsilon = points, drawn, alpha, epsilon
+        self.laws, self.i, self.j = drawn.laws, drawn.first, drawn.second
         self.place: Place | None = None
 
     def run(self, floor: float) -> float:
@@ -206,6 +169,4 @@ class _Search:
         return max(floor, root_above(variance))
 
     def _bind(self, k: int) -> None:
-        belief, draw = divmod(int(self.i[k]) // self.shape[2], self.shape[1])
-        a, b = (self.pairs.secrets[int(side[k]) % self.shape[2]] for side in (self.i, self.j))
-        self.place = Place(belief, draw - 1 if draw else None, (a, b))
+        self.place = Place(*self.drawn.named(k))

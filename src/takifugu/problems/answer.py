@@ -42,6 +42,15 @@ class Answer:
         return self.query in OF_ROWS
 
     @property
+    def is_public(self) -> bool:
+        """Whether the list of what may be published is the user's own, and so tells nothing about the data.
+
+        The rows of several columns that a channel lists are always those that occur.
+        """
+        domain = self.domain
+        return isinstance(domain, tuple) and len(domain) == 1 and not domain[0].is_read
+
+    @property
     def words(self) -> str:
         """What is published, for a sentence."""
         return _WORDS.get(self.query, f"the answer {self.query!r} about {{}}").format(", ".join(self.columns))

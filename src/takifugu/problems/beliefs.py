@@ -1,6 +1,7 @@
 """What an adversary may believe: one law of the answer per secret, and possibly several such beliefs."""
 
 import math
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
@@ -32,12 +33,13 @@ class Counted(Protocol):
 class Belief(Mapping[Hashable, Law]):
     """One law per secret; a dictionary that cannot change.
 
-    `label` tells beliefs apart for people ("sex = f", "last year"). `rows`, `histograms` and `counted` (counts and
-    pseudo-counts, from which confidence draws) are what the laws rest on where they were fitted; the promise is about
-    the laws, so they do not make two beliefs differ.
+    `label` tells beliefs apart for people ("sex = f", "last year"). `rows`, `histograms`, `counted` (counts and
+    pseudo-counts, from which confidence draws) and `drawn` (means and standard deviations that a model's own posterior
+    gave) are what the laws rest on where they were fitted; the promise is about the laws, so they do not make two
+    beliefs differ.
     """
 
-    __slots__ = ("_laws", "counted", "histograms", "label", "rows")
+    __slots__ = ("_laws", "counted", "drawn", "histograms", "label", "rows")
 
     def __init__(
         self,
@@ -47,6 +49,7 @@ class Belief(Mapping[Hashable, Law]):
         rows: Mapping[Any, int] | None = None,
         histograms: Mapping[Any, Counted] | None = None,
         counted: Mapping[Any, tuple[Array, Array]] | None = None,
+        drawn: Mapping[Any, tuple[Array, Array]] | None = None,
     ) -> None:
         """Copy the mappings."""
         self._laws = dict(laws)
@@ -54,6 +57,7 @@ class Belief(Mapping[Hashable, Law]):
         self.rows = dict(rows or {})
         self.histograms = dict(histograms or {})
         self.counted = dict(counted or {})
+        self.drawn = dict(drawn or {})
 
     def __getitem__(self, secret: Hashable) -> Law:
         """The law of the answer given the secret."""
@@ -74,6 +78,24 @@ class Belief(Mapping[Hashable, Law]):
     def __repr__(self) -> str:
         """As a dictionary."""
         return repr(self._laws)
+
+
+_NAMED = re.compile(r"the belief is '([^']*)'")
+
+
+def named_belief(name: str, label: str = "") -> str:
+    """The label of a belief that has a name, and of a cell of it.
+
+    >>> named_belief("last year", "sex = f")
+    "the belief is 'last year', sex = f"
+    """
+    return f"the belief is '{name}'" + (f", {label}" if label else "")
+
+
+def belief_names(beliefs: Iterable[Belief]) -> list[str | None]:
+    """The names of beliefs, each once and in order; None stands for those that have none, which are one's own."""
+    found = (_NAMED.match(belief.label) for belief in beliefs)
+    return list(dict.fromkeys(None if name is None else name.group(1) for name in found))
 
 
 def beliefs_from(priors: Any) -> tuple[Belief, ...]:
@@ -126,6 +148,7 @@ def _belief(given: Any) -> Belief:
         rows=getattr(given, "rows", None),
         histograms=getattr(given, "subsets", None),
         counted=getattr(given, "counted", None),
+        drawn=getattr(given, "drawn", None),
     )
 
 

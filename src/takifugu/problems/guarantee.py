@@ -46,6 +46,11 @@ class Renyi:
         """The factor that the odds of a pair never exceed; None where the promise says nothing about it."""
         return math.exp(self.epsilon) if math.isinf(self.alpha) else self.odds
 
+    @property
+    def bound(self) -> str:
+        """The promise as the end of a sentence: a secret is hidden …"""
+        return f"{'with' if math.isinf(self.alpha) else 'within'} {self}"
+
     def __str__(self) -> str:
         """The promise in a few words."""
         if math.isinf(self.alpha):
@@ -70,6 +75,11 @@ class Approximate:
         if not 0 < number < 1:
             raise InputError(f"delta must be a number between 0 and 1, got {self.delta!r}")
         object.__setattr__(self, "delta", number)
+
+    @property
+    def bound(self) -> str:
+        """The promise as the end of a sentence: a secret is hidden …"""
+        return f"within {self}"
 
     def __str__(self) -> str:
         """The promise in a few words."""

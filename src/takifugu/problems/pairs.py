@@ -135,7 +135,7 @@ def _indices(secrets: tuple[Secret, ...], chosen: Iterable[Pair]) -> tuple[Indic
         if isinstance(pair, str | bytes) or not isinstance(pair, Iterable) or len(both := tuple(pair)) != 2:
             raise InputError(f"each of the pairs must hold two secrets, got {pair!r}")
         for secret in both:
-            if not isinstance(secret, Hashable) or secret not in place:
+            if not _is_key(secret, place):
                 raise InputError(f"{secret!r} in pairs is not one of the secrets: {_listed(secrets)}")
         i, j = place[both[0]], place[both[1]]
         if i == j:
@@ -146,6 +146,13 @@ def _indices(secrets: tuple[Secret, ...], chosen: Iterable[Pair]) -> tuple[Indic
         raise InputError("pairs is empty: name at least one pair, or leave it out to protect every pair")
     first, second = zip(*seen, strict=True)
     return np.array(first, dtype=np.intp), np.array(second, dtype=np.intp)
+
+
+def _is_key(secret: Any, place: dict[Secret, int]) -> bool:
+    try:
+        return secret in place
+    except TypeError:  # a list, or a tuple with one in it
+        return False
 
 
 def _listed(secrets: tuple[Secret, ...]) -> str:

@@ -82,8 +82,8 @@ class Problem:
         return f"{a!r} against {b!r}{self.under(place)}"
 
     def under(self, place: Place) -> str:
-        """' where …', naming the belief of a place; nothing where there is only one."""
-        if len(self.beliefs) == 1:
-            return ""
+        """' where …', naming the belief of a place; nothing where there is only one, and it has no name."""
         label = self.beliefs[place.belief].label
-        return f" where {label}" if label else f" under belief {place.belief + 1} of {len(self.beliefs)}"
+        if label:
+            return f" where {label}"
+        return "" if len(self.beliefs) == 1 else f" under belief {place.belief + 1} of {len(self.beliefs)}"

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from takifugu._validation import Array, integer
-from takifugu.errors import MissingExtraError
+from takifugu.errors import InputError, MissingExtraError
 from takifugu.queries.models import JointPrediction, Model, Prediction
 from takifugu.tables.sample import Sample
 
@@ -36,6 +36,7 @@ class BNN(Model):
     hidden: int = 16
     steps: int = 10_000
     progress: bool | None = None
+    draws: int = 500
 
     name: ClassVar[str] = "Bayesian neural network"
     kind: ClassVar[str] = "bnn"
@@ -45,6 +46,8 @@ class BNN(Model):
         super().__post_init__()
         integer("hidden", self.hidden, least=1)
         integer("steps", self.steps, least=100)
+        if self.draws > _DRAWS:
+            raise InputError(f"draws must be {_DRAWS:,} or fewer, the networks that are drawn; got {self.draws!r}")
 
     def require(self) -> None:
         """See `Model.require`."""
@@ -57,7 +60,8 @@ class BNN(Model):
         outputs, noises = _outputs(weights, sample.at)
         # By the law of total variance: between the networks, and around each of them.
         variance = float(outputs.var() + (noises**2).mean())
-        return Prediction(float(outputs.mean()), variance**0.5, self._trouble(losses, sample))
+        drawn = (outputs[: self.draws], noises[: self.draws]) if self.draws else None
+        return Prediction(float(outputs.mean()), variance**0.5, self._trouble(losses, sample), drawn)
 
     def predict_jointly(self, sample: Sample, label: str) -> JointPrediction:
         """See `Model.predict_jointly`."""

@@ -34,22 +34,37 @@ class GP(Model):
 
     def predict(self, sample: Sample, label: str) -> Prediction:
         """See `Model.predict`."""
-        (mean, std), trouble = self._asked(sample, sample.at[None, :], return_std=True)
-        return Prediction(float(mean[0]), float(std[0]), trouble)
+        process, trouble = self._trained(sample)
+        mean, std = self._said(process, sample.at[None, :], return_std=True)
+        drawn = None
+        if self.draws:
+            from takifugu.queries.gp_posterior import predictive_draws
+
+            drawn = predictive_draws(process, sample, draws=self.draws, seed=self.seed)
+        return Prediction(float(mean[0]), float(std[0]), trouble, drawn)
 
     def predict_jointly(self, sample: Sample, label: str) -> JointPrediction:
         """See `Model.predict_jointly`."""
-        (mean, covariance), trouble = self._asked(sample, sample.at, return_cov=True)
+        process, trouble = self._trained(sample)
+        mean, covariance = self._said(process, sample.at, return_cov=True)
         return JointPrediction(np.asarray(mean), np.asarray(covariance), trouble)
 
-    def _asked(self, sample: Sample, at: Array, **wanted: bool) -> tuple[tuple[Array, Array], str | None]:
-        """Train, and predict at the rows of `at`."""
+    def _said(self, process: Any, at: Array, **wanted: bool) -> tuple[Array, Array]:
+        """The prediction at the rows of `at`."""
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(limits=1):
+            mean, spread = process.predict(at, **wanted)
+        return mean, spread
+
+    def _trained(self, sample: Sample) -> tuple[Any, str | None]:
+        """The process whose kernel maximises the marginal likelihood, and what is wrong with that, if anything."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.gaussian_process import GaussianProcessRegressor
         from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
         from threadpoolctl import threadpool_limits
 
-        size = at.shape[1]
+        size = sample.inputs.shape[1]
         lengths = math.sqrt(size) * np.ones(size)  # standardised points lie about √d apart
         kernel = ConstantKernel(1.0, (1e-3, 1e3)) * RBF(lengths, (1e-2, 1e4)) + WhiteKernel(0.5, (1e-6, 1e2))
         climbs: list[tuple[float, str | None]] = []
@@ -65,8 +80,7 @@ class GP(Model):
             # A length at its upper bound is a feature found to be irrelevant: no cause for alarm.
             warnings.simplefilter("ignore", ConvergenceWarning)
             process.fit(sample.inputs, sample.answers)
-            answer = process.predict(at, **wanted)
-        return answer, min(climbs)[1]
+        return process, min(climbs)[1]
 
 
 def _climb(climbs: list[tuple[float, str | None]], objective: Any, start: Array, bounds: Array) -> Any:

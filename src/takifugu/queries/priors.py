@@ -9,7 +9,7 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import Law
 from takifugu.laws.lattice import Lattice
-from takifugu.mechanisms.confidence import Counted
+from takifugu.mechanisms.draws import Counted
 from takifugu.problems.answer import Answer
 from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue, ScarceRows
 from takifugu.problems.problem import Problem
@@ -30,9 +30,10 @@ class Priors(Plotted, dict[Secret, Law]):
     and counts behind each where they were counted, for a picture of the data beside its prior.
 
     Where values are published on a lattice, `lattice` is it, and what is published must be snapped to it first;
-    `counts` and `pseudo` are what was seen at each point and the pseudo-counts, from which confidence draws. `label`
-    says what the adversary knows, in words; it is empty where they know nothing. `scarce` are the secrets whose prior
-    may be used only with confidence.
+    `counts` and `pseudo` are what was seen at each point and the pseudo-counts, from which confidence draws; for a
+    model, `drawn` are the means and standard deviations that parameters drawn from its posterior gave. `label` says
+    what the adversary knows, in words; it is empty where they know nothing. `scarce` are the secrets whose prior may be
+    used only with confidence.
     """
 
     answer: Answer | None
@@ -69,6 +70,7 @@ class Priors(Plotted, dict[Secret, Law]):
         self.pseudo = dict(pseudo or {})
         self.label = label
         self.scarce = ()
+        self.drawn: dict[Secret, tuple[Array, Array]] = {}
         self.loss: Any = None  # what a query says is to be lost least
         self.pairs: list[tuple[Any, Any]] | None = None  # those to hide, where not every pair is meant
 
@@ -184,6 +186,7 @@ def fit_priors(
     known: Sequence[str | Binned] | None = None,
     few: str | None = None,
     reading: Reading | None = None,
+    beliefs: Mapping[str, Any] | None = None,
 ) -> Any: ...
 def fit_priors(
     table: Any,
@@ -194,6 +197,7 @@ def fit_priors(
     known: Sequence[str | Binned] | None = None,
     few: str | None = None,
     reading: Reading | None = None,
+    beliefs: Mapping[str, Any] | None = None,
 ) -> Any:
     """What an adversary who knows the table would expect of the answer, for each secret.
 
@@ -208,10 +212,12 @@ def fit_priors(
             every combination of their values, and of the values of each of their subsets, down to nothing known.
         reading: what is known of a file's form (separators, decimals, missing values), as the reader takes it.
         few: "allow" lets secrets with fewer than 5 rows be used without confidence.
+        beliefs: what others may believe, by name, such as {"last year": table}: each a table in which the same query is
+            answered on the same lattice or lists, or priors that were fitted or made before.
 
     Returns:
         A dictionary from each secret to its prior, with `findings` that tell what to know about the data; with
-        `known`, the list of all beliefs, each such a dictionary with a `label`.
+        `known` or `beliefs`, the list of all beliefs, each such a dictionary with a `label`.
 
     >>> import takifugu as tk
     >>> heart = tk.datasets.load("heart")
@@ -226,6 +232,9 @@ def fit_priors(
         raise InputError(f"query must be a Raw, Row, Mean, GP or BNN, such as Raw('age'); got {query!r}")
     if few not in (None, "allow"):
         raise InputError(f"few must be None or 'allow', got {few!r}")
+    if beliefs is not None:
+        asked = {"secret": secret, "secrets": secrets, "known": known, "few": few, "reading": reading}
+        return _beside(table, beliefs, query, asked)
     source = Table(table, reading)
     if not isinstance(secret, str):
         return _several(source, secret, query, secrets, known, few)
@@ -238,12 +247,30 @@ def fit_priors(
             raise InputError("what the adversary knows can be given for Raw and Row: leave `known` out")
         if isinstance(known, str | Binned) or not isinstance(known, Sequence):
             raise InputError(f"known must be a list of columns, such as ['sex']; got {known!r}")
-        every = beliefs = query.beliefs(source, secret, secrets, known)
-        beliefs.findings = (*source.findings, *beliefs.findings)
+        every = cells = query.beliefs(source, secret, secrets, known)
+        cells.findings = (*source.findings, *cells.findings)
     for priors in every:
         if few is None and not priors.label:
             priors.scarce = tuple(name for name, rows in priors.rows.items() if rows < SCARCE)
-    return found if known is None else beliefs
+    return found if known is None else cells
+
+
+def _beside(table: Any, beliefs: Mapping[str, Any], query: Query, asked: dict[str, Any]) -> Any:
+    """One's own priors, and those of other tables on the same lattice or lists, for the same secrets."""
+    from takifugu.queries.others import beside, checked_names, same_domain
+
+    given = checked_names(beliefs)
+    own = fit_priors(table, query=query, **asked)
+    first = own if isinstance(own, Priors) else own[0]
+    for name, source in given.items():
+        if isinstance(source, Mapping | Beliefs):
+            continue
+        try:
+            again = asked if not isinstance(asked["secret"], str) else asked | {"secrets": list(first)}
+            given[name] = fit_priors(source, query=same_domain(query, first.answer), **again)
+        except InputError as error:
+            raise InputError(f"the belief {name!r} cannot be used: {error}") from None
+    return beside(own, given)
 
 
 def _several(

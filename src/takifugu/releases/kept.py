@@ -6,7 +6,7 @@ from typing import Any
 
 from takifugu.errors import InputError
 
-_MOST = 10_000  # distinct pairs of a kept value and a secret beyond which a column is no other name for the secret
+MOST = 10_000  # distinct pairs of a kept value and a secret beyond which a column is no other name for the secret
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -22,6 +22,7 @@ class Telling:
 
     def look(self, secrets: list[Any], columns: dict[str, list[Any]]) -> None:
         """One more batch of rows."""
+        secrets = [_hashable(secret) for secret in secrets]
         self._rows += len(secrets)
         if len(self._secrets) < 2:
             self._secrets.update(secrets)
@@ -32,8 +33,12 @@ class Telling:
             seen = self._seen[name]
             for value, secret in set(zip(map(_hashable, columns[name]), secrets, strict=True)):
                 seen[value].add(secret)
-            if len(seen) > _MOST:
+            if len(seen) > MOST:
                 del self._seen[name]
+
+    def stand_for(self, rows: int) -> None:
+        """Say how many rows the pairs that were looked at, each once, stand for."""
+        self._rows = rows
 
     def refuse(self) -> None:
         """Raise where a column is the secret, or where its values, each of several rows, always go with one secret."""

@@ -1,12 +1,10 @@
 """The ledger: what was published about which records, what that cost, and what may still be."""
 
 import datetime
-import hashlib
+import math
 import os
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
@@ -17,25 +15,10 @@ from takifugu.errors import BudgetError, CompositionError, InputError
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.guarantee import Renyi
 from takifugu.releases.accounts import Account, VectorAccount, account_of, noise_text
+from takifugu.releases.fingerprints import AnswerDigest, tells_alone
 from takifugu.releases.ledger_file import LedgerFile
+from takifugu.releases.names import skeleton
 from takifugu.releases.protection import protection
-
-
-class AnswerDigest:
-    """A fingerprint of an answer, part by part: the same values in the same order, however they are cut."""
-
-    def __init__(self, salt: bytes) -> None:
-        """Start with no values."""
-        self._digest = hashlib.blake2b(key=salt, digest_size=32, person=b"takifugu-answer")
-
-    def update(self, values: Array) -> None:
-        """Add the next values."""
-        whole = np.ascontiguousarray(values, dtype="<f8") + 0.0  # one zero, not two
-        self._digest.update(whole.tobytes())
-
-    def hexdigest(self) -> str:
-        """The fingerprint of all values so far."""
-        return self._digest.hexdigest()
 
 
 class Ledger:
@@ -59,8 +42,9 @@ class Ledger:
     ) -> None:
         """Name the file, the records and the budget; nothing is opened yet.
 
-        A file that is not there is started, with a notice in the log, when something is first published; `new=False`
-        refuses that, and `new=True` refuses a file that is there.
+        A file that is not there is started, with a notice in the log, when something is first published, unless a mark
+        says that there was one (`takifugu.releases.marks`). `new=False` never starts one; `new=True` always does, and
+        refuses a file that is there.
         """
         if not isinstance(records, str) or not records.strip():
             raise InputError(f"records must be a name, got {records!r}")
@@ -79,9 +63,14 @@ class Ledger:
         """The file and the records."""
         return f"Ledger({str(self._file.path)!r}, records={self.records!r})"
 
+    def watch(self, *files: str | os.PathLike[str]) -> None:
+        """Leave a mark beside these files with the next release; where one lies, no new ledger is started unasked."""
+        self._file.marked = tuple(dict.fromkeys([*self._file.marked, *map(Path, files)]))
+
     def account(self) -> Account | VectorAccount | None:
         """What is known about the records; None before their first release."""
         if not self._file.exists():
+            self._file.require_expected()
             return None
         entries = self._file.read().entries
         opening = _opening(self.records, entries)
@@ -110,22 +99,27 @@ class Ledger:
         covariance: Array | None = None,
         count: int,
         granularity: float,
+        unordered: str = "",
     ) -> Account | VectorAccount:
         """Write a release down, or refuse it. Only what has been charged may be published.
 
-        `answer` is the fingerprint of the values. The noise they will get, at least the calibrated one, is `theta` for
-        numbers and `covariance` for vectors; a finite channel adds none.
+        `answer` is the fingerprint of the values, `unordered` that of the same values in any order. The noise they will
+        get, at least the calibrated one, is `theta` for numbers and `covariance` for vectors; a finite channel adds
+        none.
         """
         noise = noise_text(calibration, theta=theta, covariance=covariance)
         with self._file.writing() as writer:
             salt, entries = writer.contents.salt, writer.contents.entries
             opening = _opening(self.records, entries)
-            _refuse_other_names(self.records, answer, entries)
+            protects = protection(calibration, salt=salt)
+            for entry in entries:
+                if entry["kind"] == "account" and entry["records"] != self.records:
+                    _refuse_other_name(self.records, entry, same=_is_same(entry, answer, unordered, protects))
             if opening is None:
-                opening = self._open(answer, calibration, salt)
+                opening = self._open(answer, calibration, salt) | ({"unordered": unordered} if unordered else {})
                 writer.append(opening)
                 entries = (*entries, opening)
-            self._require_same(opening, answer, calibration, salt)
+            self._require_same(opening, answer, unordered, protects, salt)
             account, cost = account_of(opening, entries).charged(noise)
             writer.append(
                 {
@@ -144,7 +138,7 @@ class Ledger:
         budget = calibration if self.budget is None else self.budget
         return {"kind": "account", "records": self.records, "answer": answer, **_terms(budget, salt)}
 
-    def _require_same(self, opening: dict[str, Any], answer: str, calibration: Calibration, salt: bytes) -> None:
+    def _require_same(self, opening: dict[str, Any], answer: str, unordered: str, protects: str, salt: bytes) -> None:
         if self.budget is not None and not _terms(self.budget, salt).items() <= opening.items():
             alpha, epsilon = (float.fromhex(opening[name]) for name in ("alpha", "epsilon"))
             raise BudgetError(
@@ -153,13 +147,9 @@ class Ledger:
                 f"same again"
             )
         if opening["answer"] != answer:
-            raise CompositionError(
-                f"another answer about {self.records!r} was published before. Two answers about the same records "
-                f"do not compose: each may hide the secret while both together give it away, and only a joint "
-                f"prior could tell. Nothing was released. Publish the first answer again (its precisions add), "
-                f"or, if these are different records, give them a name of their own: Ledger(path, records=...)"
-            )
-        if opening["protection"] != protection(calibration, salt=salt):
+            moved = _is_same(opening, answer, unordered, protects)
+            raise CompositionError(_moved(self.records) if moved else _another(self.records, opening))
+        if opening["protection"] != protects:
             raise CompositionError(_OTHER_PROTECTION.format(records=self.records))
 
     def _loss_at(self, calibration: Calibration, *, extra: Channel | None) -> float:
@@ -182,20 +172,38 @@ def _worst_loss(calibration: Calibration, channel: Channel | None) -> float:
     return 0.0 if channel is None else worst(calibration.problem, channel, alpha=calibration.alpha).loss
 
 
-def _refuse_other_names(records: str, answer: str, entries: tuple[dict[str, Any], ...]) -> None:
+def _is_same(entry: dict[str, Any], answer: str, unordered: str, protects: str) -> bool:
+    """Whether an account is about this very answer, in whatever order its rows now stand."""
+    if entry["answer"] == answer:
+        return True
+    alike = bool(unordered) and entry.get("unordered") == unordered
+    return alike and (tells_alone(unordered) or entry["protection"] == protects)
+
+
+def _refuse_other_name(records: str, entry: dict[str, Any], *, same: bool) -> None:
     """One body of records has one name: another spelling, or the same values under it, would have a budget anew."""
-    for entry in entries:
-        if entry["kind"] != "account" or entry["records"] == records:
-            continue
-        if entry["answer"] == answer or _folded(entry["records"]) == _folded(records):
-            raise CompositionError(
-                f"this ledger knows these records as {entry['records']!r}, and not as {records!r}: a second name would "
-                f"have a second budget for the same people. Nothing was released; use the first name"
-            )
+    if same or skeleton(entry["records"]) == skeleton(records):
+        raise CompositionError(
+            f"this ledger knows these records as {entry['records']!r}, and not as {records!r}: a second name would "
+            f"have a second budget for the same people. Nothing was released; use the first name"
+        )
 
 
-def _folded(records: str) -> str:
-    return " ".join(records.split()).casefold()
+def _moved(records: str) -> str:
+    return (
+        f"these values of {records!r} were published before, in another order, and whether each row is the same "
+        f"person's cannot be seen. Nothing was released; give the rows in their first order"
+    )
+
+
+def _another(records: str, opening: dict[str, Any]) -> str:
+    once = math.isinf(float.fromhex(opening["theta"])) and "covariance" not in opening
+    again = "" if once else "publish the first answer again, since precisions add up; or, "
+    return (
+        f"another answer about {records!r} was published before. Two answers about the same records do not compose: "
+        f"each may hide the secret while both together give it away, and only a joint prior could tell. Nothing was "
+        f"released; {again}if these are different records, give them a name of their own with records="
+    )
 
 
 def _opening(records: str, entries: tuple[dict[str, Any], ...]) -> dict[str, Any] | None:

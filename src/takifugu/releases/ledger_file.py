@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from takifugu.errors import LedgerError
+from takifugu.releases.marks import leave_marks, refuse_marked
 
 _log = logging.getLogger("takifugu")
 
@@ -46,11 +47,23 @@ class LedgerFile:
         self.path = Path(path)
         if new is True and self.exists():
             raise LedgerError(f"the ledger {self.path} exists already: leave new out to go on with it")
-        self._may_start = new is not False
+        self._new = new
+        self.marked: tuple[Path, ...] = (self.path,)  # the files beside which the first entry leaves a mark
 
     def exists(self) -> bool:
         """Whether there is such a file."""
         return self.path.exists()
+
+    def require_expected(self) -> None:
+        """Raise where the file is not there and may not be started."""
+        if self.exists() or self._new is True:
+            return
+        if self._new is False:
+            raise LedgerError(
+                f"there is no ledger {self.path}, and one was expected: a new one would forget what was spent. "
+                f"Nothing was released; restore the file, or ask for a new one"
+            )
+        refuse_marked(self.marked, self.path)
 
     def read(self) -> Contents:
         """The verified contents."""
@@ -62,15 +75,12 @@ class LedgerFile:
         """The verified contents, locked, to add to; on disk when the block ends without an error."""
         with self._transaction("IMMEDIATE") as database:
             yield Writer(_contents(self.path, database), database)
+        leave_marks(self.marked, self.path)
 
     @contextmanager
     def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
         if not self.exists():
-            if not self._may_start:
-                raise LedgerError(
-                    f"there is no ledger {self.path}, and one was expected: a new one would forget what was spent. "
-                    f"Nothing was released; restore the file, or ask for a new one"
-                )
+            self.require_expected()
             _create(self.path)
             _log.warning("started a new ledger, %s: keep it, it remembers what was published", self.path)
         try:

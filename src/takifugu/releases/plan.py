@@ -13,6 +13,7 @@ from takifugu.channels.bits import BitSource, InsecureSeededBits, OsBits
 from takifugu.errors import CalibrationError, InputError
 from takifugu.problems.guarantee import Renyi
 from takifugu.releases.drawing import Drawing, drawing_of
+from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.ledger import Ledger
 
 
@@ -80,12 +81,13 @@ class Plan:
         """The standard deviation of noise on numbers; None where there is none such."""
         return self.drawing.noise.get("theta")
 
-    def charge(self, answer: str, count: int) -> None:
+    def charge(self, answer: AnswerDigest, count: int) -> None:
         """Write the release into the ledger, if there is one, or refuse."""
         if self.ledger is not None:
             self.ledger.charge(
-                answer,
+                answer.hexdigest(),
                 self.calibration,
+                unordered=answer.unordered(),
                 **self.drawing.noise,
                 count=count,
                 granularity=self.drawing.granularity or 0.0,

@@ -39,7 +39,12 @@ def protected_rows(secrets: Any, calibration: Calibration, others: str) -> npt.N
     column = _comparable(secrets)
     distinct = None if column is None else column.unique()
     rows = secrets if isinstance(secrets, list) else secrets.to_list() if distinct is None else distinct.to_list()
-    if known.issuperset(rows):
+    try:
+        every = known.issuperset(rows)
+    except TypeError:  # a list, or something with one in it, is nobody's secret
+        rows = [row if isinstance(row, str | int | float) else None for row in rows]
+        every = known.issuperset(rows)
+    if every:
         return None
     kept = np.fromiter(map(known.__contains__, rows), dtype=np.bool_, count=len(rows))
     if column is not None and distinct is not None:

@@ -14,6 +14,7 @@ from takifugu.reports.words import what
 
 _PARTS = 4  # outcomes that a sentence names one by one
 _CLOSE = 0.01  # a gap to the best possible that is not worth a word
+_TINY = 1e-3
 _VALUE = 40  # characters of a value in a sentence
 
 
@@ -86,13 +87,28 @@ def best(facts: ChannelFacts) -> str | None:
     )
 
 
+def best_of_all(facts: ChannelFacts) -> str | None:
+    """That no other numbers would help either, or by how much at most; None where that is not known."""
+    bound, error = facts.real_lower_bound, facts.error
+    if bound is None or not bound > 0 or error == 0:
+        return None
+    if facts.calibration.has_no_other_outputs:
+        return "Since the histogram stays as it is, there are no other numbers that could be published instead."
+    saved = max(0.0, 1.0 - bound / error)
+    little = "that would save nothing" if saved < _TINY else f"at most {percent(saved)} of it would be saved"
+    return (
+        f"Publishing other numbers instead, any at all, the mean square error could not be below {number(bound)}: "
+        f"{little}."
+    )
+
+
 def _wished(facts: ChannelFacts) -> str:
     """What the best channel had to do beside keeping the promise: without it, another might be better."""
     asked = dict(facts.calibration.options)
     kept = {"marginal": " and leaves the histogram as it is", "mean": " and leaves the mean as it is"}
     more = any(asked.get(wish) for wish in ("unbiased", "forbidden", "diagonal"))
     # With a radius the bound is about channels that meet the condition of the proof, which is sufficient, no more.
-    near = " for every prior that near" if radius(facts) else ""
+    near = " with the same margin for every prior that near" if radius(facts) else ""
     return near + kept.get(facts.keeps or "", "") + (" and does what else was asked" if more else "")
 
 

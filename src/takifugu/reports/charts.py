@@ -98,7 +98,7 @@ def noise_chart(facts: NoiseFacts) -> str:
         seen = (curve.theta <= 1.05 * most) & (curve.epsilon <= high * 1.0001)
         panel.curve(curve.epsilon[seen], curve.theta[seen], i, width=2.6 if i == 0 else 1.8)
     panel.point(facts.epsilon, facts.theta, f"θ = {number(facts.theta)}")
-    told = "; ".join(f"{c.label} {number(c.theta)}" for c in facts.comparisons)
+    told = "; ".join(f"{c.label} {c.told()}" for c in facts.comparisons)
     return document(
         [*marks, *panel.parts],
         name="tk-noise",

@@ -16,6 +16,7 @@ from takifugu.reports.common import Facts, drawn_secrets, finite, promised, ques
 from takifugu.reports.grids import Curve, curve, grid
 from takifugu.reports.losses import belief_losses, pair_losses
 from takifugu.reports.noise_curves import Comparison, Drawn, compared, itself, noise_curves
+from takifugu.reports.priors_compared import UnderPrior, priors_compared
 
 _MOST_DRAWN = 6  # priors in one picture
 _RELEASES = (1, 10, 100, 1_000, 10_000)
@@ -63,6 +64,7 @@ class NoiseFacts(Facts):
     comparisons: tuple[Comparison, ...]
     analyst: tuple[Averaged, ...]
     spread: float
+    other_priors: tuple[UnderPrior, ...] = ()
 
     @property
     def theta(self) -> float:
@@ -74,12 +76,19 @@ class NoiseFacts(Facts):
         return super().to_dict() | {
             "theta": self.theta,
             "spread": self.spread,
+            "other_priors": [{"prior": one.prior, "theta": finite(one.theta)} for one in self.other_priors],
             "secrets": [
                 {"name": s.name, "rows": s.rows, "components": s.components, "mean": s.mean, "std": s.std}
                 for s in self.secrets
             ],
             "comparisons": [
-                {"mechanism": c.mechanism, "label": c.label, "theta": finite(c.theta), "weaker": c.is_weaker}
+                {
+                    "mechanism": c.mechanism,
+                    "label": c.label,
+                    "theta": finite(c.theta),
+                    "weaker": c.is_weaker,
+                    "least": c.is_least,
+                }
                 for c in self.comparisons
             ],
             "analyst": [{"releases": a.releases, "error": finite(a.error)} for a in self.analyst],
@@ -114,6 +123,7 @@ def noise_facts(
         adversary=adversary(p, q, promise=promised(calibration), theta=theta),
         analyst=tuple(Averaged(n, theta / math.sqrt(n)) for n in _RELEASES),
         spread=max(p.std, q.std),
+        other_priors=priors_compared(calibration) if compare else (),
         pair_losses=pair_losses(calibration),
         beliefs=belief_losses(calibration),
         findings=calibration.findings,

@@ -20,6 +20,7 @@ def parts(facts: NoiseFacts) -> dict[str, Any]:
         "beside": (
             words.in_guesses(facts.calibration.guarantee),
             words.order(facts),
+            words.priors(facts),
             words.population(facts),
             words.saving(facts),
         ),
@@ -126,6 +127,10 @@ def _comparison_table(facts: NoiseFacts) -> str:
         if one.mechanism == facts.calibration.mechanism:
             chosen = i
         note = " (weaker promise)" if one.is_weaker else " (no finite answer)" if math.isinf(one.theta) else ""
-        rows.append((one.label + note, number(one.theta), number(one.theta * one.theta)))
+        least = "≥ " * one.is_least
+        rows.append((one.label + note, one.told(), f"{least}{number(one.theta * one.theta)}"))
     head = ("Mechanism", "Noise θ", "Square error θ²")
-    return table("The same budget, by other rules", head, rows, chosen=chosen)
+    caption = "The same budget, by other rules"
+    if any(one.is_least for one in facts.comparisons):
+        caption += " (≥: what the pair closest to the limit asks for alone)"
+    return table(caption, head, rows, chosen=chosen)

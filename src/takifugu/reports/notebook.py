@@ -31,6 +31,7 @@ _STYLE = (
     "--tk-ink:currentColor;--tk-muted:currentColor;--tk-rule:rgba(128,128,128,.4);--tk-paper:transparent;--tk-on:#ffffff;"
     "max-width:34rem;overflow-x:auto"
 )
+_QUICK = 20_000  # pairs of points
 _PRIVATE = "Describes the people in the data: keep it private."
 
 
@@ -45,22 +46,30 @@ def html(thing: Any) -> str | None:
 
 def _calibration(calibration: Calibration) -> str | None:
     try:
-        facts = facts_of(calibration, compare=False)
+        facts = facts_of(calibration, compare=_is_quick(calibration))
     except InputError:  # a channel that has no pictures yet
         return None
     if isinstance(facts, ChannelFacts):
         rows = channel_words.figures(facts)
         column = facts.columns[0]
         picture = channel_chart(column, name=_name())
-        more = [channel_words.answer(facts), channel_words.best(facts)]
+        told = (channel_words.answer, channel_words.best, channel_words.best_of_all, channel_words.gaussian)
+        more = [say(facts) for say in told]
         people = channel_words.sentences(column, most=_SENTENCES)
         below = items(people) + paragraphs("takifugu.report(calibration) tells the rest. " + _PRIVATE)
         return paragraphs(*more) + table("", ("", "", ""), rows) + picture + below
     if not isinstance(facts, NoiseFacts):
         return None
     picture = _renamed(before_after_chart(facts), "tk-before-after")
-    told = (words.answer(facts), words.inference(facts), words.usefulness(facts))
-    return paragraphs(*told) + picture + paragraphs("takifugu.report(calibration) tells the rest. " + _PRIVATE)
+    sentences = (words.answer(facts), words.inference(facts), words.usefulness(facts))
+    return paragraphs(*sentences) + picture + paragraphs("takifugu.report(calibration) tells the rest. " + _PRIVATE)
+
+
+def _is_quick(calibration: Calibration) -> bool:
+    """Whether what Gaussian noise would have cost is found before a reader looks up: about half a second."""
+    channel = calibration.channel
+    places = 2 * len(calibration.pairs) * len(calibration.beliefs)
+    return isinstance(channel, FiniteChannel) and places * len(channel.inputs) ** 2 <= _QUICK
 
 
 def _channel(channel: FiniteChannel) -> str:

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from takifugu.calibration import Calibration
 from takifugu.channels.finite import FiniteChannel
 from takifugu.errors import InputError
+from takifugu.mechanisms.evidence import Confidence
+from takifugu.problems.beliefs import belief_names
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.channel_facts import channel_facts
 from takifugu.reports.columns import ColumnFacts
 from takifugu.reports.text import clean, number, percent
 from takifugu.reports.words import in_guesses
 
+_LESS = 0.5  # of what is lost: what the promise for the sample alone would lose, where that is worth a word
 _USELESS = 0.5  # of a column's variance, or of its labels: what is published is then mostly noise
 
 
@@ -41,8 +44,14 @@ class Publication:
             lines.append(f"That is for the population, not only for these rows: {evidence.sentence}.")
         else:
             lines.append("That is for who believes these rows' own shares, and says nothing about who knows better.")
+        if isinstance(evidence, Confidence) and evidence.without < _LESS * self.calibration.error:
+            lines.append(
+                "For these rows' own shares alone much less had to change: the answer hangs on how well the population "
+                f"is known, and more rows of the rarest secret{self._rarest} would help most."
+            )
         if answer is not None and answer.known:
             lines.append(f"It holds also for who knows {', '.join(clean(name) for name in answer.known)}.")
+        lines.append(self._beliefs())
         for column in self.columns:
             error = ""
             if column.error is not None and column.spread:
@@ -74,6 +83,24 @@ class Publication:
         name = min(rows, key=lambda one: rows[one])
         return f" (here {clean(name, 40)}, with {rows[name]:,} rows)"
 
+    def _beliefs(self) -> str:
+        """Whose priors these are, and what follows for the rows they were counted on."""
+        names = belief_names(self.calibration.beliefs)
+        others = " or ".join(f"'{clean(name)}'" for name in names if name is not None)
+        if None not in names:
+            return (
+                f"It is for who believes {others}. These priors are not of the rows that are published, and what "
+                f"follows from them tells nothing about those rows."
+            )
+        where = self.calibration.problem.under(self.calibration.place).removeprefix(" ")
+        also = (
+            f"It holds also for who believes {others}; the closest to the limit is {clean(where)}. " if others else ""
+        )
+        return (
+            f"{also}The shares were counted on these very rows, so the channel itself tells a little about them; those "
+            f"of another table, last year's or a survey's, would not."
+        )
+
     def _promise(self, secret: str) -> str:
         guarantee = self.calibration.guarantee
         if isinstance(guarantee, Renyi) and guarantee.most_odds is not None:
@@ -82,7 +109,7 @@ class Publication:
                 f"Nothing published moves anyone's odds between two values of {secret} by more than a factor of "
                 f"{number(guarantee.most_odds, 4)}{more}."
             )
-        return f"Every pair of values of {secret} is hidden within {guarantee}."
+        return f"Every pair of values of {secret} is hidden {guarantee.bound}."
 
 
 def told(calibration: Calibration) -> Publication:

@@ -7,6 +7,7 @@ from takifugu.divergences.proved.guessing import guess_allowed, odds_factor, rec
 from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.reports.common import Facts
 from takifugu.reports.noise_facts import NoiseFacts
+from takifugu.reports.priors_compared import hangs_on_prior
 from takifugu.reports.text import clean, number, percent
 
 
@@ -66,9 +67,10 @@ def saving(facts: NoiseFacts) -> str | None:
     share = 1 - (facts.theta / paper.theta) ** 2
     if share < 0.005:
         return None
+    least = "at least " * paper.is_least
     return (
-        f"The paper's mechanism would add noise of {number(paper.theta)}: the exact one costs {percent(share)} less "
-        "mean square error for the same promise."
+        f"The paper's mechanism would add noise of {least}{number(paper.theta)}: the exact one costs {least}"
+        f"{percent(share)} less mean square error for the same promise."
     )
 
 
@@ -88,6 +90,18 @@ above 75 %.'
         return f"In other words ({order}, ε = {number(promise.epsilon)}): {told}."
     rare = odds_factor(alpha=promise.alpha, epsilon=promise.epsilon, chance=0.05)
     return f"In other words: {told}, and odds grow by more than {number(rare, 3)} in one release of 20 at most."
+
+
+def priors(facts: NoiseFacts) -> str | None:
+    """That the noise hangs on the prior, and what to do; None where it does not."""
+    others = facts.other_priors
+    if not hangs_on_prior(facts.theta, facts.spread, others):
+        return None
+    told = ", ".join(f"{number(one.theta)} for {one.prior}" for one in others)
+    return (
+        f"This hangs on the prior: θ is {number(facts.theta)} here, {told}. Nobody knows which an adversary believes: "
+        f"ask for confidence, give all of them as beliefs, of which the worst counts, or publish from a list."
+    )
 
 
 def order(facts: NoiseFacts) -> str | None:

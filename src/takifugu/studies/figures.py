@@ -100,7 +100,8 @@ def look() -> Iterator[None]:
         yield
 
 
-def _canvas(rows: int, columns: int, *, width: float = 7.2, height: float = 2.1) -> tuple[Any, Any]:
+def canvas(rows: int, columns: int, *, width: float = 7.2, height: float = 2.1) -> tuple[Any, Any]:
+    """An empty figure and its axes, row by row."""
     from matplotlib.figure import Figure
 
     figure: Any = Figure(figsize=(width, rows * height + 0.45), layout="constrained")
@@ -112,7 +113,7 @@ def _budgets(name: str, study: Study) -> Any:
     """θ against ε: the paper's mechanism, the baselines drawn and exact."""
     settings = study.plan.settings_of(name)
     single = name in ("5", "6", "7")
-    figure, axes = _canvas(1, 4) if single else _canvas(2, 3)
+    figure, axes = canvas(1, 4) if single else canvas(2, 3)
     for place, (axis, setting) in enumerate(zip(axes.flat, settings, strict=True)):
         for series in ("exact", "paper", "dagwm", drawn_baseline(setting)):
             _line(axis, study, setting, series, ORDER, {**STYLES[series], "label": NAMES[series]})
@@ -162,7 +163,7 @@ def _legend(figure: Any, axes: Any, *, columns: int) -> None:
 
 def _examples(study: Study) -> Any:
     """Two pairs of Gaussians: the closed form beside the exact least noise and the baseline."""
-    figure, axes = _canvas(2, 3)
+    figure, axes = canvas(2, 3)
     for row, setting, letters in zip(axes, study.plan.settings_of("2"), ("abc", "def"), strict=True):
         _compare_orders(row, study, setting, setting.query.capitalize())
         _letter(row, letters)
@@ -175,7 +176,7 @@ def _examples(study: Study) -> Any:
 
 def _orders(study: Study) -> Any:
     """The orders compared for the BNN queries: a row for each mechanism, a column for each dataset."""
-    figure, axes = _canvas(3, 3)
+    figure, axes = canvas(3, 3)
     for column, setting in zip(axes.T, study.plan.settings_of("8"), strict=True):
         _compare_orders(column, study, setting, TITLES[setting.dataset])
         column[-1].set_xlabel(r"privacy budget $\varepsilon$ (nats)")
@@ -214,7 +215,7 @@ def _histograms(study: Study) -> Any:
     from takifugu.datasets.loading import load
 
     settings = study.plan.settings_of("3")
-    figure, axes = _canvas(1, 3, height=2.5)
+    figure, axes = canvas(1, 3, height=2.5)
     looks: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
         ({"facecolor": "#56B4E9", "alpha": 0.45, "edgecolor": "white", "linewidth": 0.3}, {"color": _BLUE}),
         (

@@ -18,7 +18,8 @@ from takifugu.laws.fitting.counts import CELL_ROWS, cell_pseudo_counts, own_norm
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.band import bands_of, searched
-from takifugu.mechanisms.confidence import Counted, confident_noise
+from takifugu.mechanisms.confidence import confident_noise
+from takifugu.mechanisms.draws import Counted
 from takifugu.problems.pairs import Pairs, Secret
 
 ALPHA = 3.0

@@ -6,11 +6,14 @@ token. The token is sent as a header by the page's script, never as a cookie: co
 all ports of a machine, and a browser attaches them to requests that somebody else's page makes.
 """
 
+import asyncio
 import hmac
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs
+
+from takifugu.web.silence import SILENCE
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -123,6 +126,14 @@ async def _whole_body(receive: Receive, headers: dict[str, str]) -> bytes:
     too_large = RefusedError(413, f"The request is too large: {MOST_BODY} bytes are enough for any question.")
     if not declared.isdecimal() or int(declared[:9]) > MOST_BODY:
         raise too_large
+    try:
+        async with asyncio.timeout(SILENCE):
+            return await _received(receive, too_large)
+    except TimeoutError:
+        raise RefusedError(408, "The request did not come to its end in time.") from None
+
+
+async def _received(receive: Receive, too_large: RefusedError) -> bytes:
     body = b""
     while True:
         message = await receive()

@@ -14,8 +14,10 @@ from takifugu.errors import InputError
 from takifugu.web.answers import Answers
 from takifugu.web.app import make_app, require
 from takifugu.web.shelf import Shelf
+from takifugu.web.silence import impatient_protocol
 
 _ADDRESS = "127.0.0.1"
+_MOST_CONNECTIONS = 512  # below what a process may have open; those that say nothing are closed
 
 
 def serve(source: str | None = None, *, port: int = 0, ready: Callable[[str], Any] = print) -> None:
@@ -39,7 +41,8 @@ def serve(source: str | None = None, *, port: int = 0, ready: Callable[[str], An
             lifespan="off",
             ws="none",
             proxy_headers=False,  # nobody speaks for anybody else here
-            limit_concurrency=64,
+            http=impatient_protocol(),
+            limit_concurrency=_MOST_CONNECTIONS,
             timeout_graceful_shutdown=1,
         )
         with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends, however soon it comes

@@ -61,6 +61,16 @@ class Masses:
         published = law[support] @ counts[support].astype(kind, copy=False)
         return Masses(tuple(map(int, published.tolist())), self.denominator * denominator)
 
+    def through_entries(
+        self, sources: Counts, targets: Counts, counts: Counts, *, outputs: int, denominator: int
+    ) -> "Masses":
+        """The same for a channel given by its entries above 0: counts[k] from sources[k] to targets[k]."""
+        kind = np.int64 if self.denominator * denominator < _INT64 else object
+        moved = np.array(self.numerators, dtype=kind)[sources] * counts.astype(kind, copy=False)
+        published = np.zeros(outputs, dtype=kind)
+        np.add.at(published, targets, moved)
+        return Masses(tuple(map(int, published.tolist())), self.denominator * denominator)
+
     def raised(self, radius: float, extremes: "Extremes") -> "Masses":
         """Upper bounds on what any prior within total variation `radius` publishes, output by output."""
         return self._moved(_radius(radius), extremes, up=True)

@@ -76,6 +76,25 @@ def posterior_draws(counts: npt.ArrayLike, pseudo: npt.ArrayLike, draws: int, se
     return laws
 
 
+def unseen_ends(counts: npt.ArrayLike) -> Array:
+    """One pseudo-row spread evenly over the points above the largest value seen, and one over those below the least.
+
+    Of n independent rows of any law, the mass beyond the largest exceeds t with probability (1 − t)ⁿ at most, so a
+    row's worth of it, Beta(1, n), is what may have been missed; the normal of the seen rows says far less
+    (proofs/population.md).
+
+    >>> unseen_ends([0, 3, 1, 0, 0]).tolist()
+    [1.0, 0.0, 0.0, 0.5, 0.5]
+    """
+    c = np.asarray(counts, dtype=np.float64)
+    ends: Array = np.zeros_like(c)
+    seen = np.flatnonzero(c)
+    if len(seen):
+        for part in (ends[: seen[0]], ends[seen[-1] + 1 :]):
+            part += 1 / max(1, len(part))
+    return ends
+
+
 def cell_pseudo_counts(counts: npt.ArrayLike, pseudo: npt.ArrayLike, *, rows: float = CELL_ROWS) -> Array:
     """Pseudo-counts for each cell of what the adversary knows, from the same secret's rows in the *other* cells.
 

@@ -104,23 +104,26 @@ class Exact(Additive):
 
 @lru_cache(maxsize=64)
 def _exact_curve(problem: Problem, alpha: float, low: float, high: float) -> NoiseCurve:
+    seen: dict[float, float] = {}  # every noise that was looked at is a point of the curve
+
     def loss(theta: float) -> float:
-        return worst(problem, GaussianNoise(theta), alpha=alpha).loss
+        if theta not in seen:
+            seen[theta] = worst(problem, GaussianNoise(theta), alpha=alpha).loss
+        return seen[theta]
 
     start = max(max(law.std for law in belief.values()) for belief in problem.beliefs) or 1.0
-    top = start
+    top = bottom = start
     while loss(top) > low and top < 1e150:
         top *= 2.0
-    bottom = top / 2
     while loss(bottom) < high and bottom > 1e-3 * start:
         bottom /= 2.0
-    thetas = [0.0, *np.geomspace(bottom, top, POINTS // 2).tolist()]
-    losses = [loss(theta) for theta in thetas]
-    for _ in range(POINTS // 2):
+    loss(0.0)
+    while len(seen) < POINTS:
         # Where the tails of a pair barely fit, the loss falls off a cliff: points go where it changes most.
-        heights = np.log(np.clip(losses, low / 2, 4 * high))
+        thetas = sorted(seen)
+        heights = np.log(np.clip([seen[theta] for theta in thetas], low / 2, 4 * high))
         k = int(np.argmax(heights[:-1] - heights[1:]))
-        middle = 0.5 * (thetas[k] + thetas[k + 1])
-        thetas.insert(k + 1, middle)
-        losses.insert(k + 1, loss(middle))
+        loss(0.5 * (thetas[k] + thetas[k + 1]))
+    thetas = sorted(seen)
+    losses = [seen[theta] for theta in thetas]
     return curve_from_losses(np.array(losses), np.array(thetas), low=low, high=high)

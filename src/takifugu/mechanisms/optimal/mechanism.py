@@ -79,6 +79,13 @@ class Optimal(Mechanism):
         object.__setattr__(self, "radius", tuple(map(_radius, self.radius)) if several else _radius(self.radius))
         if self.keep not in ("marginal", "mean", None):
             raise InputError(f'keep must be "marginal", "mean" or None, got {self.keep!r}')
+        if not isinstance(self.unbiased, bool):
+            raise InputError(f"unbiased must be True or False, got {self.unbiased!r}")
+        if self.diagonal is not None:
+            share = real("diagonal", self.diagonal, "a share between 0 and 1")
+            if not 0 <= share <= 1:
+                raise InputError(f"diagonal must be a share between 0 and 1, got {self.diagonal!r}")
+            object.__setattr__(self, "diagonal", share)
         try:
             object.__setattr__(self, "forbidden", tuple((_frozen(a), _frozen(b)) for a, b in self.forbidden))
         except (TypeError, ValueError):
@@ -105,7 +112,9 @@ class Optimal(Mechanism):
             fallback=fallback,
         )
         channel = FiniteChannel(table.values, table.values, counts)
-        return Found(channel, None, solution.lower_bound, solution.duals)
+        # Rounding to counts can miss a wish by a hair, and the exact condition for a radius is a hair wider than the
+        # program's: what was found may cost less than the bound by as much, and a bound must not contradict it.
+        return Found(channel, None, min(solution.lower_bound, self.cost(problem, channel)), solution.duals)
 
     def program(self, problem: Problem, asked: Renyi) -> Program:
         """The convex program of a problem: the same from the same, so that a certificate can be checked."""

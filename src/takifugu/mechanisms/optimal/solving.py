@@ -12,7 +12,7 @@ from takifugu.mechanisms.optimal.free import free_channel, negligible
 from takifugu.mechanisms.optimal.interior_point import interior_point
 from takifugu.mechanisms.optimal.linear import linear
 from takifugu.mechanisms.optimal.lower_bound import lower_bound
-from takifugu.mechanisms.optimal.program import Program
+from takifugu.mechanisms.optimal.program import Mask, Program
 from takifugu.mechanisms.optimal.promise import violation
 from takifugu.mechanisms.optimal.wishes import allowed_moves, shortfall
 from takifugu.mechanisms.optimal.working_set import working_set
@@ -22,6 +22,7 @@ Progress = Callable[[int, float], None]
 _LARGEST_LINEAR = 300_000  # entries; beyond, the interior point is faster than HiGHS
 _MISSED = 1e-6  # wishes missed by more than this were not to be had
 _GOOD = 1e-5
+_DUST = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +62,10 @@ def solve(program: Program, *, progress: Progress | None = None) -> Solution:
     free = free_channel(program, allowed)
     if free is not None:
         return _proved(program, [_Attempt(free, no_duals(program), 0, "free")])
+    used: Mask = np.asarray(allowed.any(axis=0))
+    if program.radius is not None and program.diagonal is None and program.keep != "marginal" and not used.all():
+        # An output that nobody may use has no spread to speak of, and around it a radius leaves no interior.
+        return _proved(program, [_widened(program, solve(_narrowed(program, used), progress=progress), used)])
     attempts = []
     if not program.bounds_divergence and allowed.sum() <= _LARGEST_LINEAR:
         found = linear(program, allowed)
@@ -75,10 +80,31 @@ def solve(program: Program, *, progress: Progress | None = None) -> Solution:
         found = linear(stricter, allowed)
         if found is not None:
             attempts.append(_Attempt(found.matrix, attempts[0].duals, found.iterations, "highs"))
+            mixed = _mixed(program, _without_dust(attempts[0].matrix), found.matrix)
+            attempts.append(_Attempt(mixed, attempts[0].duals, attempts[0].iterations, attempts[0].method))
     fine = [attempt for attempt in attempts if _fine(program, attempt.matrix)]
     if not fine:
         raise impossible(program)
     return _proved(program, fine)
+
+
+def _narrowed(program: Program, used: Mask) -> Program:
+    """The program with only these outputs."""
+    return replace(
+        program,
+        loss=program.loss[:, used],
+        outputs=None if program.outputs is None else program.outputs[used],
+        forbidden=None if program.forbidden is None else program.forbidden[:, used],
+    )
+
+
+def _widened(program: Program, found: Solution, used: Mask) -> _Attempt:
+    """What was found for some outputs, for all: the others are not used, and any multipliers will do for them."""
+    matrix, none = np.zeros(program.size), no_duals(program)
+    matrix[:, used] = found.matrix
+    none.ratios[used], none.odds[used], none.spread[:, used] = found.duals.ratios, found.duals.odds, found.duals.spread
+    duals = replace(found.duals, ratios=none.ratios, odds=none.odds, spread=none.spread)
+    return _Attempt(matrix, duals, found.iterations, found.method)
 
 
 def _proved(program: Program, attempts: list[_Attempt]) -> Solution:
@@ -101,16 +127,29 @@ def _inside(program: Program, matrix: Array) -> Array:
 
     The row is the channel's own output on average, which leaves a kept marginal or mean as it is. By convexity a share
     that is small enough to start with costs as little. Where moves are forbidden, or every input has its own mean,
-    no such row exists, and the channel is returned as it came.
+    no such row exists, and the channel is returned as it came: a channel within bounded odds may mend it.
     """
     if program.forbidden is not None or program.unbiased:
         return matrix
-    row = program.pooled @ matrix
+    return _mixed(program, matrix, program.pooled @ matrix)
+
+
+def _mixed(program: Program, matrix: Array, safe: Array) -> Array:
+    """The channel with the least share of a safe one, on a scale of powers of two, at which the promise holds.
+
+    Promise and wishes are convex, so what both keep the mixture keeps, and a hair over the promise costs a hair.
+    """
     share, mixed = 2.0**-40, matrix
     while violation(program, mixed) > 0 and share <= 1.0:
-        mixed = (1.0 - share) * matrix + share * row
+        mixed = (1.0 - share) * matrix + share * safe
         share *= 2.0
     return mixed
+
+
+def _without_dust(matrix: Array) -> Array:
+    """The channel without what an interior point leaves in outputs that it gives up: there any odds may be broken."""
+    kept = np.where(matrix < _DUST, 0.0, matrix)
+    return np.asarray(kept / kept.sum(axis=1, keepdims=True))
 
 
 def impossible(program: Program) -> MechanismError:

@@ -11,6 +11,7 @@ from takifugu.errors import InputError
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
 from takifugu.releases.doors.frames import as_frame, publish, refuse_telling_index, release_frame, release_series
 from takifugu.releases.ledger import Ledger
+from takifugu.releases.order import Order, refuse_telling_order
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
 from takifugu.releases.secret_rows import check_others, protected_rows
@@ -37,7 +38,8 @@ def release(
     """Publish values with the calibrated noise: each becomes a rounding of the exact x + N(0, θ²).
 
     Everything that can be refused is refused before a random bit is drawn; with a ledger, the release is on disk
-    before a value leaves. Rows keep their order and, in pandas, their labels: neither may follow from the secret.
+    before a value leaves. Rows keep their order and, in pandas, their labels: neither may follow from the secret, and
+    where they do so plainly nothing is released.
 
     Args:
         values: an array or a list of numbers; a column or a table of any dataframe library. Of vectors, a table with a
@@ -159,4 +161,7 @@ def _kept(values: Any, column: Any, secrets: Any, plan: Plan, others: str) -> An
         raise InputError(f"secret must have one entry per value, got {len(listed)} for {len(values)} values")
     if column is not None:
         refuse_telling_index(column, None if answer is None else answer.secret[0], listed)
+    order = Order()
+    order.look(listed)
+    refuse_telling_order(order, plan.calibration)
     return protected_rows(listed, plan.calibration, others)

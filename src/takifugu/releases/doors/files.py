@@ -15,7 +15,7 @@ from takifugu.problems.findings import Finding
 from takifugu.releases.accounts import noise_text
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
 from takifugu.releases.doors.frames import Watch, for_spreadsheets, leaving, protected, ready
-from takifugu.releases.ledger import AnswerDigest
+from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import check_others
 from takifugu.tables.formats import PARQUET
@@ -66,25 +66,28 @@ def release_file(
     plan = Plan.of(calibration, **options)
     origin, goal = source if isinstance(source, Table) else Path(source), Path(target)
     _check_format(goal)
+    if plan.ledger is not None and isinstance(origin, Path):
+        plan.ledger.watch(origin)
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
     reader = _Reader(origin, reading)  # decides once how the file is read, for both times that it is
     columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
     paid, count = _first_reading(reader, plan, columns)
     plan.charge(paid, count)
-    drawn = _digest(plan)
-    done = 0
+    drawn, watch, done = _digest(plan), Watch(columns, plan), 0
     with draft(goal) as unfinished:
         with _writer(unfinished, goal.suffix) as write:
             for rows, values in _values(reader, plan, columns):
+                watch.look(rows)  # once more: nobody fingerprints the kept columns, and a file can change
                 made = leaving(rows, values, plan, columns)
                 write(for_spreadsheets(made) if goal.suffix == ".csv" else made)
                 drawn.update(values)
                 done += len(values)
                 if progress is not None:
                     progress(done, reader.rows)
-        if drawn.hexdigest() != paid:
+        if drawn.hexdigest() != paid.hexdigest():
             raise InputError(f"{origin} changed while it was read: nothing was published, and a charge stands")
+        watch.refuse()
         _synchronise(unfinished)
         _appear(unfinished, goal)
     _synchronise(goal.parent)
@@ -104,10 +107,10 @@ def _digest(plan: Plan) -> AnswerDigest:
     return AnswerDigest(b"") if plan.ledger is None else plan.ledger.answer_digest()
 
 
-def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[str, int]:
+def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[AnswerDigest, int]:
     """Refuse what is to be refused; what the ledger is to know of the answer, and the number of values."""
     _refuse_early(plan)
-    digest, count, watch = _digest(plan), 0, Watch(columns)
+    digest, count, watch = _digest(plan), 0, Watch(columns, plan)
     for rows, values in _values(reader, plan, columns):
         watch.look(rows)
         digest.update(values)
@@ -115,7 +118,7 @@ def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[str
     watch.refuse()
     if count == 0:
         raise InputError("the file has no rows: there is nothing to publish")
-    return digest.hexdigest(), count
+    return digest, count
 
 
 def _appear(finished: Path, goal: Path) -> None:

@@ -9,6 +9,7 @@ from takifugu.errors import InputError
 from takifugu.queries.several import named as named_secret
 from takifugu.releases.binding import Columns
 from takifugu.releases.kept import Telling, harmless, tells
+from takifugu.releases.order import Order, refuse_telling_order
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import protected_rows
 from takifugu.tables.table import plain
@@ -62,7 +63,7 @@ def _require_same_labels(rows: "nw.Series[Any]", plan: Plan) -> None:
 def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Any:
     """The table with its column published, and of the others only those to be kept."""
     rows = protected(frame, plan, columns)
-    watch = Watch(columns)
+    watch = Watch(columns, plan)
     watch.look(rows)
     watch.refuse()
     return leaving(rows, charged(ready(rows, plan, columns), plan), plan, columns)
@@ -104,8 +105,8 @@ def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.D
     for name in columns.secret:
         secrets: Any = frame[name]
         refuse_telling_index(frame, name, secrets.to_list())
-        if len(columns.secret) > 1:  # told apart by their column, as the priors name them
-            secrets = [secret if secret is None else named_secret(name, plain(secret)) for secret in secrets.to_list()]
+        if len(columns.secret) > 1:
+            secrets = _named_secrets(name, secrets.to_list())
         here = protected_rows(secrets, plan.calibration, columns.others)
         if here is not None:
             kept = here if kept is None else kept & here
@@ -127,25 +128,34 @@ def refuse_telling_index(rows: Any, secret: str | None, secrets: list[Any], *, w
 
 
 class Watch:
-    """Whether a kept column says the same as one of the columns of secrets."""
+    """Whether a kept column, or the order of the rows, says the same as one of the columns of secrets."""
 
-    def __init__(self, columns: Columns) -> None:
-        """Watch the kept columns, for each column of secrets."""
-        self._columns = columns
-        self._telling = {secret: Telling(columns.keep) for secret in columns.secret} if columns.keep else {}
+    def __init__(self, columns: Columns, plan: Plan) -> None:
+        """Watch the kept columns and the order, for each column of secrets."""
+        self._columns, self._plan = columns, plan
+        self._telling = {secret: Telling(columns.keep) for secret in columns.secret}
+        self._order = {secret: Order() for secret in columns.secret}
 
     def look(self, rows: "nw.DataFrame[Any]") -> None:
         """One more batch of rows."""
-        if not self._telling:
-            return
         kept = {name: rows[name].to_list() for name in self._columns.keep}
-        for secret, telling in self._telling.items():
-            telling.look(rows[secret].to_list(), kept)
+        for name in self._columns.secret:
+            secrets = rows[name].to_list()
+            self._telling[name].look(secrets, kept)
+            several = len(self._columns.secret) > 1
+            self._order[name].look(_named_secrets(name, secrets) if several else secrets)
 
     def refuse(self) -> None:
-        """Raise where a kept column tells a secret."""
+        """Raise where a kept column or the order tells a secret."""
         for telling in self._telling.values():
             telling.refuse()
+        for order in self._order.values():
+            refuse_telling_order(order, self._plan.calibration)
+
+
+def _named_secrets(column: str, secrets: list[Any]) -> list[Any]:
+    """Secrets of several columns are told apart by their column, as the priors name them."""
+    return [secret if secret is None else named_secret(column, plain(secret)) for secret in secrets]
 
 
 def _series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]":
@@ -196,7 +206,7 @@ def charged(ready: Array, plan: Plan) -> Array:
     if plan.ledger is not None and ready.size:  # who publishes nothing pays nothing
         digest = plan.ledger.answer_digest()
         digest.update(ready)
-        plan.charge(digest.hexdigest(), len(ready) if ready.ndim else 1)
+        plan.charge(digest, len(ready) if ready.ndim else 1)
     return ready
 
 

@@ -5,8 +5,10 @@ from typing import Any
 
 from takifugu.errors import InputError
 from takifugu.releases.binding import Columns
-from takifugu.releases.doors.frames import release_frame
+from takifugu.releases.doors.frames import leaving, protected, ready
+from takifugu.releases.kept import MOST, Telling
 from takifugu.releases.plan import Plan
+from takifugu.releases.secret_rows import protected_rows
 
 
 def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
@@ -38,21 +40,20 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
 
 
 def release_batches(batches: Iterable[Any], plan: Plan, columns: Columns) -> Iterator[Any]:
-    """Each Arrow batch with its column published."""
+    """Each Arrow batch with its column published; whether kept columns tell the secret was seen of all rows at once."""
     import narwhals as nw
     import pyarrow as pa
 
     for batch in batches:
         table = nw.from_native(pa.Table.from_batches([batch]), eager_only=True)
-        published = release_frame(table, plan, columns).select(columns.published)
+        rows = protected(table, plan, columns)
+        published = leaving(rows, ready(rows, plan, columns), plan, columns).select(columns.published)
         yield from published.combine_chunks().to_batches()
 
 
 def _check(frame: Any, plan: Plan, columns: Columns) -> None:
     """Refuse what can be refused before a task draws: the extremes of the values, and the secrets there are."""
     from pyspark.sql import functions as f
-
-    from takifugu.releases.secret_rows import protected_rows
 
     ends = []
     for name in () if plan.drawing.takes_labels else columns.answer:
@@ -67,3 +68,25 @@ def _check(frame: Any, plan: Plan, columns: Columns) -> None:
     if len(columns.secret) == 1 and columns.others == "error":
         present = [row[0] for row in frame.select(columns.secret[0]).distinct().collect()]
         protected_rows(present, plan.calibration, columns.others)
+    for secret in columns.secret:
+        for name in columns.keep:
+            _check_kept(frame, plan, columns, name, secret)
+
+
+def _check_kept(frame: Any, plan: Plan, columns: Columns, name: str, secret: str) -> None:
+    """Refuse a kept column that tells the secret: of all rows together, since a batch of few tells nothing."""
+    from pyspark.sql import functions as f
+
+    tallies = frame.groupBy(f.col(name).alias("kept"), f.col(secret).alias("secret")).agg(f.count("*").alias("rows"))
+    lines = [(row["kept"], row["secret"], row["rows"]) for row in tallies.limit(2 * MOST + 1).collect()]
+    if len(lines) > 2 * MOST:  # too many for another name of the secret, unless it is the secret itself
+        spelled = (f.lower(f.trim(f.col(column).cast("string"))) for column in (name, secret))
+        differs = frame.filter(~f.equal_null(*spelled)).limit(1).collect()
+        lines = [(row[name], row[secret], 1) for row in differs] or lines[:MOST]
+    telling = Telling((name,))
+    secrets = [who for _, who, _ in lines]
+    kept = protected_rows(secrets, plan.calibration, "drop") if columns.others == "drop" else None
+    chosen = lines if kept is None else [line for line, stays in zip(lines, kept, strict=True) if stays]
+    telling.look([who for _, who, _ in chosen], {name: [value for value, _, _ in chosen]})
+    telling.stand_for(sum(rows for _, _, rows in chosen))
+    telling.refuse()

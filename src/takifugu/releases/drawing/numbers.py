@@ -1,6 +1,7 @@
 """Noise on numbers: one column, a rounding of the exact sum of value and noise."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +43,8 @@ class Numbers(Drawing):
             granularity = Grid(granularity).granularity
         elif theta > 0:
             granularity = default_granularity(theta)
-        return cls(calibration, theta, granularity, _bounds(options["clip"]), _step(options["round_to"]))
+        step = _step(options["round_to"])
+        return cls(calibration, theta, granularity, _bounds(options["clip"], step), step)
 
     @property
     def noise(self) -> dict[str, Any]:
@@ -100,7 +102,8 @@ class Numbers(Drawing):
         return [(y if self.clip is None else np.clip(y, *self.clip)) + 0.0]
 
 
-def _bounds(clip: Any) -> tuple[float, float] | None:
+def _bounds(clip: Any, step: float | None) -> tuple[float, float] | None:
+    """The ends, each moved inwards to a multiple of the step: what is clipped to them is on the grid as well."""
     if clip is None:
         return None
     if not isinstance(clip, tuple | list) or len(clip) != 2:
@@ -108,7 +111,21 @@ def _bounds(clip: Any) -> tuple[float, float] | None:
     low, high = (real("each end of clip", end, "a finite number") for end in clip)
     if low > high:
         raise InputError(f"clip must be a pair (lowest, highest), got {clip!r}")
-    return low, high
+    if step is None:
+        return low, high
+    inner = _multiple(low, step, math.ceil), _multiple(high, step, math.floor)
+    if inner[0] > inner[1]:
+        raise InputError(f"clip={clip!r} leaves no multiple of round_to={step:g} to publish: give a wider one")
+    return inner
+
+
+def _multiple(end: float, step: float, inwards: Callable[[float], int]) -> float:
+    """The end itself where it is a multiple but for rounding, as 0.3 is of 0.1; else the next one inwards."""
+    count = end / step
+    if not abs(count) < 2**53:
+        return end  # beyond, every float is whole
+    nearest = round(count)
+    return end if math.isclose(count, nearest, rel_tol=1e-12, abs_tol=1e-12) else inwards(count) * step
 
 
 def _step(round_to: Any) -> float | None:

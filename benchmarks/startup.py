@@ -1,0 +1,59 @@
+"""From the shell to the answer: commands on a table of 1,000 rows, and what is in that time besides the mathematics.
+
+Each figure is the processor time of a fresh process and everything it started, the least of three. The peer is a script
+that reads the same file with pandas and fits two normals: what any program pays before it can begin. The limit is that:
+Python's start, and loading NumPy, SciPy and the engine that reads the file.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+PEER = (
+    "import pandas, scipy.optimize, sys; t = pandas.read_csv(sys.argv[1]); print(t.groupby('group').cost.agg(['mean', "
+    "'std']))"
+)
+
+
+def run() -> None:
+    """Print the time of each command."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, out = Path(folder, "table.csv"), Path(folder, "out")
+        out.mkdir()
+        rng = np.random.default_rng(0)
+        groups = rng.integers(0, 2, 1_000)
+        rows = (f"{'ab'[g]},{round(c)}" for g, c in zip(groups, rng.normal(60 + 4 * groups, 15), strict=True))
+        path.write_text("group,cost\n" + "\n".join(rows) + "\n")
+        peer = cost([sys.executable, "-c", PEER, str(path)])
+        print(f"pandas reads the table and fits two normals: {peer:.2f} s")
+        options = ["--secret", "group", "--query", "raw:cost", "--epsilon", "1", "--alpha", "3"]
+        told(["--help"], peer)
+        told(["calibrate", str(path), *options[:-1], "0.5"], peer, "a wrong α, told before the table is read")
+        told(["calibrate", str(path), *options], peer)
+        told(["calibrate", str(path), *options, "--report", str(out / "report.html")], peer, "the same with its report")
+        told(["inspect", str(path), "--secret", "group"], peer)
+
+
+def told(arguments: list[str], peer: float, what: str | None = None) -> None:
+    seconds = cost([sys.executable, "-m", "takifugu", *arguments])
+    name = what or f"takifugu {arguments[0]}"
+    print(f"{name}: {seconds:.2f} s; {seconds / peer:.1f} times the peer")
+
+
+def cost(command: list[str]) -> float:
+    """The least processor time of three runs."""
+    found = []
+    for _ in range(3):
+        before = os.times()
+        subprocess.run(command, check=False, capture_output=True)
+        after = os.times()
+        found.append(after.children_user + after.children_system - before.children_user - before.children_system)
+    return min(found)
+
+
+if __name__ == "__main__":
+    run()

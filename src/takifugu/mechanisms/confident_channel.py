@@ -1,0 +1,123 @@
+"""A finite channel that withstands draws from the posterior: fitted to some of them, judged by others.
+
+A channel has one parameter that is fitted: the factor of the radius within which it keeps the promise for every prior.
+"""
+
+import math
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.channels.finite import FiniteChannel
+from takifugu.divergences.finite import divergence
+from takifugu.errors import InputError, MechanismError
+from takifugu.mechanisms.base import Found
+from takifugu.mechanisms.draws import draws_needed, joint_draws
+from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.posterior import posterior
+from takifugu.problems.guarantee import Renyi
+from takifugu.problems.problem import Problem
+
+_ROOM = 1e-9  # of the budget: what rounding may do to a loss that is only looked at
+_FIRST = 0.5  # of the expected sampling distance: where the search for the radius begins
+_NARROW = 1.04  # the search ends when two radii, one enough and one not, lie this close
+_NARROW_LARGE = 1.25
+_SMALL = 64
+_MOST_STEPS = 18
+_MORE = 3  # times as many draws to fit the factor to as will judge it: it then mostly passes at once
+_WIDER = 1.08  # the factor's growth where it does not
+_APART = 1_000_003  # between the seeds of draws that must have nothing in common
+_TOO_FEW = (
+    "no channel was found that withstands the draws: these secrets have too few rows for this promise. Merge rare "
+    "secrets, give a coarser domain, or ask for less"
+)
+
+
+def withstands(problem: Problem, channel: FiniteChannel, asked: Renyi, laws: Array) -> bool:
+    """Whether every draw of every belief is within the promise, for every pair both ways."""
+    if laws.shape[3] != len(channel.inputs):
+        raise InputError("the counts behind the laws are not about the values that the channel takes")
+    place = {secret: k for k, secret in enumerate(problem.pairs.secrets)}
+    published = laws @ channel.matrix  # belief, draw, secret, output
+    for a, b in problem.pairs.directed():
+        p, q = published[:, :, place[a]], published[:, :, place[b]]
+        if not (divergence(p, q, alpha=asked.alpha) <= asked.epsilon * (1 - _ROOM)).all():
+            return False
+        if asked.odds is not None and not (p <= asked.odds * (1 - _ROOM) * q).all():
+            return False
+    return True
+
+
+def withstands_draws(problem: Problem, channel: FiniteChannel, asked: Renyi, *, draws: int, seed: int) -> bool:
+    """Whether the channel keeps the promise for every one of these draws."""
+    return withstands(problem, channel, asked, joint_draws(posterior(problem), problem.pairs.secrets, draws, seed))
+
+
+def confident_channel(
+    rule: Optimal, problem: Problem, asked: Renyi, *, level: float, seed: int, found: Found, halvings: int = 0
+) -> tuple[Found, int, int]:
+    """The channel of the least radius that withstands the draws it is fitted to, judged by draws it has not seen.
+
+    The radius of a law is a factor times the distance that a sample of its size is expected to lie from the
+    population; one number, the factor, is fitted. A loss need not fall with it, and several factors are tried on the
+    same draws, so these may not judge: fresh ones do, the k-th time so many that all of them hold by chance, where
+    less than the level is within the promise, with a probability of (1 − level)/2ᵏ at most. Together that is 1 − level.
+    Returned are the channel, and the number and the seed of the draws that judged it.
+    """
+    search = joint_draws(posterior(problem), problem.pairs.secrets, _MORE * draws_needed(level), seed)
+    factor, made = _least_factor(rule, problem, asked, search, found)
+    for attempt in range(1, _MOST_STEPS):
+        draws, apart = draws_needed(level, halvings=halvings + attempt), seed + attempt * _APART
+        if withstands_draws(problem, _finite(made), asked, draws=draws, seed=apart):
+            return made, draws, apart
+        factor = max(factor, _FIRST / 4) * _WIDER
+        made = _at(factor, rule, problem, asked)
+    raise MechanismError(_TOO_FEW)
+
+
+def _least_factor(rule: Optimal, problem: Problem, asked: Renyi, laws: Array, found: Found) -> tuple[float, Found]:
+    """The least factor, about, whose channel withstands these draws."""
+    if withstands(problem, _finite(found), asked, laws):
+        return 0.0, found
+    low, high, best, factor = 0.0, math.inf, None, _FIRST
+    # A program of a hundred values takes a second, one of two hundred twenty: the larger, the coarser the search.
+    size = laws.shape[3]
+    narrow = _NARROW if size <= _SMALL else _NARROW_LARGE if size <= 2 * _SMALL else math.inf
+    for _ in range(_MOST_STEPS):
+        made = _at(factor, rule, problem, asked)
+        if withstands(problem, _finite(made), asked, laws):
+            high, best = factor, made
+            factor = factor / 2 if low == 0 else math.sqrt(low * high)
+        else:
+            low = factor
+            factor = 2 * factor if math.isinf(high) else math.sqrt(low * high)
+        if best is not None and (narrow == math.inf or high <= low * narrow or high < _FIRST / 64):
+            break
+    if best is None:
+        raise MechanismError(_TOO_FEW)
+    return high, best
+
+
+def _at(factor: float, rule: Optimal, problem: Problem, asked: Renyi) -> Found:
+    """The best channel for every prior within this factor of the expected sampling distances."""
+    reach = np.minimum(np.maximum(factor * sampling_distances(problem), rule.reach(problem)), 0.999)
+    wider = Optimal(**(rule.options | {"radius": tuple(reach.tolist())}))
+    return wider.find(problem, asked)._replace(options=wider.options)
+
+
+def sampling_distances(problem: Problem) -> Array:
+    """How far, in total variation, a sample of each law's size is expected to lie from it: ½ Σ √(2p(1−p)/πn)."""
+    found = []
+    for belief in posterior(problem):
+        for secret in problem.pairs.secrets:
+            counts, pseudo = belief[secret]
+            rows = max(float(counts.sum()), 1.0)
+            p = (counts + pseudo) / (counts.sum() + pseudo.sum())
+            found.append(min(0.5 * float(np.sqrt(2 * p * (1 - p) / (math.pi * rows)).sum()), 0.99))
+    return np.array(found)
+
+
+def _finite(found: Found) -> FiniteChannel:
+    if not isinstance(found.channel, FiniteChannel):
+        raise MechanismError(f"'optimal' gave a {type(found.channel).__name__}, which is no finite channel")
+    return found.channel

@@ -1,0 +1,55 @@
+"""What the laws of a problem rest on, and so what draws of the population's laws are drawn from."""
+
+from typing import Any
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.channels.finite import FiniteChannel
+from takifugu.errors import InputError, MechanismError
+from takifugu.laws.finite import Finite
+from takifugu.mechanisms.draws import Counted
+from takifugu.mechanisms.optimal.mechanism import table_of
+from takifugu.problems.problem import Problem
+
+
+def posterior(problem: Problem) -> list[dict[Any, Counted]]:
+    """What each law rests on: counts and pseudo-counts, for every belief and secret."""
+    found = []
+    for belief in problem.beliefs:
+        here = {}
+        for secret in problem.pairs.secrets:
+            if secret in belief.counted:
+                here[secret] = Counted(*belief.counted[secret])
+            elif isinstance(belief[secret], Finite):
+                here[secret] = _by_hand(belief[secret], problem)
+            else:
+                raise MechanismError(
+                    "confidence draws from counts, and these priors rest on none: fit them with Raw on a lattice "
+                    "(bounds and step) or with Row, or give Finite laws whose weights are counts"
+                )
+        found.append(here)
+    if len({array.shape for here in found for counts in here.values() for array in counts}) > 1:
+        raise InputError("the counts behind the laws must be about the same values: some are longer than others")
+    return found
+
+
+def _by_hand(law: Finite, problem: Problem) -> Counted:
+    """A law whose weights are counts, with one pseudo-row spread evenly: its own, and nothing of another's."""
+    if not (law.weights == np.rint(law.weights)).all() or law.total < 2:
+        raise InputError("confidence needs laws whose weights are counts of rows: give whole numbers")
+    table = table_of(problem)
+    channel_order = FiniteChannel.identity(table.values, bits=1).weights_of(law)
+    return Counted(channel_order, np.full(len(table.values), 1.0 / len(table.values)))
+
+
+def points_of(problem: Problem) -> Array:
+    """The points of the lattice that a problem is about."""
+    answer = problem.answer
+    points = getattr(answer.domain, "points", None) if answer is not None else None
+    if points is None:
+        raise MechanismError(
+            "confidence needs values on a lattice: give Raw bounds and a step, or publish with Row from a finite list"
+        )
+    found: Array = points
+    return found

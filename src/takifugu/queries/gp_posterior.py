@@ -1,0 +1,81 @@
+"""What a Gaussian process does not know of itself: draws of its kernel's parameters, and of the function at one input.
+
+A chain (Metropolis and Hastings) whose proposals come from the normal around the best values (Laplace's approximation,
+in logarithms; Rasmussen and Williams, Gaussian Processes for Machine Learning, section 5.2) draws the parameters. It is
+the model's own account of what it does not know, not a bound on it.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.tables.sample import Sample
+
+_STEP = 1e-3  # of a logarithm, for differences of the gradient
+_BETWEEN = 5  # steps of the chain from one draw to the next, so that neighbours have little in common
+
+
+def predictive_draws(process: Any, sample: Sample, *, draws: int, seed: int) -> tuple[Array, Array]:
+    """Means and standard deviations of a new observation at `sample.at`, one pair per drawn kernel and function.
+
+    Given kernel and function f, a new observation is N(f(at), noise²): who knows the population knows these, and the
+    spread of f itself is what a sample leaves open.
+    """
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from threadpoolctl import threadpool_limits
+
+    rng = np.random.default_rng([seed, 2])
+    means, stds = np.empty(draws), np.empty(draws)
+    with threadpool_limits(limits=1):  # as in training: the last digits must not hang on the machine's cores
+        for k, parameters in enumerate(_parameters(process, draws, rng)):
+            kernel = process.kernel_.clone_with_theta(parameters)
+            drawn = GaussianProcessRegressor(kernel, optimizer=None).fit(sample.inputs, sample.answers)
+            mean, std = drawn.predict(sample.at[None, :], return_std=True)
+            noise = float(np.exp(parameters[-1]))  # of the white part, which stands last
+            of_function = max(float(std[0]) ** 2 - noise, 0.0)
+            means[k] = float(mean[0]) + np.sqrt(of_function) * rng.standard_normal()
+            stds[k] = np.sqrt(noise)
+    return means, stds
+
+
+def _parameters(process: Any, draws: int, rng: np.random.Generator) -> Array:
+    """Logarithms of the kernel's parameters, drawn from their posterior; before it, each was anywhere in its bounds."""
+    best, bounds = process.kernel_.theta, process.kernel_.bounds
+    lower = _laplace(process, best, bounds)
+    found = np.empty((draws, len(best)))
+    here, weight = best, float(process.log_marginal_likelihood(best))
+    for k in range(draws):
+        for _ in range(_BETWEEN):
+            step = rng.standard_normal(len(best))
+            there = best + lower @ step
+            chance = np.log(rng.uniform())
+            if (there < bounds[:, 0]).any() or (there > bounds[:, 1]).any():
+                continue  # impossible before the rows spoke: the chain stays where it is
+            # An independent proposal is weighed against its own density.
+            new = float(process.log_marginal_likelihood(there)) + 0.5 * float(step @ step)
+            if chance < new - weight:
+                here, weight = there, new
+        found[k] = here
+    return found
+
+
+def _laplace(process: Any, best: Array, bounds: Array) -> Array:
+    """A root of the covariance of the normal around the best parameters.
+
+    What the bounds say is added to what the rows say as a normal of the same variance, so a direction of which the
+    rows say nothing is as wide as its bounds and no wider.
+    """
+    curvature = np.empty((len(best), len(best)))
+    for k in range(len(best)):
+        step = np.zeros(len(best))
+        step[k] = _STEP
+        (_, ahead), (_, behind) = (
+            process.log_marginal_likelihood(best + side * step, eval_gradient=True) for side in (1, -1)
+        )
+        curvature[k] = -(ahead - behind) / (2 * _STEP)
+    said, ways = np.linalg.eigh(0.5 * (curvature + curvature.T))
+    # Rounding, and a best value that lies on a bound, leave directions that bend the wrong way: they say nothing.
+    precision = (ways * np.maximum(said, 0.0)) @ ways.T + np.diag(12 / (bounds[:, 1] - bounds[:, 0]) ** 2)
+    lower: Array = np.linalg.cholesky(np.linalg.inv(precision))
+    return lower

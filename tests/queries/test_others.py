@@ -1,0 +1,136 @@
+"""Other people's priors: by name, on the same values, each within the promise, and the one that binds is told."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import takifugu as tk
+from takifugu.errors import InputError
+from takifugu.problems.beliefs import Belief, belief_names, named_belief
+from takifugu.queries.others import beside
+
+
+def people(seed, apart, rows=300, wards="AB"):
+    rng = np.random.default_rng(seed)
+    second = rng.random(rows) < 0.4
+    return pd.DataFrame(
+        {
+            "diagnosis": np.where(second, "flu", "none"),
+            "stay": rng.integers(1, 5, rows) + apart * second,
+            "ward": rng.choice(list(wards), rows),
+            "sex": rng.choice(["f", "m"], rows),
+        }
+    )
+
+
+OURS, THEIRS = people(0, 0), people(1, 2)
+RAW = tk.Raw("stay", bounds=(0, 8), step=1)
+
+
+def fit(query, **more):
+    return tk.fit_priors(OURS, secret="diagnosis", query=query, **more)
+
+
+def test_the_promise_holds_for_each_and_the_one_that_binds_is_named():
+    both = fit(RAW, beliefs={"last year": THEIRS})
+    alone = tk.calibrate(fit(RAW), alpha=2, epsilon=0.5)
+    made = tk.calibrate(both, alpha=2, epsilon=0.5)
+    theirs = tk.calibrate(tk.fit_priors(THEIRS, secret="diagnosis", query=RAW), alpha=2, epsilon=0.5)
+    assert made.theta >= max(alone.theta, theirs.theta) * (1 - 1e-12)
+    assert made.theta == pytest.approx(theirs.theta, rel=1e-6)
+    assert "where the belief is 'last year'" in str(made)
+    assert made.answer == alone.answer
+    assert belief_names(made.beliefs) == [None, "last year"]
+    beside_later = tk.calibrate(
+        fit(RAW), alpha=2, epsilon=0.5, beliefs={"last year": tk.fit_priors(THEIRS, secret="diagnosis", query=RAW)}
+    )
+    assert beside_later.theta == made.theta
+    again = tk.Calibration.from_dict(made.to_dict())
+    assert belief_names(again.beliefs) == [None, "last year"]
+    assert tk.certify(again).theta == made.theta
+
+
+@pytest.mark.parametrize("query", [tk.Raw("stay"), tk.Row("stay"), tk.Row("stay", "ward")])
+def test_another_table_is_counted_on_the_same_values(query):
+    theirs = people(3, 0, wards="AB").assign(stay=lambda t: t["stay"].clip(2, 3))
+    both = fit(query, beliefs={"survey": theirs})
+    own, other = (part.answer.domain for part in both)
+    assert getattr(own, "points", None) is None or (own.points == other.points).all()
+    if isinstance(own, tuple):
+        assert [one.values for one in own] == [one.values for one in other]
+        assert both[0]["flu"].values == both[1]["flu"].values
+        assert both[1].counts["flu"].sum() == (theirs["diagnosis"] == "flu").sum()
+    made = tk.calibrate(both, alpha=2, epsilon=0.7, confidence=0.6)
+    assert made.meets_budget()
+    assert tk.Calibration.from_dict(made.to_dict()) == made
+
+
+def test_every_cell_of_another_table_is_a_belief():
+    both = fit(tk.Row("stay", domain=range(9)), known=["sex"], beliefs={"last year": THEIRS})
+    assert both.labels == (
+        "", "sex = f", "sex = m",
+        "the belief is 'last year'", "the belief is 'last year', sex = f", "the belief is 'last year', sex = m",
+    )  # fmt: skip
+    made = tk.calibrate(both, odds=3)
+    assert made.problem.words(made.place).count("last year") == 1
+
+
+def test_what_was_made_by_hand_is_a_belief_too():
+    by_hand = {"none": tk.Mixture.gaussian(2, 1), "flu": tk.Mixture.gaussian(7, 1)}
+    made = tk.calibrate(fit(RAW), alpha=2, epsilon=0.5, beliefs={"a colleague": by_hand})
+    assert "the belief is 'a colleague'" in made.problem.words(made.place)
+
+
+def test_findings_of_another_table_say_whose_they_are():
+    both = fit(RAW, beliefs={"pilot": people(4, 1, rows=60)})
+    assert any(one.sentence.startswith("in the belief 'pilot': secret") for one in both.findings)
+    assert any(one.level == "warning" for one in both.findings)
+
+
+@pytest.mark.parametrize(
+    ("beliefs", "words"),
+    [
+        ([OURS], "must give a name"),
+        ({}, "must give a name"),
+        ({"": OURS}, "name of a belief"),
+        ({"it's": OURS}, "without quotes"),
+        ({3: OURS}, "name of a belief"),
+        ({"x": OURS.drop(columns="stay")}, "the belief 'x' cannot be used: .*stay"),
+        ({"x": OURS[OURS["diagnosis"] == "flu"]}, "the belief 'x' cannot be used: .*none"),
+    ],
+)
+def test_what_cannot_be_a_belief_is_told_by_name(beliefs, words):
+    with pytest.raises(InputError, match=words):
+        fit(RAW, beliefs=beliefs)
+
+
+def test_a_belief_about_something_else_is_refused():
+    other = tk.fit_priors(THEIRS, secret="diagnosis", query=tk.Raw("stay", bounds=(0, 9), step=1))
+    with pytest.raises(InputError, match=r"about raw:stay, and not about raw:stay on the same values"):
+        beside(fit(RAW), {"x": other})
+    with pytest.raises(InputError, match="must be priors"):
+        tk.calibrate(fit(RAW), alpha=2, epsilon=1, beliefs={"x": 3})
+    with pytest.raises(InputError, match="same secrets"):
+        tk.calibrate(fit(RAW), alpha=2, epsilon=1, beliefs={"x": {"a": tk.Mixture.gaussian(0, 1)}})
+
+
+def test_labels_keep_their_names():
+    labels = ["", "sex = f", named_belief("last year"), named_belief("last year", "sex = 'f'"), named_belief("x = 1")]
+    assert belief_names([Belief({}, label=label) for label in labels]) == [None, "last year", "x = 1"]
+
+
+def test_publishing_by_another_table_alone_says_that_it_tells_nothing():
+    asked = {"secret": "diagnosis", "columns": ["stay"], "domain": range(1, 7), "confidence": None, "odds": 1.5}
+    ours = people(0, 1)
+    own = tk.publish(ours, **asked)
+    assert "counted on these very rows" in str(own)
+    both = tk.publish(ours, **asked, beliefs={"last year": THEIRS})
+    assert "who believes 'last year'; the closest to the limit is " in str(both)
+    alone = tk.publish(ours, **asked, beliefs={"last year": THEIRS}, own=False)
+    assert "tells nothing about those rows" in str(alone)
+    assert belief_names(alone.calibration.beliefs) == ["last year"]
+    # The channel is the other table's own: our rows have no part in it.
+    other = tk.publish(people(9, 1), **asked, beliefs={"last year": THEIRS}, own=False)
+    assert (other.calibration.channel.counts == alone.calibration.channel.counts).all()
+    with pytest.raises(InputError, match="own=False leaves no priors"):
+        tk.publish(OURS, **asked, own=False)

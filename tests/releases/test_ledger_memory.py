@@ -1,0 +1,155 @@
+"""What a ledger does not forget: an answer under another name or in another order, and that it was there at all."""
+
+import logging
+
+import numpy as np
+import pandas as pd
+import pytest
+from calibrations import hand_made
+from hypothesis import given
+from hypothesis import strategies as st
+
+import takifugu as tk
+from takifugu.errors import BudgetError, CompositionError, LedgerError
+from takifugu.releases.fingerprints import AnswerDigest
+from takifugu.releases.marks import mark_of
+from takifugu.releases.names import skeleton
+
+SALT = bytes(32)
+
+
+def fingerprint(values, *cuts):
+    digest = AnswerDigest(SALT)
+    for part in np.split(np.asarray(values, dtype=float), cuts):
+        digest.update(part)
+    return digest
+
+
+@given(st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.5, -7.0, 1e300]), max_size=8), st.randoms(), st.integers(0, 8))
+def test_an_unordered_fingerprint_follows_the_values_alone(values, random, cut):
+    moved = random.sample(values, len(values))
+    moved = [0.0 if value == 0 else value for value in moved]
+    assert fingerprint(moved, min(cut, len(values))).unordered() == fingerprint(values).unordered()
+    assert fingerprint([*values, 3.0]).unordered() != fingerprint(values).unordered()
+
+
+def test_few_fingerprints_of_many_small_tables_meet():
+    tables = {(a, b, c) for a in range(20) for b in range(a + 1) for c in range(b + 1)}
+    assert len({fingerprint(table).unordered() for table in tables}) == len(tables)
+    rows = {fingerprint([[a, b], [b, a]]).unordered() for a in range(9) for b in range(9)}
+    assert len(rows) == 45  # the rows (a, b) and (b, a) in either order
+    assert fingerprint([[1, 2], [3, 4]]).unordered() != fingerprint([[1, 4], [3, 2]]).unordered()
+
+
+@pytest.mark.parametrize(
+    "name", ["Records", " records", "records ", "rec ords", "rеcоrds", "reco\u200brds", "ｒecords", "récords"]
+)
+def test_a_name_that_looks_like_another_is_the_same(name, tmp_path):
+    assert skeleton(name) == skeleton("records")
+    calibration = hand_made(5.0)
+    tk.release([1.0, 2.0], calibration, ledger=tmp_path / "l.db", theta=20.0)
+    with pytest.raises(CompositionError, match="knows these records as 'records'"):
+        tk.release([3.0, 4.0], calibration, ledger=tk.Ledger(tmp_path / "l.db", records=name))
+    assert tk.Ledger(tmp_path / "l.db").account().releases == 1
+
+
+def test_names_that_differ_have_accounts_of_their_own(tmp_path):
+    for number, name in enumerate(["ward 1", "ward 2", "Пациенты", "患者", "+", "-"]):
+        tk.release([float(number)], hand_made(5.0), ledger=tk.Ledger(tmp_path / "l.db", records=name))
+        assert tk.Ledger(tmp_path / "l.db", records=name).account().releases == 1
+
+
+def test_the_same_rows_in_another_order_have_no_second_budget(tmp_path):
+    table = pd.DataFrame({"s": ["a", "b"] * 30, "v": np.arange(60.0) % 23})
+    calibration = hand_made(5.0)
+    how = {"column": "v", "secret": "s"}
+    tk.release(table, calibration, ledger=tmp_path / "l.db", **how)
+    moved = table.iloc[::-1].reset_index(drop=True)
+    with pytest.raises(CompositionError, match="knows these records as 'records'"):
+        tk.release(moved, calibration, ledger=tk.Ledger(tmp_path / "l.db", records="others"), **how)
+    with pytest.raises(CompositionError, match="in another order"):
+        tk.release(moved, calibration, ledger=tmp_path / "l.db", **how)
+
+
+def test_few_common_values_are_known_again_by_their_priors(tmp_path):
+    two = {s: tk.Finite(["x", "y"], weights) for s, weights in {"a": (3, 1), "b": (1, 3)}.items()}
+    other = {s: tk.Finite(["x", "y"], weights) for s, weights in {"a": (2, 1), "b": (1, 2)}.items()}
+    first, second = (tk.calibrate(laws, odds=2) for laws in (two, other))
+    tk.release(["x", "y", "y"], first, ledger=tk.Ledger(tmp_path / "l.db", records="ward 1"))
+    with pytest.raises(CompositionError, match="knows these records as 'ward 1'"):
+        tk.release(["y", "x", "y"], first, ledger=tk.Ledger(tmp_path / "l.db", records="ward 2"))
+    tk.release(["y", "x", "y"], second, ledger=tk.Ledger(tmp_path / "l.db", records="ward 2"))
+
+
+def test_another_answer_is_refused_in_the_words_of_its_kind(tmp_path):
+    table = pd.DataFrame({"s": ["a", "b"] * 40, "v": [1, 2, 1, 1] * 20, "w": [1, 1, 2, 1] * 20})
+    made = {name: tk.calibrate(tk.fit_priors(table, secret="s", query=tk.Row(name)), odds=2) for name in "vw"}
+    tk.release(table, made["v"], ledger=tmp_path / "rows.db")
+    with pytest.raises(CompositionError, match="another answer") as refused:
+        tk.release(table, made["w"], ledger=tmp_path / "rows.db")
+    assert "precisions" not in str(refused.value)
+    tk.release([1.0], hand_made(5.0), ledger=tmp_path / "noise.db")
+    with pytest.raises(CompositionError, match="since precisions add up"):
+        tk.release([2.0], hand_made(5.0), ledger=tmp_path / "noise.db")
+
+
+# ---- that it was there
+
+
+def test_a_deleted_ledger_does_not_start_afresh(tmp_path, caplog):
+    path = tmp_path / "people.ledger"
+    with caplog.at_level(logging.WARNING, "takifugu"):
+        tk.release([1.0], hand_made(5.0), ledger=path)
+    assert "started a new ledger" in caplog.text
+    path.unlink()
+    for act in (tk.Ledger(path).account, lambda: tk.release([1.0], hand_made(5.0), ledger=path)):
+        with pytest.raises(LedgerError, match="says that one existed"):
+            act()
+    assert not path.exists()
+    tk.release([1.0], hand_made(5.0), ledger=tk.Ledger(path, new=True))
+    with pytest.raises(BudgetError, match="budget is spent"):
+        tk.release([1.0], hand_made(5.0), ledger=path)
+
+
+def test_a_file_remembers_its_ledger_in_another_folder(tmp_path, monkeypatch):
+    source = tmp_path / "in.csv"
+    source.write_text("s,v\na,1\nb,2\n")
+    how = {"column": "v", "secret": "s"}
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    tk.release_file(source, "out.csv", hand_made(5.0), ledger="l.db", **how)
+    assert mark_of(source).stat().st_mode & 0o077 == 0
+    monkeypatch.chdir(tmp_path / "there")
+    with pytest.raises(LedgerError, match=r"in\.csv\.ledger-mark says that one existed \(.*here/l\.db\)"):
+        tk.release_file(source, "out.csv", hand_made(5.0), ledger="l.db", **how)
+    assert list((tmp_path / "there").iterdir()) == []
+    with pytest.raises(BudgetError, match="budget is spent"):
+        tk.release_file(source, "out.csv", hand_made(5.0), ledger="../here/l.db", **how)
+
+
+def test_what_was_refused_leaves_no_mark(tmp_path):
+    source = tmp_path / "in.csv"
+    source.write_text("s,v\na,1\nc,2\n")
+    with pytest.raises(tk.InputError, match="outside the calibrated pairs"):
+        tk.release_file(source, tmp_path / "out.csv", hand_made(5.0), column="v", secret="s", ledger=tmp_path / "l.db")
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_folder_that_cannot_be_written_is_told_and_no_hindrance(tmp_path, caplog, monkeypatch):
+    def refuse(self, *args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("takifugu.releases.marks.Path.write_text", refuse)
+    with caplog.at_level(logging.WARNING, "takifugu"):
+        tk.release([1.0], hand_made(5.0), ledger=tmp_path / "l.db")
+    assert "no mark of the ledger could be left" in caplog.text
+    assert tk.Ledger(tmp_path / "l.db").account().releases == 1
+
+
+def test_publish_leaves_its_mark_beside_the_table(tmp_path):
+    people = tmp_path / "people.csv"
+    pd.DataFrame({"s": ["a", "b"] * 60, "v": [1, 2, 1, 1] * 30}).to_csv(people, index=False)
+    tk.publish(people, secret="s", columns=["v"], confidence=None, ledger=tmp_path / "people.ledger")
+    with pytest.raises(LedgerError, match="says that one existed"):
+        tk.publish(people, secret="s", columns=["v"], confidence=None, ledger=tmp_path / "another.ledger")

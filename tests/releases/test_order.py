@@ -1,0 +1,142 @@
+"""A table whose order tells the secret is not released; a shuffled one always is."""
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import fisher_exact
+
+import takifugu as tk
+from takifugu.releases.order import Order
+
+ROWS = 2_000
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame({"s": rng.choice(["a", "b", "c"], ROWS, p=[0.6, 0.3, 0.1])})
+    table["x"] = np.where(table.s == "a", rng.integers(0, 5, ROWS), rng.integers(1, 6, ROWS))
+    return table
+
+
+@pytest.fixture(scope="module")
+def calibration(people):
+    return tk.calibrate(tk.fit_priors(people, secret="s", query=tk.Row("x")), odds=3)
+
+
+def sorted_by_secret(people):
+    return people.sort_values("s", kind="stable").reset_index(drop=True)
+
+
+def test_sorted_rows_are_refused_at_every_door(people, calibration, tmp_path):
+    table = sorted_by_secret(people)
+    assert len(tk.release(people, calibration)) == ROWS
+    with pytest.raises(tk.InputError, match="order of the rows tells the secret"):
+        tk.release(table, calibration)
+    with pytest.raises(tk.InputError, match="order of the rows tells the secret"):
+        tk.release(table["x"], calibration, secret=table["s"])
+    with pytest.raises(tk.InputError, match="order of the rows tells the secret"):
+        tk.publish(table, secret="s", columns=["x"], confidence=None)
+    table.to_csv(tmp_path / "people.csv", index=False)
+    with pytest.raises(tk.InputError, match="order of the rows tells the secret"):
+        tk.release_file(tmp_path / "people.csv", tmp_path / "out.csv", calibration)
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_refusal_costs_nothing(people, calibration, tmp_path):
+    ledger = tk.Ledger(tmp_path / "people.ledger", new=True)
+    with pytest.raises(tk.InputError, match="Nothing was released"):
+        tk.release(sorted_by_secret(people), calibration, ledger=ledger)
+    assert ledger.account() is None
+    assert len(tk.release(people, calibration, ledger=ledger)) == ROWS
+
+
+def test_an_order_by_the_answer_tells_what_the_answer_does():
+    """Sorted by a column that differs much between the secrets, the places give the true values back."""
+    rng = np.random.default_rng(6)
+    table = pd.DataFrame({"s": rng.choice(["a", "b"], ROWS)})
+    table["x"] = np.clip(np.rint(rng.normal(np.where(table.s == "a", 3, 7), 1.0)), 0, 10).astype(int)
+    calibration = tk.calibrate(tk.fit_priors(table, secret="s", query=tk.Row("x")), alpha=2, epsilon=0.5)
+    assert len(tk.release(table, calibration)) == ROWS
+    with pytest.raises(tk.InputError, match="order of the rows tells the secret"):
+        tk.release(table.sort_values("x").reset_index(drop=True), calibration)
+
+
+def test_a_stretch_that_moves_the_odds_is_enough(people, calibration):
+    """Nearly all rows of a rare secret in one part of the table: guesses gain little, odds move far."""
+    rare = people[people.s == "c"]
+    others = people[people.s != "c"]
+    table = pd.concat([others[:900], rare, others[900:]]).reset_index(drop=True)
+    with pytest.raises(tk.InputError, match="in a part of the table"):
+        tk.release(table, calibration)
+
+
+def test_a_part_without_a_secret_is_noticed(people, calibration):
+    """Lists that were put one below the other, the second without anybody of the rare secret."""
+    table = pd.concat([people] * 4)[lambda t: ~((t.s == "c") & (t.index >= ROWS // 2))]
+    table = table.sort_index().reset_index(drop=True)
+    with pytest.raises(tk.InputError, match="in a part of the table"):
+        tk.release(table, calibration)
+
+
+def test_what_is_known_may_explain_an_order_but_not_all_of_it(people):
+    people = pd.concat([people] * 5).reset_index(drop=True)
+    rng = np.random.default_rng(2)
+    year = np.sort(rng.integers(2000, 2004, len(people)))
+    table = people.assign(year=year, s=np.where(rng.random(len(people)) < (year - 1999) / 5, "a", "b"))
+    priors = tk.fit_priors(table, secret="s", query=tk.Row("x"), known=["year"])
+    calibration = tk.calibrate(priors, odds=1.5)
+    assert len(tk.release(table, calibration, allow_no_noise=True)) == 5 * ROWS
+    with pytest.raises(tk.InputError, match="promise allows 90%"):
+        tk.release(sorted_by_secret(table), calibration, allow_no_noise=True)
+
+
+def test_secrets_without_a_promise_between_them_may_be_sorted(people):
+    priors = tk.fit_priors(people, secret="s", query=tk.Row("x"))
+    calibration = tk.calibrate(priors, odds=3, pairs=[("a", "b")])
+    third = people.s == "c"
+    table = pd.concat([people[~third], people[third]]).reset_index(drop=True)
+    assert len(tk.release(table, calibration, others="release")) == ROWS
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    rows=st.integers(2, 3_000),
+    share=st.floats(0.01, 0.99),
+    odds=st.floats(1.05, 5),
+)
+def test_a_shuffled_table_is_never_refused(seed, rows, share, odds):
+    order = Order()
+    order.look(np.random.default_rng(seed).choice(["a", "b"], rows, p=[share, 1 - share]).tolist())
+    assert order.surely_told("a", "b") <= 0.5
+    assert not order.surely_moves("a", "b", odds)
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=300), st.lists(st.integers(1, 60), min_size=1, max_size=12))
+def test_batches_make_no_difference(secrets, cuts):
+    whole, parts = Order(), Order()
+    whole.look(secrets)
+    start = 0
+    for cut in [*cuts, len(secrets)]:
+        parts.look(secrets[start : start + cut])
+        start += cut
+    assert parts._counts == whole._counts
+    assert sum(stretch.total() for stretch in whole._counts) == len(secrets)
+    assert len(whole._counts) <= 32
+
+
+def test_what_moves_the_odds_agrees_with_fisher():
+    """At odds of 1 the question is whether the two halves of a table differ at all: Fisher's exact test knows."""
+    for few in (0, 30, 60, 100):
+        order = Order()
+        order._width, order._counts = 200, []
+        first, second = ["a"] * (100 + few) + ["b"] * (100 - few), ["a"] * 100 + ["b"] * 100
+        order._counts = [Counter(first), Counter(second)]
+        p = fisher_exact([[100 + few, 100 - few], [100, 100]]).pvalue
+        assert order.surely_moves("a", "b", 1.0) <= (p < 1e-4)
+    assert order.surely_moves("a", "b", 1.0)
