@@ -5,7 +5,7 @@ BIN     = $(VENV)/bin
 CORE    = $(VENV)/.core
 READY   = $(VENV)/.ready
 
-.PHONY: test quick demo bench docs lint format clean help
+.PHONY: test quick demo bench docs judges lint format clean help
 
 help:            ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/: .*##/\t/'
@@ -39,6 +39,9 @@ demo: $(CORE)    ## the main job, from nothing
 bench: $(READY)  ## ratios against peers, side by side
 	$(BIN)/python -m benchmarks
 
+judges: $(READY) ## anonymeter and sdmetrics, in an environment of their own (a gigabyte; Python 3.11 or 3.12)
+	$(BIN)/python -m takifugu.studies.judges --make
+
 docs: $(READY)   ## the documentation, as pages in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Open site/index.html"
@@ -48,4 +51,4 @@ format: $(READY) ## rewrite the code in the house style
 	$(BIN)/ruff check --fix .
 
 clean:           ## remove everything that was made
-	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .judges build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -27,7 +27,6 @@ ROOMS = (
     "tables",
     "explorer",
     "audit_power",
-    "audit_peers",
     "tiers",
 )
 

@@ -44,7 +44,7 @@ def _measure(connection: HTTPConnection, token: str, name: str, prior: str, pid:
         "secret": about.secret,
         "pair": [str(secret) for secret in about.pair],
         "query": "raw",
-        "column": about.answer,
+        "columns": [about.answer],
         "prior": prior,
         "mechanism": "exact",
         "alpha": 3.0,

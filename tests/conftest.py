@@ -43,6 +43,7 @@ SLOW = (
     "divergences/test_tails.py",
     "divergences/test_vector_coupling.py",
     "docs/test_examples.py",
+    "docs/test_notebooks.py",
     "docs/test_site.py",
     "engines",
     "laws/test_counts.py::test_a_rounded_normal_against_many_digits",

@@ -86,6 +86,7 @@ def calibrated(
     known: Sequence[str | Binned] | None = None,
     beliefs: Mapping[str, Any] | None = None,
     own: bool = True,
+    per_cell: Sequence[str] = (),
     pairs: Iterable[Pair] | None = None,
     secrets: Iterable[Any] | None = None,
     leave_out: Sequence[Any] = (),
@@ -106,7 +107,16 @@ def calibrated(
     query = Row(*columns, domain=domain, other=other)
     step("Counting what goes with each secret")
     asked: dict[str, Any] = {"secret": secret, "query": query, "secrets": secrets, "known": known, "reading": reading}
-    priors = fit_priors(table, **asked, beliefs=beliefs) if own else _of_others(beliefs, asked)
+    if per_cell:
+        if beliefs or not own:
+            raise InputError("per_cell and beliefs do not go together: publish without one of them")
+        if left := [one for one in known or () if one not in per_cell]:
+            raise InputError(
+                f"with per_cell what is known is published too, and {str(left[0])!r} is not: keep it as well"
+            )
+        priors = fit_priors(table, **(asked | {"known": list(per_cell)}), per_cell=True)
+    else:
+        priors = fit_priors(table, **asked, beliefs=beliefs) if own else _of_others(beliefs, asked)
     if pairs is not None:
         pairs = [(_named(a, priors), _named(b, priors)) for a, b in pairs]
     step("Finding the channel that changes least")
@@ -192,6 +202,7 @@ def publish(
     others: str = "error",
     allow_no_noise: bool = False,
     insecure_seed: int | None = None,
+    per_cell: bool = False,
     step: Step = lambda what: None,
     **options: Any,
 ) -> Published:
@@ -211,12 +222,14 @@ def publish(
         others: as for `release`; "drop" where secrets are left out.
         allow_no_noise: publish without a warning where nothing had to be changed.
         insecure_seed: for tests alone.
+        per_cell: make the promise to who has read the kept columns, one block of the channel for each of their cells,
+            which changes less. What these columns tell by themselves is then not hidden, and a finding says it.
         step: called with what is being done, before it is done.
         **options: `alpha`, `epsilon`, `best_guess`, `error`, `known`, `pairs`, `secrets`, `leave_out` (secrets too rare
-            to be hidden, whose rows are not published), `domain`, `other`, `reading`, `seed`; `beliefs`, what others
-            may believe, other tables by name, and `own=False`, which takes these alone, so that nothing tells anything
-            about one's own rows; options of the mechanism "optimal" such as `loss`, and `keep_shares`: True keeps the
-            share of each published value what it was among the true ones, which changes more of them.
+            to be hidden, whose rows are not published), `domain`, `other`, `reading`, `seed`, `grid`; `beliefs`, what
+            others may believe, other tables by name, and `own=False`, which takes these alone, so that nothing tells
+            anything about one's own rows; options of the mechanism "optimal" such as `loss`; and `keep_shares`: True
+            keeps the share of each published value what it was among the true ones, which changes more of them.
     """
     if isinstance(keep, str):
         raise InputError(f"keep must be a list of columns, got the text {keep!r}: write [{keep!r}]")
@@ -227,6 +240,10 @@ def publish(
     options["known"] = known_with(options.get("known"), keep)
     if options.get("leave_out") and others == "error":
         others = "drop"
+    if per_cell:
+        if not keep:
+            raise InputError("per_cell is about kept columns, and none is kept: name them with keep")
+        options, keep = options | {"per_cell": list(keep)}, ()  # they are published through the channel, unchanged
     made = calibrated(table, secret=secret, columns=columns, odds=odds, confidence=confidence, step=step, **options)
     step("Proving that it keeps the promise")
     certificate = certify(made)

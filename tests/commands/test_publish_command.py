@@ -158,3 +158,34 @@ def test_findings_speak_in_flags(table):
     assert "give --na to change that" in told
     assert "`na`" not in told
     assert "publish --domain" in told
+
+
+def test_what_others_believe_and_cells_of_kept_columns(table):
+    last_year = table.with_name("2023.csv")
+    pd.read_csv(table).sample(frac=1, random_state=1).head(200).to_csv(last_year, index=False)
+    first = run(table, "--columns", "stay", "--belief", f"last year={last_year}", "--grid", "0.05", "--quiet")
+    assert first.exit_code == 0, first.output
+    assert "who believes 'last year'" in " ".join(first.output.split())
+    for path in set(table.parent.iterdir()) - {table, last_year}:  # the ledger's marks too
+        path.unlink()
+    second = run(table, "--columns", "stay", "--keep", "ward", "--per-cell", "--quiet")
+    assert second.exit_code == 0, second.output
+    assert "Beyond what ward tell" in " ".join(second.output.split())
+    out = pd.read_csv(table.with_name("published.csv"))
+    assert out["ward"].tolist() == pd.read_csv(table)["ward"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--belief", "2023.csv"), "--belief must be NAME=FILE"),
+        (("--belief", "a=x.csv", "--belief", "a=y.csv"), "--belief names 'a' twice"),
+        (("--only-beliefs",), "--only-beliefs leaves no priors"),
+        (("--per-cell",), "--per-cell is about kept columns"),
+    ],
+)
+def test_options_about_beliefs_are_checked_in_their_own_words(table, arguments, words):
+    result = run(table, "--columns", "stay", *arguments)
+    assert result.exit_code == 2
+    assert words in " ".join(result.output.split())
+    assert not names(table)

@@ -65,3 +65,18 @@ def test_refusals_are_one_sentence(arguments, says):
     assert result.exit_code == 2
     assert says in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_confidence_and_bounds_are_options_too(tmp_path):
+    arguments = ["heart", "--secret", "slope", "--pair", "1", "2", "--query", "raw:oldpeak", "--bounds", "0", "6.5"]
+    arguments += ["--step", "0.5", "--alpha", "2", "--epsilon", "0.5,1", "--json"]
+    plain, confident = (
+        json.loads(CliRunner().invoke(main, ["sweep", *arguments, *more]).output)
+        for more in ((), ("--confidence", "0.8"))
+    )
+    assert [a["theta"] >= b["theta"] for a, b in zip(confident, plain, strict=True)] == [True, True]
+    refused = CliRunner().invoke(main, ["sweep", *arguments, "--confidence", "80"])
+    assert refused.exit_code == 2
+    assert "confidence must be" in refused.output
+    refused = CliRunner().invoke(main, ["sweep", *[a.replace("raw:", "mean:") for a in arguments]])
+    assert "--bounds is for raw" in refused.output

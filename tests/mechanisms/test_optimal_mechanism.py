@@ -412,3 +412,18 @@ def test_the_bound_never_contradicts_the_channel():
         found = tk.calibrate(laws, alpha=2, epsilon=0.024, **{"keep": None} | wish)
         assert found.lower_bound <= found.error
         tk.verify(tk.certify(found))
+
+
+def test_the_nearest_promise_that_would_do_is_named_in_the_words_it_was_asked_in():
+    laws = {"a": tk.Finite([1, 2, 3], [5, 3, 2]), "b": tk.Finite([1, 2, 3], [1, 4, 8])}
+    for wish in ({"unbiased": True, "keep": None}, {"forbidden": [(1, 2), (1, 3)]}, {"unbiased": True}):
+        with pytest.raises(MechanismError, match="one is known from odds=") as error:
+            tk.calibrate(laws, odds=1.05, **wish)
+        enough = float(str(error.value).split("odds=")[1].split(" ")[0])
+        tk.calibrate(laws, odds=enough, **wish)
+        with pytest.raises(MechanismError):
+            tk.calibrate(laws, odds=1 + 0.9 * (enough - 1), **wish)
+    with pytest.raises(MechanismError, match=r"one is known from epsilon=[0-9.]+ and odds=[0-9.]+ on"):
+        tk.calibrate(laws, alpha=3, epsilon=0.3, odds=1.5, unbiased=True)
+    with pytest.raises(InputError, match="unbiased must be True or False"):
+        tk.calibrate(laws, odds=3, unbiased="yes")

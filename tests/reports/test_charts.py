@@ -1,8 +1,10 @@
 """Charts are well-formed, accessible and within their frame, whatever the data are called."""
 
+import math
 import re
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import takifugu as tk
@@ -21,6 +23,7 @@ PRIORS = {
     "huge": {"a": tk.Mixture.gaussian(1e12, 1e9), "b": tk.Mixture.gaussian(1.001e12, 1e9)},
     "tiny": {"a": tk.Mixture.gaussian(1e-9, 1e-10), "b": tk.Mixture.gaussian(2e-9, 1e-10)},
     "alike": {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(0, 1)},
+    "skewed": {"a": tk.Mixture([0.5, 0.3, 0.2], [100, 500, 9000], [20, 100, 900]), "b": tk.Mixture.gaussian(400, 90)},
     "hostile": {HOSTILE: tk.Mixture.gaussian(0, 1), "x" * 500: tk.Mixture.gaussian(1, 1)},
 }
 
@@ -30,9 +33,10 @@ def facts(request):
     return facts_for(PRIORS[request.param], alpha=2, epsilon=1, question="?")
 
 
+@pytest.mark.parametrize("wide", [340, 480])
 @pytest.mark.parametrize("chart", CHARTS)
-def test_a_chart_is_an_accessible_picture_within_its_frame(facts, chart):
-    text = chart(facts)
+def test_a_chart_is_an_accessible_picture_within_its_frame(facts, chart, wide):
+    text = chart(facts, width=wide)
     root = ElementTree.fromstring(text)
     assert root.get("role") == "img"
     named = {element.get("id"): element.text for element in root if element.tag in ("title", "desc")}
@@ -46,6 +50,45 @@ def test_a_chart_is_an_accessible_picture_within_its_frame(facts, chart):
         for x, y in (map(float, point.split(",")) for point in line.get("points").split()):
             assert -1 <= x <= width + 1
             assert -1 <= y <= height + 1
+    assert width == wide
+    spans = [_span(label) for label in root.iter("text")]
+    assert all(left >= -1 and right <= width + 1 for _, left, right in spans)
+    for one, (y, left, right) in enumerate(spans):
+        for other, low, high in spans[one + 1 :]:
+            assert y != other or right <= low + 1 or high <= left + 1  # no two run into one another
+
+
+def _span(label):
+    """The line that a label stands on, and from where to where it reaches, a letter taken for 6.4 units."""
+    wide = 6.4 * len(label.text or "") * float(label.get("font-size")) / 13
+    start = float(label.get("x")) - {"start": 0.0, "middle": wide / 2, "end": wide}[label.get("text-anchor")]
+    return label.get("y"), start, start + wide
+
+
+def test_skewed_values_stand_on_a_bent_scale_and_noise_below_zero_on_a_straight_one():
+    places, widths = [100, 500, 9000], [20, 100, 900]
+    skewed = {"a": tk.Mixture([0.5, 0.3, 0.2], places, widths), "b": tk.Mixture([0.3, 0.5, 0.2], places, widths)}
+    for epsilon, word in ((5.0, True), (0.001, False)):
+        facts = facts_for(skewed, alpha=2, epsilon=epsilon, question="?", compare=False)
+        assert ("(logarithmic)" in charts.before_after_chart(facts)) is word
+    even = facts_for(PRIORS["gaussian"], alpha=2, epsilon=1, question="?", compare=False)
+    assert "(logarithmic)" not in charts.density_chart(even)
+
+
+@pytest.mark.parametrize(("low", "high", "bend"), [(-5.0, 1e6, 30.0), (0.0, 3000.0, 120.0), (-1e5, 1e5, 0.01)])
+def test_a_bent_scale_keeps_order_areas_and_round_ticks(low, high, bend):
+    scale = Scale(low, high, 10, 400, bend=bend)
+    ticks = scale.ticks()
+    assert ticks == sorted(ticks)
+    assert 0 in ticks
+    assert all(low <= tick <= high for tick in ticks)
+    points = scale.even(2001)
+    assert np.allclose(np.diff(scale(points)), 390 / 2000)
+    # The share of a bell that is drawn is the share that is there: height times width adds up to one.
+    law = tk.Mixture.gaussian(low + 0.4 * (high - low), 0.1 * (high - low))
+    heights = np.asarray(law.pdf(points)) * scale.stretch(points)
+    unit = (math.asinh(high / bend) - math.asinh(low / bend)) / 390
+    assert float(np.trapezoid(heights, scale(points)) * unit) == pytest.approx(1.0, abs=2e-3)
 
 
 def test_series_differ_in_more_than_colour():

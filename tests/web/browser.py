@@ -99,6 +99,24 @@ class Visit:
         self.page.get_by_label(label, exact=True).fill(str(place))
         return self.settle()
 
+    def publish_as(self, mode: str) -> dict[str, Any]:
+        """A table from lists ("row"), or noise on a number ("noise")."""
+        self.page.locator(f"input[name=mode][value={mode}]").check()
+        return self.settle()
+
+    def tick(self, group: str, name: str, *, on: bool = True) -> dict[str, Any]:
+        """A column among those to publish together, or those that the adversary may know."""
+        if group == "known" and not self.page.locator("#known").is_visible():
+            self.page.locator("#known-field summary").click()
+        self.page.locator(f"#{group}").get_by_label(name, exact=True).set_checked(on)
+        return self.settle()
+
+    def drop(self, path: Path) -> dict[str, Any]:
+        """A file on the page, as the button opens it."""
+        self.page.locator("#file").set_input_files(path)
+        self.page.locator("#drop-note").filter(has_text=f"{path.name} is open").wait_for()
+        return self.settle()
+
     def text(self, selector: str) -> str:
         return self.page.locator(selector).inner_text()
 
@@ -117,11 +135,6 @@ class Visit:
 
 
 _SETTLED = """() => {
-  const value = (id) => document.getElementById(id).value;
-  if (document.getElementById("result").getAttribute("aria-busy") !== "false") return false;
-  const settled = document.body.dataset.settled && JSON.parse(document.body.dataset.settled);
-  if (!settled) return false;
-  return ["table", "secret", "query", "column", "prior", "mechanism"].every((id) => settled[id] === value(id))
-    && settled.pair[0] === value("first") && settled.pair[1] === value("second")
-    && settled.alpha === Number(value("alpha")) && settled.epsilon === Number(value("epsilon"));
+  const { settled, asked } = document.body.dataset;
+  return document.getElementById("result").getAttribute("aria-busy") === "false" && settled && settled === asked;
 }"""

@@ -68,7 +68,7 @@ QUESTION = {
     "secret": "slope",
     "pair": ["1", "3"],
     "query": "raw",
-    "column": "oldpeak",
+    "columns": ["oldpeak"],
     "prior": "gaussian",
     "mechanism": "exact",
     "alpha": 3,

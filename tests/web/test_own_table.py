@@ -15,10 +15,11 @@ from explorer_process import QUESTION, Explorer
 
 import takifugu as tk
 from takifugu.web.answers import Answers
-from takifugu.web.choices import read_choice
+from takifugu.web.choices import read_question
 from takifugu.web.shelf import Shelf
 
 _EVIL = "<script>alert(1)</script>"
+_NAME = "file:own & only.csv"
 _COLUMN = '"><img src=x onerror=alert(2)>'
 
 
@@ -48,26 +49,34 @@ def own(table: Path) -> Iterator[Explorer]:
 
 
 def _question(**changed: Any) -> dict[str, Any]:
-    return QUESTION | {"table": "table", "secret": "who", "pair": ["plain", _EVIL], "column": _COLUMN} | changed
+    return QUESTION | {"table": _NAME, "secret": "who", "pair": ["plain", _EVIL], "columns": [_COLUMN]} | changed
 
 
 def test_it_comes_first_and_is_told_from_the_bundled_ones(own: Explorer) -> None:
     start = json.loads(own.request("GET", "/api/start")[2])
-    assert [one["name"] for one in start["tables"]] == ["table", *tk.datasets.names()]
+    assert [one["name"] for one in start["tables"]] == [_NAME, *tk.datasets.names()]
     assert start["tables"][0]["title"] == "own & only.csv"
 
 
 def test_columns_with_a_value_for_everybody_are_no_secrets(own: Explorer) -> None:
-    about = own.ask("/api/table", {"table": "table"})
+    about = own.ask("/api/table", {"table": _NAME})
     assert about["secrets"] == ["who"]
-    assert about["answers"] == [_COLUMN, "other", "code"]
+    assert about["numbers"] == [_COLUMN, "other", "code"]
+
+
+def test_what_looks_like_an_identifier_comes_last_and_is_called_one(own: Explorer) -> None:
+    about = own.ask("/api/table", {"table": _NAME})
+    assert about["identifiers"] == ["identity", "code"]
+    assert about["lists"] == ["who", _COLUMN, "other", "identity", "code"]
 
 
 def test_hostile_names_are_text_and_nothing_more(own: Explorer, table: Path, tmp_path: Path) -> None:
     with browsing() as browser, opened(browser, own.address) as visit:
-        assert visit.settle()["pair"] == ["plain", _EVIL]
+        assert visit.settle()["columns"] == [_COLUMN]
+        visit.publish_as("noise")
+        visit.choose("Hide", "plain")
         question = visit.choose("Adversary’s belief", "gaussian")
-        assert question["column"] == _COLUMN
+        assert (question["pair"], question["columns"]) == (["plain", _EVIL], [_COLUMN])
         priors = tk.fit_priors(table, secret="who", query=tk.Raw(_COLUMN, prior="gaussian"), secrets=["plain", _EVIL])
         theta = tk.calibrate(priors, alpha=3, epsilon=question["epsilon"]).theta
         assert float(visit.text("#theta")) == float(f"{theta:.6g}")
@@ -85,11 +94,11 @@ def test_a_network_trains_when_asked_and_is_remembered(table: Path) -> None:
     answers = Answers(Shelf(table), network_steps=200)
     question = _question(query="bnn", epsilon=0.001)
     with pytest.raises(tk.InputError, match="not trained yet"):
-        answers.answer(read_choice(question))
-    trained = answers.answer(read_choice(question | {"train": True}))
+        answers.answer(read_question(question))
+    trained = answers.answer(read_question(question | {"train": True}))
     assert trained["theta"] > 0
-    assert answers.answer(read_choice(question))["theta"] == trained["theta"]
-    assert answers.answer(read_choice(question | {"epsilon": 0.01}))["theta"] < trained["theta"]
+    assert answers.answer(read_question(question))["theta"] == trained["theta"]
+    assert answers.answer(read_question(question | {"epsilon": 0.01}))["theta"] < trained["theta"]
 
 
 @pytest.mark.parametrize(
@@ -100,9 +109,9 @@ def test_a_network_trains_when_asked_and_is_remembered(table: Path) -> None:
         ({"table": "../own & only.csv"}, "there is no table"),
         ({"secret": "nosuch"}, "not among those that can be secrets"),
         ({"secret": "empty"}, "not among those that can be secrets"),
-        ({"column": "nosuch"}, "not among those that can be published"),
-        ({"column": "identity"}, "not among those that can be published"),
-        ({"column": "who"}, "not among those that can be published"),
+        ({"columns": ["nosuch"]}, "not among those that can be published"),
+        ({"columns": ["identity"]}, "not among those that can be published"),
+        ({"columns": ["who"]}, "not among those that can be published"),
         ({"pair": ["plain", "nobody"]}, "no row has who"),
         ({"mechanism": "closed-form", "prior": "empirical"}, "closed-form"),
     ],

@@ -106,6 +106,11 @@ def _promise(calibration: Any) -> Renyi:
             f"{calibration.mechanism!r} promises {calibration.guarantee}, which says nothing about a share of the "
             f"cases: no attack on rows can contradict it. Audit a calibration by 'exact' or 'optimal'"
         )
+    if calibration.read:
+        raise InputError(
+            f"the promise is to who has read {', '.join(map(repr, calibration.read))}, and an attack that uses what "
+            f"they tell by themselves contradicts nothing: audit the rows of one cell, calibrated by themselves"
+        )
     return calibration.guarantee
 
 

@@ -11,6 +11,7 @@ from takifugu.calibration.checking import checked
 from takifugu.calibration.kinds import default_mechanism, expected_loss
 from takifugu.calibration.result import Calibration
 from takifugu.channels.base import Channel
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.vector import GaussianVector
 from takifugu.errors import InputError, MechanismError
 from takifugu.laws import Law
@@ -19,12 +20,14 @@ from takifugu.mechanisms.assurance import Band, assured
 from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.draws import draws_needed
 from takifugu.mechanisms.evidence import Confidence, Shared, confident
+from takifugu.mechanisms.grids import grid_step, on_grid
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.asking_findings import GuessAsked
 from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pair
+from takifugu.problems.population_findings import OnGrid
 from takifugu.problems.problem import Problem
 from takifugu.queries.others import beside
 from takifugu.queries.priors import require_rows
@@ -50,6 +53,7 @@ def calibrate(
     best_guess: float | None = None,
     error: float | None = None,
     step: Step = lambda what: None,
+    grid: float | None = None,
     **options: Any,
 ) -> Calibration:
     """The channel that costs least and keeps every pair of secrets within the promise, both ways.
@@ -77,6 +81,8 @@ def calibrate(
             published value is off by at most this share of the spread (the standard deviation of the true values), or
             of labels this share is changed. Of several columns the worst counts.
         step: called with each promise that a search for `error` has tried.
+        grid: such as 0.05. θ is rounded up to a power of 1.05, or the probabilities of a channel to a coarse grid,
+            before anything is proved, so that they tell less about the rows they were fitted to. Hygiene, and no proof.
         **options: options of the mechanism, such as `delta` of "wasserstein-approx".
 
     >>> from takifugu import Mixture
@@ -85,7 +91,7 @@ def calibrate(
     3.0
     """
     require_one_way(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
-    population = Population(confidence, assurance, seed)
+    population = Population(confidence, assurance, seed, grid_step(grid or 0.0))
     if beliefs is not None:
         priors = beside(priors, beliefs)
     problem = Problem.of(priors, pairs)
@@ -112,6 +118,7 @@ class Population:
     confidence: float | None = None
     assurance: str | None = None
     seed: int = 0
+    grid: float = 0.0
     shared: Shared = field(default_factory=Shared)
     halvings: int = 0
 
@@ -149,6 +156,20 @@ class Population:
             halvings=self.halvings,
         )
 
+    def on_grid(self, found: Found) -> tuple[Found, list[Finding]]:
+        """More noise, on the grid; a channel is on it already. More noise never loses more (proofs/monotonicity.md)."""
+        if not self.grid:
+            return found, []
+        if isinstance(found.channel, GaussianVector):
+            raise InputError("grid is for noise on one number and for channels: leave it out for vectors")
+        if not isinstance(found.channel, GaussianNoise):
+            return found, [OnGrid("the channel's probabilities were", self.grid)]
+        theta = on_grid(found.channel.theta, self.grid)
+        more = (
+            found if theta == found.channel.theta else Found(GaussianNoise(theta))
+        )  # another place may be the closest
+        return more, [OnGrid("the noise θ was", self.grid)]
+
 
 def calibrated(
     priors: Any,
@@ -161,12 +182,20 @@ def calibrated(
     """The calibration of a problem; `priors` are what it was made of, which know their rows."""
     if mechanism in (None, Optimal.name) and getattr(priors, "loss", None) is not None:
         options = {"loss": priors.loss} | options
-    rule = get_mechanism(default_mechanism(problem) if mechanism is None else mechanism, options)
+    if getattr(priors, "per_cell", False):
+        options = options | {"cells": True}
+    by_name = default_mechanism(problem) if mechanism is None else mechanism
+    if population.grid and by_name == Optimal.name:
+        options = options | {"grid": population.grid}
+    rule = get_mechanism(by_name, options)
     require_rows(priors, confidence=0.95 if population.assurance else population.confidence)
     found = checked(rule, rule.find(problem, asked), problem, asked)
     found, evidence = population.covered(rule, problem, asked, found)
+    found, rounded = population.on_grid(found)
     return Calibration(
-        problem=replace(problem, findings=(*problem.findings, *_about_rows(priors, problem, found.channel, asked))),
+        problem=replace(
+            problem, findings=(*problem.findings, *_about_rows(priors, problem, found.channel, asked), *rounded)
+        ),
         guarantee=rule.promise(asked),
         channel=found.channel,
         mechanism=rule.name,

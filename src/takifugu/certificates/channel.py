@@ -78,7 +78,8 @@ class ChannelCertificate(Plotted):
     @property
     def claim(self) -> str:
         """What is proved, in a sentence."""
-        problem = self.calibration.problem
+        problem, read = self.calibration.problem, self.calibration.read
+        whose = f", for who has read {', '.join(read)} in the row" if read else ""
         best = ""
         if self.lower_bound is not None:
             best = f"; it loses {self.error:.6g} a value, and none{self._wished} less than {self.lower_bound:.6g}"
@@ -86,7 +87,7 @@ class ChannelCertificate(Plotted):
             best += f", nor any to other real numbers less than {self.every_real.lower_bound:.6g}"
         return (
             f"{_named(self.calibration.channel)} keeps {len(problem.pairs)} pair(s) of secrets "
-            f"{self.calibration.guarantee.bound}, under {len(problem.beliefs)} belief(s){best}"
+            f"{self.calibration.guarantee.bound}, under {len(problem.beliefs)} belief(s){whose}{best}"
         )
 
     @property
@@ -144,6 +145,7 @@ class ChannelCertificate(Plotted):
                 "mechanism": self.mechanism,
                 "columns": None if self.calibration.answer is None else list(self.calibration.answer.columns),
                 "keeps": kept(self.calibration),
+                "read": list(self.calibration.read),
                 "software": dict(self.software),
                 "certificate_sha256": self.sha256,
             }
@@ -178,6 +180,7 @@ class RedactedChannel:
     that was read from the data, or of the rows that occur, would tell that somebody has each of them: of such a channel
     only the size is told. Of noise on vectors only the standard deviation of each axis is: its correlations point in
     the direction in which the secrets differ.
+    `read` names columns that are published as they are, to whose readers the promise is made.
     """
 
     content: dict[str, Any]
@@ -193,7 +196,7 @@ class RedactedChannel:
     @classmethod
     def from_dict(cls, data: Any) -> "RedactedChannel":
         """What `to_dict` wrote."""
-        keys = ("guarantee", "channel", "mechanism", "columns", "keeps", "software", "certificate_sha256")
+        keys = ("guarantee", "channel", "mechanism", "columns", "keeps", "read", "software", "certificate_sha256")
         form.header(data, version_1.REDACTED, (VERSION,), "a redacted certificate of a channel")
         content = form.fields(data, ("format", "version", *keys), "the redacted certificate")
         documents.guarantee_from(content["guarantee"])
@@ -204,6 +207,8 @@ class RedactedChannel:
                 form.text(name, f"columns[{n}]")
         if content["keeps"] not in (None, "marginal"):
             raise InputError("'keeps' must be 'marginal' or null")
+        for name in form.items(content["read"], "'read'", most=1_000):
+            form.text(name, "'read'")
         form.software(content["software"])
         form.hex_digest(content["certificate_sha256"], "'certificate_sha256'")
         return cls({key: content[key] for key in keys})
@@ -232,7 +237,7 @@ def _named(channel: Channel) -> str:
     if isinstance(channel, GaussianVector):
         return f"Gaussian noise on vectors of {channel.dimension} numbers"
     if isinstance(channel, FiniteChannel):
-        return f"a channel between {len(channel.inputs)} values"
+        return f"a channel between {len(channel.inputs)} value{'s' if len(channel.inputs) > 1 else ''}"
     raise InputError(f"a {type(channel).__name__} is not proved here")
 
 

@@ -12,6 +12,7 @@ from takifugu.divergences.proved.balls import Enclosure
 from takifugu.divergences.proved.effort import Effort
 from takifugu.divergences.proved.vector import Prover
 from takifugu.errors import CertificationError, InputError
+from takifugu.mechanisms.optimal.cells import blocks
 from takifugu.mechanisms.optimal.lower_bound import lower_bound
 from takifugu.mechanisms.optimal.mechanism import Optimal, rule_of
 from takifugu.problems.guarantee import Renyi
@@ -72,8 +73,12 @@ def _of_list(calibration: Calibration, channel: FiniteChannel, promise: Renyi) -
     if calibration.evidence is not None and not calibration.evidence.holds(problem, channel, promise):
         raise CertificationError("what is said about the population does not hold when it is looked at again")
     reach, size = rule.reach(problem), len(problem.pairs.secrets)
+    parts = [(block.problem, block.part(channel)) for block in blocks(rule, problem)] if rule.cells else None
     for place in problem.places():
         p, q = problem.ends(place)
+        if parts is not None:  # a prior of who has read the cell lies in it, and so do those within its radius
+            here, channel = parts[place.belief]
+            p, q = here.ends(place._replace(belief=0))
         yield channel.enclosure(
             p,
             q,

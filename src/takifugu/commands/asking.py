@@ -125,7 +125,8 @@ def ask(
     chosen = [(match_secret(a, first), match_secret(b, first)) for a, b in wanted] or None
     which = f" ({' or '.join(map(str, chosen[0]))})" if chosen is not None and len(chosen) == 1 else ""
     answer = _ANSWERS[kind].format(column)
-    return Asked(priors, chosen, f"How much noise hides {secret}{which} in {answer}, for the table {title}?")
+    change = "Which change" if kind == "row" else "How much noise"
+    return Asked(priors, chosen, f"{change} hides {secret}{which} in {answer}, for the table {title}?")
 
 
 def parse_query(text: str) -> tuple[str, str]:

@@ -23,6 +23,7 @@ from takifugu.commands.telling import console, print_json, tell, tell_files
 )
 @single("--confidence", type=float, help="Such as 0.95: promise it for the population, not only for the sample.")
 @single("--assurance", type=click.Choice(["band"]), help="Promise it for the population, proved: more noise.")
+@single("--grid", type=float, help="Such as 0.05: round θ up to a coarse grid, so that it tells less about the rows.")
 @single("--mechanism", help="The rule that finds the noise. [default: exact, and optimal for row]")
 @single("--delta", type=float, help="For wasserstein-approx: the share of cases left unprotected.")
 @single("--report", type=click.Path(), help="Write a report as one HTML file (private).")
@@ -38,6 +39,7 @@ def command(
     error: float | None,
     confidence: float | None,
     assurance: str | None,
+    grid: float | None,
     mechanism: str | None,
     delta: float | None,
     report: str | None,
@@ -101,6 +103,7 @@ def command(
         step=lambda what: click.echo(what, err=True),
         confidence=confidence,
         assurance=assurance,
+        grid=grid,
         pairs=asked.pairs,
         mechanism=mechanism,
         **options,

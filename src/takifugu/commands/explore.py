@@ -12,11 +12,18 @@ import click
 @click.argument("table", required=False)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to use; by default any free one.")
 @click.option("--no-browser", is_flag=True, help="Show the address and open nothing.")
-def command(table: str | None, port: int, no_browser: bool) -> None:
-    """Open a page to choose secrets and budgets and see the noise follow.
+@click.option(
+    "--ledger",
+    type=click.Path(),
+    help="Where publications from the page are written down. [default: beside TABLE; for a dropped file, here]",
+)
+@click.option("--link", metavar="LINK", help="A link copied from the page: open with what it held.")
+def command(table: str | None, port: int, no_browser: bool, ledger: str | None, link: str | None) -> None:
+    """Open a page to choose secrets and promises, see what they cost, and publish.
 
-    The bundled datasets are ready; TABLE, a CSV or Parquet file or the name of a bundled dataset, is added and opened
-    first. The page is served to this machine alone, and to those who have the address with its token. Ctrl-C ends it.
+    The bundled datasets are ready; TABLE, a CSV, Parquet or Excel file or the name of a bundled dataset, is added and
+    opened first, and others can be dropped on the page. The page is served to this machine alone, and to those who have
+    the address with its token. Ctrl-C ends it, and removes what was dropped.
 
     \b
     takifugu explore
@@ -24,16 +31,18 @@ def command(table: str | None, port: int, no_browser: bool) -> None:
     """
     from takifugu.web.server import browser_door, serve
 
+    held = "" if link is None or "#" not in link else "#" + link.partition("#")[2]
     with contextlib.ExitStack() as until_the_end:
 
         def ready(address: str) -> None:
+            address += held
             click.echo(f"The explorer is open at\n\n    {address}\n\nKeep the address to yourself. Ctrl-C ends it.")
             if not no_browser:
                 import webbrowser
 
                 webbrowser.open(until_the_end.enter_context(browser_door(address)))
 
-        serve(table, port=port, ready=ready)
+        serve(table, port=port, ledger=ledger, ready=ready)
     click.echo("\nThe explorer has ended.")
     _leave_unfinished_work()
 

@@ -15,6 +15,7 @@ _FLAGS = (
     ("; give public bounds", "; give public ones with --bounds and --step"),
     ("ask for confidence=0.95, ", "ask for --confidence 0.95, "),
     (", or take the risk with fit_priors(..., few='allow')", " or leave it out by naming the pairs that matter"),
+    ("ask for a new one with new=True", "ask for a new one with --new-ledger"),
     ("Name the columns that say so with keys", "Name the columns that say so with --keys"),
     ("Give a domain that is public to avoid that", "Give a public list to avoid that (publish --domain)"),
 )

@@ -57,6 +57,8 @@ from takifugu.errors import InputError
 @single("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws behind the confidence.")
 @click.option("--allow-no-noise", is_flag=True, help="Publish values as they are where nothing had to be changed.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
+@single("--grid", type=float, help="Such as 0.05: put the channel on a coarse grid, so as to tell less of the rows.")
+@click.option("--per-cell", is_flag=True, help="Promise it to who has read the kept columns; changes less.")
 @belief_options
 @click.option("--only-beliefs", is_flag=True, help="Take the priors of --belief alone, and not those of SOURCE.")
 @reading_options
@@ -84,6 +86,8 @@ def command(
     seed: int,
     allow_no_noise: bool,
     quiet: bool,
+    grid: float | None,
+    per_cell: bool,
     beliefs: tuple[str, ...],
     only_beliefs: bool,
     **reading: Any,
@@ -139,6 +143,8 @@ def command(
             keep_shares=keep_shares,
             seed=seed,
             allow_no_noise=allow_no_noise,
+            grid=grid,
+            per_cell=per_cell,
             beliefs=beliefs,
             only_beliefs=only_beliefs,
             reading=reading_from(reading),

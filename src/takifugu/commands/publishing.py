@@ -43,6 +43,8 @@ class Asked:
     allow_no_noise: bool = False
     beliefs: tuple[str, ...] = ()
     only_beliefs: bool = False
+    grid: float | None = None
+    per_cell: bool = False
     reading: Reading = field(default_factory=Reading)
 
 
@@ -59,6 +61,8 @@ def run(asked: Asked, *, quiet: bool) -> None:
     others = beliefs_from(asked.beliefs)
     if asked.only_beliefs and others is None:
         raise InputError("--only-beliefs leaves no priors: give those of another table with --belief NAME=FILE")
+    if asked.per_cell and not asked.keep:
+        raise InputError("--per-cell is about kept columns, and none is kept: name them with --keep")
     out = console()
     step = _Steps(out, quiet=quiet)
     promise = odds_by_default(
@@ -93,6 +97,8 @@ def run(asked: Asked, *, quiet: bool) -> None:
         known=known_with(asked.known, asked.keep),
         beliefs=others,
         own=not asked.only_beliefs,
+        per_cell=asked.keep if asked.per_cell else (),
+        grid=asked.grid,
         secrets=secrets,
         pairs=asked.pairs or None,
         leave_out=asked.leave_out,
@@ -118,7 +124,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
             asked.target,
             made,
             ledger=ledger,
-            keep=asked.keep,
+            keep=() if asked.per_cell else asked.keep,  # they are published through the channel, unchanged
             others=asked.others,
             allow_no_noise=True,
         )

@@ -72,6 +72,8 @@ def assured(
         )
         theta = max(found.channel.theta, noise.theta)
         return Found(GaussianNoise(theta), found.place if theta == found.channel.theta else None), Band(level, without)
+    if isinstance(rule, Optimal) and rule.cells:
+        raise MechanismError("assurance='band' is not for per_cell: give the promise to who may know the cells (known)")
     if not isinstance(rule, Optimal):
         raise MechanismError(f"assurance='band' is for 'exact' and 'optimal', not for {rule.name!r}")
     reach = np.maximum(radii(problem, level), rule.reach(problem))

@@ -354,9 +354,10 @@ class HeavyTail(Finding):
     def sentence(self) -> str:
         """See `Finding.sentence`."""
         log = ", or transform='log', which makes the noise a factor instead of an amount" if self.positive else ""
+        below = float(f"{self.below:.2g}")
         return (
             f"99 % of the rows of column {self.column!r} lie in {100 * self.share:.2g} % of its range, and the rest "
-            f"forces noise on all: give bounds up to about {self.below:.2g}, which clips 1 % of the rows{log}"
+            f"forces noise on all: give bounds up to about {below:,.12g}, which clips 1 % of the rows{log}"
         )
 
 

@@ -94,6 +94,7 @@ class Beliefs(Plotted, Sequence[Priors]):
         """Keep the beliefs and what there is to say about them."""
         self._beliefs = tuple(beliefs)
         self.findings = tuple(findings)
+        self.per_cell = False  # whether each is that of who has read its cell, which is published too
 
     @overload
     def __getitem__(self, index: int) -> Priors: ...
@@ -187,6 +188,7 @@ def fit_priors(
     few: str | None = None,
     reading: Reading | None = None,
     beliefs: Mapping[str, Any] | None = None,
+    per_cell: bool = False,
 ) -> Any: ...
 def fit_priors(
     table: Any,
@@ -198,6 +200,7 @@ def fit_priors(
     few: str | None = None,
     reading: Reading | None = None,
     beliefs: Mapping[str, Any] | None = None,
+    per_cell: bool = False,
 ) -> Any:
     """What an adversary who knows the table would expect of the answer, for each secret.
 
@@ -214,6 +217,8 @@ def fit_priors(
         few: "allow" lets secrets with fewer than 5 rows be used without confidence.
         beliefs: what others may believe, by name, such as {"last year": table}: each a table in which the same query is
             answered on the same lattice or lists, or priors that were fitted or made before.
+        per_cell: for `Row`, where the known columns are published too, as they are: the promise is then to who has read
+            them, one block of a channel for each cell, and what the cell itself tells is said in a finding.
 
     Returns:
         A dictionary from each secret to its prior, with `findings` that tell what to know about the data; with
@@ -233,9 +238,13 @@ def fit_priors(
     if few not in (None, "allow"):
         raise InputError(f"few must be None or 'allow', got {few!r}")
     if beliefs is not None:
+        if per_cell:
+            raise InputError("per_cell and beliefs do not go together: fit each table by itself")
         asked = {"secret": secret, "secrets": secrets, "known": known, "few": few, "reading": reading}
         return _beside(table, beliefs, query, asked)
     source = Table(table, reading)
+    if per_cell:
+        return _per_cell(source, secret, query, secrets, known)
     if not isinstance(secret, str):
         return _several(source, secret, query, secrets, known, few)
     if known is None:
@@ -253,6 +262,17 @@ def fit_priors(
         if few is None and not priors.label:
             priors.scarce = tuple(name for name, rows in priors.rows.items() if rows < SCARCE)
     return found if known is None else cells
+
+
+def _per_cell(table: Table, secret: Any, query: Query, secrets: Any, known: Any) -> Beliefs:
+    from takifugu.queries.row import Row
+    from takifugu.queries.row_cells import row_beliefs_per_cell
+
+    if not isinstance(query, Row) or not isinstance(secret, str) or not known or isinstance(known, str):
+        raise InputError("per_cell is for a Row, one column of secrets and a list of known columns to publish")
+    found = row_beliefs_per_cell(query, table, secret, secrets, list(known))
+    found.findings = (*table.findings, *found.findings)
+    return found
 
 
 def _beside(table: Any, beliefs: Mapping[str, Any], query: Query, asked: dict[str, Any]) -> Any:

@@ -20,9 +20,10 @@ _BINS = 40  # into which more numbers are put
 _LABELS = 30  # labels shown of more than that many
 _BAR_LABELS = 14  # labels with bars
 _NAME = 24
+_GROUPED = 10_000  # from which on digits are grouped
 
 
-def channel_chart(column: ColumnFacts, *, name: str) -> str:
+def channel_chart(column: ColumnFacts, *, name: str, width: int = WIDTH) -> str:
     """P(published | true): a row for each true value, darker where more people go."""
     shares, rows, columns = coarsened(column)
     changed = percent(column.share_changed)
@@ -37,6 +38,7 @@ def channel_chart(column: ColumnFacts, *, name: str) -> str:
         is_numeric=column.is_numeric,
         x_label="published value",
         y_label="true value (each row adds up to 100 %)",
+        width=width,
     )
 
 
@@ -69,14 +71,19 @@ def coarsened(column: ColumnFacts) -> tuple[Array, list[str], list[str]]:
 
 
 def _names(values: Sequence[Scalar]) -> list[str]:
-    return [named(value) for value in values]
+    return [_name(value) for value in values]
+
+
+def _name(value: Scalar) -> str:
+    """A value as the axes write numbers; a year has no comma."""
+    return number(value, 6) if isinstance(value, int | float) and abs(value) >= _GROUPED else named(value)
 
 
 def _bins(values: Sequence[Scalar]) -> "tuple[np.ndarray[tuple[int], np.dtype[np.intp]], list[str]]":
     """Neighbouring numbers put together."""
     size = math.ceil(len(values) / _BINS)
     groups = [values[start : start + size] for start in range(0, len(values), size)]
-    names = [named(g[0]) if len(g) == 1 else f"{named(g[0])}–{named(g[-1])}" for g in groups]
+    names = [_name(g[0]) if len(g) == 1 else f"{_name(g[0])}–{_name(g[-1])}" for g in groups]
     return np.arange(len(values)) // size, names
 
 
@@ -93,7 +100,7 @@ def _chosen(
     return place, [*names, f"{others} others"] if others else names
 
 
-def worst_pair_chart(column: ColumnFacts, pair: tuple[str, str], *, name: str) -> str:
+def worst_pair_chart(column: ColumnFacts, pair: tuple[str, str], *, name: str, width: int = WIDTH) -> str:
     """The two secrets hardest to tell apart: how often each value is true, and how often it is published."""
     a, b = (clean(secret) for secret in pair)
     title = f"{a} and {b}: true and published values of {clean(column.name)}"
@@ -101,7 +108,7 @@ def worst_pair_chart(column: ColumnFacts, pair: tuple[str, str], *, name: str) -
     before = 0.5 * float(np.abs(column.before[0] - column.before[1]).sum())
     told = f"The two laws differ in {percent(before)} of their mass before and in {percent(after)} as published."
     if not column.is_numeric:
-        return _label_bars(column, (a, b), name=name, title=title, description=told)
+        return _label_bars(column, (a, b), name=name, title=title, description=told, width=width)
     rows = []
     for heading, values, laws in (
         ("true values", column.inputs, column.before),
@@ -109,7 +116,7 @@ def worst_pair_chart(column: ColumnFacts, pair: tuple[str, str], *, name: str) -
     ):
         x = np.array(values, dtype=np.float64)
         rows.append((heading, tuple(_masses(secret, x, law) for secret, law in zip((a, b), laws, strict=True))))
-    return pair_chart(tuple(rows), axis=clean(column.name), name=name, title=title, description=told)  # type: ignore[arg-type]
+    return pair_chart(tuple(rows), axis=clean(column.name), name=name, title=title, description=told, width=width)  # type: ignore[arg-type]
 
 
 def _masses(secret: str, x: Array, law: Array) -> Curve:
@@ -119,7 +126,9 @@ def _masses(secret: str, x: Array, law: Array) -> Curve:
     return Curve(secret, x, law, is_mass=True)
 
 
-def _label_bars(column: ColumnFacts, pair: tuple[str, str], *, name: str, title: str, description: str) -> str:
+def _label_bars(
+    column: ColumnFacts, pair: tuple[str, str], *, name: str, title: str, description: str, width: int
+) -> str:
     """Two panels side by side, true and published, with a line for each label and a bar for each secret."""
     after = [dict(zip(map(key, column.outputs), law.tolist(), strict=True)) for law in column.after]
     rows: list[tuple[str, list[float], list[float]]] = [
@@ -133,9 +142,9 @@ def _label_bars(column: ColumnFacts, pair: tuple[str, str], *, name: str, title:
         true = [sum(row[1][k] for row in rest) for k in (0, 1)]
         published = [sum(row[2][k] for row in rest) for k in (0, 1)]
         rows = [*rows[: _BAR_LABELS - 1], (f"{len(rest)} others", true, published)]
-    marks, used = legend([(0, clean(pair[0], _NAME)), (1, clean(pair[1], _NAME))], 8, 18, WIDTH - 16)
-    left = min(150.0, 7.2 * max(len(clean(row[0], 20)) for row in rows) + 12)
-    wide = (WIDTH - left - 20) / 2
+    marks, used = legend([(0, clean(pair[0], _NAME)), (1, clean(pair[1], _NAME))], 8, 18, width - 16)
+    left = min(0.32 * width, 7.2 * max(len(clean(row[0], 20)) for row in rows) + 12)
+    wide = (width - left - 20) / 2
     top, parts = used + 26.0, list(marks)
     for side, heading in enumerate(("true values", "as published")):
         parts.append(label(left + side * (wide + 10), top - 6, heading, fill=INK, weight="600"))
@@ -153,4 +162,4 @@ def _label_bars(column: ColumnFacts, pair: tuple[str, str], *, name: str, title:
             at = left + side * (wide + 10) + 0.78 * wide * min(1.0, largest / most) + 4
             parts.append(label(at, y + 16, f"{number(100 * largest, 2)} %", size=11))
     height = top + 26 * len(rows) + 8
-    return document(parts, name=name, title=title, description=description, width=WIDTH, height=height)
+    return document(parts, name=name, title=title, description=description, width=width, height=height)

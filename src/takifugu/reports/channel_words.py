@@ -6,7 +6,7 @@ import numpy as np
 
 from takifugu.channels.sentences import hundred, named
 from takifugu.laws.values import key
-from takifugu.problems.guarantee import Renyi
+from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.columns import ColumnFacts
 from takifugu.reports.text import clean, number, percent
@@ -31,7 +31,14 @@ def answer(facts: ChannelFacts) -> str:
 
 def promise(facts: ChannelFacts) -> str:
     """What is kept, as a clause."""
-    asked = facts.calibration.guarantee
+    asked, read = facts.calibration.guarantee, facts.calibration.read
+    if read:
+        names = ", ".join(clean(name) for name in read)
+        return f"beyond what {names} tell by themselves, for who has read them, {_kept(asked)}"
+    return _kept(asked)
+
+
+def _kept(asked: Guarantee) -> str:
     within = f"every pair stays within the budget (α = {number(asked.alpha)}, ε = {number(asked.epsilon)})"
     most = asked.most_odds if isinstance(asked, Renyi) else None
     if most is None:

@@ -42,6 +42,10 @@ def grid(mixtures: Iterable[Mixture]) -> Array:
     pad = 0.04 * (high - low) or max(1.0, abs(low)) * 0.5
     low, high = low - pad, high + pad
     points = [np.linspace(low, high, _POINTS)]
+    middle = float(np.median([abs(float(np.asarray(m.quantile([0.5]))[0])) for m in given]))
+    if 0 < middle < 0.1 * high:  # skewed: a bent scale looks closely at what lies near zero
+        ends = np.arcsinh(np.array([low, high]) / middle)
+        points.append(middle * np.sinh(np.linspace(ends[0], ends[1], _POINTS)))
     for mixture in given:
         narrow = (mixture.stds > 0) & (mixture.weights > 0)
         if 0 < narrow.sum() <= _MOST_COMPONENTS:

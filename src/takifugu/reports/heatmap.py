@@ -29,11 +29,12 @@ def heat_map(
     is_numeric: bool,
     x_label: str,
     y_label: str,
+    width: int = WIDTH,
 ) -> str:
     """Squares shaded by `shares` (0 to 1), NaN left blank; `texts` gives the figure of a square."""
     rows, columns = [clean(r, _NAME) for r in rows], [clean(c, _NAME) for c in columns]
-    left = min(_LETTER * max(map(len, rows)) + 10, 0.36 * WIDTH)
-    side = min((WIDTH - left - 10) / len(columns), _LARGEST)
+    left = min(_LETTER * max(map(len, rows)) + 10, 0.36 * width)
+    side = min((width - left - 10) / len(columns), _LARGEST)
     flat = is_numeric or max(map(len, columns)) * _LETTER < side - 2
     foot = 22.0 if flat else min(_LETTER * max(map(len, columns)) + 10, 150.0)
     top = 24.0 if y_label else 8.0
@@ -64,7 +65,7 @@ def heat_map(
                 f'font-size="{size}" fill="{MUTED}">{escape(columns[j])}</text>'
             )
     parts.append(label((left + right) / 2, bottom + foot + 12, x_label, anchor="middle", fill=INK))
-    return document(parts, name=name, title=title, description=description, width=WIDTH, height=bottom + foot + 22)
+    return document(parts, name=name, title=title, description=description, width=width, height=bottom + foot + 22)
 
 
 def _square(

@@ -49,7 +49,10 @@ class Publication:
                 "For these rows' own shares alone much less had to change: the answer hangs on how well the population "
                 f"is known, and more rows of the rarest secret{self._rarest} would help most."
             )
-        if answer is not None and answer.known:
+        if read := self.calibration.read:
+            names = ", ".join(clean(name) for name in read)
+            lines.append(f"It is for who has read {names}, published as they are: what they tell is not hidden.")
+        elif answer is not None and answer.known:
             lines.append(f"It holds also for who knows {', '.join(clean(name) for name in answer.known)}.")
         lines.append(self._beliefs())
         for column in self.columns:
@@ -105,8 +108,11 @@ class Publication:
         guarantee = self.calibration.guarantee
         if isinstance(guarantee, Renyi) and guarantee.most_odds is not None:
             more = "" if math.isinf(guarantee.alpha) else f", and each pair is within {guarantee}"
+            first = "Nothing"
+            if read := self.calibration.read:
+                first = f"Beyond what {', '.join(clean(name) for name in read)} tell by themselves, nothing"
             return (
-                f"Nothing published moves anyone's odds between two values of {secret} by more than a factor of "
+                f"{first} published moves anyone's odds between two values of {secret} by more than a factor of "
                 f"{number(guarantee.most_odds, 4)}{more}."
             )
         return f"Every pair of values of {secret} is hidden {guarantee.bound}."

@@ -1,10 +1,12 @@
 """The section on every other pair and belief: a matrix of losses, and the beliefs closest to the limit."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from takifugu.reports.blocks import columns, paragraphs, scroll, section, table
 from takifugu.reports.common import Facts
-from takifugu.reports.heatmap import heat_map
+from takifugu.reports.heatmap import WIDTH, heat_map
 from takifugu.reports.text import clean, number
 
 
@@ -16,15 +18,24 @@ def spread_of_losses(facts: Facts) -> str:
     return section("others", "How close the others come", columns(*sides) if len(sides) > 1 else sides[0])
 
 
-def _pairs(facts: Facts) -> str:
+@dataclass(frozen=True)
+class LossMatrix:
+    """The loss of every pair as a picture, and what to say about it."""
+
+    words: str
+    chart: str
+
+
+def loss_matrix(facts: Facts, *, width: int = WIDTH) -> LossMatrix | None:
+    """Nothing where there is one pair, or there are too many to be looked at."""
     found = facts.pair_losses
-    if found is None:
-        return ""
+    if found is None or not np.isfinite(found.losses).any():
+        return None
     count = len(facts.calibration.pairs)
     left = f" {found.left_out:,} secrets whose pairs lose less are left out." if found.left_out else ""
     under = f" where {clean(facts.belief)}" if facts.belief else ""
     told = (
-        f"The loss of each of {count:,} pairs{under}, the secret of the row against that of the column, in percent of "
+        f"the loss of each of {count:,} pairs{under}, the secret of the row against that of the column, in percent of "
         f"the limit ε = {number(facts.epsilon)}.{left}"
     )
     names = [clean(name) for name in found.names]
@@ -40,8 +51,14 @@ def _pairs(facts: Facts) -> str:
         is_numeric=False,
         x_label="against",
         y_label="",
+        width=width,
     )
-    return paragraphs(told) + chart if np.isfinite(found.losses).any() else ""
+    return LossMatrix(told, chart)
+
+
+def _pairs(facts: Facts) -> str:
+    matrix = loss_matrix(facts)
+    return "" if matrix is None else paragraphs(f"T{matrix.words[1:]}") + matrix.chart
 
 
 def _beliefs(facts: Facts) -> str:

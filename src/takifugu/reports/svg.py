@@ -10,11 +10,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.reports.text import escape, number
+from takifugu.reports.text import clean, escape, number
 
 # Okabe and Ito's colours, told apart by colour-blind readers; the dashes tell them apart in print.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#a8548a", "#5f6b76", "#8a6d00")
 DASHES = ("", "7 4", "2 3", "9 3 2 3", "5 2", "1 4")
+
+LETTER = 7.2  # units of width that a letter of 13 units takes
+MARGIN = 13.0  # units around a panel that numbers may reach into
+_GAP = 10.0  # units between two numbers of an axis
 
 INK, MUTED, RULE = "var(--tk-ink, #1f2933)", "var(--tk-muted, #52606d)", "var(--tk-rule, #d9e0e6)"
 
@@ -31,19 +35,26 @@ def dash(index: int) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """From values to coordinates, straight or logarithmic."""
+    """From values to coordinates: straight, logarithmic, or bent.
+
+    A bent scale is straight up to about `bend` on both sides of zero and logarithmic beyond, so that it has room for
+    values that are skewed and for the noise that takes them below zero.
+    """
 
     low: float
     high: float
     start: float
     end: float
     is_log: bool = False
+    bend: float | None = None
 
     def __call__(self, values: Array | float) -> Array:
         """Coordinates, kept within a picture's reach of the range."""
         x, low, high = np.asarray(values, dtype=np.float64), self.low, self.high
         if self.is_log:
             x, low, high = np.log(np.maximum(x, 1e-300)), math.log(low), math.log(high)
+        if self.bend is not None:
+            x, low, high = np.arcsinh(x / self.bend), math.asinh(low / self.bend), math.asinh(high / self.bend)
         share = np.clip((x - low) / ((high - low) or 1.0), -1.0, 2.0)
         return self.start + share * (self.end - self.start)
 
@@ -57,6 +68,8 @@ class Scale:
             decades = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
             steps = (1, 2, 5) if self.high < 500 * self.low else (1,)
             return [x for d in decades for s in steps if self.low * 0.999 <= (x := _decimal(s, d)) <= self.high * 1.001]
+        if self.bend is not None:
+            return self._bent_ticks(self.bend)
         width = (self.high - self.low) / most
         if not (math.isfinite(width) and width > 0):
             return [self.low]
@@ -65,6 +78,31 @@ class Scale:
         unit = _decimal(step, exponent)
         first, last = math.ceil(self.low / unit - 1e-9), math.floor(self.high / unit + 1e-9)
         return [float(np.float64(k * unit).round(12 - min(exponent, 0))) for k in range(first, last + 1)]
+
+    def _bent_ticks(self, bend: float) -> list[float]:
+        """Zero, and powers of ten on both sides of it; between them 2 and 5 where the powers are few."""
+        far = max(abs(self.low), abs(self.high))
+        decades = range(math.floor(math.log10(bend)), math.ceil(math.log10(far)) + 1)
+        steps = (1, 2, 5) if len(decades) <= 4 else (1,)
+        sizes = [x for d in decades for s in steps if (x := _decimal(s, d)) >= 0.5 * bend]
+        return [x for x in (*(-size for size in reversed(sizes)), 0.0, *sizes) if self.low <= x <= self.high]
+
+    def stretch(self, values: Array) -> Array:
+        """The units of value that a unit of a bent scale stands for: what a density is multiplied with, to keep areas.
+
+        On a straight scale it is one everywhere.
+        """
+        x: Array = np.asarray(values, dtype=np.float64)
+        found: Array = np.ones_like(x) if self.bend is None else np.hypot(x, self.bend)
+        return found
+
+    def even(self, count: int) -> Array:
+        """So many points from end to end, at equal distances in the picture."""
+        if self.bend is None:
+            return np.linspace(self.low, self.high, count)
+        ends = np.arcsinh(np.array([self.low, self.high]) / self.bend)
+        points: Array = self.bend * np.sinh(np.linspace(ends[0], ends[1], count))
+        return points
 
 
 @dataclass
@@ -82,15 +120,28 @@ class Panel:
             at = float(self.y(value))
             self.parts.append(_line(left, at, right, at, RULE))
             self.parts.append(label(left - 6, at + 4, number(value), anchor="end"))
-        for value in self.x.ticks() if x_numbers else ():
-            at = float(self.x(value))
-            self.parts.append(_line(at, bottom, at, bottom + 4, MUTED))
-            self.parts.append(label(at, bottom + 18, number(value), anchor="middle"))
+        if x_numbers:
+            self._x_numbers(bottom)
         self.parts.append(_line(left, bottom, right, bottom, MUTED))
         if x_label:
-            self.parts.append(label((left + right) / 2, bottom + 36, x_label, anchor="middle", fill=INK))
+            fits = max(8, int((right - left) / LETTER))
+            at = (left + right) / 2
+            self.parts.append(label(at, bottom + 36, clean(x_label, fits), anchor="middle", fill=INK))
         if y_label:
             self.parts.append(label(left, top - 10, y_label, fill=INK))
+
+    def _x_numbers(self, bottom: float) -> None:
+        """Ticks with their numbers: one that would run into the last, or out of the picture, stays a tick."""
+        zero_first = sorted(self.x.ticks(), key=lambda value: (value != 0.0, value))
+        spans: list[tuple[float, float]] = []
+        for value in zero_first:
+            at, text = float(self.x(value)), number(value)
+            self.parts.append(_line(at, bottom, at, bottom + 4, MUTED))
+            half = LETTER * len(text) / 2
+            centre = min(max(at, self.x.start - MARGIN + half), self.x.end + MARGIN - half)
+            if all(centre + half + _GAP < low or centre - half - _GAP > high for low, high in spans):
+                spans.append((centre - half, centre + half))
+                self.parts.append(label(centre, bottom + 18, text, anchor="middle"))
 
     def curve(self, x: Array, y: Array, index: int, *, filled: bool = False, width: float = 2.0) -> None:
         """A line in the colour and dash of a series, perhaps with the area under it."""
@@ -133,7 +184,7 @@ def legend(labels: Sequence[tuple[int, str]], x: float, y: float, width: float) 
     """A line sample and a name for each series, wrapped; the parts, and how high they stand."""
     parts, at, row = [], x, y
     for index, name in labels:
-        needs = 34 + 7.2 * len(name) + 16
+        needs = 34 + LETTER * len(name) + 16
         if at > x and at + needs > x + width + 16:
             at, row = x, row + 20
         parts.append(

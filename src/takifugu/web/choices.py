@@ -1,7 +1,7 @@
 """One question to the explorer, checked field by field: nothing reaches the mathematics that was not offered."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from takifugu._validation import real
@@ -11,36 +11,74 @@ from takifugu.queries.raw import KINDS
 
 ALPHAS = (1.01, 256.0)
 EPSILONS = (0.001, 100.0)
-QUERIES = ("raw", "mean", "gp", "bnn")
+ODDS = (1.01, 1000.0)
+CONFIDENCES = (0.9, 0.95, 0.99)
+QUERIES = ("row", "raw", "mean", "gp", "bnn")
+PROMISES = ("odds", "renyi")
 MOST_TEXT = 200  # characters of a column's or a secret's name
+MOST_TOGETHER = 6  # columns that are published together
+MOST_KNOWN = 4  # columns that the adversary may know: each doubles the subsets that are looked at
 
-_FIELDS = {"table", "secret", "pair", "query", "column", "prior", "mechanism", "alpha", "epsilon", "train"}
+_FIELDS = {
+    *("table", "secret", "pair", "query", "columns", "known", "prior", "mechanism"),
+    *("promise", "odds", "alpha", "epsilon", "confidence", "train", "narrow", "page"),
+}
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What a prior is fitted to: all of a question that does not change while a slider moves."""
+    """What priors are fitted to: all of a question that does not change while a slider moves.
+
+    A `pair` of None stands for every pair.
+    """
 
     table: str
     secret: str
-    pair: tuple[str, str]
+    pair: tuple[str, str] | None
     query: str
-    column: str
-    prior: str
+    columns: tuple[str, ...]
+    known: tuple[str, ...] = ()
+    prior: str | None = None
+
+    @property
+    def column(self) -> str:
+        """The one column of an answer that noise is added to."""
+        return self.columns[0]
+
+    @property
+    def secrets(self) -> tuple[str, str] | None:
+        """The secrets that priors are fitted for; None for all."""
+        return self.pair
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Everything that is chosen on the page."""
+    """Everything that is chosen on the page and makes a difference to the answer: two that are equal have one."""
 
     fit: Fit
     mechanism: str
-    alpha: float
-    epsilon: float
-    train: bool
+    alpha: float | None
+    epsilon: float | None
+    odds: float | None
+    confidence: float | None
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether values are published from finite lists, through the best channel."""
+        return self.fit.query == "row"
 
 
-def read_choice(data: Any) -> Choice:
+@dataclass(frozen=True)
+class Question:
+    """A choice, and how it is asked: by which page, whether a network may be trained for it, how wide pictures are."""
+
+    choice: Choice
+    page: str = ""
+    train: bool = False
+    narrow: bool = False
+
+
+def read_question(data: Any) -> Question:
     """The question in a request's body, or an `InputError` that names the field that is wrong.
 
     Whether the columns and secrets are there is for the table to say.
@@ -49,35 +87,76 @@ def read_choice(data: Any) -> Choice:
         raise InputError("a question is a JSON object with the choices made on the page")
     if unknown := sorted(str(key)[:MOST_TEXT] for key in set(data) - _FIELDS):
         raise InputError(f"a question has no field {unknown[0]!r}")
-    pair = data.get("pair")
-    if not isinstance(pair, list) or len(pair) != 2:
-        raise InputError("'pair' must be a list of two secrets")
-    first, second = (text(secret, "each secret of 'pair'") for secret in pair)
-    if first == second:
-        raise InputError("a secret cannot be hidden from itself: choose two different ones")
-    train = data.get("train", False)
-    if not isinstance(train, bool):
-        raise InputError("'train' must be true or false")
-    return Choice(
-        fit=Fit(
-            table=text(data.get("table"), "'table'"),
-            secret=text(data.get("secret"), "'secret'"),
-            pair=(first, second),
-            query=_one_of(data.get("query"), QUERIES, "'query'"),
-            column=text(data.get("column"), "'column'"),
-            prior=_one_of(data.get("prior"), KINDS, "'prior'"),
-        ),
-        mechanism=_one_of(data.get("mechanism"), tuple(list_mechanisms()), "'mechanism'"),
-        alpha=_between(data.get("alpha"), ALPHAS, "alpha"),
-        epsilon=_between(data.get("epsilon"), EPSILONS, "epsilon"),
-        train=train,
+    query = _one_of(data.get("query"), QUERIES, "'query'")
+    columns = _names(data.get("columns"), "'columns'", least=1, most=MOST_TOGETHER if query == "row" else 1)
+    fit = Fit(
+        table=text(data.get("table"), "'table'"),
+        secret=text(data.get("secret"), "'secret'"),
+        pair=_pair(data.get("pair")),
+        query=query,
+        columns=columns,
+        known=_names(data.get("known", []), "'known'", least=0, most=MOST_KNOWN),
+        prior=_one_of(data.get("prior"), KINDS, "'prior'"),
     )
+    mechanism = _one_of(data.get("mechanism"), tuple(list_mechanisms()), "'mechanism'")
+    promise = _one_of(data.get("promise", "renyi"), PROMISES, "'promise'")
+    confidence = data.get("confidence")
+    if confidence is not None and (isinstance(confidence, bool) or confidence not in CONFIDENCES):
+        raise InputError(f"'confidence' must be null or one of {', '.join(map(str, CONFIDENCES))}")
+    numbers = {
+        "alpha": _between(data.get("alpha"), ALPHAS, "alpha"),
+        "epsilon": _between(data.get("epsilon"), EPSILONS, "epsilon"),
+        "odds": _between(data.get("odds", 3), ODDS, "odds"),
+    }
+    return Question(
+        choice=_settled(Choice(fit, mechanism, **numbers, confidence=confidence), by_odds=promise == "odds"),
+        page=text(data.get("page", "page"), "'page'"),
+        train=_truth(data.get("train", False), "'train'"),
+        narrow=_truth(data.get("narrow", False), "'narrow'"),
+    )
+
+
+def _settled(choice: Choice, *, by_odds: bool) -> Choice:
+    """The choice without what makes no difference: a prediction is normal whatever the kind of prior, say."""
+    if choice.is_listed:
+        choice = replace(choice, fit=replace(choice.fit, prior=None), mechanism="optimal")
+        return replace(choice, alpha=None, epsilon=None) if by_odds else replace(choice, odds=None)
+    fit = replace(choice.fit, known=(), prior=choice.fit.prior if choice.fit.query == "raw" else None)
+    if not (fit.query == "mean" or (fit.query == "raw" and fit.prior == "counts")) or choice.mechanism != "exact":
+        choice = replace(choice, confidence=None)  # which has nothing to draw from, or no rule to go with
+    return replace(choice, fit=fit, odds=None)
 
 
 def text(value: Any, name: str) -> str:
     """A short text, or an error with the field's name."""
     if not isinstance(value, str) or not 0 < len(value) <= MOST_TEXT:
         raise InputError(f"{name} must be a text of 1 to {MOST_TEXT} characters")
+    return value
+
+
+def _pair(value: Any) -> tuple[str, str] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or len(value) != 2:
+        raise InputError("'pair' must be null, for every pair, or a list of two secrets")
+    first, second = (text(secret, "each secret of 'pair'") for secret in value)
+    if first == second:
+        raise InputError("a secret cannot be hidden from itself: choose two different ones")
+    return first, second
+
+
+def _names(value: Any, name: str, *, least: int, most: int) -> tuple[str, ...]:
+    if not isinstance(value, list) or not least <= len(value) <= most:
+        raise InputError(f"{name} must be a list of {least} to {most} columns")
+    names = tuple(text(one, f"each of {name}") for one in value)
+    if len(set(names)) < len(names):
+        raise InputError(f"{name} has a column twice")
+    return names
+
+
+def _truth(value: Any, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be true or false")
     return value
 
 

@@ -9,6 +9,7 @@ all ports of a machine, and a browser attaches them to requests that somebody el
 import asyncio
 import hmac
 import json
+import math
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs
@@ -22,6 +23,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 TOKEN_HEADER = "x-takifugu-token"
 MOST_BODY = 4096  # bytes; a question takes a few hundred
+MOST_UPLOAD = 200 * 2**20  # bytes of a file that is dropped on the page
+UPLOAD_PATH = "/api/upload"  # the one address that takes more than a question
 _MOST_QUERY = 512
 _OPEN_PATH = "/"  # the one address that people open; all others are asked for by the page's script
 
@@ -69,12 +72,15 @@ class Gate:
             headers = _single_headers(scope)
             self._check_sender(scope, headers)
             knows = self._knows_token(scope, headers)
-            body = await _whole_body(receive, headers) if knows else b""
+            if knows and scope["path"] == UPLOAD_PATH:
+                receive = _counted(receive, headers)  # streamed: a file is not to stand in memory
+            elif knows:
+                receive = _replay(await _whole_body(receive, headers), receive)
         except RefusedError as refusal:
             await _answer(guarded, refusal.status, str(refusal))
             return
         if knows:
-            await self._app(scope, _replay(body), guarded)
+            await self._app(scope, receive, guarded)
         elif scope["path"] == _OPEN_PATH:
             page, policy = self._closed_door()
             await _send(guarded, 403, page, {"content-type": "text/html; charset=utf-8", _POLICY: policy})
@@ -122,9 +128,8 @@ def _single_headers(scope: Scope) -> dict[str, str]:
 
 async def _whole_body(receive: Receive, headers: dict[str, str]) -> bytes:
     """The body, read here so that nobody can send more than a question takes."""
-    declared = headers.get("content-length", "0")
     too_large = RefusedError(413, f"The request is too large: {MOST_BODY} bytes are enough for any question.")
-    if not declared.isdecimal() or int(declared[:9]) > MOST_BODY:
+    if _declared(headers) > MOST_BODY:
         raise too_large
     try:
         async with asyncio.timeout(SILENCE):
@@ -146,14 +151,35 @@ async def _received(receive: Receive, too_large: RefusedError) -> bytes:
             return body
 
 
-def _replay(body: bytes) -> Receive:
-    """The body once more, for the application."""
+def _declared(headers: dict[str, str]) -> float:
+    """The length that a request says it has; infinite where it says nothing sensible."""
+    said = headers.get("content-length", "0")
+    return int(said) if said.isdecimal() and len(said) < 16 else math.inf
+
+
+def _counted(receive: Receive, headers: dict[str, str]) -> Receive:
+    """A file's parts as they come, cut off beyond the limit: what is cut off is not read as a table."""
+    if _declared(headers) > MOST_UPLOAD:
+        raise RefusedError(413, f"The file is too large: the page takes {MOST_UPLOAD // 2**20} MB.")
+    left = MOST_UPLOAD
+
+    async def counting() -> MutableMapping[str, Any]:
+        nonlocal left
+        message = await receive()
+        left -= len(message.get("body", b""))
+        return message if left >= 0 else {"type": "http.disconnect"}
+
+    return counting
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """The body once more, for the application; after it, whatever comes."""
     waiting = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def receive() -> MutableMapping[str, Any]:
-        return waiting.pop() if waiting else {"type": "http.disconnect"}
+    async def again() -> MutableMapping[str, Any]:
+        return waiting.pop() if waiting else await receive()
 
-    return receive
+    return again
 
 
 def _with_headers(send: Send) -> Send:

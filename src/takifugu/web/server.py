@@ -4,6 +4,7 @@ import contextlib
 import html
 import os
 import secrets
+import signal
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
@@ -20,21 +21,24 @@ _ADDRESS = "127.0.0.1"
 _MOST_CONNECTIONS = 512  # below what a process may have open; those that say nothing are closed
 
 
-def serve(source: str | None = None, *, port: int = 0, ready: Callable[[str], Any] = print) -> None:
+def serve(
+    source: str | None = None, *, port: int = 0, ledger: str | None = None, ready: Callable[[str], Any] = print
+) -> None:
     """Serve until interrupted; `ready` is called once with the address to open, token included.
 
-    `source` is the one table to offer beside the bundled ones: a path, or the name of a bundled one to open with.
-    A `port` of 0 is any free one.
+    `source` is a table to offer beside the bundled ones: a path, or the name of a bundled one to open with. A `port`
+    of 0 is any free one. `ledger` is where publications from the page are written down: by default beside `source`,
+    and for other tables in the current folder.
     """
     require()
     import uvicorn
 
-    shelf = Shelf(source)
-    with _listen(port) as listener:
+    answers = Answers(Shelf(source, ledger=ledger))
+    with contextlib.closing(answers), _ended_like_ctrl_c(), _listen(port) as listener:
         port = listener.getsockname()[1]
         token = secrets.token_urlsafe(32)
         config = uvicorn.Config(
-            make_app(Answers(shelf), token=token, port=port),
+            make_app(answers, token=token, port=port),
             access_log=False,  # it would write the token down
             log_level="critical",  # our own errors are told by `takifugu.web.app`, without what the table holds
             server_header=False,
@@ -48,6 +52,24 @@ def serve(source: str | None = None, *, port: int = 0, ready: Callable[[str], An
         with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends, however soon it comes
             ready(f"http://{_ADDRESS}:{port}/?token={token}")
             uvicorn.Server(config).run(sockets=[listener])
+
+
+@contextlib.contextmanager
+def _ended_like_ctrl_c() -> Iterator[None]:
+    """Let whatever asks the process to end do what Ctrl-C does: dropped files are removed then, and workers ended."""
+
+    def end(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    wanted = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {}
+    with contextlib.suppress(ValueError):  # only a main thread hears signals
+        before = {one: signal.signal(one, end) for one in wanted}
+    try:
+        yield
+    finally:
+        for one, was in before.items():
+            signal.signal(one, was)
 
 
 @contextlib.contextmanager

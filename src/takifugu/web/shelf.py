@@ -1,4 +1,4 @@
-"""The tables that the explorer may read: the bundled ones, and the one named when it was started. No others."""
+"""The tables that the explorer may read: the bundled ones, the one named at the start, those dropped on the page."""
 
 import os
 from dataclasses import dataclass
@@ -9,19 +9,29 @@ from typing import Any
 
 from takifugu import datasets
 from takifugu.errors import InputError
+from takifugu.publishing import ledger_beside
+from takifugu.tables.inspect import ColumnFacts, look
 from takifugu.tables.table import Secret, Table, plain
+from takifugu.web.uploads import MOST_FILES, Uploads, title_of
 
 MOST_SECRETS = 60  # a column with more distinct values is not offered as a secret
 MOST_COLUMNS = 400
-_OWN = "table"  # the name of the table given at the start; no bundled one has it
+_LISTED = ("whole numbers", "numbers", "truth", "labels")  # what a list of values can be made of
+_MOST_LABELS = 1_000
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A table on the shelf, and the question that the page opens with."""
+    """A table on the shelf, what it is called on a command line, its ledger, and the question that the page opens with.
+
+    A name is never given twice, so that what is remembered about a table is about no other.
+    """
 
     name: str
     title: str
+    source: str
+    ledger: Path
+    kind: str = "file"
     secret: str | None = None
     pair: tuple[str, str] | None = None
     answer: str | None = None
@@ -33,17 +43,22 @@ class Shelf:
     One thread at a time: an engine's connection is not made for two.
     """
 
-    def __init__(self, source: str | os.PathLike[str] | None = None) -> None:
+    def __init__(
+        self, source: str | os.PathLike[str] | None = None, *, ledger: str | os.PathLike[str] | None = None
+    ) -> None:
         """Open the table named at the start, so that a wrong name is told at once and not on the page."""
-        self._lock = RLock()
-        self._source = source
+        self.lock = RLock()  # held by whoever reads a table
+        self.uploads = Uploads()
+        self._ledger = None if ledger is None else Path(ledger)
         self._opened: dict[str, Table] = {}
+        self._dropped: list[tuple[str, Path]] = []
+        self._names: set[str] = set()
         self.entries: dict[str, Entry] = {}
-        if source is not None and str(source) in datasets.names():
+        if source is not None and str(source) in datasets.names() and not os.path.exists(source):
             self._add_bundled(str(source))
         elif source is not None:
-            self._opened[_OWN] = Table(source)
-            self.entries[_OWN] = Entry(_OWN, Path(source).name)
+            title = Path(source).name
+            self._add(title, Table(source), source=os.fspath(source), ledger=ledger_beside(source))
         for name in datasets.names():
             self._add_bundled(name)
         self.describe = lru_cache(maxsize=16)(self._describe)
@@ -52,38 +67,83 @@ class Shelf:
     def _add_bundled(self, name: str) -> None:
         about = datasets.about(name)
         first, second = about.pair
-        self.entries.setdefault(name, Entry(name, about.title, about.secret, (str(first), str(second)), about.answer))
+        ledger = self._ledger or Path(f"{name}.ledger")
+        entry = Entry(name, about.title, name, ledger, "bundled", about.secret, (str(first), str(second)), about.answer)
+        self.entries.setdefault(name, entry)
 
-    @property
-    def lock(self) -> RLock:
-        """Held by whoever reads a table."""
-        return self._lock
+    def _add(self, title: str, table: Table, *, source: str, ledger: Path) -> Entry:
+        name = f"file:{title}"
+        count = 1
+        while name in self._names:
+            count += 1
+            name = f"file:{title} ({count})"
+        self._names.add(name)
+        self._opened[name] = table
+        entry = Entry(name, title, source, self._ledger or ledger)
+        self.entries = {name: entry, **self.entries}
+        return entry
+
+    def add_dropped(self, path: Path, given: str) -> Entry:
+        """Read a file that was dropped on the page, under the name it has where it comes from."""
+        title = title_of(given)
+        with self.lock:
+            try:
+                table = Table(path)
+            except InputError as error:
+                path.unlink(missing_ok=True)
+                raise InputError(str(error).replace(os.fspath(path), title)) from None
+            table.name = f"the file {title!r}"  # where it lies here is nobody's concern
+            entry = self._add(title, table, source=title, ledger=ledger_beside(title))
+            self._dropped.append((entry.name, path))
+            while len(self._dropped) > MOST_FILES:
+                oldest, where = self._dropped.pop(0)
+                del self.entries[oldest], self._opened[oldest]
+                where.unlink(missing_ok=True)
+        return entry
+
+    def entry(self, name: str) -> Entry:
+        """What is known of a table on offer."""
+        if name not in self.entries:
+            shown = name.removeprefix("file:")[:60]
+            raise InputError(f"there is no table {shown!r} here: drop the file on the page, or choose another table")
+        return self.entries[name]
 
     def open(self, name: str) -> Table:
         """The table on offer under a name."""
-        if name not in self.entries:
-            raise InputError(f"there is no table {name[:60]!r}; those on offer are {', '.join(self.entries)}")
-        with self._lock:
+        self.entry(name)
+        with self.lock:
             if name not in self._opened:
                 self._opened[name] = Table(datasets.load(name))
             return self._opened[name]
 
     def _describe(self, name: str) -> dict[str, Any]:
-        """The columns that can be secrets, with how many values each has, and those that can be answers."""
+        """The columns that can be secrets, numbers to add noise to, and values to publish from a list.
+
+        What looks like an identifier is named apart: it is never what the page opens with.
+        """
         table = self.open(name)
         if len(table.columns) > MOST_COLUMNS:
             raise InputError(f"{table.name} has {len(table.columns)} columns; the explorer takes {MOST_COLUMNS}")
-        with self._lock:
-            distinct = _distinct(table)
-        secrets = [column for column, values in distinct.items() if 2 <= values <= MOST_SECRETS]
+        with self.lock:
+            facts = look(table)
+        secrets = [one for one in facts if 2 <= one.distinct <= MOST_SECRETS and _can_be_secret(table, one)]
         if not secrets:
             raise InputError(
                 f"{table.name} has no column that could be a secret: none has between 2 and {MOST_SECRETS} values"
             )
-        answers = table.numeric
-        if not answers:
-            raise InputError(f"{table.name} has no column of numbers to publish")
-        return {"secrets": secrets, "answers": answers}
+        identifiers = [one.name for one in facts if one.is_identifier]
+        lists = [
+            one.name for one in facts if one.kind in _LISTED and (one.is_number or 1 < one.distinct <= _MOST_LABELS)
+        ]
+        entry = self.entries[name]
+        return {
+            "secrets": [one.name for one in secrets],
+            "secret": entry.secret or _first_secret(secrets),
+            "numbers": _identifiers_last(table.numeric, identifiers),
+            "lists": _identifiers_last(lists, identifiers),
+            "identifiers": identifiers,
+            "findings": [finding.sentence for finding in table.findings],
+        }
 
     def _secrets(self, name: str, column: str) -> dict[str, tuple[Secret, int]]:
         """The values of a secret column by their spelling, with their rows; the most frequent first."""
@@ -92,7 +152,7 @@ class Shelf:
         if column not in self.describe(name)["secrets"]:
             raise InputError(f"column {column[:60]!r} is not among those that can be secrets")
         table = self.open(name)
-        with self._lock:
+        with self.lock:
             rows = table.frame.select(table.secret(column).alias("secret"))
             answer = table.collect(rows.group_by("secret").agg(nw.len().alias("rows")).head(MOST_SECRETS + 2))
         found = [(plain(secret), int(count)) for secret, count in zip(answer["secret"], answer["rows"], strict=True)]
@@ -101,15 +161,18 @@ class Shelf:
         return {str(secret): (secret, count) for secret, count in named}
 
 
-def _distinct(table: Table) -> dict[str, int]:
-    """How many values each column has, up to a few more than matter; columns no secret can be made of have none."""
-    found = {}
-    for column in table.columns:
-        try:
-            secret = table.secret(column)
-        except InputError:
-            continue
-        rows = table.frame.select(secret.alias("secret"))
-        answer = table.collect(rows.unique().head(MOST_SECRETS + 2))
-        found[column] = sum(plain(value) is not None for value in answer["secret"])
-    return found
+def _can_be_secret(table: Table, facts: ColumnFacts) -> bool:
+    try:
+        table.secret(facts.name)
+    except InputError:
+        return False
+    return True
+
+
+def _first_secret(columns: list[ColumnFacts]) -> str:
+    """Of those that can be secrets, the labels with the fewest values; a number only where there are no labels."""
+    return min(columns, key=lambda one: (one.is_identifier, one.is_number, one.distinct)).name
+
+
+def _identifiers_last(columns: list[str], identifiers: list[str]) -> list[str]:
+    return sorted(columns, key=lambda name: name in identifiers)

@@ -1,69 +1,118 @@
 """The sentences beside the figures, for people who meet θ, α and ε for the first time."""
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from takifugu.problems.guarantee import Renyi
+from takifugu.reports import channel_words, words
+from takifugu.reports.channel_facts import ChannelFacts
+from takifugu.reports.noise_facts import NoiseFacts
+from takifugu.reports.text import number, percent
 
 if TYPE_CHECKING:
-    from takifugu.reports.noise_facts import NoiseFacts
+    from takifugu.reports.common import Facts
     from takifugu.web.choices import Choice, Fit
 
 _ASKED = {
-    "raw": "one person's {column}",
-    "mean": "the mean of {column}",
-    "gp": "a Gaussian process's prediction of {column}",
-    "bnn": "a Bayesian neural network's prediction of {column}",
+    "row": "each person's {columns}",
+    "raw": "one person's {columns}",
+    "mean": "the mean of {columns}",
+    "gp": "a Gaussian process's prediction of {columns}",
+    "bnn": "a Bayesian neural network's prediction of {columns}",
 }
 _THINGS = {
-    "raw": "each published {column}",
-    "mean": "the published mean of {column}",
-    "gp": "the published prediction of {column}",
-    "bnn": "the published prediction of {column}",
+    "raw": "each published {columns}",
+    "mean": "the published mean of {columns}",
+    "gp": "the published prediction of {columns}",
+    "bnn": "the published prediction of {columns}",
 }
 
 
-def told(facts: "NoiseFacts", choice: "Choice") -> dict[str, Any]:
-    """θ and what can be inferred, in figures and in words."""
-    from takifugu.reports import words
-
-    theta, adversary = facts.theta, facts.adversary
-    return {
-        "theta": theta if math.isfinite(theta) else None,
-        "theta_text": digits(theta),
-        "in_words": in_words(facts, choice.fit),
-        "guess": {"before": adversary.guess_before, "after": adversary.guess_after},
+def told(facts: "Facts", choice: "Choice") -> dict[str, Any]:
+    """What was found, and what can still be inferred and learned, in figures and in words."""
+    guess = facts.adversary
+    kind = _channel(facts) if isinstance(facts, ChannelFacts) else _noise(facts, choice)
+    promised = isinstance(facts.calibration.guarantee, Renyi) and math.isfinite(kind["size"])
+    return kind | {
+        "guess": {"before": guess.guess_before, "after": guess.guess_after},
+        "guess_texts": {"before": percent(guess.guess_before), "after": percent(guess.guess_after)},
         "guess_words": words.inference(facts),
-        "odds_words": words.odds(facts),
-        "use_words": " ".join(filter(None, (words.usefulness(facts), words.saving(facts)))),
-        "certifiable": isinstance(facts.calibration.guarantee, Renyi) and math.isfinite(theta),
+        "worst_pair": list(facts.worst_pair),
+        "certifiable": promised,
+        "publishable": promised and choice.fit.query in ("row", "raw"),
     }
+
+
+def _noise(facts: "Facts", choice: "Choice") -> dict[str, Any]:
+    assert isinstance(facts, NoiseFacts)
+    theta = facts.theta
+    return {
+        "size": theta,
+        "theta": theta if math.isfinite(theta) else None,
+        "figure": {"before": "θ =", "value": number(theta, 6), "after": ""},
+        "in_words": in_words(facts, choice.fit),
+        "odds_words": words.odds(facts),
+        "use_words": _joined(words.usefulness(facts), words.saving(facts), words.population(facts)),
+        "before_words": "before noise",
+        "after_words": "after noise",
+    }
+
+
+def _channel(facts: ChannelFacts) -> dict[str, Any]:
+    return {
+        "size": facts.error,
+        "theta": None,
+        "figure": {
+            "before": "",
+            "value": percent(facts.share_changed),
+            "after": f"of the {'values' if len(facts.columns) == 1 else 'rows'} change",
+        },
+        "in_words": channel_words.answer(facts) + words.held(facts),
+        "odds_words": channel_words.worst_odds(facts),
+        "use_words": _joined(
+            channel_words.cost(facts),
+            channel_words.averages(facts),
+            channel_words.best(facts),
+            words.population(facts),
+        ),
+        "before_words": "from the truth",
+        "after_words": "as published",
+    }
+
+
+def _joined(*sentences: str | None) -> str:
+    return " ".join(filter(None, sentences))
 
 
 def question(fit: "Fit") -> str:
     """What a report says was asked."""
-    asked = _ASKED[fit.query].format(column=fit.column)
+    asked = _ASKED[fit.query].format(columns=_listed(fit.columns))
+    if fit.pair is None:
+        return f"How to publish {asked} so that nobody can tell anyone's {fit.secret}?"
     first, second = fit.pair
     return f"How to publish {asked} so that nobody can tell {fit.secret} = {first} from {fit.secret} = {second}?"
 
 
-def digits(number: float) -> str:
-    """Six digits, as people write them.
-
-    >>> digits(1.7320508), digits(123456789.0), digits(float("inf"))
-    ('1.73205', '123457000', 'infinite')
-    """
-    if math.isinf(number):
-        return "infinite"
-    if number == 0 or not 1e-5 <= abs(number) < 1e15:
-        return f"{number:.6g}"
-    return f"{float(f'{number:.6g}'):.{max(0, 5 - math.floor(math.log10(abs(number))))}f}"
+def _listed(columns: tuple[str, ...]) -> str:
+    return " and ".join(filter(None, (", ".join(columns[:-1]), columns[-1])))
 
 
-def in_words(facts: "NoiseFacts", fit: "Fit") -> str:
+def at_work(choice: "Choice", priors: Any) -> str:
+    """What is being computed, with the sizes that decide how long it takes."""
+    first = priors if isinstance(priors, Mapping) else priors[0]
+    beliefs = "" if isinstance(priors, Mapping) else f" and {len(priors):,} beliefs"
+    if not choice.is_listed:
+        return f"finding the noise for {len(first)} secrets"
+    sizes = f"{len(next(iter(first.values())).values):,} possible rows, {len(first)} secrets{beliefs}"
+    sure = " that withstands draws of the population" if choice.confidence is not None else ""
+    return f"finding the best channel{sure} ({sizes})"
+
+
+def in_words(facts: NoiseFacts, fit: "Fit") -> str:
     """What to do with θ, and what it costs."""
     theta = facts.theta
-    thing = _THINGS[fit.query].format(column=fit.column)
+    thing = _THINGS[fit.query].format(columns=_listed(fit.columns))
     if math.isinf(theta):
         return "No finite noise satisfies this mechanism here. Choose “exact”, which always has an answer."
     if theta == 0:
@@ -73,14 +122,9 @@ def in_words(facts: "NoiseFacts", fit: "Fit") -> str:
         if isinstance(facts.calibration.guarantee, Renyi)
         else " Mind that this mechanism promises less: the budget may be exceeded in a small share of cases."
     )
-    share = f", {_few(theta / facts.spread)} times the spread of the answer itself" if facts.spread > 0 else ""
+    share = f", {number(theta / facts.spread, 3)} times the spread of the answer itself" if facts.spread > 0 else ""
     return (
-        f"To {thing}, add a random number from a bell curve of standard deviation {_few(theta)}{share}. Two times out "
-        f"of three it moves the answer by less than {_few(theta)}, and nineteen times out of twenty by less than "
-        f"{_few(1.96 * theta)}.{weaker}"
+        f"To {thing}, add a random number from a bell curve of standard deviation {number(theta, 3)}{share}. Two times "
+        f"out of three it moves the answer by less than {number(theta, 3)}, and nineteen times out of twenty by less "
+        f"than {number(1.96 * theta, 3)}.{weaker}"
     )
-
-
-def _few(number: float) -> str:
-    """Three digits, enough for a sentence."""
-    return digits(float(f"{number:.3g}")).rstrip("0").rstrip(".") if 1e-5 <= number < 1000 else f"{number:.3g}"

@@ -11,11 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array, real
+from takifugu.channels.counts import BITS
 from takifugu.channels.finite import FiniteChannel
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws.finite import Finite
 from takifugu.laws.values import Value, key, number
 from takifugu.mechanisms.base import Found, Mechanism
+from takifugu.mechanisms.grids import grid_step
+from takifugu.mechanisms.optimal.cells import find_in_cells, is_kept_in_cells
 from takifugu.mechanisms.optimal.exact_promise import Promise
 from takifugu.mechanisms.optimal.losses import loss_matrix
 from takifugu.mechanisms.optimal.program import Program
@@ -25,6 +28,9 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 
 _MOST_VALUES = 2_000
+_FINER = (
+    10  # steps of a channel's probabilities within the grid that is asked for: fewer would cost tenths of the error
+)
 _SAFER = 0.9  # the share of the budget for which a channel is solved that repair may fall back on
 
 
@@ -55,6 +61,9 @@ class Optimal(Mechanism):
         for each secret.
     forbidden: (value, value) pairs of which the first must never be published as the second.
     diagonal: the share of values that must stay as they are.
+    grid: such as 0.05. Probabilities are then multiples of a power of two, a tenth of this or less, so that the channel
+        tells less about the rows that made it. That is hygiene and no proof.
+    cells: whether each belief has rows of its own, which no row may leave (proofs/cells.md).
     """
 
     name: ClassVar[str] = "optimal"
@@ -70,6 +79,8 @@ class Optimal(Mechanism):
     radius: Any = 0.0
     forbidden: tuple[tuple[Any, Any], ...] = ()
     diagonal: float | None = None
+    grid: float = 0.0
+    cells: bool = False
 
     def __post_init__(self) -> None:
         """Freeze what came as lists, so that equal options are equal."""
@@ -77,6 +88,9 @@ class Optimal(Mechanism):
             object.__setattr__(self, "loss", _frozen_matrix(self.loss))
         several = isinstance(self.radius, Sequence | np.ndarray)
         object.__setattr__(self, "radius", tuple(map(_radius, self.radius)) if several else _radius(self.radius))
+        object.__setattr__(self, "grid", grid_step(self.grid))
+        if not isinstance(self.cells, bool):
+            raise InputError(f"cells must be True or False, got {self.cells!r}")
         if self.keep not in ("marginal", "mean", None):
             raise InputError(f'keep must be "marginal", "mean" or None, got {self.keep!r}')
         if not isinstance(self.unbiased, bool):
@@ -93,6 +107,8 @@ class Optimal(Mechanism):
 
     def find(self, problem: Problem, asked: Renyi) -> Found:
         """Solve, repair and prove."""
+        if self.cells:
+            return find_in_cells(self, problem, asked)
         program = self.program(problem, asked)
         table = table_of(problem)
         solution = solve(program)
@@ -110,6 +126,7 @@ class Optimal(Mechanism):
             radius=promise.radius,
             allowed=allowed,
             fallback=fallback,
+            bits=math.ceil(math.log2(_FINER / self.grid)) if self.grid else BITS,
         )
         channel = FiniteChannel(table.values, table.values, counts)
         # Rounding to counts can miss a wish by a hair, and the exact condition for a radius is a hair wider than the
@@ -125,6 +142,8 @@ class Optimal(Mechanism):
         table = table_of(problem)
         if tuple(map(key, channel.inputs)) != tuple(map(key, table.values)):
             return False
+        if self.cells:
+            return is_kept_in_cells(self, problem, asked, channel)
         return self._promise(problem, asked).is_kept(channel.counts)
 
     def cost(self, problem: Problem, channel: FiniteChannel) -> float:

@@ -8,19 +8,18 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.errors import MechanismError
 from takifugu.mechanisms.optimal.duals import Duals, no_duals
+from takifugu.mechanisms.optimal.feasible import is_fine, least_budget
 from takifugu.mechanisms.optimal.free import free_channel, negligible
-from takifugu.mechanisms.optimal.interior_point import interior_point
 from takifugu.mechanisms.optimal.linear import linear
 from takifugu.mechanisms.optimal.lower_bound import lower_bound
 from takifugu.mechanisms.optimal.program import Mask, Program
 from takifugu.mechanisms.optimal.promise import violation
-from takifugu.mechanisms.optimal.wishes import allowed_moves, shortfall
+from takifugu.mechanisms.optimal.wishes import allowed_moves
 from takifugu.mechanisms.optimal.working_set import working_set
 
 Progress = Callable[[int, float], None]
 
 _LARGEST_LINEAR = 300_000  # entries; beyond, the interior point is faster than HiGHS
-_MISSED = 1e-6  # wishes missed by more than this were not to be had
 _GOOD = 1e-5
 _DUST = 1e-8
 
@@ -71,10 +70,10 @@ def solve(program: Program, *, progress: Progress | None = None) -> Solution:
         found = linear(program, allowed)
         if found is not None:
             attempts.append(_Attempt(_inside(program, found.matrix), found.duals, found.iterations, "highs"))
-    if not attempts or not _fine(program, attempts[0].matrix) or _proved(program, attempts).gap > _GOOD:
+    if not attempts or not is_fine(program, attempts[0].matrix) or _proved(program, attempts).gap > _GOOD:
         best = working_set(program, allowed, progress=progress)
         attempts.append(_Attempt(_inside(program, best.matrix), best.duals, best.iterations, "interior-point"))
-    if program.bounds_divergence and not _fine(program, attempts[0].matrix) and allowed.sum() <= _LARGEST_LINEAR:
+    if program.bounds_divergence and not is_fine(program, attempts[0].matrix) and allowed.sum() <= _LARGEST_LINEAR:
         # Odds within e^ε are a divergence within ε at every order: a channel that costs more, but keeps the promise.
         stricter = replace(program, alpha=np.inf)
         found = linear(stricter, allowed)
@@ -82,7 +81,7 @@ def solve(program: Program, *, progress: Progress | None = None) -> Solution:
             attempts.append(_Attempt(found.matrix, attempts[0].duals, found.iterations, "highs"))
             mixed = _mixed(program, _without_dust(attempts[0].matrix), found.matrix)
             attempts.append(_Attempt(mixed, attempts[0].duals, attempts[0].iterations, attempts[0].method))
-    fine = [attempt for attempt in attempts if _fine(program, attempt.matrix)]
+    fine = [attempt for attempt in attempts if is_fine(program, attempt.matrix)]
     if not fine:
         raise impossible(program)
     return _proved(program, fine)
@@ -116,10 +115,6 @@ def _proved(program: Program, attempts: list[_Attempt]) -> Solution:
     best = attempts[chosen]
     gap = (value - bound) / max(value, negligible(program), 1e-300)
     return Solution(best.matrix, value, bound, attempts[proof].duals, gap, best.iterations, best.method)
-
-
-def _fine(program: Program, matrix: Array) -> bool:
-    return violation(program, matrix) <= 0 and shortfall(program, matrix) <= _MISSED
 
 
 def _inside(program: Program, matrix: Array) -> Array:
@@ -178,33 +173,10 @@ def impossible(program: Program) -> MechanismError:
         if wished
     ]
     wishes = " and ".join(names) if names else "this program"
-    weaker = _least_budget(program)
+    weaker = least_budget(program)
     if weaker is None:
         return MechanismError(f"no channel was found that keeps {wishes}, whatever is promised: drop one of them")
     return MechanismError(
         f"no channel was found that keeps {wishes} under this promise: one is known from {weaker} on; promise less, or "
         "drop a wish"
     )
-
-
-def _least_budget(program: Program) -> str | None:
-    """The least budget on a coarse scale at which the wishes can be kept, in words; None if there is none."""
-    for times in (1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0):
-        weaker = replace(
-            program,
-            epsilon=program.epsilon * times,
-            odds=None if program.odds is None else min(program.odds**times, 1e12),
-        )
-        try:
-            allowed = allowed_moves(weaker)
-        except MechanismError:
-            return None
-        free = free_channel(weaker, allowed)
-        matrix = free if free is not None else interior_point(weaker, allowed, goal=1e-3, enough=1.0).matrix
-        if not _fine(weaker, matrix):
-            stricter = linear(replace(weaker, alpha=np.inf), allowed)
-            matrix = matrix if stricter is None else stricter.matrix
-        if _fine(weaker, matrix):
-            parts = [f"epsilon={weaker.epsilon:.3g}"] if np.isfinite(weaker.epsilon) else []
-            return " and ".join(parts + ([f"odds={weaker.odds:.3g}"] if weaker.odds is not None else []))
-    return None

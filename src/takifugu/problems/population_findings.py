@@ -1,0 +1,45 @@
+"""Findings about the population: what a cell tells by itself, and what was rounded so as to tell less."""
+
+import math
+from dataclasses import dataclass
+
+from takifugu.problems.findings import Finding
+
+
+@dataclass(frozen=True)
+class CellTells(Finding):
+    """Known columns that are published as they are, and what they tell of the secret by themselves."""
+
+    level = "warning"
+    columns: tuple[str, ...]
+    odds: float
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        names = ", ".join(repr(column) for column in self.columns)
+        told = (
+            "in some cell one of the secrets does not occur at all"
+            if math.isinf(self.odds)
+            else f"they change the odds between two secrets by a factor of up to {self.odds:.3g}, by the rows' shares"
+        )
+        return (
+            f"the known columns ({names}) are published as they are, and what they tell by themselves is not hidden: "
+            f"{told}. The promise is about what the rest of a row adds, for who has read them"
+        )
+
+
+@dataclass(frozen=True)
+class OnGrid(Finding):
+    """Noise or probabilities that were put on a coarse grid."""
+
+    what: str
+    grid: float
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"{self.what} put on a grid of {100 * self.grid:g} %, on the safe side, so as to tell less about these "
+            f"rows: hygiene, not a proof"
+        )

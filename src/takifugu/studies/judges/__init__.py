@@ -1,0 +1,1 @@
+"""Attackers and judges that others wrote, set on what is published here and by other ways."""

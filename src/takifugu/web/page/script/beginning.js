@@ -1,0 +1,50 @@
+// ---- beginning -------------------------------------------------------------------------------------------------
+
+function listen() {
+  const safely = (act) => () => Promise.resolve(act()).catch(fail);
+  const now = () => refresh(0);
+  $("controls").addEventListener("submit", (event) => event.preventDefault());
+  $("table").addEventListener("change", safely(() => chooseTable()));
+  $("secret").addEventListener("change", safely(() => chooseSecret()));
+  $("first").addEventListener("change", () => { keepApart("first", "second"); now(); });
+  $("second").addEventListener("change", () => { keepApart("second", "first"); now(); });
+  for (const id of ["query", "column", "prior", "mechanism", "promise", "confidence", "columns", "known"]) {
+    $(id).addEventListener("change", now);
+  }
+  for (const radio of document.querySelectorAll("input[name=mode]")) radio.addEventListener("change", now);
+  listenToSliders(() => refresh(PAUSE, {}, true), () => refresh(200));
+  $("train").addEventListener("click", () => refresh(0, { train: true }));
+  narrow.addEventListener("change", now);
+  listenToTaking();
+  listenToDropping();
+}
+
+async function begin() {
+  const start = await ask("/api/start");
+  Object.assign(offer, { limits: start.limits, most: start.most, mechanisms: start.mechanisms });
+  offerTables(start.tables);
+  fill($("mechanism"), Object.keys(start.mechanisms).map((name) => [name, name]), "exact");
+  const levels = start.confidences.map((level) => [String(level), `for the population, ${100 * level} %`]);
+  fill($("confidence"), [...levels, ["", "for these rows alone"]], "0.95");
+  $("drop-limit").textContent = `CSV, Excel or Parquet, up to ${start.most.upload / 2 ** 20} MB.`;
+  if (!start.bnn) $("query-bnn").remove();
+  for (const [name, value] of [["alpha", 3], ["epsilon", 0.3], ["odds", 3]]) {
+    const [low, high] = start.limits[name];
+    Object.assign($(name), { min: low, max: high });
+    setNumber(name, value);
+  }
+  setMode(start.tables[0].kind === "file" ? "row" : "noise");
+  listen();
+  let wanted = remembered();
+  if (wanted && !start.tables.some((one) => one.name === wanted.table)) {
+    dropping.waiting = wanted;
+    $("drop-note").textContent = `The link is about ${wanted.table.replace("file:", "")}, which is not open here: drop it on the page.`;
+    wanted = null;
+  }
+  if (wanted) {
+    applySettings(wanted);
+    $("table").value = wanted.table;
+  }
+  await chooseTable(wanted || {});
+}
+begin().catch(fail);

@@ -1,0 +1,139 @@
+// ---- choosing: a table brings its columns, a secret column its secrets -----------------------------------------
+
+const offer = { tables: [], about: null, rows: {}, most: {} };
+const EVERY = ""; // no secret is spelled so: the choice of every pair
+
+function fill(select, entries, chosen) {
+  select.replaceChildren(...entries.map(([value, label]) => {
+    const option = document.createElement("option");
+    option.value = value;
+    option.textContent = label;
+    return option;
+  }));
+  if (entries.some(([value]) => value === chosen)) select.value = chosen;
+}
+
+function tick(box, names, chosen, marked = []) {
+  box.replaceChildren(...names.map((name) => {
+    const label = document.createElement("label");
+    const input = document.createElement("input");
+    Object.assign(input, { type: "checkbox", value: name, checked: chosen.includes(name) });
+    const text = document.createElement("span");
+    text.textContent = marked.includes(name) ? `${name} (looks like an identifier: never publish)` : name;
+    label.append(input, text);
+    return label;
+  }));
+}
+
+const ticked = (box) => [...box.querySelectorAll("input:checked")].map((input) => input.value);
+const mode = () => document.querySelector("input[name=mode]:checked").value;
+
+function setMode(value) {
+  for (const radio of document.querySelectorAll("input[name=mode]")) radio.checked = radio.value === value;
+}
+
+const labelled = (names) => names.map((name) => [name,
+  offer.about.identifiers.includes(name) ? `${name} (looks like an identifier)` : name]);
+
+// What can be chosen depends on the secret: it is itself neither published nor known.
+function fillColumns({ column, columns = [], known = [] } = {}) {
+  const { numbers, lists, identifiers } = offer.about;
+  const secret = $("secret").value;
+  const listed = lists.filter((name) => name !== secret);
+  const numeric = numbers.filter((name) => name !== secret);
+  fill($("column"), labelled(numeric), column);
+  const there = columns.filter((name) => listed.includes(name));
+  const first = listed.find((name) => !identifiers.includes(name)); // never an identifier unasked
+  tick($("columns"), listed, there.length || !first ? there : [listed.includes(column) ? column : first], identifiers);
+  tick($("known"), listed.filter((name) => !identifiers.includes(name)), known);
+  const noise = document.querySelector("input[name=mode][value=noise]");
+  noise.disabled = numeric.length === 0;
+  if (numeric.length === 0) setMode("row");
+}
+
+async function chooseTable(wanted = {}) {
+  const mine = changed(false);
+  busy(true, "reading the table");
+  const table = offer.tables.find((one) => one.name === $("table").value);
+  const about = await ask("/api/table", { table: table.name });
+  if (mine !== turns.latest) return;
+  offer.about = about;
+  $("table-note").textContent = about.findings.map(sentence).join(" ");
+  fill($("secret"), about.secrets.map((name) => [name, name]), wanted.secret || about.secret);
+  fillColumns({ column: table.answer, ...wanted });
+  await chooseSecret(wanted.secret ? wanted.pair || null : table.pair);
+}
+
+// `pair` is two secrets, null for every pair, undefined for what suits the column.
+async function chooseSecret(pair) {
+  const mine = changed(false);
+  busy(true, "reading the table");
+  const chosen = { table: $("table").value, secret: $("secret").value };
+  fillColumns({ column: $("column").value, columns: ticked($("columns")), known: ticked($("known")) });
+  const { secrets } = await ask("/api/secrets", chosen);
+  if (mine !== turns.latest) return;
+  offer.rows = Object.fromEntries(secrets.map((one) => [one.name, one.rows]));
+  const names = secrets.map((one) => [one.name, one.name]);
+  const [first, second] = pair || [mode() === "row" ? EVERY : names[0][0], names[1][0]];
+  fill($("first"), [[EVERY, "every value"], ...names], pair === null ? EVERY : first);
+  fill($("second"), names, second);
+  keepApart("first", "second");
+  refresh(0);
+}
+
+function keepApart(changedOne, other) {
+  if ($(changedOne).value !== $(other).value) return;
+  const free = [...$(other).options].find((option) => option.value !== EVERY && option.value !== $(changedOne).value);
+  if (free) $(other).value = free.value;
+}
+
+function question() {
+  const listed = mode() === "row";
+  const every = $("first").value === EVERY;
+  const sure = !$("confidence-field").hidden && $("confidence").value;
+  return {
+    table: $("table").value, secret: $("secret").value, pair: every ? null : [$("first").value, $("second").value],
+    query: listed ? "row" : $("query").value, columns: listed ? ticked($("columns")) : [$("column").value],
+    known: listed ? ticked($("known")) : [], prior: $("prior").value, mechanism: $("mechanism").value,
+    promise: listed ? $("promise").value : "renyi", odds: number("odds"), alpha: number("alpha"), epsilon: number("epsilon"),
+    confidence: sure ? Number(sure) : null,
+  };
+}
+
+// Only what makes a difference can be seen.
+function tidy() {
+  const listed = mode() === "row";
+  const query = $("query").value;
+  const byOdds = listed && $("promise").value === "odds";
+  for (const id of ["query", "column", "prior", "mechanism"]) $(`${id}-field`).hidden = listed;
+  $("mechanism-note").hidden = listed;
+  for (const id of ["columns", "known", "promise"]) $(`${id}-field`).hidden = !listed;
+  $("odds-field").hidden = !byOdds;
+  for (const id of ["alpha-field", "epsilon-field"]) $(id).hidden = byOdds;
+  $("prior").disabled = query !== "raw";
+  $("train-field").hidden = listed || query !== "bnn";
+  const counted = query === "mean" || (query === "raw" && $("prior").value === "counts");
+  $("confidence-field").hidden = !listed && !(counted && $("mechanism").value === "exact");
+  const every = $("first").value === EVERY;
+  $("second-field").hidden = every;
+  $("pair-note").textContent = every
+    ? `Each of ${Object.keys(offer.rows).length} values from each other.`
+    : `${offer.rows[$("first").value]} rows against ${offer.rows[$("second").value]}.`;
+  $("mechanism-note").textContent = offer.mechanisms[$("mechanism").value] || "";
+  const columns = ticked($("columns"));
+  for (const input of $("known").querySelectorAll("input")) {
+    input.disabled = columns.includes(input.value);
+    if (input.disabled) input.checked = false;
+  }
+  $("known-count").textContent = ticked($("known")).length ? `: ${ticked($("known")).join(", ")}` : ": nothing";
+}
+
+function validColumns() {
+  if (mode() !== "row") return true;
+  const { columns, known } = offer.most;
+  const [some, more] = [ticked($("columns")).length, ticked($("known")).length];
+  $("columns-problem").textContent = some === 0 ? "Choose at least one column to publish."
+    : some > columns ? `Choose at most ${columns} columns: every combination of values is a row of its own.` : "";
+  $("known-problem").textContent = more > known ? `Choose at most ${known} columns.` : "";
+  return some > 0 && some <= columns && more <= known;
+}

@@ -1,0 +1,36 @@
+// ---- a link that restores what is chosen: names and settings, in the part of an address that is never sent -----
+
+const SINGLE = ["table", "secret", "query", "prior", "mechanism", "promise", "odds", "alpha", "epsilon", "confidence"];
+const SEVERAL = { pair: "hide", columns: "column", known: "known" };
+
+function toFragment(asked) {
+  const found = new URLSearchParams();
+  for (const name of SINGLE) if (asked[name] !== null) found.set(name, asked[name]);
+  for (const [name, short] of Object.entries(SEVERAL)) for (const one of asked[name] || []) found.append(short, one);
+  return found.toString();
+}
+
+const linkOf = (asked) => (asked ? `${location.origin}/#${toFragment(asked)}` : "");
+
+function fromFragment(text) {
+  const given = new URLSearchParams(text);
+  if (!given.get("table") || !given.get("secret")) return null;
+  const found = Object.fromEntries(SINGLE.map((name) => [name, given.get(name)]));
+  for (const [name, short] of Object.entries(SEVERAL)) found[name] = given.getAll(short);
+  if (found.pair.length !== 2) found.pair = null;
+  found.column = found.columns[0];
+  return found;
+}
+
+// The settings that do not depend on the table; an unknown one leaves things as they are.
+function applySettings(wanted) {
+  const has = (select, value) => [...$(select).options].some((option) => option.value === value);
+  setMode(wanted.query === "row" ? "row" : "noise");
+  for (const id of ["query", "prior", "mechanism", "promise"]) if (has(id, wanted[id])) $(id).value = wanted[id];
+  $("confidence").value = has("confidence", wanted.confidence) ? wanted.confidence : "";
+  for (const name of ["odds", "alpha", "epsilon"]) if (Number(wanted[name]) > 0) setNumber(name, wanted[name]);
+}
+
+// A page that is loaded again shows what it showed; another tab begins anew.
+const remember = () => sessionStorage.setItem("takifugu-chosen", toFragment(shown.settled));
+const remembered = () => fromFragment(held || sessionStorage.getItem("takifugu-chosen") || "");

@@ -1,0 +1,80 @@
+// ---- showing what was found ------------------------------------------------------------------------------------
+
+const shown = { settled: null, ticket: null };
+
+const tell = (text) => { $("problem").textContent = text || ""; $("problem").hidden = !text; };
+
+function unsettle() {
+  shown.settled = null;
+  busy(false);
+  $("theta").textContent = "–";
+  $("in-words").textContent = "";
+  $("answer").classList.add("stale");
+  $("answer").inert = true;
+  delete document.body.dataset.settled;
+}
+
+function fail(error) {
+  unsettle();
+  tell(inWords(error));
+}
+
+function draw(box, source) {
+  // Parsed apart from the page, where nothing in it could run or load, and taken over only if it is one picture.
+  const { children } = new DOMParser().parseFromString(source, "text/html").body;
+  if (children.length !== 1 || !(children[0] instanceof SVGElement)) throw new Refusal("A chart could not be drawn.");
+  box.replaceChildren(document.importNode(children[0], true));
+}
+
+function figure({ id, caption, svg }) {
+  const found = document.createElement("figure");
+  const box = document.createElement("div");
+  box.id = `chart-${id}`;
+  draw(box, svg);
+  const words = document.createElement("figcaption");
+  words.textContent = caption;
+  found.append(words, box);
+  return found;
+}
+
+function list(box, entries) {
+  box.replaceChildren(...entries.map(([text, kind]) => {
+    const item = document.createElement("li");
+    if (kind) item.className = kind;
+    item.textContent = text;
+    return item;
+  }));
+}
+
+function show(answer, asked) {
+  const { before, value, after } = answer.figure;
+  $("figure-before").textContent = before;
+  $("theta").textContent = value;
+  $("figure-after").textContent = after;
+  $("announce").textContent = `${before.replace("=", "is")} ${value} ${after}`.trim();
+  $("in-words").textContent = answer.in_words;
+  $("guess-words").textContent = answer.guess_words;
+  $("odds-words").textContent = answer.odds_words;
+  $("use-words").textContent = answer.use_words;
+  for (const side of ["before", "after"]) {
+    $(`name-${side}`).textContent = answer[`${side}_words`];
+    $(`text-${side}`).textContent = answer.guess_texts[side];
+    $(`bar-${side}`).style.width = `${100 * answer.guess[side]}%`;
+  }
+  $("bar-coin").style.width = "50%";
+  $("charts").replaceChildren(...answer.charts.map(figure));
+  const findings = answer.findings.filter((one) => !offer.about.findings.includes(one.sentence)); // told at the table
+  list($("findings"), findings.map((one) => [sentence(one.sentence), `finding-${one.level}`]));
+  $("findings-box").hidden = findings.length === 0;
+  showCode(answer);
+  for (const id of ["get-certificate", "get-public"]) $(id).disabled = !answer.certifiable;
+  $("publish").disabled = !answer.publishable;
+  shown.ticket = null;
+  $("again").hidden = true;
+  $("saved").textContent = answer.certifiable ? "" : "There is no certificate: this mechanism gives no full promise here.";
+  $("answer").classList.remove("stale");
+  $("answer").inert = false;
+  shown.settled = asked;
+  document.body.dataset.settled = JSON.stringify(asked);
+  remember();
+}

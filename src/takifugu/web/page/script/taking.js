@@ -1,0 +1,90 @@
+// ---- taking it along: the same without the page, files, and the published table --------------------------------
+
+function showCode({ command, python }) {
+  $("command").textContent = command || "";
+  $("command-box").hidden = !command;
+  $("no-command").hidden = Boolean(command);
+  $("python").textContent = python;
+}
+
+async function copy(text, button) {
+  const before = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Select and copy it by hand";
+  }
+  setTimeout(() => { button.textContent = before; }, 1500);
+}
+
+function keep(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+
+async function download(kind, name, button) {
+  if (!shown.settled) return;
+  button.disabled = true;
+  $("saved").textContent = { report: "Writing the report…", calibration: "Writing the calibration…" }[kind] || "Proving…";
+  try {
+    keep(await ask(`/api/download/${kind}`, { ...shown.settled, ...details() }), name);
+    $("saved").textContent = `Saved as ${name}.`;
+  } catch (error) {
+    $("saved").textContent = inWords(error);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+// First what would go out is said, and a ticket for exactly that is kept; the dialog's button spends it.
+async function prepare(button) {
+  if (!shown.settled) return;
+  button.disabled = true;
+  $("saved").textContent = "Proving that it keeps the promise, before anything is published…";
+  try {
+    const told = await ask("/api/publication", { ...shown.settled, ...details() });
+    $("saved").textContent = "";
+    list($("publish-words"), told.sentences.map((text) => [text]));
+    $("publish-sure").checked = false;
+    $("publish-now").disabled = true;
+    $("publish-dialog").dataset.ticket = told.ticket;
+    $("publish-dialog").showModal();
+  } catch (error) {
+    $("saved").textContent = inWords(error);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+async function publish(ticket) {
+  $("publish-dialog").close();
+  $("saved").textContent = "Drawing what is published…";
+  try {
+    keep(await ask("/api/download/table", { ticket }), "published.csv");
+    shown.ticket = ticket;
+    $("again").hidden = false;
+    $("saved").textContent = "Saved as published.csv. These records are published now: the ledger remembers it.";
+  } catch (error) {
+    $("saved").textContent = inWords(error);
+  }
+}
+
+function listenToTaking() {
+  const files = { report: "report.html", certificate: "certificate.json", public: "certificate-public.json", calibration: "calibration.json" };
+  for (const [kind, name] of Object.entries(files)) {
+    $(`get-${kind}`).addEventListener("click", (event) => download(kind, `takifugu-${name}`, event.currentTarget));
+  }
+  for (const name of ["command", "python"]) {
+    $(`copy-${name}`).addEventListener("click", (event) => copy($(name).textContent, event.currentTarget));
+  }
+  $("copy-link").addEventListener("click", (event) => copy(linkOf(shown.settled), event.currentTarget));
+  $("publish").addEventListener("click", (event) => prepare(event.currentTarget));
+  $("publish-sure").addEventListener("change", () => { $("publish-now").disabled = !$("publish-sure").checked; });
+  $("publish-not").addEventListener("click", () => $("publish-dialog").close());
+  $("publish-now").addEventListener("click", () => publish($("publish-dialog").dataset.ticket));
+  $("again").addEventListener("click", () => { if (shown.ticket) publish(shown.ticket); });
+}

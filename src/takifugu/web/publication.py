@@ -1,0 +1,134 @@
+"""Publishing from the page: said clearly first, then through the same ledger and door as everywhere else, and once."""
+
+import math
+import os
+import secrets as randomness
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from takifugu.errors import BudgetError, InputError
+from takifugu.reports.text import number
+from takifugu.web.answers import DOWNLOAD, Answers
+from takifugu.web.choices import Choice, Question
+
+if TYPE_CHECKING:
+    from takifugu.calibration import Calibration
+
+_MOST_TICKETS = 16
+
+
+@dataclass
+class _Ticket:
+    """What was shown to be confirmed; `published` is where it went, once it was drawn."""
+
+    choice: Choice
+    calibration: "Calibration"
+    bare: str | None
+    lock: Lock = field(default_factory=Lock)
+    published: Path | None = None
+
+
+class Publication:
+    """Tickets for what was shown and not yet confirmed."""
+
+    def __init__(self, answers: Answers) -> None:
+        """None yet."""
+        self._answers = answers
+        self._lock = Lock()
+        self._tickets: OrderedDict[str, _Ticket] = OrderedDict()
+
+    def prepare(self, asked: Question) -> dict[str, Any]:
+        """Everything but the draw: what would go out, in sentences, and a ticket to publish exactly that.
+
+        The promise is proved first; what was published before is refused before anybody is asked to confirm it.
+        """
+        from takifugu.problems.guarantee import Renyi
+        from takifugu.releases.drawing import drawing_of
+
+        choice, shelf = asked.choice, self._answers.shelf
+        if choice.fit.query not in ("row", "raw"):
+            raise InputError("a table is published from people's own values: a mean or a prediction has none")
+        entry = shelf.entry(choice.fit.table)
+        with self._answers.desk.errand(asked.page, DOWNLOAD) as errand:
+            made = self._answers.calibrated(choice, errand)
+            if not isinstance(made.guarantee, Renyi):
+                raise InputError(f"{choice.mechanism!r} gives a weaker promise: choose another mechanism to publish")
+            self._answers.proved(choice, errand)
+            _refuse_second(entry.ledger)
+        bare = drawing_of(made, {}).bare
+        key = randomness.token_urlsafe(16)
+        with self._lock:
+            self._tickets[key] = _Ticket(choice, made, bare)
+            while len(self._tickets) > _MOST_TICKETS:
+                self._tickets.popitem(last=False)
+        return {"ticket": key, "sentences": self._sentences(choice, made, entry.ledger, bare), "bare": bare is not None}
+
+    def _sentences(self, choice: Choice, made: "Calibration", ledger: Path, bare: str | None) -> list[str]:
+        fit = choice.fit
+        found = self._answers.shelf.secrets(fit.table, fit.secret)
+        rows = sum(count for name, (_, count) in found.items() if fit.pair is None or name in fit.pair)
+        names = ", ".join(fit.columns)
+        told = [
+            f"{names} of up to {rows:,} people will be published, and no other column. Who lacks a value stays out.",
+            _promise(made),
+            f"It can be done once: the ledger {os.path.abspath(ledger)} is charged before the first value is drawn. It "
+            "refuses to let these records out again, here and at every other door that uses it.",
+        ]
+        if self._answers.has_others(choice):
+            told.insert(1, f"People whose {fit.secret} is neither of the two stay out.")
+        if bare is not None:
+            told.append(f"Mind: {bare}.")
+        return told
+
+    def publish(self, ticket: str) -> Path:
+        """Draw what was confirmed, or hand out once more what was drawn: the same file again costs nothing."""
+        from takifugu.releases.doors.files import release_file
+        from takifugu.releases.ledger import Ledger
+
+        with self._lock:
+            found = self._tickets.get(ticket)
+        if found is None:
+            raise InputError("what was to be confirmed is gone: look at it once more, and confirm it then")
+        shelf = self._answers.shelf
+        entry = shelf.entry(found.choice.fit.table)
+        with found.lock, shelf.lock:
+            if found.published is None:
+                target = shelf.uploads.folder / f"published-{randomness.token_hex(8)}.csv"
+                release_file(
+                    shelf.open(entry.name),
+                    target,
+                    found.calibration,
+                    ledger=Ledger(entry.ledger),
+                    others="drop" if self._answers.has_others(found.choice) else "error",
+                    allow_no_noise=True,  # what there is to say about that was confirmed with the rest
+                )
+                found.published = target
+        return found.published
+
+
+def _promise(made: "Calibration") -> str:
+    asked = made.guarantee
+    most = getattr(asked, "most_odds", None)
+    told = f"Every pair stays within α = {number(made.alpha)}, ε = {number(made.epsilon)}"
+    if most is not None and math.isinf(made.alpha):
+        told = f"No published value moves anyone's odds by more than a factor of {number(most)}"
+    sure = ""
+    if made.evidence is not None:
+        sure = (
+            f" For the population the evidence is draws, not a proof, with {100 * made.evidence.level:g} % confidence."
+        )
+    return f"{told}: proved just now for the priors fitted to this table.{sure}"
+
+
+def _refuse_second(ledger: Path) -> None:
+    from takifugu.releases.ledger import Ledger
+
+    account = Ledger(ledger).account()
+    if account is not None and account.releases:
+        raise BudgetError(
+            f"the ledger {os.fspath(ledger)!r} says that these records were published before. Nothing was published; "
+            f"for other people's records start the explorer with another --ledger"
+        )

@@ -1,0 +1,20 @@
+"""A hospital's export as they come: an identifier, semicolons, decimal commas, twelve diagnoses, a skewed cost."""
+
+from pathlib import Path
+
+import numpy as np
+
+DIAGNOSES = tuple(f"diagnosis {letter}" for letter in "ABCDEFGHIJKL")
+
+
+def write_people(path: Path, rows: int = 1800) -> Path:
+    rng = np.random.default_rng(11)
+    lines = ["case_id;diagnosis;sex;ward;stay_days;cost"]
+    for k in range(rows):
+        d = k % len(DIAGNOSES)
+        ward = "north" if rng.random() < 0.3 + 0.03 * d else "south"
+        days = min(9, int(rng.poisson(3 + 0.1 * d)))
+        cost = f"{np.exp(rng.normal(6 + 0.05 * d, 1.3)):.2f}".replace(".", ",")
+        lines.append(f"P{100_000 + k};{DIAGNOSES[d]};{'fm'[k % 2]};{ward};{days};{cost}")
+    path.write_text("\n".join(lines) + "\n", encoding="latin-1")
+    return path

@@ -1,0 +1,131 @@
+"""Publishing from the page: what was confirmed and nothing else, through a ledger, once."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from explorer_process import QUESTION
+
+import takifugu as tk
+from takifugu.web.answers import Answers
+from takifugu.web.choices import Question, read_question
+from takifugu.web.publication import Publication
+from takifugu.web.shelf import Shelf
+
+_ASKED = QUESTION | {"query": "row", "columns": ["cp"], "pair": None, "promise": "odds", "odds": 2}
+
+
+@pytest.fixture(scope="module")
+def answers() -> Iterator[Answers]:
+    found = Answers(Shelf())
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def publication(answers: Answers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publication:
+    monkeypatch.chdir(tmp_path)  # where the ledgers of tables that lie nowhere are kept
+    return Publication(answers)
+
+
+def _asked(**changed: Any) -> Question:
+    return read_question(_ASKED | changed)
+
+
+def test_what_is_said_is_what_goes_out_and_once(publication: Publication, tmp_path: Path) -> None:
+    told = publication.prepare(_asked())
+    assert not (tmp_path / "heart.ledger").exists()  # nothing is charged before it is confirmed
+    words = " ".join(told["sentences"])
+    assert "cp of up to 303 people" in words
+    assert "by more than a factor of 2: proved just now" in words
+    assert str(tmp_path / "heart.ledger") in words
+    other = publication.prepare(_asked(odds=3))
+    path = publication.publish(told["ticket"])
+    lines = path.read_text().splitlines()
+    assert lines[0] == '"cp"'
+    assert len(lines) == 304
+    assert set(lines[1:]) <= {"1", "2", "3", "4"}
+    # The same ticket is the same file; another ticket, of before or after, is a second release.
+    assert publication.publish(told["ticket"]) == path
+    assert path.read_text().splitlines() == lines
+    with pytest.raises(tk.BudgetError):
+        publication.publish(other["ticket"])
+    with pytest.raises(tk.BudgetError, match="published before"):
+        publication.prepare(_asked())
+    assert sorted(p.name for p in path.parent.glob("published-*")) == [path.name]
+
+
+def test_it_is_drawn_through_the_calibration_that_is_saved(
+    answers: Answers, publication: Publication, tmp_path: Path
+) -> None:
+    path = publication.publish(publication.prepare(_asked())["ticket"])
+    (tmp_path / "calibration.json").write_text(answers.calibration(_asked()))
+    made = tk.Calibration.load(tmp_path / "calibration.json")
+    truth = tk.datasets.load("heart")
+    found = tk.audit(path, truth, made)
+    assert not found.contradicted
+
+
+def test_of_one_pair_the_others_stay_at_home(publication: Publication) -> None:
+    told = publication.prepare(_asked(pair=["1", "3"], odds=1.5))
+    assert "neither of the two stay out" in " ".join(told["sentences"])
+    assert len(publication.publish(told["ticket"]).read_text().splitlines()) == 1 + 142 + 21
+
+
+def test_noise_is_published_too(publication: Publication) -> None:
+    asked = _asked(query="raw", columns=["oldpeak"], pair=["1", "3"], epsilon=0.5)
+    told = publication.prepare(asked)
+    assert "α = 3, ε = 0.5" in " ".join(told["sentences"])
+    lines = publication.publish(told["ticket"]).read_text().splitlines()
+    assert lines[0] == '"oldpeak"'
+    assert len({float(line) for line in lines[1:]}) > 100
+    with pytest.raises(tk.BudgetError):
+        publication.prepare(asked)
+
+
+def test_that_nothing_changes_is_said_before_it_is_confirmed(publication: Publication) -> None:
+    told = publication.prepare(_asked(odds=500))
+    assert told["bare"]
+    assert "published as they are" in told["sentences"][-1]
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"query": "mean", "columns": ["oldpeak"]}, "has none"),
+        (
+            {"query": "raw", "columns": ["oldpeak"], "mechanism": "wasserstein-approx", "pair": ["1", "3"]},
+            "weaker promise",
+        ),
+        ({"table": "file:gone.csv"}, "drop the file"),
+    ],
+)
+def test_what_cannot_be_published_is_refused_in_a_sentence(
+    publication: Publication, tmp_path: Path, changed: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(tk.InputError, match=sentence):
+        publication.prepare(_asked(**changed))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_ticket_that_was_never_given_is_none(publication: Publication) -> None:
+    with pytest.raises(tk.InputError, match="confirm it then"):
+        publication.publish("nosuch")
+
+
+def test_evidence_is_not_called_proof(publication: Publication) -> None:
+    told = publication.prepare(_asked(confidence=0.9, pair=["1", "2"]))
+    assert "evidence is draws, not a proof, with 90 % confidence" in " ".join(told["sentences"])
+
+
+def test_the_ledger_lies_beside_a_named_table_and_where_it_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("s,x\n" + "".join(f"{'ab'[k % 2]},{k % 3}\n" for k in range(40)))
+    beside, asked = Shelf(path), Shelf(path, ledger=tmp_path / "own.ledger")
+    assert beside.entry("file:people.csv").ledger == tmp_path / "people.ledger"
+    assert asked.entry("file:people.csv").ledger == asked.entry("heart").ledger == tmp_path / "own.ledger"
+    assert json.dumps(str(beside.entry("heart").ledger)) == '"heart.ledger"'
+    beside.uploads.close()
+    asked.uploads.close()
