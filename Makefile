@@ -4,8 +4,10 @@ VENV   ?= .venv
 BIN     = $(VENV)/bin
 CORE    = $(VENV)/.core
 READY   = $(VENV)/.ready
+OLD    ?= .venv-lowest
+OLD_TESTS = $(addprefix tests/, laws problems channels certificates tables queries releases test_compatibility.py)
 
-.PHONY: test quick demo bench docs judges lint format clean help
+.PHONY: test quick lowest demo bench docs judges lint format clean help
 
 help:            ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/: .*##/\t/'
@@ -33,6 +35,13 @@ quick: $(READY)  ## lint and the fast tests, in about a minute
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m pytest -m 'not slow' tests
 
+lowest:          ## the fast tests of everyday parts with the oldest libraries that pyproject.toml allows
+	$(PYTHON) -m venv $(OLD)
+	$(OLD)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(OLD)/bin/uv pip install --quiet --python $(OLD)/bin/python --resolution lowest-direct -e '.[files,excel]' \
+	  'hypothesis>=6.100' 'jsonschema>=4.20' 'mpmath>=1.3' 'openpyxl>=3.1' 'polars>=1.0' 'pytest>=8.2'
+	$(OLD)/bin/python -m pytest -m 'not slow' $(OLD_TESTS)
+
 demo: $(CORE)    ## the main job, from nothing
 	$(BIN)/python -m takifugu demo
 
@@ -51,4 +60,4 @@ format: $(READY) ## rewrite the code in the house style
 	$(BIN)/ruff check --fix .
 
 clean:           ## remove everything that was made
-	rm -rf $(VENV) .judges build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(OLD) .judges build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

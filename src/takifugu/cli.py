@@ -60,7 +60,7 @@ class Commands(click.Group):
         except TakifuguError as error:
             if type(error.__cause__).__name__ == "InterruptException":  # the same, as an error of its own
                 _interrupted()
-            from takifugu.commands.findings import in_flags
+            from takifugu.commands.words import in_flags
 
             click.echo(f"takifugu: {in_flags(str(error))}", err=True)
             sys.exit(2 if isinstance(error, InputError) else 1)

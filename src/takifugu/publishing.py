@@ -20,11 +20,14 @@ from takifugu.queries.others import checked_names, named_alone, same_domain
 from takifugu.queries.priors import Beliefs, fit_priors
 from takifugu.queries.row import Row
 from takifugu.releases.doors.dispatch import release
+from takifugu.releases.doors.frames import as_frame
 from takifugu.releases.ledger import Ledger
+from takifugu.releases.order import Orders
+from takifugu.releases.shuffling import RowsShuffled
 from takifugu.reports.publication import Publication, told
 from takifugu.tables.reading import Reading
 from takifugu.tables.rows import complete_rows
-from takifugu.tables.table import Table, listed, match_secret
+from takifugu.tables.table import Table, listed, match_secret, plain
 
 Step = Callable[[str], None]
 
@@ -200,6 +203,7 @@ def publish(
     ledger: Ledger | str | os.PathLike[str] | None = None,
     keep: Sequence[str] = (),
     others: str = "error",
+    order: str = "auto",
     allow_no_noise: bool = False,
     insecure_seed: int | None = None,
     per_cell: bool = False,
@@ -220,6 +224,9 @@ def publish(
         ledger: a `Ledger`, or the path of one: it lets these records out once.
         keep: columns to hand over as they are.
         others: as for `release`; "drop" where secrets are left out.
+        order: the rows keep their order unless it plainly tells the secret, and are shuffled then ("auto"); "shuffle"
+            gives it up in any case, and "keep" refuses. To `audit` shuffled rows, keep columns that say which row is
+            whose.
         allow_no_noise: publish without a warning where nothing had to be changed.
         insecure_seed: for tests alone.
         per_cell: make the promise to who has read the kept columns, one block of the channel for each of their cells,
@@ -249,16 +256,20 @@ def publish(
     certificate = certify(made)
     step("Drawing what is published")
     source = _frame(table, made, options.get("reading"), keep)
+    if order == "auto" and _tells(source, made):
+        order = "shuffle"
     published = release(
         source,
         made,
         ledger=ledger,
         keep=keep,
         others=others,
+        order=order,
         allow_no_noise=allow_no_noise,
         insecure_seed=insecure_seed,
     )
-    return Published(published, made, certificate, made.findings)
+    about_order = [RowsShuffled(len(published))] if order == "shuffle" and hasattr(published, "__len__") else []
+    return Published(published, made, certificate, (*made.findings, *about_order))
 
 
 def known_with(known: Sequence[str | Binned] | None, keep: Sequence[str]) -> list[str | Binned] | None:
@@ -276,6 +287,19 @@ def _frame(table: Any, made: Calibration, reading: Reading | None, keep: Sequenc
     answer = made.answer
     needed = [] if answer is None else [*answer.columns, *answer.secret]
     return complete_rows(table, needed=needed, columns=[*needed, *keep], reading=reading)
+
+
+def _tells(source: Any, made: Calibration) -> bool:
+    """Whether the order of the rows is seen to tell the secret."""
+    import narwhals as nw
+
+    frame = as_frame(source)
+    if made.answer is None or not isinstance(frame, nw.DataFrame):  # a lazy table has no order of its own
+        return False
+    orders = Orders(made.answer.secret)
+    for name in made.answer.secret:
+        orders.look(name, [plain(secret) for secret in frame[name].to_list()])
+    return orders.told(made) is not None
 
 
 def ledger_beside(path: str | os.PathLike[str]) -> Path:

@@ -104,10 +104,25 @@ def one_seed_for_two_columns(rng, rows):
 
 
 def permuted_channel(rng, rows):
-    """The rows of the channel's table upside down: rare values are changed as common ones should be."""
+    """The rows of the channel's table in another order: rare values are changed as common ones should be."""
     t, channel = labelled(rng, rows), finite().channel
     wrong = FiniteChannel(channel.inputs, channel.outputs, np.roll(channel.counts, 3, axis=0))
     return pd.DataFrame({"x": drawn(rng, wrong, t.x)}), t, finite()
+
+
+@cache
+def lopsided():
+    """A rare secret and nothing to be kept: the channel empties the values that the rare secret likes."""
+    priors = {s: tk.Finite(LABELS, np.multiply(SHARES[s], size)) for s, size in (("a", 9_000), ("b", 1_000))}
+    return tk.calibrate(priors, odds=3, keep=None)
+
+
+def transposed_channel(rng, rows):
+    """Columns of the table taken for its rows; what they lack to 1 goes to the last value, as a careless draw does."""
+    t, channel = labelled(rng, rows), lopsided().channel
+    cumulative = channel.matrix.T[channel.positions(t.x)].cumsum(axis=1)
+    places = (rng.random(rows)[:, None] > cumulative[:, :-1]).sum(axis=1)
+    return pd.DataFrame({"x": np.array(channel.outputs)[places]}), t, lopsided()
 
 
 def unchanged(rng, rows):
@@ -125,6 +140,7 @@ BROKEN = {
     surviving_digits: 1_000,
     one_seed_for_two_columns: 2_000,
     permuted_channel: 3_000,
+    transposed_channel: 2_000,
     unchanged: 2_000,
 }
 

@@ -49,7 +49,7 @@ def test_a_bare_file_does_not(folder):
 def test_bad_input_is_a_sentence(folder):
     result = run(folder, "published.csv", "--keys", "nothing")
     assert result.exit_code == 2
-    assert "published has no column 'nothing'" in result.stderr
+    assert "published has no column 'nothing', named in --keys" in result.stderr
 
 
 def test_rows_that_were_left_out_for_want_of_a_value_are_left_out_again(folder):
@@ -63,3 +63,28 @@ def test_rows_that_were_left_out_for_want_of_a_value_are_left_out_again(folder):
     assert "--keys" in refused.stderr
     found = CliRunner().invoke(main, ["audit", *map(str, given), "--sentinel", "x=999"])
     assert found.exit_code == 0, found.output
+
+
+def test_rows_that_cannot_be_joined_are_refused_in_the_words_of_the_command(folder):
+    published = pd.read_csv(folder / "published.csv")
+    published[:900].to_csv(folder / "short.csv", index=False)
+    published.sample(frac=1, random_state=1).to_csv(folder / "moved.csv", index=False)
+    for name, says in (("short.csv", "nobody can tell which row is whose"), ("moved.csv", "in another order")):
+        result = run(folder, name)
+        assert result.exit_code == 2
+        assert says in result.stderr
+        assert "with --keys" in result.stderr
+        assert run(folder, name, "--keys", "id").exit_code == 0
+    assert "--level must be" in run(folder, "published.csv", "--level", "0.7").stderr
+
+
+def test_few_rows_are_too_few_or_said_to_be_few(folder):
+    published, truth = pd.read_csv(folder / "published.csv"), pd.read_csv(folder / "people.csv")
+    calibration = folder / "calibration.json"
+    for rows, code, says in ((30, 2, "too few to attack"), (120, 0, "intervals are wide")):
+        published[:rows].to_csv(folder / f"few-{rows}.csv", index=False)
+        truth[:rows].to_csv(folder / f"few-truth-{rows}.csv", index=False)
+        given = [folder / f"few-{rows}.csv", "--truth", folder / f"few-truth-{rows}.csv", "--calibration", calibration]
+        result = CliRunner().invoke(main, ["audit", *map(str, given)])
+        assert result.exit_code == code, result.output
+        assert says in result.output

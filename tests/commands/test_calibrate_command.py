@@ -112,8 +112,8 @@ def test_secrets_are_spelled_as_in_the_file(tmp_path):
         ((*HEART, "--query", "oldpeak"), 2, "such as raw:oldpeak"),
         ((*HEART, "--query", "raaw:oldpeak"), 2, "Did you mean 'raw'?"),
         ((*HEART, "--query", "raw:oldpeak", "--prior", "gauss"), 2, "Did you mean 'gaussian'?"),
-        ((*MEAN, "--prior", "gaussian"), 2, "--prior is for raw"),
-        ((*MEAN, "--at", "age=1"), 2, "--feature and --at are for gp and bnn"),
+        ((*MEAN, "--prior", "gaussian"), 2, "--prior is for --query raw"),
+        ((*MEAN, "--at", "age=1"), 2, "--at is for --query gp and bnn"),
         ((*HEART, "--query", "gp:oldpeak", "--at", "age"), 2, "--at must be COLUMN=NUMBER"),
         ((*MEAN, "--pair", "1", "9"), 2, "no row has slope = '9'"),
         (

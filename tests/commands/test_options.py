@@ -97,8 +97,8 @@ def test_calibrate_names_the_argument_before_the_file(tmp_path, arguments, says)
     [
         (("--query", "raw", *PROMISE), "KIND:COLUMN"),
         (("--query", "rwa:x", *PROMISE), "no kind 'rwa'"),
-        (("--query", "mean:x", "--prior", "counts", *PROMISE), "--prior is for raw"),
-        (("--query", "row:x", "--at", "x=1", *PROMISE), "--feature and --at"),
+        (("--query", "mean:x", "--prior", "counts", *PROMISE), "--prior is for --query raw"),
+        (("--query", "row:x", "--at", "x=1", *PROMISE), "--at is for --query gp and bnn"),
         (("--query", "raw:x", "--prior", "cuonts", *PROMISE), "prior must be one of"),
         (("--query", "raw:x", "--encoding", "latin9000", *PROMISE), "encoding"),
         (("--query", "raw:x", "--sep", "ab", *PROMISE), "sep"),

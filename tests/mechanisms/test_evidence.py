@@ -126,6 +126,9 @@ def test_few_rows_lie_far_from_the_truth():
     few = fitted(sample(0, rows=(400, 6)), tk.Row("x", domain=range(6)))
     near, far = sampling_distances(tk.calibrate(few, odds=9).problem)
     assert 0 < near < far < 1
+    made = tk.calibrate(few, odds=9, confidence=0.8)
+    assert any("rests on 6 rows and the model of one more" in str(one) for one in made.findings)
+    assert not any("model of one more" in str(one) for one in tk.calibrate(ROW, odds=9, confidence=0.8).findings)
     scarce = fitted(sample(0, rows=(400, 3)), tk.Row("x", domain=range(6)))
     with pytest.raises(InputError, match=r"only 3 rows.*confidence"):
         tk.calibrate(scarce, odds=9)

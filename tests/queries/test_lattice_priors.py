@@ -51,7 +51,7 @@ def test_bounds_that_are_read_are_told(grades):
     assert "were read from the data" in found.sentence
     assert "smallest and largest" in found.sentence
     only_step = of_kind(tk.fit_priors(grades, secret="s", query=tk.Raw("x", bounds=(0, 20))), LatticeRead)
-    assert str(only_step) == "the step 1 of column 'x' were read from the data: give it if it is public"
+    assert str(only_step) == "the step 1 of column 'x' was read from the data: give it if it is public"
 
 
 def test_values_beyond_the_bounds_are_clipped_and_counted(grades):

@@ -1,16 +1,17 @@
 """A table whose order tells the secret is not released; a shuffled one always is."""
 
-from collections import Counter
+import math
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import fisher_exact
+from scipy.stats import hypergeom
 
 import takifugu as tk
-from takifugu.releases.order import Order
+from takifugu.releases.order import Order, _divergence
 
 ROWS = 2_000
 
@@ -40,7 +41,7 @@ def test_sorted_rows_are_refused_at_every_door(people, calibration, tmp_path):
     with pytest.raises(tk.InputError, match="order of the rows tells the secret"):
         tk.release(table["x"], calibration, secret=table["s"])
     with pytest.raises(tk.InputError, match="order of the rows tells the secret"):
-        tk.publish(table, secret="s", columns=["x"], confidence=None)
+        tk.publish(table, secret="s", columns=["x"], confidence=None, order="keep")
     table.to_csv(tmp_path / "people.csv", index=False)
     with pytest.raises(tk.InputError, match="order of the rows tells the secret"):
         tk.release_file(tmp_path / "people.csv", tmp_path / "out.csv", calibration)
@@ -130,13 +131,29 @@ def test_batches_make_no_difference(secrets, cuts):
     assert len(whole._counts) <= 32
 
 
-def test_what_moves_the_odds_agrees_with_fisher():
-    """At odds of 1 the question is whether the two halves of a table differ at all: Fisher's exact test knows."""
-    for few in (0, 30, 60, 100):
-        order = Order()
-        order._width, order._counts = 200, []
-        first, second = ["a"] * (100 + few) + ["b"] * (100 - few), ["a"] * 100 + ["b"] * 100
-        order._counts = [Counter(first), Counter(second)]
-        p = fisher_exact([[100 + few, 100 - few], [100, 100]]).pvalue
-        assert order.surely_moves("a", "b", 1.0) <= (p < 1e-4)
-    assert order.surely_moves("a", "b", 1.0)
+def test_chance_is_no_more_than_it_says():
+    """Every place of four rows of one secret among ten: how often each margin is passed, counted."""
+    first, rows = 4, 10
+    orders = list(combinations(range(rows), first))
+    for stretches, risk in ((2, 0.3), (5, 0.5)):
+        room = (1 / first + 1 / (rows - first)) * (1 + 1 / (rows - first))
+        margin = math.sqrt(0.5 * (stretches * math.log(2) + math.log(1 / risk)) * room)
+        passed = 0
+        for places in orders:
+            of_first = np.bincount([place * stretches // rows for place in places], minlength=stretches)
+            of_second = rows // stretches - of_first
+            passed += 0.5 * np.abs(of_first / first - of_second / (rows - first)).sum() >= margin
+        assert passed <= risk * len(orders)
+    for seen in range(1, 6):
+        for share in (0.4, 0.55, 0.7):
+            tail = hypergeom.sf(seen - 1, rows, first, 5)
+            if seen / 5 > share:
+                assert tail <= math.exp(-5 * _divergence(seen / 5, share)) * (1 + 1e-12)
+
+
+def test_small_tables_are_looked_at_in_halves():
+    order = Order()
+    order.look(["a"] * 150 + ["b"] * 150)
+    assert order.surely_told("a", "b") > 0.75
+    assert order.surely_told("a", "nobody") == 0.5
+    assert Order().surely_told("a", "b") == 0.5

@@ -63,6 +63,17 @@ def test_another_page_and_another_lane_are_left_alone(desk: Desk) -> None:
             mine.check()
 
 
+def test_a_question_that_arrives_after_a_later_one_is_the_one_that_is_overtaken(desk: Desk) -> None:
+    with desk.errand("page", "answer", 7) as later:
+        with pytest.raises(OvertakenError), desk.errand("page", "answer", 6):
+            pass
+        later.check()
+    with pytest.raises(OvertakenError), desk.errand("page", "answer", 6):
+        pass
+    with desk.errand("other", "answer", 1), desk.errand("page", "answer", 8):
+        pass
+
+
 def test_what_waits_and_is_overtaken_never_starts(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk._free["threads"] = 0
     waiting = threading.Event()

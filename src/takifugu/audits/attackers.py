@@ -17,8 +17,8 @@ from takifugu.audits.learners import boosting, logistic, neighbours, sharp
 from takifugu.audits.ratios import through_noise, through_table
 from takifugu.audits.rows import Rows
 from takifugu.calibration import Calibration
-from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.listed import ListChannel
 from takifugu.channels.vector.noise import GaussianVector
 
 MOST_TAUGHT = 20_000  # rows that a learner is shown
@@ -39,7 +39,7 @@ def knowing(calibration: Calibration, rows: Rows) -> list[Attacker]:
     channel, sees = calibration.channel, ", ".join(rows.answer)
     if not rows.answer:
         return []
-    if isinstance(channel, FiniteChannel):
+    if isinstance(channel, ListChannel):
         ways = [("priors", through_table(channel)), ("priors, unchanged values", through_table(None))]
     elif all(rows.published[name].numbers is not None for name in rows.answer):
         noise = _covariance(channel, len(rows.answer))

@@ -22,6 +22,7 @@ from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pair
+from takifugu.tables.reading import Reading
 
 LEAST_ROWS = 20  # of a secret: with fewer there is nothing to learn from and to test on
 _MOST_PAIRS = 10
@@ -47,6 +48,7 @@ def audit(
     keys: Sequence[str] | str | None = None,
     seed: int = 0,
     level: float = 0.05,
+    reading: Reading | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Audit:
     """Attack what was published, and say what an adversary could have learned from it.
@@ -65,6 +67,7 @@ def audit(
         keys: the columns that say which published row is whose. Without them, row k is row k.
         seed: of the division of the rows and of the learners.
         level: the probability, at most, that any bound is wrong: of a false alarm.
+        reading: what is known of the form of `truth`, where it is a file.
         progress: called with the number of attacks done and of all.
     """
     guarantee = _promise(calibration)
@@ -72,7 +75,7 @@ def audit(
     if not 0 < level < 0.5:
         raise InputError(f"level must be a probability between 0 and 0.5, got {level!r}")
     seed = integer("seed", seed, least=0)
-    rows = read_rows(published, truth, calibration, secret=secret, keys=keys)
+    rows = read_rows(published, truth, calibration, secret=secret, keys=keys, reading=reading)
     known = known_columns(calibration.problem)
     pairs, findings = _pairs(rows, calibration)
     findings += look(rows, calibration, pairs, known)

@@ -25,8 +25,8 @@ from typing import Any
 from takifugu import _validation as check
 from takifugu.audits.result import Audit
 from takifugu.calibration import Calibration
-from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.listed import ListChannel
 from takifugu.errors import InputError
 
 FORMAT = "takifugu-release-card"
@@ -58,7 +58,7 @@ def release_card(
 
     _require_same(calibration, certificate, audit)
     answer, guarantee, channel = calibration.answer, calibration.guarantee, calibration.channel
-    finite = channel if isinstance(channel, FiniteChannel) else None
+    finite = channel if isinstance(channel, ListChannel) else None
     content: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,

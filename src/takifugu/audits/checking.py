@@ -9,6 +9,7 @@ from takifugu.audits.findings import (
     FewRowsAudited,
     LessNoise,
     MoreNoise,
+    MovedRows,
     NotCovered,
     NotThroughChannel,
     PublishedAsIs,
@@ -16,8 +17,8 @@ from takifugu.audits.findings import (
 )
 from takifugu.audits.rows import Rows
 from takifugu.calibration import Calibration
-from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.listed import ListChannel
 from takifugu.errors import InputError
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.values import key
@@ -44,7 +45,7 @@ def look(rows: Rows, calibration: Calibration, pairs: list[Pair], known: tuple[s
         found.append(PublishedAsIs(rows.answer))
     if isinstance(calibration.channel, GaussianNoise):
         found += _noise(rows, calibration, calibration.channel.theta)
-    if isinstance(calibration.channel, FiniteChannel):
+    if isinstance(calibration.channel, ListChannel):
         found += _channel(rows, calibration, calibration.channel)
     return found
 
@@ -64,7 +65,7 @@ def _noise(rows: Rows, calibration: Calibration, theta: float) -> list[Finding]:
     return [(LessNoise if spread < theta else MoreNoise)(spread, theta)]
 
 
-def _channel(rows: Rows, calibration: Calibration, channel: FiniteChannel) -> list[Finding]:
+def _channel(rows: Rows, calibration: Calibration, channel: ListChannel) -> list[Finding]:
     domain = None if calibration.answer is None else calibration.answer.domain
     columns = [rows.truth[name] for name in rows.answer]
     try:
@@ -81,9 +82,20 @@ def _channel(rows: Rows, calibration: Calibration, channel: FiniteChannel) -> li
         return []
     out = [rows.published[name].labels.tolist() for name in rows.answer]
     inputs, outputs = ({key(value): i for i, value in enumerate(side)} for side in (channel.inputs, channel.outputs))
+    sources, targets, _ = channel.entries
+    moves = set(zip(sources.tolist(), targets.tolist(), strict=True))
     places = [(inputs.get(key(x)), outputs.get(key(y))) for x, y in zip(_entries(true), _entries(out), strict=True)]
-    wrong = sum(x is not None and (y is None or channel.counts[x, y] == 0) for x, y in places)
-    return [NotThroughChannel(wrong, len(rows))] if wrong else []
+    wrong = sum(x is not None and (y is None or (x, y) not in moves) for x, y in places)
+    if wrong:
+        return [NotThroughChannel(wrong, len(rows))]
+    own = [outputs.get(key(value)) for value in channel.inputs]
+    stay = channel.kept / channel.denominator
+    shares = np.array([stay[x] for x, _ in places if x is not None])
+    stayed = sum(x is not None and y == own[x] for x, y in places)
+    # Each row stays as it is with its own probability: the number that did is off by a few standard deviations at most.
+    if stayed < shares.sum() - _SURELY * math.sqrt(float((shares * (1 - shares)).sum())):
+        return [MovedRows(stayed / len(rows), float(shares.mean()))]
+    return []
 
 
 def _entries(columns: list[list[object]]) -> list[object]:

@@ -126,6 +126,24 @@ class MoreNoise(LessNoise):
 
 
 @dataclass(frozen=True)
+class MovedRows(Finding):
+    """Fewer rows that agree with the truth than the channel leaves as they are: rows beside the wrong truth look so."""
+
+    level = "warning"
+    share: float
+    expected: float
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"{self.share:.1%} of the rows were published as they are, and the channel leaves {self.expected:.1%}: the "
+            f"rows are in another order and no attack can succeed. Name the columns that say which row is whose with "
+            f"keys"
+        )
+
+
+@dataclass(frozen=True)
 class NotThroughChannel(Finding):
     """Rows that the channel could not have published as they were."""
 

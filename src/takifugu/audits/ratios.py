@@ -10,7 +10,7 @@ from takifugu._validation import Array
 from takifugu.audits.features import within_reach
 from takifugu.audits.learners import sharp
 from takifugu.audits.rows import Rows
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.laws import Law
 from takifugu.laws.finite import Finite
 from takifugu.laws.mixture import Mixture
@@ -57,7 +57,7 @@ def log_density(law: Mixture | VectorMixture, points: Array, noise: Array) -> Ar
     return out
 
 
-def through_table(channel: FiniteChannel | None) -> Ratio:
+def through_table(channel: ListChannel | None) -> Ratio:
     """The ratio of two laws on a list, as this channel publishes them; without one, as they are."""
 
     def score(rows: Rows, p: Finite, q: Finite) -> Array:

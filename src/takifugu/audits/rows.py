@@ -11,12 +11,13 @@ import numpy.typing as npt
 from takifugu._nearest import suggestion
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.errors import InputError
 from takifugu.laws.values import key
 from takifugu.releases.binding import require_of_rows
 from takifugu.releases.doors.frames import INSECURE
 from takifugu.releases.secret_rows import protected_secrets
+from takifugu.tables.reading import Reading
 from takifugu.tables.table import Table, match_secret, plain
 
 Objects = npt.NDArray[np.object_]
@@ -78,12 +79,18 @@ class Rows:
 
 
 def read_rows(
-    published: Any, truth: Any, calibration: Calibration, *, secret: str | None, keys: Sequence[str] | str | None
+    published: Any,
+    truth: Any,
+    calibration: Calibration,
+    *,
+    secret: str | None,
+    keys: Sequence[str] | str | None,
+    reading: Reading | None = None,
 ) -> Rows:
     """Read both tables and put them side by side; rows of secrets that are not calibrated are left out."""
     if calibration.answer is not None:
         require_of_rows(calibration.answer)
-    true = _read(truth, "truth")
+    true = _read(truth, "truth", reading)
     out = _read(_framed(published, calibration), "published")
     out = {name.removesuffix(INSECURE): column for name, column in out.items()}
     hidden = _secret(calibration, secret, list(true))
@@ -111,8 +118,8 @@ def read_rows(
     )
 
 
-def _read(source: Any, role: str) -> dict[str, Column]:
-    table = Table(source)
+def _read(source: Any, role: str, reading: Reading | None = None) -> dict[str, Column]:
+    table = Table(source, reading)
     columns = {name: Column.of(values) for name, values in table.collect(table.frame).items()}
     if not len(next(iter(columns.values())).labels):
         raise InputError(f"{role} has no rows")
@@ -167,7 +174,7 @@ def _answer(calibration: Calibration, out: dict[str, Column], true: dict[str, Co
 def _fits(column: Column, calibration: Calibration) -> bool:
     """Whether a channel could have published this column: numbers, or a value of its list in some row."""
     channel = calibration.channel
-    if isinstance(channel, FiniteChannel):
+    if isinstance(channel, ListChannel):
         return not {key(value) for value in column.labels.tolist()}.isdisjoint(map(key, channel.outputs))
     return column.numbers is not None
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from takifugu import _validation as check
 from takifugu.calibration.backwards import HALVINGS, Step, default_order, promise_asked, require_one_way, strongest
 from takifugu.calibration.checking import checked
@@ -12,7 +14,9 @@ from takifugu.calibration.kinds import default_mechanism, expected_loss
 from takifugu.calibration.result import Calibration
 from takifugu.channels.base import Channel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.listed import ListChannel
 from takifugu.channels.vector import GaussianVector
+from takifugu.divergences.finite import divergence
 from takifugu.errors import InputError, MechanismError
 from takifugu.laws import Law
 from takifugu.mechanisms import get_mechanism
@@ -21,18 +25,20 @@ from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.draws import draws_needed
 from takifugu.mechanisms.evidence import Confidence, Shared, confident
 from takifugu.mechanisms.grids import grid_step, on_grid
-from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.optimal.mechanism import MOST_VALUES, Optimal, table_of
+from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.asking_findings import GuessAsked
-from takifugu.problems.findings import Finding
+from takifugu.problems.findings import Finding, OtherSmoothing, PriceOfIgnorance, SparseChosen
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pair
-from takifugu.problems.population_findings import OnGrid
+from takifugu.problems.population_findings import FewForConfidence, OnGrid
 from takifugu.problems.problem import Problem
 from takifugu.queries.others import beside
-from takifugu.queries.priors import require_rows
+from takifugu.queries.priors import ColumnWeights, require_rows
 
 _APART = 1_000_003 * 64  # between the seeds of promises that are tried one after another: each uses up to 18
+_ENOUGH = 30  # rows of a secret below which draws from its posterior are mostly the pseudo-row's
 _CHECKED_PAIRS = 100  # directed pairs whose rows are looked at: more would take longer than the calibration
 
 Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem
@@ -64,8 +70,9 @@ def calibrate(
         alpha: the Rényi order, above 1.
         epsilon: the budget in nats, above 0.
         pairs: the pairs of secrets to hide from one another; every pair by default.
-        mechanism: by default "optimal" for Finite laws, "exact" for a Mixture and "shaped" for a VectorMixture; see
-            `list_mechanisms`. Also an object with the interface of `takifugu.mechanisms.Mechanism`.
+        mechanism: by default "optimal" for Finite laws ("sparse" beyond 2,000 values), "exact" for a Mixture and
+            "shaped" for a VectorMixture; see `list_mechanisms`. Also an object with the interface of
+            `takifugu.mechanisms.Mechanism`.
         odds: no published value may change the odds of any pair by more than this factor: alone, or beside `alpha`
             and `epsilon`. Gaussian noise cannot promise it.
         confidence: such as 0.95. The promise is then seen to hold for the centre and for all of a number of draws from
@@ -180,11 +187,17 @@ def calibrated(
     options: dict[str, Any],
 ) -> Calibration:
     """The calibration of a problem; `priors` are what it was made of, which know their rows."""
-    if mechanism in (None, Optimal.name) and getattr(priors, "loss", None) is not None:
-        options = {"loss": priors.loss} | options
+    if mechanism in (None, Optimal.name, Sparse.name) and (wanted := getattr(priors, "loss", None)) is not None:
+        options = {"weights" if isinstance(wanted, ColumnWeights) else "loss": wanted} | options
     if getattr(priors, "per_cell", False):
         options = options | {"cells": True}
     by_name = default_mechanism(problem) if mechanism is None else mechanism
+    if by_name == Sparse.name and (population.grid or options.get("cells")):
+        what = "grid" if population.grid else "per_cell"
+        raise InputError(
+            f"{what} is for channels of up to {MOST_VALUES:,} values: leave it out, publish fewer columns, or give "
+            f"coarser domains"
+        )
     if population.grid and by_name == Optimal.name:
         options = options | {"grid": population.grid}
     rule = get_mechanism(by_name, options)
@@ -192,10 +205,18 @@ def calibrated(
     found = checked(rule, rule.find(problem, asked), problem, asked)
     found, evidence = population.covered(rule, problem, asked, found)
     found, rounded = population.on_grid(found)
+    told: list[Finding] = [*_about_rows(priors, problem, found.channel, asked)]
+    if mechanism is None and rule.name == Sparse.name:
+        told.append(SparseChosen(len(table_of(problem).values), MOST_VALUES))
+    if getattr(priors, "is_smoothed", False) and isinstance(found.channel, ListChannel):
+        told.append(other_smoothing(problem, found.channel, asked))
+        lost = expected_loss(rule, problem, found.channel)
+        if evidence is not None and lost > 0:
+            told.append(PriceOfIgnorance(max(0.0, 1 - evidence.without / lost)))
+    if isinstance(evidence, Confidence):
+        told += _few(problem)
     return Calibration(
-        problem=replace(
-            problem, findings=(*problem.findings, *_about_rows(priors, problem, found.channel, asked), *rounded)
-        ),
+        problem=replace(problem, findings=(*problem.findings, *told, *rounded)),
         guarantee=rule.promise(asked),
         channel=found.channel,
         mechanism=rule.name,
@@ -205,6 +226,28 @@ def calibrated(
         optimality=found.optimality,
         evidence=evidence,
     )
+
+
+def other_smoothing(problem: Problem, channel: ListChannel, asked: Renyi) -> OtherSmoothing:
+    """The largest loss, in floats, had a tenth or ten times of the added rows been added to every secret's."""
+    losses = []
+    place = {secret: k for k, secret in enumerate(problem.pairs.secrets)}
+    first, second = np.array([(place[a], place[b]) for a, b in problem.pairs.directed()]).T
+    for factor in (0.1, 10.0):
+        counted = [problem.beliefs[0].counted[secret] for secret in problem.pairs.secrets]
+        laws = np.stack([(counts + factor * pseudo) / (counts + factor * pseudo).sum() for counts, pseudo in counted])
+        published = channel.through(laws)
+        losses.append(float(divergence(published[first], published[second], alpha=asked.alpha).max()))
+    return OtherSmoothing(tenth=losses[0], tenfold=losses[1], epsilon=asked.epsilon)
+
+
+def _few(problem: Problem) -> list[Finding]:
+    """The secrets with so few rows that confidence rests on its model there; cells have a finding of their own."""
+    first = problem.beliefs[0]
+    if problem.answer is None or not problem.answer.is_of_rows or first.label:
+        return []
+    scarce = [secret for secret in problem.pairs.secrets if first.rows.get(secret, _ENOUGH) < _ENOUGH]
+    return [FewForConfidence(secret, first.rows[secret]) for secret in scarce]
 
 
 def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Renyi) -> Sequence[Finding]:

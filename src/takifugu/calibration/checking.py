@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.listed import ListChannel
 from takifugu.channels.vector import GaussianVector
 from takifugu.errors import CalibrationError, InputError
 from takifugu.laws.finite import Finite
@@ -14,6 +14,7 @@ from takifugu.mechanisms.base import Additive, Found, Mechanism, root_above
 from takifugu.mechanisms.binding import is_enough, proved_noise
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.shaped.mechanism import Shaped, is_proved
+from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.problems.problem import Problem
@@ -32,10 +33,10 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Fo
     if isinstance(promised, Renyi):
         asked = promised  # what the calibration will say is what is checked
     law = problem.laws(0)[0]
-    if type(rule) in (Optimal, Shaped):  # these prove what they return; a subclass may have changed that
+    if type(rule) in (Optimal, Shaped, Sparse):  # these prove what they return; a subclass may have changed that
         return found
     kept = None
-    if isinstance(found.channel, FiniteChannel) and isinstance(law, Finite):
+    if isinstance(found.channel, ListChannel) and isinstance(law, Finite):
         kept = isinstance(promised, Renyi) and Optimal(keep=None).is_kept(problem, asked, found.channel)
     elif isinstance(found.channel, GaussianVector) and isinstance(law, VectorMixture):
         kept = isinstance(promised, Renyi) and is_proved(problem, asked, found.channel)

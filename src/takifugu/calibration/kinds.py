@@ -5,27 +5,33 @@ import math
 from takifugu.channels.base import Channel
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.listed import ListChannel
+from takifugu.channels.sparse import SparseChannel
 from takifugu.channels.vector import GaussianVector
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
 from takifugu.mechanisms.base import Mechanism
-from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.optimal.mechanism import MOST_VALUES, Optimal, table_of
 from takifugu.mechanisms.shaped.mechanism import Shaped
+from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.problems.problem import Problem
 
 # The mechanism that each kind of law has by default, and the channel that its answers are published through.
 _KINDS: dict[type, tuple[str, type]] = {
     Mixture: ("exact", GaussianNoise),
-    Finite: (Optimal.name, FiniteChannel),
+    Finite: (Optimal.name, ListChannel),
     VectorMixture: (Shaped.name, GaussianVector),
 }
 
 
 def default_mechanism(problem: Problem) -> str:
     """The name of the mechanism for the laws of a problem, where none is asked for."""
-    return _KINDS[type(problem.laws(0)[0])][0]
+    law = problem.laws(0)[0]
+    if isinstance(law, Finite) and len(table_of(problem).values) > MOST_VALUES:
+        return Sparse.name
+    return _KINDS[type(law)][0]
 
 
 def require_fitting(problem: Problem, channel: Channel) -> None:
@@ -39,6 +45,8 @@ def require_fitting(problem: Problem, channel: Channel) -> None:
 
 def expected_loss(rule: Mechanism, problem: Problem, channel: Channel) -> float:
     """The expected loss of a published value."""
+    if isinstance(channel, SparseChannel):
+        return (rule if isinstance(rule, Sparse) else Sparse()).cost(problem, channel)
     if isinstance(channel, FiniteChannel):
         return (rule if isinstance(rule, Optimal) else Optimal(keep=None)).cost(problem, channel)
     if isinstance(channel, GaussianVector):

@@ -11,8 +11,8 @@ from takifugu.calibration.checking import noise_is_enough
 from takifugu.calibration.kinds import expected_loss
 from takifugu.calibration.words import told
 from takifugu.channels.base import Channel
-from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.listed import ListChannel
 from takifugu.channels.vector import GaussianVector
 from takifugu.documents import strict_json
 from takifugu.errors import InputError
@@ -24,6 +24,7 @@ from takifugu.mechanisms.optimal.every_real import EveryReal, every_real, has_no
 from takifugu.mechanisms.optimal.mechanism import Optimal, rule_of
 from takifugu.mechanisms.optimal.program import Program
 from takifugu.mechanisms.shaped.mechanism import Shaped, is_proved
+from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.problems.answer import Answer
 from takifugu.problems.beliefs import Belief
 from takifugu.problems.findings import Finding
@@ -122,7 +123,8 @@ class Calibration(Plotted):
     @property
     def _price(self) -> Mechanism:
         """The rule that knows what a published value loses."""
-        return Shaped(**dict(self.options)) if self.mechanism == Shaped.name else self._rule
+        kind = {Shaped.name: Shaped, Sparse.name: Sparse}.get(self.mechanism)
+        return self._rule if kind is None else kind(**dict(self.options))
 
     @property
     def alpha(self) -> float:
@@ -184,7 +186,7 @@ class Calibration(Plotted):
             isinstance(self.guarantee, Renyi) and self.evidence.holds(self.problem, self.channel, self.guarantee)
         ):
             return False
-        if isinstance(self.channel, FiniteChannel):
+        if isinstance(self.channel, ListChannel):
             return isinstance(self.guarantee, Renyi) and self._rule.is_kept(self.problem, self.guarantee, self.channel)
         if isinstance(self.channel, GaussianVector):
             return is_proved(self.problem, self.guarantee, self.channel)

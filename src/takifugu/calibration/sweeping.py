@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from takifugu import _validation as check
 from takifugu.calibration.calibrating import Population, Priors, calibrated
+from takifugu.calibration.kinds import default_mechanism
 from takifugu.errors import NoAnswerError
 from takifugu.problems.guarantee import asked_for
 from takifugu.problems.pairs import Pair
@@ -20,13 +21,15 @@ def sweep(
     *,
     alphas: Iterable[float],
     epsilons: Iterable[float],
-    mechanisms: Iterable[str] = ("exact",),
+    mechanisms: Iterable[str] | None = None,
     pairs: Iterable[Pair] | None = None,
     confidence: float | None = None,
     assurance: str | None = None,
     seed: int = 0,
 ) -> "pd.DataFrame":
     """Calibrate at every combination: a row each, with alpha, epsilon, mechanism, theta, variance and worst_pair.
+
+    `mechanisms` are by default the one that `calibrate` would take.
 
     A mechanism that has no answer has an infinite theta in its row, and no worst pair. Where the channel is no noise on
     numbers there is no theta, and NaN stands in its place. `confidence`, `assurance` and `seed` are those of
@@ -44,6 +47,7 @@ def sweep(
     if isinstance(mechanisms, str):
         mechanisms = (mechanisms,)
     problem = Problem.of(priors, None if pairs is None else list(pairs))
+    mechanisms = [default_mechanism(problem)] if mechanisms is None else mechanisms
     population = Population(confidence, assurance, seed)
     orders, budgets = (
         [check.order(a) for a in _several(alphas)],

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.channels.vector import GaussianVector
 from takifugu.mechanisms import is_ours
 from takifugu.mechanisms.optimal.mechanism import table_of
@@ -20,7 +20,7 @@ def told(calibration: "Calibration") -> str:
     channel, promise, rule = calibration.channel, calibration.guarantee, calibration.mechanism
     who = _protected(calibration.pairs)
     closest = f"{calibration.problem.words(calibration.place)}, with a loss of {calibration.loss:.6g}."
-    if isinstance(channel, FiniteChannel):
+    if isinstance(channel, ListChannel):
         changed = channel.share_changed(table_of(calibration.problem).mass)
         return (
             f"A channel between {len(channel.inputs)} value{'s' if len(channel.inputs) > 1 else ''} hides "

@@ -14,6 +14,8 @@ from takifugu.certificates import version_1
 from takifugu.certificates.keeping import kept
 from takifugu.channels.base import Channel
 from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
+from takifugu.channels.sparse import SparseChannel
 from takifugu.channels.vector import MOST_AXES, GaussianVector
 from takifugu.divergences.proved.balls import Enclosure
 from takifugu.documents import channels as channel_form
@@ -27,6 +29,7 @@ from takifugu.problems.problem import Place
 
 VERSION = 2
 _KEYS = ("format", "version", "nonce", "calibration", "losses", "software", "sha256")
+_LISTS = (FiniteChannel.kind, SparseChannel.kind)
 _LOSS = ("belief", "from", "to", "lower", "upper")
 
 
@@ -236,7 +239,7 @@ def _named(channel: Channel) -> str:
     """A channel for a sentence."""
     if isinstance(channel, GaussianVector):
         return f"Gaussian noise on vectors of {channel.dimension} numbers"
-    if isinstance(channel, FiniteChannel):
+    if isinstance(channel, ListChannel):
         return f"a channel between {len(channel.inputs)} value{'s' if len(channel.inputs) > 1 else ''}"
     raise InputError(f"a {type(channel).__name__} is not proved here")
 
@@ -246,7 +249,7 @@ def _public(calibration: Calibration) -> dict[str, Any]:
     channel, answer = calibration.channel, calibration.answer
     if isinstance(channel, GaussianVector):
         return {"kind": channel.kind, "deviations": np.sqrt(np.diagonal(channel.covariance)).tolist()}
-    if isinstance(channel, FiniteChannel) and answer is not None and not answer.is_public:
+    if isinstance(channel, ListChannel) and answer is not None and not answer.is_public:
         return {"kind": channel.kind, "inputs": len(channel.inputs), "outputs": len(channel.outputs)}
     return channel_form.channel_to(channel)
 
@@ -257,7 +260,7 @@ def _require_public(value: Any) -> None:
         for n, one in enumerate(form.items(content["deviations"], "channel.deviations", least=1, most=MOST_AXES)):
             form.number(one, f"channel.deviations[{n}]", above=0)
         return
-    if isinstance(value, dict) and value.get("kind") == FiniteChannel.kind and "counts" not in value:
+    if isinstance(value, dict) and value.get("kind") in _LISTS and "counts" not in value:
         content = form.fields(value, ("kind", "inputs", "outputs"), "'channel'")
         for key in ("inputs", "outputs"):
             form.index(content[key], f"channel.{key}", below=1 << 31)

@@ -7,6 +7,7 @@ from takifugu.certificates import version_1
 from takifugu.certificates.channel import ChannelCertificate
 from takifugu.certificates.many_places import Progress, counted
 from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.channels.vector import GaussianVector
 from takifugu.divergences.proved.balls import Enclosure
 from takifugu.divergences.proved.effort import Effort
@@ -56,14 +57,14 @@ def _proved(calibration: Calibration, effort: Effort | None) -> Iterator[Enclosu
     """An enclosure of the loss at every place, in order; an error where the promise is not proved there."""
     if not isinstance(calibration.guarantee, Renyi):
         raise CertificationError("a channel can be proved for (α, ε) and for odds, and for no other promise")
-    if isinstance(calibration.channel, FiniteChannel):
+    if isinstance(calibration.channel, ListChannel):
         return _of_list(calibration, calibration.channel, calibration.guarantee)
     if isinstance(calibration.channel, GaussianVector):
         return _of_vectors(calibration, calibration.channel, calibration.guarantee, effort)
     raise InputError(f"a {type(calibration.channel).__name__} is not proved here")
 
 
-def _of_list(calibration: Calibration, channel: FiniteChannel, promise: Renyi) -> Iterator[Enclosure]:
+def _of_list(calibration: Calibration, channel: ListChannel, promise: Renyi) -> Iterator[Enclosure]:
     """A finite channel: in rational numbers, with every prior within the radius (proofs/finite-channels.md)."""
     problem = calibration.problem
     rule = rule_of(calibration.mechanism, dict(calibration.options))
@@ -73,7 +74,9 @@ def _of_list(calibration: Calibration, channel: FiniteChannel, promise: Renyi) -
     if calibration.evidence is not None and not calibration.evidence.holds(problem, channel, promise):
         raise CertificationError("what is said about the population does not hold when it is looked at again")
     reach, size = rule.reach(problem), len(problem.pairs.secrets)
-    parts = [(block.problem, block.part(channel)) for block in blocks(rule, problem)] if rule.cells else None
+    parts = None
+    if rule.cells and isinstance(channel, FiniteChannel):
+        parts = [(block.problem, block.part(channel)) for block in blocks(rule, problem)]
     for place in problem.places():
         p, q = problem.ends(place)
         if parts is not None:  # a prior of who has read the cell lies in it, and so do those within its radius

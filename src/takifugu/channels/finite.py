@@ -89,6 +89,12 @@ class FiniteChannel(ListChannel):
         """See `ListChannel.exactly`."""
         return law.through(self.counts, self.denominator)
 
+    @property
+    def entries(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
+        """See `ListChannel.entries`."""
+        sources, targets = np.nonzero(self.counts)
+        return sources, targets, self.matrix[sources, targets]
+
     def row(self, place: int) -> tuple[npt.NDArray[np.intp], Array]:
         """See `ListChannel.row`."""
         return np.arange(len(self.outputs)), self.matrix[place]

@@ -57,6 +57,16 @@ class ListChannel(Plotted, ABC):
 
     @property
     @abstractmethod
+    def entries(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
+        """What is above zero: inputs, outputs and the probabilities between them, three lists of one length."""
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether every input becomes one output for sure, so that nothing is left to chance."""
+        return len(self.entries[0]) == len(self.inputs)
+
+    @property
+    @abstractmethod
     def kept(self) -> npt.NDArray[np.int64]:
         """The count with which each input is published as itself."""
 

@@ -124,6 +124,11 @@ class SparseChannel(ListChannel):
             self.sources, self.targets, self.counts, outputs=len(self.outputs), denominator=self.denominator
         )
 
+    @property
+    def entries(self) -> tuple[Integers, Integers, Array]:
+        """See `ListChannel.entries`."""
+        return self.sources, self.targets, self.shares
+
     def row(self, place: int) -> tuple[npt.NDArray[np.intp], Array]:
         """See `ListChannel.row`."""
         part = slice(int(self.starts[place]), int(self.starts[place + 1]))

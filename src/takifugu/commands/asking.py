@@ -1,7 +1,7 @@
 """What `calibrate` and `sweep` have in common: which table, which secret, which answer."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from takifugu._nearest import suggestion
-from takifugu.commands.options import belief_options, beliefs_from, reading_from, reading_options, single
+from takifugu.commands.options import belief_options, beliefs_from, names_in, reading_from, reading_options, single
+from takifugu.commands.wishes import domain_of, known_of
 from takifugu.errors import InputError
 
 if TYPE_CHECKING:
-    from takifugu.queries.priors import Priors, Query
+    from takifugu.queries.priors import Query
 
 _KINDS = ("raw", "row", "mean", "gp", "bnn")
+_MODELS = ("gp", "bnn")
 _ANSWERS = {
     "raw": "a published value of {}",
     "row": "a published row of {}",
@@ -24,12 +26,26 @@ _ANSWERS = {
     "bnn": "a Bayesian neural network's prediction of {}",
 }
 
+# The options that say more about an answer, and the kinds of answers they are for.
+_MEANT_FOR = {
+    "--prior": ("raw",),
+    "--bounds": ("raw",),
+    "--step": ("raw",),
+    "--transform": ("raw",),
+    "--domain": ("row",),
+    "--other": ("row",),
+    "--loss": ("row",),
+    "--known": ("raw", "row"),
+    "--feature": _MODELS,
+    "--at": _MODELS,
+}
+
 
 @dataclass(frozen=True)
 class Asked:
     """The priors that the options describe, the pairs to hide, and the question in words."""
 
-    priors: "Priors"
+    priors: Any
     pairs: list[tuple[Any, Any]] | None
     question: str
 
@@ -40,7 +56,13 @@ def asking(command: Callable[..., Any]) -> Callable[..., Any]:
     for decorate in reversed(
         (
             click.argument("table"),
-            single("--secret", required=True, metavar="COLUMN", help="The column to hide."),
+            click.option(
+                "--secret",
+                required=True,
+                multiple=True,
+                metavar="COLUMN",
+                help="The column to hide; may be repeated for several.",
+            ),
             click.option(
                 "--pair",
                 "pairs",
@@ -55,15 +77,23 @@ def asking(command: Callable[..., Any]) -> Callable[..., Any]:
                 metavar="KIND:COLUMN",
                 help="What is published: raw:COLUMN, each person's value; row:COLUMN,COLUMN, each person's values from "
                 "finite lists; mean:COLUMN, each group's mean; gp:TARGET or bnn:TARGET, the prediction of a model "
-                "trained on each group.",
-            ),
-            single("--bounds", type=(float, float), metavar="LOW HIGH", help="For raw: clip values to these first."),
-            single("--step", type=float, help="For raw: round values to this step first; 0 leaves them as they are."),
-            single("--transform", type=click.Choice(["log"]), help="For raw: publish the logarithm."),
-            click.option(
-                "--known", multiple=True, metavar="COLUMN", help="For raw and row: a column the adversary may know."
+                "trained on each group. raw and mean take several columns too, with commas: a vector.",
             ),
             single("--prior", metavar="KIND", help="For raw: counts (the default), mixture, empirical or gaussian."),
+            single(
+                "--bounds", type=(float, float), metavar="LOW HIGH", help="For raw: public ends; values are clipped."
+            ),
+            single("--step", type=float, help="For raw: what values are rounded to; 0 leaves them as they are."),
+            single("--transform", type=click.Choice(["log"]), help="For raw: publish the logarithm."),
+            single("--domain", metavar="FILE", type=click.Path(), help="For row: lists of public values, as JSON."),
+            single("--other", metavar="LABEL", help="For row: what a label that is on no list becomes."),
+            single("--loss", metavar="KIND", help="For row: what is lost least: square, absolute or change."),
+            click.option(
+                "--known",
+                multiple=True,
+                metavar="COLUMN[:EDGE:EDGE]",
+                help="For raw and row: a column that the adversary may know, cut at edges if given; may be repeated.",
+            ),
             click.option(
                 "--feature",
                 "features",
@@ -77,6 +107,9 @@ def asking(command: Callable[..., Any]) -> Callable[..., Any]:
                 metavar="COLUMN=NUMBER",
                 help="For gp and bnn: where to predict; else at the means.",
             ),
+            click.option(
+                "--allow-few-rows", is_flag=True, help="Use secrets of fewer than 5 rows without --confidence."
+            ),
         )
     ):
         command = decorate(command)
@@ -86,61 +119,76 @@ def asking(command: Callable[..., Any]) -> Callable[..., Any]:
 def ask(
     table: str,
     *,
-    secret: str,
+    secret: tuple[str, ...],
     pairs: Iterable[tuple[str, str]],
     query: str,
-    prior: str | None,
-    features: tuple[str, ...],
-    at: tuple[str, ...],
-    beliefs: tuple[str, ...],
-    bounds: tuple[float, float] | None,
-    step: float | None,
-    transform: str | None,
     known: tuple[str, ...],
+    allow_few_rows: bool,
+    beliefs: tuple[str, ...],
     draws: int = 0,
-    **reading: Any,
+    **options: Any,
 ) -> Asked:
     """Fit the priors that the options describe; `draws` of a model's parameters are kept for its confidence."""
-    from takifugu.queries.priors import fit_priors
-    from takifugu.tables.table import match_secret
+    from takifugu.queries.priors import Priors, fit_priors
+    from takifugu.tables.table import Table, listed, match_secret
 
-    kind, column = parse_query(query)
+    reading = reading_from(options)
+    kind, columns = parse_query(query)
+    options |= {"known": known, "draws": draws}
+    asked = _query(kind, columns, options)
     wanted = list(pairs)
     named = list(dict.fromkeys(name for pair in wanted for name in pair)) or None
     source, title = source_of(table)
-    numbers = {name: given for name, given in (("bounds", bounds), ("step", step), ("transform", transform)) if given}
-    if step == 0:
-        numbers["step"] = 0.0
-    asked = _query(kind, column, prior, features, at, draws, numbers)
+    if len(columns) > 1:  # a name may have a comma in it
+        source = Table(source, reading)
+        whole = query.partition(":")[2]
+        if whole in source.columns:
+            columns, asked = [whole], _query(kind, [whole], options)
     priors = fit_priors(
         source,
-        secret=secret,
+        secret=secret[0] if len(secret) == 1 else list(secret),
         query=asked,
-        secrets=named,
-        known=[name.strip() for text in known for name in text.split(",") if name.strip()] or None,
+        secrets=named if len(secret) == 1 else None,
+        known=known_of(known),
         beliefs=beliefs_from(beliefs),
-        reading=reading_from(reading),
+        few="allow" if allow_few_rows else None,
+        reading=reading,
     )
-    first = priors if isinstance(priors, Mapping) else priors[0]
-    chosen = [(match_secret(a, first), match_secret(b, first)) for a, b in wanted] or None
+    names: Any = priors if isinstance(priors, Priors) else priors[0]
+    chosen = [(match_secret(a, names), match_secret(b, names)) for a, b in wanted] or None
+    for pair, found in zip(wanted, chosen or (), strict=False):
+        if None in found:
+            raise InputError(f"--pair {' '.join(pair)} names no two of the secrets: {listed(names)}")
     which = f" ({' or '.join(map(str, chosen[0]))})" if chosen is not None and len(chosen) == 1 else ""
-    answer = _ANSWERS[kind].format(column)
+    answer = _ANSWERS[kind].format(", ".join(columns))
     change = "Which change" if kind == "row" else "How much noise"
-    return Asked(priors, chosen, f"{change} hides {secret}{which} in {answer}, for the table {title}?")
+    hidden = " and ".join(secret)
+    return Asked(priors, chosen, f"{change} hides {hidden}{which} in {answer}, for the table {title}?")
 
 
-def parse_query(text: str) -> tuple[str, str]:
-    """The kind and the column of KIND:COLUMN.
+def parse_query(text: str) -> tuple[str, list[str]]:
+    """The kind and the columns of KIND:COLUMN,COLUMN.
 
     >>> parse_query("raw:education-num")
-    ('raw', 'education-num')
+    ('raw', ['education-num'])
     """
-    kind, colon, column = text.partition(":")
-    if not colon or not column:
+    kind, colon, rest = text.partition(":")
+    columns = names_in([rest])
+    if not colon or not columns:
         raise InputError(f"--query must be KIND:COLUMN, such as raw:{text.strip(':') or 'age'}; got {text!r}")
     if kind not in _KINDS:
         raise InputError(f"--query has no kind {kind!r}; there are {', '.join(_KINDS)}.{suggestion(kind, _KINDS)}")
-    return kind, column
+    return kind, [rest] if kind in _MODELS else columns
+
+
+def default_of(query: str) -> str:
+    """The mechanism that a query has by default.
+
+    >>> default_of("row:age,ward"), default_of("mean:age,stay"), default_of("raw:age")
+    ('optimal', 'shaped', 'exact')
+    """
+    kind, columns = parse_query(query)
+    return "optimal" if kind == "row" else "shaped" if len(columns) > 1 else "exact"
 
 
 def source_of(table: str) -> tuple[Any, str]:
@@ -152,35 +200,35 @@ def source_of(table: str) -> tuple[Any, str]:
     return table, Path(table).name
 
 
-def _query(
-    kind: str,
-    column: str,
-    prior: str | None,
-    features: tuple[str, ...],
-    at: tuple[str, ...],
-    draws: int,
-    numbers: dict[str, Any],
-) -> "Query":
+def _query(kind: str, columns: list[str], options: dict[str, Any]) -> "Query":
     from takifugu.queries.bnn import BNN
     from takifugu.queries.gp import GP
     from takifugu.queries.mean import Mean
     from takifugu.queries.raw import Raw
     from takifugu.queries.row import Row
 
-    if numbers and kind != "raw":
-        raise InputError(f"--{next(iter(numbers))} is for raw, whose values are clipped and rounded: leave it out")
-    if prior is not None and kind != "raw":
-        raise InputError(f"--prior is for raw: the prior of {kind} is one Gaussian per secret, leave it out")
-    if (features or at) and kind in ("raw", "row", "mean"):
-        raise InputError(f"--feature and --at are for gp and bnn, which train a model: leave them out for {kind}")
+    for flag, kinds in _MEANT_FOR.items():
+        given = options[{"--feature": "features"}.get(flag, flag[2:])]
+        if given not in (None, ()) and kind not in kinds:
+            raise InputError(f"{flag} is for --query {' and '.join(kinds)}: leave it out for {kind}")
+    column: Any = columns[0] if len(columns) == 1 else columns
     if kind == "raw":
-        return Raw(column, prior=prior, **numbers)
+        return Raw(
+            column,
+            prior=options["prior"],
+            bounds=options["bounds"],
+            step=options["step"],
+            transform=options["transform"],
+        )
     if kind == "row":
-        return Row(*column.split(","))
+        domain = None if options["domain"] is None else domain_of(options["domain"])
+        return Row(*columns, domain=domain, other=options["other"], loss=options["loss"])
     if kind == "mean":
         return Mean(column)
     model = GP if kind == "gp" else BNN
-    return model(column, features=list(features) or None, at=_place(at) or None, draws=draws)
+    return model(
+        column, features=list(options["features"]) or None, at=_place(options["at"]) or None, draws=options["draws"]
+    )
 
 
 def _place(at: tuple[str, ...]) -> dict[str, float]:

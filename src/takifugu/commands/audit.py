@@ -7,6 +7,7 @@ import click
 
 from takifugu.commands.options import Command, reading_from, reading_options, single
 from takifugu.commands.progress import counting
+from takifugu.commands.words import in_flags
 
 
 @click.command("audit", cls=Command)
@@ -18,9 +19,9 @@ from takifugu.commands.progress import counting
 @single("--report", type=click.Path(), help="Where to write the page with pictures (private).")
 @single("--level", type=float, default=0.05, show_default=True, help="The chance of a false alarm, at most.")
 @single("--seed", type=int, default=0, show_default=True, help="Of the division of the rows and of the learners.")
+@reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
-@reading_options
 def command(
     published: str,
     truth: str,
@@ -37,26 +38,28 @@ def command(
     """Attack the file PUBLISHED as an adversary would, and say what could be learned from it.
 
     Exit status 1 where the attacks contradict the promise of the calibration. That they do not is evidence, never a
-    proof: for that there is `takifugu certify`. Read the truth as it was read to be published: the same --sentinel,
-    --na and the like.
+    proof: for that there is `takifugu certify`.
     """
+    progress = None if quiet else counting("attack")
+    if progress is not None:
+        progress(0, None)  # a sign of life before the libraries are loaded and the tables read
     from takifugu.atomic import Files
     from takifugu.audits.audit import audit
     from takifugu.calibration import Calibration
     from takifugu.commands.telling import print_json
     from takifugu.reports.audit_page import render
-    from takifugu.tables.table import Table
 
     files = Files(report)
     found = audit(
         published,
-        Table(truth, reading_from(reading)),
+        truth,
         Calibration.load(calibration),
         secret=secret,
         keys=keys or None,
         seed=seed,
         level=level,
-        progress=None if quiet else counting("attack"),
+        reading=reading_from(reading),
+        progress=progress,
     )
     if report is not None:
         files.add(report, render(found), private=True)
@@ -64,7 +67,7 @@ def command(
     if as_json:
         print_json(found.to_dict())
     else:
-        for sentence in found.sentences:
+        for sentence in map(in_flags, found.sentences):
             click.echo(f"{sentence[0].upper()}{sentence[1:].rstrip('.')}.")
     if found.contradicted:
         sys.exit(1)

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from takifugu.commands.asking import ask, asking
-from takifugu.commands.options import Command, require_one_promise, single
+from takifugu.commands.asking import ask, asking, default_of
+from takifugu.commands.options import Command, require_promise, single
 from takifugu.commands.telling import console, print_json, tell, tell_files
 
 
@@ -24,8 +24,12 @@ from takifugu.commands.telling import console, print_json, tell, tell_files
 @single("--confidence", type=float, help="Such as 0.95: promise it for the population, not only for the sample.")
 @single("--assurance", type=click.Choice(["band"]), help="Promise it for the population, proved: more noise.")
 @single("--grid", type=float, help="Such as 0.05: round θ up to a coarse grid, so that it tells less about the rows.")
+@single("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws behind the confidence.")
 @single("--mechanism", help="The rule that finds the noise. [default: exact, and optimal for row]")
 @single("--delta", type=float, help="For wasserstein-approx: the share of cases left unprotected.")
+@single("--radius", type=float, help="For row: cover every prior within this total variation.")
+@single("--shape", type=click.Choice(["full", "diagonal", "equal"]), help="For vectors: which noise is looked for.")
+@click.option("--free-shares", is_flag=True, help="For row: let the share of each value change; changes fewer of them.")
 @single("--report", type=click.Path(), help="Write a report as one HTML file (private).")
 @single("--certificate", type=click.Path(), help="Prove it, and write the certificate (private).")
 @single("--public", type=click.Path(), help="Prove it, and write the certificate without priors, to be published.")
@@ -40,8 +44,12 @@ def command(
     confidence: float | None,
     assurance: str | None,
     grid: float | None,
+    seed: int,
     mechanism: str | None,
     delta: float | None,
+    radius: float | None,
+    shape: str | None,
+    free_shares: bool,
     report: str | None,
     certificate: str | None,
     public: str | None,
@@ -76,19 +84,16 @@ def command(
     from takifugu.calibration import calibrate
     from takifugu.certificates import certify
     from takifugu.commands.telling import file_of
-    from takifugu.divergences.proved.guessing import promise_of_guess
     from takifugu.mechanisms import get_mechanism
     from takifugu.mechanisms.draws import draws_needed
-    from takifugu.problems.guarantee import asked_for
 
-    options: dict[str, Any] = {} if delta is None else {"delta": delta}
+    wishes = (("delta", delta), ("radius", radius), ("shape", shape))
+    options: dict[str, Any] = {name: value for name, value in wishes if value is not None}
+    if free_shares:
+        options["keep"] = None
     # Before the table is read, which may take long: whether it is a promise at all.
-    require_one_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
-    if best_guess is not None:
-        promise_of_guess(best_guess, alpha=alpha)
-    elif error is None:
-        asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
-    get_mechanism(mechanism or "exact", options)
+    require_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
+    get_mechanism(mechanism or default_of(question["query"]), options)
     if confidence is not None:
         draws_needed(confidence)
     files = Files(report, certificate, public, output)
@@ -104,6 +109,7 @@ def command(
         confidence=confidence,
         assurance=assurance,
         grid=grid,
+        seed=seed,
         pairs=asked.pairs,
         mechanism=mechanism,
         **options,

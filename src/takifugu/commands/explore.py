@@ -4,11 +4,14 @@ import contextlib
 import os
 import sys
 import threading
+from typing import Any
 
 import click
 
+from takifugu.commands.options import Command, reading_from, reading_options
 
-@click.command("explore")
+
+@click.command("explore", cls=Command)
 @click.argument("table", required=False)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to use; by default any free one.")
 @click.option("--no-browser", is_flag=True, help="Show the address and open nothing.")
@@ -18,7 +21,10 @@ import click
     help="Where publications from the page are written down. [default: beside TABLE; for a dropped file, here]",
 )
 @click.option("--link", metavar="LINK", help="A link copied from the page: open with what it held.")
-def command(table: str | None, port: int, no_browser: bool, ledger: str | None, link: str | None) -> None:
+@reading_options
+def command(
+    table: str | None, port: int, no_browser: bool, ledger: str | None, link: str | None, **reading: Any
+) -> None:
     """Open a page to choose secrets and promises, see what they cost, and publish.
 
     The bundled datasets are ready; TABLE, a CSV, Parquet or Excel file or the name of a bundled dataset, is added and
@@ -32,6 +38,7 @@ def command(table: str | None, port: int, no_browser: bool, ledger: str | None, 
     from takifugu.web.server import browser_door, serve
 
     held = "" if link is None or "#" not in link else "#" + link.partition("#")[2]
+    how = reading_from(reading)
     with contextlib.ExitStack() as until_the_end:
 
         def ready(address: str) -> None:
@@ -42,7 +49,7 @@ def command(table: str | None, port: int, no_browser: bool, ledger: str | None, 
 
                 webbrowser.open(until_the_end.enter_context(browser_door(address)))
 
-        serve(table, port=port, ledger=ledger, ready=ready)
+        serve(table, reading=how, port=port, ledger=ledger, ready=ready)
     click.echo("\nThe explorer has ended.")
     _leave_unfinished_work()
 

@@ -62,6 +62,25 @@ def require_one_promise(**promise: float | None) -> None:
         raise InputError(f"--{missing} is missing: a promise has both --alpha and --epsilon; or give --odds alone")
 
 
+def require_promise(
+    *,
+    alpha: float | None,
+    epsilon: float | None,
+    odds: float | None,
+    best_guess: float | None,
+    error: float | None,
+) -> None:
+    """Refuse what is no promise, or more than one."""
+    from takifugu.divergences.proved.guessing import promise_of_guess
+    from takifugu.problems.guarantee import asked_for
+
+    require_one_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
+    if best_guess is not None:
+        promise_of_guess(best_guess, alpha=alpha)
+    elif error is None:
+        asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
+
+
 def belief_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """What others may believe: tables by name."""
     option = click.option(
@@ -103,6 +122,7 @@ _READING = (
         help="A value that stands for a missing one, such as 999 or age=-1; may be repeated.",
     ),
     single("--sheet", metavar="NAME", help="The sheet of an Excel file."),
+    click.option("--header/--no-header", default=None, help="Whether the first line names the columns."),
     single("--skip", type=click.IntRange(min=0), help="Lines above the header."),
     single(
         "--missing",
@@ -112,7 +132,23 @@ _READING = (
         help="Rows that lack a needed value: leave them out and count them, or refuse the table.",
     ),
 )
-READING_NAMES = ("sep", "decimal", "thousands", "encoding", "na", "sentinels", "sheet", "skip", "missing")
+READING_NAMES = ("sep", "decimal", "thousands", "encoding", "na", "sentinels", "sheet", "header", "skip", "missing")
+
+
+order_option = single(
+    "--order",
+    type=click.Choice(["keep", "shuffle", "auto"]),
+    help="What becomes of the order of the rows: auto shuffles them where it follows the secret.",
+)
+
+
+def names_in(texts: "tuple[str, ...] | list[str]") -> list[str]:
+    """Names with commas between them, of an option that may be repeated.
+
+    >>> names_in(["a, b", "c"])
+    ['a', 'b', 'c']
+    """
+    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,6 +8,8 @@ import click
 from takifugu.commands.options import (
     Command,
     belief_options,
+    names_in,
+    order_option,
     reading_from,
     reading_options,
     require_one_promise,
@@ -31,7 +33,13 @@ from takifugu.errors import InputError
 @single("--best-guess", type=float, help="In place of odds: the most often that a guess may be right, such as 0.6.")
 @single("--error", type=float, help="In place of odds: how far off values may be, such as 0.2 of their spread.")
 @single("--confidence", type=float, default=0.95, show_default=True, help="Promise it for the population; 0 for none.")
-@click.option("--known", multiple=True, metavar="COLUMN", help="A column that the adversary may know; may be repeated.")
+@single("--assurance", type=click.Choice(["band"]), help="Promise it for the population, proved: changes more.")
+@click.option(
+    "--known",
+    multiple=True,
+    metavar="COLUMN[:EDGE:EDGE]",
+    help="A column that the adversary may know, cut at edges if given; may be repeated.",
+)
 @click.option("--pair", "pairs", type=(str, str), multiple=True, metavar="A B", help="Two secrets; may be repeated.")
 @click.option(
     "--leave-out",
@@ -49,7 +57,10 @@ from takifugu.errors import InputError
     show_default=True,
     help="What to do with rows of secrets outside the pairs.",
 )
+@order_option
 @single("--domain", metavar="FILE", type=click.Path(), help="The lists of values that may be published, as JSON.")
+@single("--other", metavar="LABEL", help="What a label that is on no list of --domain becomes.")
+@single("--loss", metavar="KIND", help="What is lost least: square, absolute or change.")
 @single("--ledger", type=click.Path(), help="The ledger. [default: beside SOURCE, named after it]")
 @click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
 @single("--folder", type=click.Path(), help="Where report, certificates and calibration go. [default: beside TARGET]")
@@ -73,12 +84,16 @@ def command(
     best_guess: float | None,
     error: float | None,
     confidence: float,
+    assurance: str | None,
     known: tuple[str, ...],
     pairs: tuple[tuple[str, str], ...],
     leave_out: tuple[str, ...],
     keep: tuple[str, ...],
     others: str,
+    order: str | None,
     domain: str | None,
+    other: str | None,
+    loss: str | None,
     ledger: str | None,
     new_ledger: bool,
     folder: str | None,
@@ -116,7 +131,7 @@ def command(
     from takifugu.commands.publishing import Asked, run
 
     require_one_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
-    names = [name.strip() for text in columns for name in text.split(",") if name.strip()]
+    names = names_in(columns)
     if not names:
         raise InputError("--columns is empty: name the columns to publish, with commas between them")
     run(
@@ -131,12 +146,16 @@ def command(
             best_guess=best_guess,
             error=error,
             confidence=confidence or None,
-            known=[name.strip() for text in known for name in text.split(",") if name.strip()],
+            assurance=assurance,
+            known=list(known),
             pairs=list(pairs),
             leave_out=list(leave_out),
-            keep=list(keep),
+            keep=names_in(keep),
             others="drop" if leave_out and others == "error" else others,
+            order=order or "auto",
             domain=domain,
+            other=other,
+            loss=loss,
             ledger=None if ledger is None else Path(ledger),
             new_ledger=new_ledger,
             folder=None if folder is None else Path(folder),

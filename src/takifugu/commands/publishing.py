@@ -1,6 +1,5 @@
 """What `takifugu publish` and `takifugu demo` do: read, fit, calibrate, prove, draw, and write all files or none."""
 
-import json
 import os
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from takifugu.atomic import Files
 from takifugu.commands.findings import tell_findings
 from takifugu.commands.options import beliefs_from
 from takifugu.commands.telling import console, file_of, tell_files
+from takifugu.commands.wishes import domain_of, known_of
 from takifugu.errors import CalibrationError, InputError
 from takifugu.tables.reading import Reading
 
@@ -29,12 +29,16 @@ class Asked:
     best_guess: float | None = None
     error: float | None = None
     confidence: float | None = 0.95
+    assurance: str | None = None
     known: list[str] = field(default_factory=list)
     pairs: list[tuple[str, str]] = field(default_factory=list)
     leave_out: list[str] = field(default_factory=list)
     keep: list[str] = field(default_factory=list)
     others: str = "error"
+    order: str = "auto"
     domain: str | None = None
+    other: str | None = None
+    loss: str | None = None
     ledger: Path | None = None
     new_ledger: bool = False
     folder: Path | None = None
@@ -47,6 +51,11 @@ class Asked:
     per_cell: bool = False
     reading: Reading = field(default_factory=Reading)
 
+    @property
+    def wishes(self) -> dict[str, Any]:
+        """The options of the mechanism."""
+        return {} if self.loss is None else {"loss": self.loss}
+
 
 def run(asked: Asked, *, quiet: bool) -> None:
     """Do it, and tell."""
@@ -58,11 +67,8 @@ def run(asked: Asked, *, quiet: bool) -> None:
     from takifugu.reports.writing import report
     from takifugu.tables.table import Table
 
+    _require_what_flags_need(asked)
     others = beliefs_from(asked.beliefs)
-    if asked.only_beliefs and others is None:
-        raise InputError("--only-beliefs leaves no priors: give those of another table with --belief NAME=FILE")
-    if asked.per_cell and not asked.keep:
-        raise InputError("--per-cell is about kept columns, and none is kept: name them with --keep")
     out = console()
     step = _Steps(out, quiet=quiet)
     promise = odds_by_default(
@@ -94,7 +100,8 @@ def run(asked: Asked, *, quiet: bool) -> None:
         columns=asked.columns,
         **promise,
         confidence=asked.confidence,
-        known=known_with(asked.known, asked.keep),
+        assurance=asked.assurance,
+        known=known_with(known_of(asked.known), asked.keep),
         beliefs=others,
         own=not asked.only_beliefs,
         per_cell=asked.keep if asked.per_cell else (),
@@ -102,10 +109,12 @@ def run(asked: Asked, *, quiet: bool) -> None:
         secrets=secrets,
         pairs=asked.pairs or None,
         leave_out=asked.leave_out,
-        domain=None if asked.domain is None else _domain(asked.domain),
+        domain=None if asked.domain is None else domain_of(asked.domain),
+        other=asked.other,
         keep_shares=asked.keep_shares,
         seed=asked.seed,
         step=step,
+        **asked.wishes,
     )
     words = drawing_of(made, {}).bare
     if words is not None and not asked.allow_no_noise:
@@ -126,6 +135,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
             ledger=ledger,
             keep=() if asked.per_cell else asked.keep,  # they are published through the channel, unchanged
             others=asked.others,
+            order=asked.order,
             allow_no_noise=True,
         )
         undo.callback(asked.target.unlink)
@@ -134,8 +144,17 @@ def run(asked: Asked, *, quiet: bool) -> None:
     _tell(made, done, asked.target, paths, book)
 
 
+def _require_what_flags_need(asked: Asked) -> None:
+    """Refuse flags that are about something that was not given."""
+    if asked.only_beliefs and not asked.beliefs:
+        raise InputError("--only-beliefs leaves no priors: give those of another table with --belief NAME=FILE")
+    if asked.per_cell and not asked.keep:
+        raise InputError("--per-cell is about kept columns, and none is kept: name them with --keep")
+
+
 def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], book: Path) -> None:
     """One page of plain words: what is hidden, what changed, what can still be guessed, what to keep private."""
+    from takifugu.releases.shuffling import RowsShuffled
     from takifugu.reports.publication import told
 
     out = console()
@@ -143,7 +162,8 @@ def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], book: Path
     for sentence in told(made).sentences:
         out.print(sentence)
     out.print()
-    tell_findings(made.findings, out)  # those of the release are about the same reading of the same table
+    # Those of the release are about the same reading of the same table, but for the order of its rows.
+    tell_findings((*made.findings, *(one for one in done.findings if isinstance(one, RowsShuffled))), out)
     out.print()
     made_files = [
         (target, f"{done.rows:,} rows (public)"),
@@ -177,17 +197,6 @@ def _source(asked: Asked) -> tuple[Any, Path | None]:
     if asked.source in datasets.names() and not os.path.exists(asked.source):
         return datasets.load(asked.source), None
     return asked.source, Path(asked.source)
-
-
-def _domain(path: str) -> dict[str, list[Any]]:
-    from takifugu.documents import strict_json
-
-    content = strict_json.read(path)
-    if not isinstance(content, dict) or not all(isinstance(values, list) for values in content.values()):
-        raise InputError(
-            f"--domain {path!r} must hold a list for each column, such as {json.dumps({'ward': ['A', 'B']})}"
-        )
-    return content
 
 
 class _Steps:

@@ -4,16 +4,28 @@ from typing import Any
 
 import click
 
-from takifugu.commands.options import Command, reading_from, reading_options, single
+from takifugu.commands.options import Command, names_in, order_option, reading_from, reading_options, single
 from takifugu.commands.progress import counting
+from takifugu.commands.words import in_flags
 
 
 @click.command("release", cls=Command)
 @click.argument("source", type=click.Path())
 @click.argument("target", type=click.Path())
 @single("--calibration", required=True, type=click.Path(), help="The file that `takifugu calibrate -o` wrote.")
-@single("--column", help="The column to publish, which must be the calibrated one; needed for priors made by hand.")
-@single("--secret", help="The column of secrets: checked, never published. A calibration knows its own.")
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="COLUMN",
+    help="The column to publish, which must be the calibrated one; needed for priors made by hand. May be repeated.",
+)
+@click.option(
+    "--secret",
+    multiple=True,
+    metavar="COLUMN",
+    help="The column of secrets: checked, never published. A calibration knows its own. May be repeated.",
+)
 @click.option("--keep", multiple=True, help="A column to hand over as it is; may be repeated.")
 @single(
     "--others",
@@ -22,6 +34,7 @@ from takifugu.commands.progress import counting
     show_default=True,
     help="What to do with rows of secrets outside the calibrated pairs.",
 )
+@order_option
 @single("--ledger", type=click.Path(), help="The ledger to charge before anything is published.")
 @click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
 @single("--records", help="The name of the records in the ledger.")
@@ -43,6 +56,9 @@ def command(
     new_ledger: bool,
     records: str | None,
     keep: tuple[str, ...],
+    columns: tuple[str, ...],
+    secret: tuple[str, ...],
+    order: str | None,
     allow_no_noise: bool,
     accept_weaker_promise: bool,
     quiet: bool,
@@ -55,20 +71,17 @@ def command(
     """
     from takifugu.calibration import Calibration
     from takifugu.errors import CalibrationError, InputError
-    from takifugu.problems.guarantee import Renyi
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.drawing import drawing_of
     from takifugu.releases.ledger import Ledger
+    from takifugu.releases.plan import require_kept
+    from takifugu.releases.shuffling import RowsShuffled
 
     if (records is not None or new_ledger) and ledger is None:
         raise InputError("--records and --new-ledger are about a ledger: give --ledger too")
     reading = reading_from(options)
     calibrated = Calibration.load(calibration)
-    if not isinstance(calibrated.guarantee, Renyi) and not accept_weaker_promise:
-        raise CalibrationError(
-            f"{calibrated.mechanism!r} gives a weaker promise, {calibrated.guarantee}: for a share of the cases it "
-            f"says nothing. Nothing was released; calibrate with 'exact', or give --accept-weaker-promise"
-        )
+    require_kept(calibrated, accept_weaker_promise)
     told = drawing_of(calibrated, options).bare
     if told is not None and not allow_no_noise:
         raise CalibrationError(f"{told}. Nothing was released; give --allow-no-noise if that is what you want")
@@ -81,7 +94,10 @@ def command(
         target,
         calibrated,
         ledger=account,
-        keep=keep,
+        keep=names_in(keep),
+        column=_one_or_several(columns),
+        secret=_one_or_several(secret),
+        order=order or "keep",
         allow_no_noise=allow_no_noise,
         accept_weaker_promise=accept_weaker_promise,
         progress=None if quiet else counting("rows"),
@@ -93,7 +109,12 @@ def command(
     click.echo(f"Published {done.rows} rows in {target} {how}.")
     if told is not None:
         click.echo(f"{told[0].upper()}{told[1:]}.")
-    for sentence in done.unchecked:
+    about_order = (in_flags(one.sentence) for one in done.findings if isinstance(one, RowsShuffled))
+    for sentence in (*done.unchecked, *about_order):
         click.echo(f"{sentence[0].upper()}{sentence[1:]}.")
     if account is None:
         click.echo("Without a ledger nothing remembers this release: publishing it again would cost privacy.", err=True)
+
+
+def _one_or_several(names: tuple[str, ...]) -> Any:
+    return None if not names else names[0] if len(names) == 1 else list(names)

@@ -28,8 +28,9 @@ def command(
 ) -> None:
     """Redraw the paper's figures, its headline number and its claims, with exact calibration beside them.
 
-    The folder holds index.html, results.csv, results.json and figures/. What was computed is kept: a second run
-    takes seconds, and one that was interrupted goes on.
+    The folder holds index.html, results.csv, results.json and figures/; without --only also population.html and
+    population.csv, what the numbers become for the population. What was computed is kept: a second run takes seconds,
+    and one that was interrupted goes on.
     """
     from takifugu.errors import InputError
     from takifugu.studies.cache import Cache, default_folder
@@ -41,7 +42,8 @@ def command(
     plan = Plan.of(only=tuple(f for one in (*only, *figures) for f in one.split(",")), student=student, quick=quick)
     store = Cache(Path(cache) if cache is not None else default_folder())
     progress = _Progress(quiet=quiet)
-    results = reproduce(Path(output), plan, store, progress.tell)
+    whole = not (only or figures)
+    results = reproduce(Path(output), plan, store, progress.tell, population=whole)
     progress.close()
     failed = sorted({claim.name for claim in results.claims if claim.verdict == "fails"})
     for row in results.headline:
@@ -52,6 +54,8 @@ def command(
     click.echo(f"Proved: {proof.checked - len(proof.failures)} of {proof.checked} values of theta.")
     click.echo(f"Claims that fail here: {', '.join(failed) if failed else 'none'}.")
     click.echo(f"Open {Path(output) / 'index.html'}")
+    if whole:
+        click.echo(f"What the numbers become for the population: {Path(output) / 'population.html'}")
 
 
 class _Progress:

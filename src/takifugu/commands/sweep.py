@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from takifugu.commands.asking import ask, asking
-from takifugu.commands.options import Command, single
+from takifugu.commands.asking import ask, asking, default_of
+from takifugu.commands.options import Command, names_in, single
 from takifugu.commands.telling import console, print_json
 from takifugu.errors import InputError
 
@@ -15,7 +15,7 @@ from takifugu.errors import InputError
 @asking
 @click.option("--alpha", "alphas", required=True, multiple=True, help="Rényi orders: 2,3 or repeat the option.")
 @click.option("--epsilon", "epsilons", required=True, multiple=True, help="Budgets: 0.5,1,2 or repeat the option.")
-@click.option("--mechanism", "mechanisms", multiple=True, help="Mechanisms, as names with commas. [default: exact]")
+@click.option("--mechanism", "mechanisms", multiple=True, help="Mechanisms, with commas. [default: as calibrate]")
 @single("--confidence", type=float, help="Such as 0.95: promise it for the population, not only for the sample.")
 @single("--assurance", type=click.Choice(["band"]), help="Promise it for the population, proved: more noise.")
 @single("--csv", "csv_path", type=click.Path(allow_dash=True), help="Write the table as CSV; - for here.")
@@ -48,7 +48,7 @@ def command(
     from takifugu.mechanisms.draws import draws_needed
 
     orders, budgets = _numbers("--alpha", alphas), _numbers("--epsilon", epsilons)
-    names = [name.strip() for text in mechanisms for name in text.split(",") if name.strip()] or ["exact"]
+    names = names_in(mechanisms) or [default_of(question["query"])]
     if confidence is not None:
         draws_needed(confidence)  # before the table is read, which may take long
     asked = ask(draws=0 if confidence is None else draws_needed(confidence), **question)

@@ -5,10 +5,14 @@ from typing import Any
 from takifugu.channels.base import Channel
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.sparse import SparseChannel
 from takifugu.channels.vector import MOST_AXES, GaussianVector
 from takifugu.documents import fields as form
 from takifugu.documents.laws import matrix_from, value_from, value_to
 from takifugu.errors import InputError
+
+_MOST_VALUES = 100_000  # on either side of a channel
+_MOST_MOVES = 2_000_000  # of a sparse one
 
 
 def channel_to(channel: Channel) -> dict[str, Any]:
@@ -20,6 +24,15 @@ def channel_to(channel: Channel) -> dict[str, Any]:
             "kind": channel.kind,
             "inputs": [value_to(value) for value in channel.inputs],
             "outputs": [value_to(value) for value in channel.outputs],
+            "counts": channel.counts.tolist(),
+        }
+    if isinstance(channel, SparseChannel):
+        return {
+            "kind": channel.kind,
+            "inputs": [value_to(value) for value in channel.inputs],
+            "outputs": [value_to(value) for value in channel.outputs],
+            "starts": channel.starts.tolist(),
+            "targets": channel.targets.tolist(),
             "counts": channel.counts.tolist(),
         }
     if isinstance(channel, GaussianVector):
@@ -35,10 +48,7 @@ def channel_from(value: Any) -> Channel:
         return GaussianNoise(form.number(content["theta"], "channel.theta", least=0))
     if kind == FiniteChannel.kind:
         content = form.fields(value, ("kind", "inputs", "outputs", "counts"), "'channel'")
-        inputs, outputs = (
-            [value_from(v, f"channel.{key}") for v in form.items(content[key], f"channel.{key}", least=1, most=100_000)]
-            for key in ("inputs", "outputs")
-        )
+        inputs, outputs = _values(content, "inputs"), _values(content, "outputs")
         rows = form.items(content["counts"], "channel.counts", least=len(inputs), most=len(inputs))
         counts = [
             [
@@ -48,6 +58,17 @@ def channel_from(value: Any) -> Channel:
             for row in rows
         ]
         return FiniteChannel(tuple(inputs), tuple(outputs), counts)  # type: ignore[arg-type]
+    if kind == SparseChannel.kind:
+        names = ("starts", "targets", "counts")
+        content = form.fields(value, ("kind", "inputs", "outputs", *names), "'channel'")
+        tables = [
+            [
+                form.index(c, f"channel.{key}", below=(1 << 62) + 1)
+                for c in form.items(content[key], f"channel.{key}", least=1, most=_MOST_MOVES)
+            ]
+            for key in names
+        ]
+        return SparseChannel(tuple(_values(content, "inputs")), tuple(_values(content, "outputs")), *tables)  # type: ignore[arg-type]
     if kind == GaussianVector.kind:
         content = form.fields(value, ("kind", "covariance"), "'channel'")
         # Counted before it is read: proving how such a matrix is drawn takes time that grows with its fourth power.
@@ -57,5 +78,11 @@ def channel_from(value: Any) -> Channel:
         if channel.covariance.tolist() != matrix:
             raise InputError("channel.covariance must be symmetric to the last digit")
         return channel
-    kinds = (GaussianNoise.kind, FiniteChannel.kind, GaussianVector.kind)
+    kinds = (GaussianNoise.kind, FiniteChannel.kind, SparseChannel.kind, GaussianVector.kind)
     raise InputError(f"channel.kind must be one of {', '.join(map(repr, kinds))}")
+
+
+def _values(content: dict[str, Any], key: str) -> list[Any]:
+    return [
+        value_from(v, f"channel.{key}") for v in form.items(content[key], f"channel.{key}", least=1, most=_MOST_VALUES)
+    ]

@@ -4,6 +4,7 @@ Every complaint is an `InputError` that names the field, what was found and what
 """
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from takifugu.documents.laws import law_from, law_to, value_from
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
 from takifugu.laws.lattice import Lattice
-from takifugu.problems.answer import Answer
+from takifugu.problems.answer import Answer, Spelling
 from takifugu.problems.beliefs import Belief, beliefs_from
 from takifugu.problems.domain import Choices
 from takifugu.problems.findings import Caution, Finding, Remark
@@ -165,7 +166,8 @@ def _pair_from(value: Any, where: str, keys: tuple[str, str], room: form.Room) -
 
 
 def _answer_to(answer: Answer) -> dict[str, Any]:
-    return {
+    spelled = {} if answer.spelling is None else {"spelling": _spelling_to(answer.spelling)}
+    return spelled | {
         "query": answer.query,
         "columns": list(answer.columns),
         "secret": list(answer.secret),
@@ -176,7 +178,29 @@ def _answer_to(answer: Answer) -> dict[str, Any]:
     }
 
 
+def _spelling_to(spelling: Spelling) -> dict[str, Any]:
+    na = None if spelling.na is None else list(spelling.na)
+    return {**asdict(spelling), "na": na, "sentinels": [form.plain(one) for one in spelling.sentinels]}
+
+
+def _spelling_from(value: Any) -> Spelling:
+    content = form.fields(value, ("decimal", "thousands", "na", "sentinels"), "answer.spelling")
+    marks = (content[key] for key in ("decimal", "thousands"))
+    decimal, thousands = (None if mark is None else form.text(mark, "answer.spelling") for mark in marks)
+    texts = content["na"]
+    na = (
+        None
+        if texts is None
+        else tuple(form.text(t, "answer.spelling.na") for t in form.items(texts, "na", most=1_000))
+    )
+    sentinels = form.items(content["sentinels"], "answer.spelling.sentinels", most=1_000)
+    return Spelling(decimal, thousands, na, tuple(value_from(one, "answer.spelling.sentinels") for one in sentinels))
+
+
 def _answer_from(value: Any) -> Answer:
+    spelling = value.get("spelling") if isinstance(value, dict) else None
+    if spelling is not None:  # files that say nothing about it have no such field
+        value = {key: part for key, part in value.items() if key != "spelling"}
     content = form.fields(value, ("query", "columns", "secret", "known", "domain", "step", "is_read"), "'answer'")
     columns, secret, known = (
         tuple(form.text(name, f"answer.{key}") for name in form.items(content[key], f"answer.{key}", most=1_000))
@@ -197,6 +221,7 @@ def _answer_from(value: Any) -> Answer:
         domain,
         form.number(content["step"], "answer.step", least=0),
         content["is_read"],
+        None if spelling is None else _spelling_from(spelling),
     )
 
 

@@ -15,6 +15,7 @@ from takifugu.mechanisms.additive.wasserstein_aware import WassersteinAware
 from takifugu.mechanisms.base import Additive, Found, Mechanism, require_mechanism
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.shaped.mechanism import Shaped
+from takifugu.mechanisms.sparse.mechanism import Sparse
 
 __all__ = ["GROUP", "Additive", "Found", "Mechanism", "get_mechanism", "is_ours", "label_of", "list_mechanisms"]
 
@@ -32,6 +33,7 @@ _OURS: dict[str, type[Mechanism]] = {
         WassersteinAware,
         Optimal,
         Shaped,
+        Sparse,
     )
 }
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from takifugu._validation import Array, real
 from takifugu.channels.base import Channel
-from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.listed import ListChannel
 from takifugu.divergences.proved.band import band_upper
 from takifugu.errors import InputError, MechanismError
 from takifugu.laws.lattice import Lattice
@@ -46,7 +46,7 @@ class Band:
 
     def holds(self, problem: Problem, channel: Channel, asked: Renyi) -> bool:
         """Prove it again."""
-        if isinstance(channel, FiniteChannel):
+        if isinstance(channel, ListChannel):
             return Optimal(keep=None, radius=tuple(radii(problem, self.level))).is_kept(problem, asked, channel)
         if not isinstance(channel, GaussianNoise):
             return False
@@ -75,7 +75,10 @@ def assured(
     if isinstance(rule, Optimal) and rule.cells:
         raise MechanismError("assurance='band' is not for per_cell: give the promise to who may know the cells (known)")
     if not isinstance(rule, Optimal):
-        raise MechanismError(f"assurance='band' is for 'exact' and 'optimal', not for {rule.name!r}")
+        raise MechanismError(
+            f"assurance='band' is for 'exact' and 'optimal', not for {rule.name!r}: publish fewer values, or use "
+            f"confidence alone"
+        )
     reach = np.maximum(radii(problem, level), rule.reach(problem))
     if reach.max() >= 1:
         raise MechanismError(

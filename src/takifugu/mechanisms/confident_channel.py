@@ -4,17 +4,19 @@ A channel has one parameter that is fitted: the factor of the radius within whic
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.divergences.finite import divergence
 from takifugu.errors import InputError, MechanismError
 from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.draws import draws_needed, joint_draws
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.posterior import posterior
+from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 
@@ -26,6 +28,7 @@ _SMALL = 64
 _MOST_STEPS = 18
 _MORE = 3  # times as many draws to fit the factor to as will judge it: it then mostly passes at once
 _WIDER = 1.08  # the factor's growth where it does not
+_DEVIATIONS = 4.0  # that a sparse channel keeps in hand at a factor of one
 _APART = 1_000_003  # between the seeds of draws that must have nothing in common
 _TOO_FEW = (
     "no channel was found that withstands the draws: these secrets have too few rows for this promise. Merge rare "
@@ -33,12 +36,12 @@ _TOO_FEW = (
 )
 
 
-def withstands(problem: Problem, channel: FiniteChannel, asked: Renyi, laws: Array) -> bool:
+def withstands(problem: Problem, channel: ListChannel, asked: Renyi, laws: Array) -> bool:
     """Whether every draw of every belief is within the promise, for every pair both ways."""
     if laws.shape[3] != len(channel.inputs):
         raise InputError("the counts behind the laws are not about the values that the channel takes")
     place = {secret: k for k, secret in enumerate(problem.pairs.secrets)}
-    published = laws @ channel.matrix  # belief, draw, secret, output
+    published = channel.through(laws)  # belief, draw, secret, output
     for a, b in problem.pairs.directed():
         p, q = published[:, :, place[a]], published[:, :, place[b]]
         if not (divergence(p, q, alpha=asked.alpha) <= asked.epsilon * (1 - _ROOM)).all():
@@ -48,20 +51,28 @@ def withstands(problem: Problem, channel: FiniteChannel, asked: Renyi, laws: Arr
     return True
 
 
-def withstands_draws(problem: Problem, channel: FiniteChannel, asked: Renyi, *, draws: int, seed: int) -> bool:
+def withstands_draws(problem: Problem, channel: ListChannel, asked: Renyi, *, draws: int, seed: int) -> bool:
     """Whether the channel keeps the promise for every one of these draws."""
     return withstands(problem, channel, asked, joint_draws(posterior(problem), problem.pairs.secrets, draws, seed))
 
 
 def confident_channel(
-    rule: Optimal, problem: Problem, asked: Renyi, *, level: float, seed: int, found: Found, halvings: int = 0
+    rule: Optimal | Sparse,
+    problem: Problem,
+    asked: Renyi,
+    *,
+    level: float,
+    seed: int,
+    found: Found,
+    halvings: int = 0,
 ) -> tuple[Found, int, int]:
     """The channel of the least radius that withstands the draws it is fitted to, judged by draws it has not seen.
 
     The radius of a law is a factor times the distance that a sample of its size is expected to lie from the
-    population; one number, the factor, is fitted. A loss need not fall with it, and several factors are tried on the
-    same draws, so these may not judge: fresh ones do, the k-th time so many that all of them hold by chance, where
-    less than the level is within the promise, with a probability of (1 − level)/2ᵏ at most. Together that is 1 − level.
+    population; of a sparse channel the caution is the factor. One number, the factor, is fitted. A loss need not fall
+    with it, and several factors are tried on the same draws, so these may not judge: fresh ones do, the k-th time so
+    many that all of them hold by chance, where less than the level is within the promise, with a probability of
+    (1 − level)/2ᵏ at most. Together that is 1 − level.
     Returned are the channel, and the number and the seed of the draws that judged it.
     """
     search = joint_draws(posterior(problem), problem.pairs.secrets, _MORE * draws_needed(level), seed)
@@ -75,7 +86,9 @@ def confident_channel(
     raise MechanismError(_TOO_FEW)
 
 
-def _least_factor(rule: Optimal, problem: Problem, asked: Renyi, laws: Array, found: Found) -> tuple[float, Found]:
+def _least_factor(
+    rule: Optimal | Sparse, problem: Problem, asked: Renyi, laws: Array, found: Found
+) -> tuple[float, Found]:
     """The least factor, about, whose channel withstands these draws."""
     if withstands(problem, _finite(found), asked, laws):
         return 0.0, found
@@ -83,6 +96,8 @@ def _least_factor(rule: Optimal, problem: Problem, asked: Renyi, laws: Array, fo
     # A program of a hundred values takes a second, one of two hundred twenty: the larger, the coarser the search.
     size = laws.shape[3]
     narrow = _NARROW if size <= _SMALL else _NARROW_LARGE if size <= 2 * _SMALL else math.inf
+    if isinstance(rule, Sparse):  # whose outputs are few where it is cautious
+        narrow = _NARROW_LARGE
     for _ in range(_MOST_STEPS):
         made = _at(factor, rule, problem, asked)
         if withstands(problem, _finite(made), asked, laws):
@@ -98,8 +113,11 @@ def _least_factor(rule: Optimal, problem: Problem, asked: Renyi, laws: Array, fo
     return high, best
 
 
-def _at(factor: float, rule: Optimal, problem: Problem, asked: Renyi) -> Found:
-    """The best channel for every prior within this factor of the expected sampling distances."""
+def _at(factor: float, rule: Optimal | Sparse, problem: Problem, asked: Renyi) -> Found:
+    """The best channel for every prior within this factor of the expected sampling distances, or as cautious."""
+    if isinstance(rule, Sparse):
+        careful = replace(rule, caution=max(rule.caution, _DEVIATIONS * factor))
+        return careful.find(problem, asked)._replace(options=careful.options)
     reach = np.minimum(np.maximum(factor * sampling_distances(problem), rule.reach(problem)), 0.999)
     wider = Optimal(**(rule.options | {"radius": tuple(reach.tolist())}))
     return wider.find(problem, asked)._replace(options=wider.options)
@@ -117,7 +135,7 @@ def sampling_distances(problem: Problem) -> Array:
     return np.array(found)
 
 
-def _finite(found: Found) -> FiniteChannel:
-    if not isinstance(found.channel, FiniteChannel):
-        raise MechanismError(f"'optimal' gave a {type(found.channel).__name__}, which is no finite channel")
+def _finite(found: Found) -> ListChannel:
+    if not isinstance(found.channel, ListChannel):
+        raise MechanismError(f"a {type(found.channel).__name__} is no channel between lists")
     return found.channel

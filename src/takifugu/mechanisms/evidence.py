@@ -9,8 +9,8 @@ from typing import Any
 
 from takifugu._validation import integer
 from takifugu.channels.base import Channel
-from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.listed import ListChannel
 from takifugu.divergences.line.one_lattice import lattice_losses
 from takifugu.errors import InputError, MechanismError
 from takifugu.mechanisms.base import Found
@@ -20,6 +20,7 @@ from takifugu.mechanisms.confident_channel import confident_channel, withstands_
 from takifugu.mechanisms.draws import LatticeDraws, draws_needed, lattice_draws
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.posterior import points_of, posterior
+from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.problems.answer import OF_GROUPS
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
@@ -50,7 +51,7 @@ class Confidence:
 
     def holds(self, problem: Problem, channel: Channel, asked: Renyi) -> bool:
         """Draw again, and see whether the channel keeps the promise for every draw."""
-        if isinstance(channel, FiniteChannel):
+        if isinstance(channel, ListChannel):
             return withstands_draws(problem, channel, asked, draws=self.draws, seed=self.seed)
         if not isinstance(channel, GaussianNoise):
             raise InputError(f"draws are not known for a {type(channel).__name__}")
@@ -145,8 +146,8 @@ def confident(
         # The noise is one number on which every loss depends monotonically: the draws that set it may judge it.
         made = Found(GaussianNoise(theta), found.place if theta == least else None)
         return made, Confidence(level, draws_needed(level, halvings=halvings), seed, without)
-    if not isinstance(rule, Optimal):
-        raise MechanismError(f"confidence is for 'exact' and 'optimal', not for {rule.name!r}")
+    if not isinstance(rule, Optimal | Sparse):
+        raise MechanismError(f"confidence is for 'exact', 'optimal' and 'sparse', not for {rule.name!r}")
     made, draws, apart = confident_channel(rule, problem, asked, level=level, seed=seed, found=found, halvings=halvings)
     return made, Confidence(level, draws, apart, without)
 

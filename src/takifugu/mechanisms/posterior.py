@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.sparse import SparseChannel
 from takifugu.errors import InputError, MechanismError
 from takifugu.laws.finite import Finite
 from takifugu.mechanisms.draws import Counted
@@ -39,7 +39,7 @@ def _by_hand(law: Finite, problem: Problem) -> Counted:
     if not (law.weights == np.rint(law.weights)).all() or law.total < 2:
         raise InputError("confidence needs laws whose weights are counts of rows: give whole numbers")
     table = table_of(problem)
-    channel_order = FiniteChannel.identity(table.values, bits=1).weights_of(law)
+    channel_order = SparseChannel.constant(table.values, table.values[0]).weights_of(law)
     return Counted(channel_order, np.full(len(table.values), 1.0 / len(table.values)))
 
 

@@ -1,6 +1,6 @@
 """What is published: the one thing that a calibration is for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from takifugu.laws.lattice import Lattice
 from takifugu.problems.domain import Choices
@@ -19,13 +19,24 @@ _WORDS = {
 
 
 @dataclass(frozen=True)
+class Spelling:
+    """What the cells of a text file meant when its priors were fitted: a second file must mean the same by them."""
+
+    decimal: str | None = None
+    thousands: str | None = None
+    na: tuple[str, ...] | None = None
+    sentinels: tuple[str | int | float, ...] = ()
+
+
+@dataclass(frozen=True)
 class Answer:
     """Which query about which columns, which column is the secret, and what the adversary knows beside it.
 
     `domain` is what values may be published: a `Lattice`, to which numbers are clipped and rounded first, or the
     `Choices` of each column of a row; None where values are published as they are. `step` is the distance between
     values as they are stored, 0 where they are not rounded. `is_read` says that the ends of a lattice were read from
-    data: a value beyond them then comes from another table, where public bounds would take it in.
+    data: a value beyond them then comes from another table, where public bounds would take it in. `spelling` is how the
+    cells of a file were read.
     """
 
     query: str
@@ -35,6 +46,7 @@ class Answer:
     domain: Lattice | tuple[Choices, ...] | None = None
     step: float = 0.0
     is_read: bool = False
+    spelling: Spelling | None = field(default=None, compare=False)
 
     @property
     def is_of_rows(self) -> bool:

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from takifugu.problems.findings import Finding
+from takifugu.problems.pairs import Secret
 
 
 @dataclass(frozen=True)
@@ -42,4 +43,21 @@ class OnGrid(Finding):
         return (
             f"{self.what} put on a grid of {100 * self.grid:g} %, on the safe side, so as to tell less about these "
             f"rows: hygiene, not a proof"
+        )
+
+
+@dataclass(frozen=True)
+class FewForConfidence(Finding):
+    """A secret with so few rows that draws from its posterior rest on the pseudo-row more than on them."""
+
+    level = "warning"
+    secret: Secret
+    rows: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"what confidence says of secret {self.secret!r} rests on {self.rows} rows and the model of one more: "
+            f"merge it with another secret, or ask for the assurance 'band', which needs no model and costs more"
         )

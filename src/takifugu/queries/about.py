@@ -13,6 +13,7 @@ from takifugu.tables.table import Secret
 _POOR = 0.05  # a Kolmogorov distance worth a word, where there are rows enough to measure it
 _CHANCE = 1.36  # over √n: the distance that even the true distribution exceeds once in twenty times
 _TAIL_SHARE = 0.3  # of the range: where 99 of 100 rows lie in less of it, the rest is a tail
+_MIDDLE_SHARE = 0.06  # of the range: less than this holds the middle half only where the rest is a tail (normal: 0.13)
 _TAIL_ROWS = 100  # rows below which the hundredth part is nobody
 
 
@@ -33,9 +34,10 @@ def about_lattice(column: str, reading: Reading, values: Array, counts: Array, *
 def heavy_tail(column: str, values: Array, counts: Array) -> Iterable[HeavyTail]:
     """Whether the range is mostly a tail, which bounds or a logarithm would tame."""
     upto = np.cumsum(counts) / counts.sum()
-    low, high = (float(values[np.searchsorted(upto, share)]) for share in (0.005, 0.99))
+    low, high, first, third = (float(values[np.searchsorted(upto, share)]) for share in (0.005, 0.99, 0.25, 0.75))
     span = float(values[-1] - values[0])
-    if counts.sum() >= _TAIL_ROWS and span > 0 and 0 < high - low < _TAIL_SHARE * span:
+    is_far = 0 < high - low < _TAIL_SHARE * span or third - first < _MIDDLE_SHARE * span
+    if counts.sum() >= _TAIL_ROWS and 0 < high - low < span and is_far:
         yield HeavyTail(column, high, (high - low) / span, bool(values[0] > 0))
 
 

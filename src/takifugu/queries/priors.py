@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, Protocol, overload, runtime_checkable
 
 from takifugu._display import Plotted
@@ -20,6 +21,12 @@ from takifugu.tables.table import Secret, Table, listed
 
 FEW = 100  # rows below which a secret's prior is called uncertain
 SCARCE = 5  # rows below which a prior is used only with confidence, or where the caller allows it
+
+
+class ColumnWeights(tuple[float, ...]):
+    """How much each column of a row counts in the loss, where a matrix over all rows would be too large."""
+
+    __slots__ = ()
 
 
 class Priors(Plotted, dict[Secret, Law]):
@@ -73,6 +80,7 @@ class Priors(Plotted, dict[Secret, Law]):
         self.drawn: dict[Secret, tuple[Array, Array]] = {}
         self.loss: Any = None  # what a query says is to be lost least
         self.pairs: list[tuple[Any, Any]] | None = None  # those to hide, where not every pair is meant
+        self.is_smoothed = False  # whether the laws hold rows that were added, which a finding tells of
 
     @property
     def counted(self) -> dict[Secret, Counted]:
@@ -126,6 +134,11 @@ class Beliefs(Plotted, Sequence[Priors]):
     def loss(self) -> Any:
         """What the query says is to be lost least."""
         return self._beliefs[0].loss
+
+    @property
+    def is_smoothed(self) -> bool:
+        """Whether the laws hold rows that were added."""
+        return self._beliefs[0].is_smoothed
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -247,21 +260,27 @@ def fit_priors(
         return _per_cell(source, secret, query, secrets, known)
     if not isinstance(secret, str):
         return _several(source, secret, query, secrets, known, few)
-    if known is None:
-        found = query.priors(source, secret, secrets)
-        found.findings = (*source.findings, *found.findings)
-        every: Iterable[Priors] = [found]
-    else:
-        if not isinstance(query, CellQuery):
-            raise InputError("what the adversary knows can be given for Raw and Row: leave `known` out")
-        if isinstance(known, str | Binned) or not isinstance(known, Sequence):
-            raise InputError(f"known must be a list of columns, such as ['sex']; got {known!r}")
-        every = cells = query.beliefs(source, secret, secrets, known)
-        cells.findings = (*source.findings, *cells.findings)
-    for priors in every:
-        if few is None and not priors.label:
-            priors.scarce = tuple(name for name, rows in priors.rows.items() if rows < SCARCE)
-    return found if known is None else cells
+    found = query.priors(source, secret, secrets) if known is None else _cells(source, secret, query, secrets, known)
+    found.findings = (*source.findings, *found.findings)
+    for priors in [found] if isinstance(found, Priors) else found:
+        _note(priors, source, few)
+    return found
+
+
+def _cells(table: Table, secret: str, query: Query, secrets: Any, known: Any) -> Beliefs:
+    if not isinstance(query, CellQuery):
+        raise InputError("what the adversary knows can be given for Raw and Row: leave `known` out")
+    if isinstance(known, str | Binned) or not isinstance(known, Sequence):
+        raise InputError(f"known must be a list of columns, such as ['sex']; got {known!r}")
+    return query.beliefs(table, secret, secrets, known)
+
+
+def _note(priors: Priors, source: Table, few: str | None) -> None:
+    """Write down how the table was read, and which secrets have too few rows to be used without confidence."""
+    if priors.answer is not None:
+        priors.answer = replace(priors.answer, spelling=source.read_as.spelling)
+    if few is None and not priors.label:
+        priors.scarce = tuple(name for name, rows in priors.rows.items() if rows < SCARCE)
 
 
 def _per_cell(table: Table, secret: Any, query: Query, secrets: Any, known: Any) -> Beliefs:
@@ -324,8 +343,8 @@ def require_rows(priors: Any, *, confidence: float | None) -> None:
         scarce = getattr(belief, "scarce", ())
         if scarce and confidence is None:
             raise InputError(
-                f"secret {scarce[0]!r} has only {belief.rows[scarce[0]]} rows, fewer than {SCARCE}: ask for "
-                f"confidence=0.95, merge it with another secret, or take the risk with fit_priors(..., few='allow')"
+                f"secret {scarce[0]!r} has only {belief.rows[scarce[0]]} rows, fewer than {SCARCE}: ask for confidence "
+                f"(0.95, say), merge it with another secret, or take the risk in Python, fit_priors(..., few='allow')"
             )
 
 

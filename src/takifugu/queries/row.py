@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +15,22 @@ from takifugu.laws.fitting.counts import rounded_normal
 from takifugu.laws.lattice import round_step
 from takifugu.laws.values import Value
 from takifugu.mechanisms.optimal.losses import column_loss
+from takifugu.mechanisms.optimal.mechanism import MOST_VALUES
+from takifugu.mechanisms.sparse.mechanism import MOST_CELLS
 from takifugu.problems.answer import Answer
 from takifugu.problems.domain import Choices
-from takifugu.problems.findings import DomainRead, FewRows, Finding, NoSecret, NoValue
+from takifugu.problems.findings import DomainRead, FewRows, Finding, NoSecret, NoValue, Smoothed
 from takifugu.queries.binned import Binned
 from takifugu.queries.cells import Key, cell_beliefs, checked_known, known_key
-from takifugu.queries.priors import FEW, Beliefs, Priors, check_roles
+from takifugu.queries.priors import FEW, Beliefs, ColumnWeights, Priors, check_roles
+from takifugu.queries.smoothing import Smoothing, smoothing
 from takifugu.tables.count import chosen_secrets
 from takifugu.tables.table import Secret, Table, plain
 
 if TYPE_CHECKING:
     import narwhals as nw
 
+HELD_OUT = "held-out"
 MOST_NUMBERS = 64  # distinct numbers that are published one by one; more are put into bins
 _MOST_LABELS = 1_000
 _GROUPS = 1_000_000  # lines of counts that are brought home
@@ -44,6 +49,10 @@ class Row:
         other: for columns of labels, what a label that is not on the list becomes: one value, or one per column.
         loss: "square", "absolute" or "change"; a matrix over the rows; or the weight of each column, such as
             {"age": 2, "ward": 1}.
+        smoothing: "held-out" adds rows of each secret's own columns to its rows, as many as predict its rows best, one
+            left out at a time; a number adds so many, of columns taken as independent; 0 adds none. By default
+            "held-out" beyond 2,000 combinations of values, where most are shared by hardly anybody. A finding
+            says what was assumed.
 
     >>> Row("age", "ward", domain={"ward": ["A", "B"]})
     Row('age', 'ward')
@@ -55,6 +64,7 @@ class Row:
         domain: Mapping[str, Sequence[Any]] | Sequence[Any] | None = None,
         other: Any = None,
         loss: Any = None,
+        smoothing: float | str | None = None,
     ) -> None:
         """Check what can be checked without a table."""
         if not columns or not all(isinstance(name, str) for name in columns):
@@ -70,8 +80,12 @@ class Row:
                 raise InputError(f"domain has a list for {name!r}, which is not among the columns of this Row")
         self.columns = columns
         self.loss = loss
-        others = other if isinstance(other, Mapping) else dict.fromkeys(columns, other)
-        self.domain = {name: _given(name, values, others.get(name)) for name, values in (domain or {}).items()}
+        self.smoothing = _smoothing(smoothing)
+        lists = {name: _given(name, values) for name, values in (domain or {}).items()}
+        # One value for all is meant for labels: numbers go to the nearest.
+        labels = [name for name, one in lists.items() if len(columns) == 1 or not one.is_numeric]
+        others = other if isinstance(other, Mapping) else dict.fromkeys(labels, other)
+        self.domain = {name: replace(one, other=others.get(name)) for name, one in lists.items()}
 
     def __repr__(self) -> str:
         """The columns."""
@@ -105,6 +119,13 @@ class Row:
             [one.places(lines.values[k], name) for k, (one, name) in enumerate(zip(domain, self.columns, strict=True))]
         )
         support, where = _support(places, domain)
+        if len(support) > MOST_CELLS:
+            widest = max(range(len(domain)), key=lambda k: len(domain[k].values))
+            raise InputError(
+                f"the columns take {len(support):,} combinations of values together, and a channel is found for "
+                f"{MOST_CELLS:,} at most: publish fewer columns together, or give coarser domains; "
+                f"{self.columns[widest]!r} takes the most values, {len(domain[widest].values):,}"
+            )
         counts = {name: np.zeros(len(support)) for name in rows}
         cells: dict[tuple[Key, Secret], Array] = {}
         for line, (who, tally, key) in enumerate(zip(lines.secrets, lines.tallies, lines.keys, strict=True)):
@@ -119,9 +140,15 @@ class Row:
             findings.append(NoValue(self.columns, missing))
         findings.extend(FewRows(name, int(c.sum())) for name, c in counts.items() if c.sum() < FEW)
         answer = Answer("row", self.columns, (secret,), known=tuple(str(one) for one in known), domain=domain)
-        pseudo = {name: _own(c, support, domain) for name, c in counts.items()}
+        laws, pseudo = counts, {name: _own(c, support, domain) for name, c in counts.items()}
+        smooth = self._smoothed(counts, support, domain)
+        if smooth:
+            pseudo = {name: one.pseudo for name, one in smooth.items()}
+            # Weighed as the rows that were seen: what a secret counts for among all people stays the same.
+            laws = {name: (c + pseudo[name]) * (c.sum() / (c + pseudo[name]).sum()) for name, c in counts.items()}
+            findings.append(Smoothed(tuple((n, int(counts[n].sum()), s.rows, s.shape) for n, s in smooth.items())))
         made = Priors(
-            {name: Finite(values, c) for name, c in counts.items()},
+            {name: Finite(values, law) for name, law in laws.items()},
             answer=answer,
             findings=findings,
             rows={name: int(c.sum()) for name, c in counts.items()},
@@ -129,7 +156,21 @@ class Row:
             pseudo=pseudo,
         )
         made.loss = self._loss(values, np.sum(list(counts.values()), axis=0))
+        made.is_smoothed = bool(smooth)
         return made, cells, values
+
+    def _smoothed(
+        self, counts: dict[Secret, Array], support: list[tuple[int, ...]], domain: tuple[Choices, ...]
+    ) -> dict[Secret, Smoothing]:
+        """What is added to the rows of each secret; nothing where the rows stand for themselves."""
+        asked = self.smoothing
+        if asked is None and len(domain) > 1 and len(support) > MOST_VALUES:
+            asked = HELD_OUT
+        if asked is None or asked == 0 or len(domain) == 1:
+            return {}
+        places, sizes = np.array(support, dtype=np.intp), [len(one.values) for one in domain]
+        number = None if isinstance(asked, str) else asked
+        return {name: smoothing(c, places, sizes, number) for name, c in counts.items()}
 
     def _loss(self, values: tuple[Value, ...], mass: Array) -> Any:
         """The loss for `calibrate`: weights of columns become a matrix."""
@@ -138,18 +179,30 @@ class Row:
         for name in self.loss:
             if name not in self.columns:
                 raise InputError(f"loss has a weight for {name!r}, which is not among the columns of this Row")
+        weights = [real(f"loss[{name!r}]", self.loss.get(name, 1.0), "a number, 0 or more") for name in self.columns]
+        if len(values) > MOST_VALUES:  # a matrix over all of them would not fit
+            return ColumnWeights(weights)
         rows = [value if isinstance(value, tuple) else (value,) for value in values]
         return sum(
-            real(f"loss[{name!r}]", self.loss.get(name, 1.0), "a number, 0 or more")
-            * column_loss(None, column, column, mass, relative=True)
-            for name, column in zip(self.columns, zip(*rows, strict=True), strict=True)
+            weight * column_loss(None, column, column, mass, relative=True)
+            for weight, column in zip(weights, zip(*rows, strict=True), strict=True)
         )
 
 
-def _given(name: str, values: Any, other: Any) -> Choices:
+def _smoothing(given: Any) -> float | str | None:
+    if given is None or given == HELD_OUT:
+        found: float | str | None = given
+        return found
+    number = real("smoothing", given, '"held-out", or a number of rows, 0 or more')
+    if number < 0:
+        raise InputError(f'smoothing must be "held-out", or a number of rows, 0 or more; got {given!r}')
+    return number
+
+
+def _given(name: str, values: Any) -> Choices:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(f"the domain of {name!r} must be a list of values, got one {type(values).__name__}")
-    return Choices(tuple(values), other)
+    return Choices(tuple(values))
 
 
 class _Lines:

@@ -67,6 +67,7 @@ def _one(columns: Sequence[str], parts: Sequence[Priors], *, label: str) -> Prio
         label=label,
     )
     made.loss = first.loss
+    made.is_smoothed = any(part.is_smoothed for part in parts)
     made.pairs = [pair for column in columns for pair in _within(list(names[column].values()))]
     return made
 

@@ -22,6 +22,8 @@ class Telling:
 
     def look(self, secrets: list[Any], columns: dict[str, list[Any]]) -> None:
         """One more batch of rows."""
+        if not self._same:
+            return
         secrets = [_hashable(secret) for secret in secrets]
         self._rows += len(secrets)
         if len(self._secrets) < 2:

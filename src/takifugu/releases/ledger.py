@@ -142,8 +142,8 @@ class Ledger:
         if self.budget is not None and not _terms(self.budget, salt).items() <= opening.items():
             alpha, epsilon = (float.fromhex(opening[name]) for name in ("alpha", "epsilon"))
             raise BudgetError(
-                f"the budget of {self.records!r} was set by its first release to epsilon={epsilon:g} at "
-                f"alpha={alpha:g}, and this one differs: nothing was released. Leave the budget out, or give the "
+                f"the budget of {self.records!r} was set by its first release to epsilon = {epsilon:g} at "
+                f"alpha = {alpha:g}, and this one differs: nothing was released. Leave the budget out, or give the "
                 f"same again"
             )
         if opening["answer"] != answer:

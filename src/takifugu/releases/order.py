@@ -8,7 +8,7 @@ nothing is released.
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -16,7 +16,9 @@ from takifugu.calibration import Calibration
 from takifugu.divergences.proved.guessing import guess_allowed
 from takifugu.errors import InputError
 from takifugu.problems.guarantee import Renyi
+from takifugu.queries.several import named
 from takifugu.releases.secret_rows import protected_secrets
+from takifugu.tables.table import plain
 
 _STRETCHES = 16  # at least, of a long table; never as many as twice
 _CHANCE = 1e-9  # that a shuffled table is refused for one pair and stretch
@@ -35,6 +37,7 @@ class Order:
 
     def look(self, secrets: list[Any]) -> None:
         """The secrets of the next rows."""
+        secrets = [secret if _is_hashable(secret) else None for secret in secrets]  # nobody's, and in no pair
         start = 0
         while start < len(secrets):
             room = self._width - self._counts[-1].total()
@@ -61,13 +64,16 @@ class Order:
         """
         sizes = [sum(stretch[name] for stretch in self._counts) for name in (first, second)]
         if not all(sizes):
-            return 0.0
-        apart = 0.5 * sum(abs(one[first] / sizes[0] - one[second] / sizes[1]) for one in self._counts)
-        # In a shuffled table the two shares of a stretch p differ by a variance of p(1 − p)(1/n + 1/m), nearly: their
-        # distance is ½√((stretches − 1)(1/n + 1/m)) on average, at most, by Cauchy and Schwarz. It strays little.
-        room = 1 / sizes[0] + 1 / sizes[1]
-        chance = 0.5 * math.sqrt((len(self._counts) - 1) * room) + math.sqrt(0.5 * _DOUBT * room)
-        return 0.5 + 0.5 * max(0.0, apart - chance)
+            return 0.5
+        room = (1 / sizes[0] + 1 / sizes[1]) * (1 + 1 / max(sizes))
+        surely = 0.0
+        for stretches in self._levels():
+            apart = 0.5 * sum(abs(one[first] / sizes[0] - one[second] / sizes[1]) for one in stretches)
+            # The distance is the largest difference over all sets of stretches. In a shuffled table each of them
+            # passes t with probability exp(−2t²/room) at most, and there are 2^stretches (proofs/audit.md, claim 5).
+            chance = math.sqrt(0.5 * (len(stretches) * math.log(2) + _DOUBT) * room)
+            surely = max(surely, apart - chance)
+        return 0.5 + 0.5 * surely
 
     def surely_moves(self, first: Any, second: Any, odds: float) -> bool:
         """Whether being in some stretch moves the odds of a pair by more than this factor, beyond chance.
@@ -77,28 +83,80 @@ class Order:
         >>> order.surely_moves("a", "b", 3.0), order.surely_moves("a", "b", 20.0)
         (True, False)
         """
-        from scipy.stats import binom
-
         sizes = {name: sum(stretch[name] for stretch in self._counts) for name in (first, second)}
         for one, other in ((first, second), (second, first)):
             # Of the rows of a stretch with either secret, each has the one with this probability at most.
             share = odds * sizes[one] / (odds * sizes[one] + sizes[other])
-            for stretch in self._longer():
+            for stretch in (stretch for stretches in self._levels() for stretch in stretches):
                 here, both = stretch[one], stretch[one] + stretch[other]
-                if here > share * both and binom.sf(here - 1, both, share) < _CHANCE:
+                if here > share * both and both * _divergence(here / both, share) > _DOUBT:
                     return True
         return False
 
-    def _longer(self) -> Iterator[Counter[Any]]:
-        """Every stretch, then two by two, and so on: where a secret is missing, only a long one shows it."""
+    def _levels(self) -> Iterator[list[Counter[Any]]]:
+        """All stretches, then two by two, and so on: in a small table, or for a rare secret, only long ones show it."""
         stretches = self._counts
-        while stretches:
-            yield from stretches
-            stretches = [a + b for a, b in zip(stretches[::2], stretches[1::2], strict=False)]
+        while len(stretches) > 1:
+            yield stretches
+            last = [stretches[-1]] if len(stretches) % 2 else []
+            stretches = [a + b for a, b in zip(stretches[::2], stretches[1::2], strict=False)] + last
 
 
-def refuse_telling_order(order: Order, calibration: Calibration) -> None:
-    """Raise where the order tells two secrets of a calibrated pair apart more often than is promised."""
+def _is_hashable(secret: Any) -> bool:
+    try:
+        hash(secret)
+    except TypeError:
+        return False
+    return True
+
+
+def _divergence(seen: float, share: float) -> float:
+    """Of a coin that shows `seen` from one that shows `share`: n times it is the exponent of Chernoff's bound.
+
+    >>> round(_divergence(0.5, 0.25), 6), _divergence(1.0, 0.5) == math.log(2)
+    (0.143841, True)
+    """
+    up = seen * math.log(seen / share) if seen > 0 else 0.0
+    down = (1 - seen) * math.log((1 - seen) / (1 - share)) if seen < 1 else 0.0
+    return up + down
+
+
+class Orders:
+    """The order of a table's rows beside each of its columns of secrets."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        """Nothing was seen yet."""
+        self._orders = {name: Order() for name in columns}
+
+    def look(self, column: str, secrets: list[Any]) -> None:
+        """The secrets of the next rows in one of the columns."""
+        several = len(self._orders) > 1
+        self._orders[column].look(named_secrets(column, secrets) if several else secrets)
+
+    def told(self, calibration: Calibration) -> str | None:
+        """What the order tells beyond the promise, in words; None where nothing is seen."""
+        return next((told for one in self._orders.values() if (told := told_by(one, calibration))), None)
+
+
+def named_secrets(column: str, secrets: list[Any]) -> list[Any]:
+    """Secrets of several columns are told apart by their column, as the priors name them."""
+    return [secret if secret is None else named(column, plain(secret)) for secret in secrets]
+
+
+def refuse_telling_order(told: str | None) -> None:
+    """Raise where the order of the rows tells more than is promised."""
+    if told is not None:
+        raise InputError(
+            f"the order of the rows tells the secret: {told}. Nothing was released; shuffle the rows first (in pandas: "
+            f"table.sample(frac=1)), or publish a table with order='shuffle'"
+        )
+
+
+def told_by(order: Order, calibration: Calibration) -> str | None:
+    """How the order tells two secrets of a calibrated pair apart more often than is promised; None where it does not.
+
+    The words are the middle of a sentence.
+    """
     guarantee = calibration.guarantee
     limit, odds = _NEARLY_ALWAYS, None
     # What the adversary knows anyway may explain an order that goes with the secret; not one that always tells it.
@@ -107,17 +165,16 @@ def refuse_telling_order(order: Order, calibration: Calibration) -> None:
     for first, second in _pairs(order, calibration):
         told = order.surely_told(first, second)
         if odds is not None and order.surely_moves(first, second, odds):
-            raise InputError(
-                f"the order of the rows tells the secret: in a part of the table the odds of two secrets are more than "
-                f"{odds:g} times what they are in all of it, and no more was promised. Shuffle the rows first (in "
-                f"pandas: table.sample(frac=1)). Nothing was released"
+            return (
+                f"in a part of the table the odds of two secrets are more than {odds:g} times what they are in all of "
+                f"it, and no more was promised"
             )
         if told > limit:
-            raise InputError(
-                f"the order of the rows tells the secret: from a row's place alone two of the secrets can be told "
-                f"apart in {told:.0%} of the cases or more, and the promise allows {limit:.0%}. Shuffle the rows "
-                f"first (in pandas: table.sample(frac=1)). Nothing was released"
+            return (
+                f"from a row's place alone two of the secrets can be told apart in {told:.0%} of the cases or more, "
+                f"and the promise allows {limit:.0%}"
             )
+    return None
 
 
 def _pairs(order: Order, calibration: Calibration) -> Iterator[tuple[Any, Any]]:

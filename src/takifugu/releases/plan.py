@@ -15,6 +15,7 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.releases.drawing import Drawing, drawing_of
 from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.ledger import Ledger
+from takifugu.releases.shuffling import check_order
 
 
 class InsecureReleaseWarning(UserWarning):
@@ -34,6 +35,7 @@ class Plan:
     source: BitSource
     insecure: bool
     ledger: Ledger | None
+    order: str
 
     @classmethod
     def of(
@@ -49,8 +51,10 @@ class Plan:
         insecure_seed: int | None = None,
         allow_no_noise: bool = False,
         accept_weaker_promise: bool = False,
+        order: str = "keep",
     ) -> "Plan":
         """Check every option; nothing is drawn or charged."""
+        check_order(order)
         require_kept(calibration, accept_weaker_promise)
         drawing = drawing_of(
             calibration,
@@ -74,7 +78,7 @@ class Plan:
             )
         if ledger is not None and not isinstance(ledger, Ledger):
             ledger = Ledger(ledger)
-        return cls(calibration, drawing, source, insecure_seed is not None, ledger)
+        return cls(calibration, drawing, source, insecure_seed is not None, ledger, order)
 
     @property
     def theta(self) -> float | None:

@@ -36,7 +36,7 @@ def protected_rows(secrets: Any, calibration: Calibration, others: str) -> npt.N
     if others == "release":
         return None
     known = protected_secrets(calibration)
-    column = _comparable(secrets)
+    column = comparable(secrets)
     distinct = None if column is None else column.unique()
     rows = secrets if isinstance(secrets, list) else secrets.to_list() if distinct is None else distinct.to_list()
     try:
@@ -61,7 +61,7 @@ def protected_rows(secrets: Any, calibration: Calibration, others: str) -> npt.N
     )
 
 
-def _comparable(secrets: Any) -> "nw.Series[Any] | None":
+def comparable(secrets: Any) -> "nw.Series[Any] | None":
     """A column whose library compares its values as Python does; None for a list, or another kind of column."""
     import narwhals as nw
 

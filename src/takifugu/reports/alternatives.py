@@ -8,6 +8,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.calibration import Calibration, calibrate
 from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.divergences.finite import divergence
 from takifugu.errors import TakifuguError
 from takifugu.laws.mixture import Mixture
@@ -84,7 +85,7 @@ def _mixtures(
     return found
 
 
-def replaced_at_random(calibration: Calibration, channel: FiniteChannel) -> Cost | None:
+def replaced_at_random(calibration: Calibration, channel: ListChannel) -> Cost | None:
     """Publishing a share of all values as draws from everybody's: the least share that keeps the promise in float64."""
     table = table_of(calibration.problem)
     asked = calibration.guarantee
@@ -116,7 +117,7 @@ def replaced_at_random(calibration: Calibration, channel: FiniteChannel) -> Cost
     return Cost("Values replaced at random", str(asked), error, high * float(1.0 - pool @ pool))
 
 
-def at_finite_order(calibration: Calibration, channel: FiniteChannel, mass: Array) -> Cost | None:
+def at_finite_order(calibration: Calibration, channel: ListChannel, mass: Array) -> Cost | None:
     """The best channel at the order at which Gaussian noise is shown, where the promise is about odds."""
     asked = calibration.guarantee
     if not math.isinf(asked.alpha) or len(channel.inputs) > _MOST_VALUES or calibration.mechanism != "optimal":

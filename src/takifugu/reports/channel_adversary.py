@@ -6,7 +6,7 @@ Laws and channels are quotients of integers, so the best guess and the odds are 
 import math
 from fractions import Fraction
 
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.divergences.proved.finite import Masses
 from takifugu.laws.finite import Finite
 from takifugu.problems.guarantee import Renyi
@@ -48,7 +48,7 @@ def odds_quantiles(p: Masses, q: Masses, shares: tuple[Fraction, ...]) -> list[f
     return found
 
 
-def channel_adversary(channel: FiniteChannel, p: Finite, q: Finite, *, promise: Renyi | None) -> Adversary:
+def channel_adversary(channel: ListChannel, p: Finite, q: Finite, *, promise: Renyi | None) -> Adversary:
     """What one value tells apart, as it is and as it is published; the odds are those of whichever fares worse."""
     before = [Masses.of(channel.weights_of(law)) for law in (p, q)]
     after = [channel.published(law) for law in (p, q)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.channels.sentences import named
 from takifugu.errors import InputError
 from takifugu.mechanisms.optimal.mechanism import table_of
@@ -52,7 +52,7 @@ class ChannelFacts(Facts):
     costs: tuple[Cost, ...] = ()
 
     @property
-    def channel(self) -> FiniteChannel:
+    def channel(self) -> ListChannel:
         """The channel itself."""
         return _channel(self.calibration)
 
@@ -125,8 +125,8 @@ def channel_facts(
     )
 
 
-def _channel(calibration: Calibration) -> FiniteChannel:
-    if not isinstance(calibration.channel, FiniteChannel):
+def _channel(calibration: Calibration) -> ListChannel:
+    if not isinstance(calibration.channel, ListChannel):
         raise InputError(f"a {type(calibration.channel).__name__} is told in another way")
     return calibration.channel
 
@@ -153,7 +153,7 @@ def _loss_name(calibration: Calibration, columns: tuple[ColumnFacts, ...]) -> st
 
 
 def _costs(
-    calibration: Calibration, channel: FiniteChannel, columns: tuple[ColumnFacts, ...], mass: Array
+    calibration: Calibration, channel: ListChannel, columns: tuple[ColumnFacts, ...], mass: Array
 ) -> tuple[Cost, ...]:
     only = columns[0] if len(columns) == 1 else None
     own = Cost(

@@ -179,7 +179,7 @@ def _peak(x: Scale, curve: Curve) -> Array:
     edges = x.even(_BARS + 1)
     shares, _ = np.histogram(curve.x, bins=edges, weights=_shares(curve))
     broad = shares / np.diff(edges) * x.stretch(0.5 * (edges[1:] + edges[:-1]))
-    return np.asarray(np.minimum(heights.max(), 1.5 * broad.max(keepdims=True)))
+    return np.array([min(float(heights.max()), 1.5 * float(broad.max()))])
 
 
 def _y_scale(heights: list[Array], bottom: float, top: float) -> Scale:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.laws.values import Scalar, columns, key, number
 
 
@@ -63,22 +63,21 @@ class ColumnFacts:
 
 
 def column_facts(
-    channel: FiniteChannel, mass: Array, laws: tuple[Array, Array], names: Sequence[str] | None
+    channel: ListChannel, mass: Array, laws: tuple[Array, Array], names: Sequence[str] | None
 ) -> tuple[ColumnFacts, ...]:
     """The facts of each column. `mass` and `laws` are shares in the order of the channel's inputs."""
     true, published = columns(channel.inputs), columns(channel.outputs)
     if names is None or len(names) != len(true):
         names = ["answer"] if len(true) == 1 else [f"column {k + 1}" for k in range(len(true))]
-    after = tuple(law @ channel.matrix for law in laws)
+    after = channel.through(np.stack(laws))
     return tuple(
-        _column(name, channel.matrix, mass, laws, (after[0], after[1]), true[k], published[k])
-        for k, name in enumerate(names)
+        _column(name, channel, mass, laws, (after[0], after[1]), true[k], published[k]) for k, name in enumerate(names)
     )
 
 
 def _column(
     name: str,
-    matrix: Array,
+    channel: ListChannel,
     mass: Array,
     before: tuple[Array, Array],
     after: tuple[Array, Array],
@@ -86,13 +85,13 @@ def _column(
     published: list[Scalar],
 ) -> ColumnFacts:
     (inputs, into), (outputs, out) = _distinct(true), _distinct(published)
-    moved = _sums(matrix, out, len(outputs))
+    sources, targets, chances = channel.entries
     joint = np.zeros((len(inputs), len(outputs)))
-    np.add.at(joint, into, mass[:, None] * moved)
+    np.add.at(joint, (into[sources], out[targets]), mass[sources] * chances)
     shares: Array = np.bincount(into, weights=mass, minlength=len(inputs)).astype(np.float64)
     # A value that nobody has is told as the plain average over the rows that hold it.
     plain = np.zeros_like(joint)
-    np.add.at(plain, into, moved)
+    np.add.at(plain, (into[sources], out[targets]), chances)
     plain /= np.bincount(into, minlength=len(inputs))[:, None]
     given = np.where(shares[:, None] > 0, joint / np.where(shares > 0, shares, 1.0)[:, None], plain)
     moves = np.array([[key(a) != key(b) for b in outputs] for a in inputs])

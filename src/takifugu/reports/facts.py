@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from takifugu.calibration import Calibration, calibrate
-from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.listed import ListChannel
 from takifugu.errors import InputError
 from takifugu.laws import Law
 from takifugu.problems.pairs import Pair
@@ -62,7 +62,7 @@ def facts_of(
     make: Any
     if isinstance(calibration.channel, GaussianNoise):
         make = noise_facts
-    elif isinstance(calibration.channel, FiniteChannel):
+    elif isinstance(calibration.channel, ListChannel):
         make = channel_facts
     else:
         kind = type(calibration.channel).__name__

@@ -6,7 +6,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.divergences.finite import divergence
 from takifugu.problems.problem import Place
 from takifugu.reports.common import MOST_SECRETS, BeliefLoss, PairLosses, belief_name
@@ -39,7 +39,7 @@ def belief_losses(calibration: Calibration) -> tuple[BeliefLoss, ...]:
     count = len(calibration.beliefs)
     if count == 1:
         return ()
-    if not isinstance(calibration.channel, FiniteChannel) and calibration.problem.size > _MOST_PLACES:
+    if not isinstance(calibration.channel, ListChannel) and calibration.problem.size > _MOST_PLACES:
         return ()
     found = []
     for belief in range(count):
@@ -55,7 +55,7 @@ def belief_losses(calibration: Calibration) -> tuple[BeliefLoss, ...]:
     return tuple(found[k] for k in order[:_MOST_BELIEFS])
 
 
-def worst_odds(calibration: Calibration, channel: FiniteChannel) -> float:
+def worst_odds(calibration: Calibration, channel: ListChannel) -> float:
     """The most that any published value changes the odds of any pair to hide, under any belief.
 
     The place is found in float64; there the factor is exact, and rounded up.
@@ -78,7 +78,7 @@ def _all_losses(calibration: Calibration, belief: int, *, alpha: float | None = 
     size, channel = len(secrets), calibration.channel
     found = np.full((size, size), math.nan)
     position = {secret: k for k, secret in enumerate(secrets)}
-    if isinstance(channel, FiniteChannel):
+    if isinstance(channel, ListChannel):
         if size * size * len(channel.outputs) > _MOST_NUMBERS:
             return None
         published = np.stack([channel.apply(law).probabilities for law in problem.laws(belief)])

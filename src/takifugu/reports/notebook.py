@@ -9,6 +9,7 @@ import numpy as np
 from takifugu.calibration import Calibration
 from takifugu.certificates import Certificate, ChannelCertificate
 from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.channels.sentences import named
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
@@ -72,7 +73,7 @@ def _is_quick(calibration: Calibration) -> bool:
     return isinstance(channel, FiniteChannel) and places * len(channel.inputs) ** 2 <= _QUICK
 
 
-def _channel(channel: FiniteChannel) -> str:
+def _channel(channel: ListChannel) -> str:
     even = np.full(len(channel.inputs), 1.0 / len(channel.inputs))
     columns = column_facts(channel, even, (even, even), None)
     told = paragraphs(f"A channel from {len(channel.inputs):,} to {len(channel.outputs):,} values, each weighed alike.")
@@ -158,7 +159,7 @@ def _shown() -> tuple[tuple[type, Any], ...]:
 
     return (
         (Calibration, _calibration),
-        (FiniteChannel, _channel),
+        (ListChannel, _channel),
         (Finite, _law),
         (Priors, _priors),
         (Beliefs, _beliefs),

@@ -9,7 +9,7 @@ import numpy as np
 from takifugu.audits.result import Audit
 from takifugu.calibration import Calibration
 from takifugu.certificates import ChannelCertificate
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.channels.sentences import named
 from takifugu.errors import InputError, MissingExtraError
 from takifugu.laws.finite import Finite
@@ -41,7 +41,7 @@ def plot(thing: Any, ax: Any = None) -> Any:
         thing = thing.calibration
     if isinstance(thing, Calibration):
         return _calibration(thing, ax)
-    if isinstance(thing, FiniteChannel):
+    if isinstance(thing, ListChannel):
         even = np.full(len(thing.inputs), 1.0 / len(thing.inputs))
         return _columns(column_facts(thing, even, (even, even), None), ax)
     if isinstance(thing, Finite | Mixture):

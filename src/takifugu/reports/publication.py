@@ -3,9 +3,12 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from takifugu.calibration import Calibration
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.errors import InputError
+from takifugu.laws.values import columns, key
 from takifugu.mechanisms.evidence import Confidence
 from takifugu.problems.beliefs import belief_names
 from takifugu.problems.guarantee import Renyi
@@ -43,7 +46,8 @@ class Publication:
         if evidence is not None:
             lines.append(f"That is for the population, not only for these rows: {evidence.sentence}.")
         else:
-            lines.append("That is for who believes these rows' own shares, and says nothing about who knows better.")
+            believed = "what was added to these rows" if _is_smoothed(self.calibration) else "these rows' own shares"
+            lines.append(f"That is for who believes {believed}, and says nothing about who knows better.")
         if isinstance(evidence, Confidence) and evidence.without < _LESS * self.calibration.error:
             lines.append(
                 "For these rows' own shares alone much less had to change: the answer hangs on how well the population "
@@ -54,7 +58,8 @@ class Publication:
             lines.append(f"It is for who has read {names}, published as they are: what they tell is not hidden.")
         elif answer is not None and answer.known:
             lines.append(f"It holds also for who knows {', '.join(clean(name) for name in answer.known)}.")
-        lines.append(self._beliefs())
+        if answer is not None:
+            lines.append(self._beliefs())
         for column in self.columns:
             error = ""
             if column.error is not None and column.spread:
@@ -120,7 +125,7 @@ class Publication:
 
 def told(calibration: Calibration) -> Publication:
     """The figures of a calibration through a finite channel."""
-    if not isinstance(calibration.channel, FiniteChannel):
+    if not isinstance(calibration.channel, ListChannel):
         raise InputError("a publication is told of a finite channel")
     facts = channel_facts(calibration, question=None, compare=False, certificate_sha256=None)
     return Publication(
@@ -135,6 +140,15 @@ def told(calibration: Calibration) -> Publication:
     )
 
 
+def _is_smoothed(calibration: Calibration) -> bool:
+    """Whether the laws are not the shares of the rows they rest on."""
+    belief = calibration.beliefs[0]
+    return any(
+        not np.allclose(belief[secret].probabilities, counts / counts.sum(), rtol=1e-9, atol=1e-12)
+        for secret, (counts, _) in belief.counted.items()
+    )
+
+
 def _lost(column: ColumnFacts) -> float:
     """The part of a column that is lost: of the variance of numbers, of the labels of others."""
     if column.error is not None and column.spread:
@@ -142,8 +156,8 @@ def _lost(column: ColumnFacts) -> float:
     return column.share_changed
 
 
-def _gone(channel: FiniteChannel, place: int) -> int:
+def _gone(channel: ListChannel, place: int) -> int:
     """How many values of a column no row is published with."""
-    used = (channel.counts.sum(axis=0) > 0).tolist()
-    values = [value[place] if isinstance(value, tuple) else value for value in channel.outputs]
-    return len(set(values)) - len({value for value, is_used in zip(values, used, strict=True) if is_used})
+    used = set(channel.entries[1].tolist())
+    true, published = (columns(side)[place] for side in (channel.inputs, channel.outputs))
+    return len({key(v) for v in true} - {key(v) for where, v in enumerate(published) if where in used})

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from takifugu.atomic import write_text
+from takifugu.studies.becoming import as_csv, becoming, becoming_page
 from takifugu.studies.cache import Cache, versions
 from takifugu.studies.claims import Claim, claims
 from takifugu.studies.figures import draw, require_matplotlib
@@ -15,8 +16,18 @@ from takifugu.studies.run import Study, Tell, run
 from takifugu.studies.settings import Plan
 
 
-def reproduce(folder: Path, plan: Plan, cache: Cache, tell: Tell = lambda done, total, what: None) -> "Results":
-    """Compute the plan and write results.csv, results.json, figures/ and index.html into a folder."""
+def reproduce(
+    folder: Path,
+    plan: Plan,
+    cache: Cache,
+    tell: Tell = lambda done, total, what: None,
+    *,
+    population: bool = False,
+) -> "Results":
+    """Compute the plan and write results.csv, results.json, figures/ and index.html into a folder.
+
+    With `population` also population.html and population.csv: what the numbers of RAW become for the population.
+    """
     require_matplotlib()
     study = run(plan, cache, tell)
     results = Results(study, headline(study), claims(study), environment())
@@ -24,6 +35,13 @@ def reproduce(folder: Path, plan: Plan, cache: Cache, tell: Tell = lambda done, 
     write_csv(folder / "results.csv", study)
     write_json(folder / "results.json", study, results.headline, results.claims, results.environment)
     write_text(page(study, results.headline, results.claims, results.environment, drawn), folder / "index.html")
+    if population:
+        become = []
+        for done, name in enumerate(plan.datasets):
+            tell(done, len(plan.datasets), f"what {name} needs for the population")
+            become += becoming(name, cache)
+        write_text(as_csv(become), folder / "population.csv")
+        write_text(becoming_page(become), folder / "population.html")
     return results
 
 

@@ -1,9 +1,10 @@
 """How a table is to be read: the decisions that a user may force, and what they default to."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from takifugu.errors import InputError
+from takifugu.problems.answer import Spelling
 
 SEPARATORS = ("\t", "|", ";", ",")  # the rarer in running text, the earlier: it wins where two fit equally well
 MISSING_TEXTS = ("", "NA", "N/A", "n/a", "NULL", "null", "None", "nan", "NaN", "<NA>", "#N/A", "-", ".")
@@ -64,6 +65,32 @@ class Reading:
         object.__setattr__(self, "sentinels", tuple(self.sentinels))
         if self.encoding is not None:
             _check_encoding(self.encoding)
+
+    @property
+    def spelling(self) -> Spelling | None:
+        """What the cells mean, for another file; None where nothing was said or decided about it."""
+        found = Spelling(self.decimal, self.thousands, self.na, self.sentinels)
+        return None if found == Spelling() else found
+
+    def spelled_as(self, spelling: Spelling) -> "Reading":
+        """This reading with the meaning that cells had before; an error where it gives them another.
+
+        >>> Reading(sep=";").spelled_as(Spelling(decimal=",")).decimal
+        ','
+        """
+        before: dict[str, Any] = {"decimal": spelling.decimal, "thousands": spelling.thousands, "na": spelling.na}
+        before["sentinels"] = spelling.sentinels or None
+        changed = {}
+        for name, value in before.items():
+            given = getattr(self, name) or None
+            if value is not None and given is not None and given != value:
+                raise InputError(
+                    f"the table of this calibration was read with {name}={value!r}, and this one is to be read with "
+                    f"{given!r}: the same cells would mean something else. Leave {name} out, or calibrate again"
+                )
+            if value is not None:
+                changed[name] = value
+        return replace(self, **changed)
 
     @property
     def missing_texts(self) -> tuple[str, ...]:

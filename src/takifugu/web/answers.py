@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from takifugu.reports.common import Facts
 
 _FACTS = 256
+_CHANNELS = 24  # whose tables of chances may take megabytes each
 _CERTIFICATES = 16
-_OTHER_KINDS = ("optimal", "shaped")  # which no noise on a number is found by
+_OTHER_KINDS = ("optimal", "shaped", "sparse")  # which no noise on a number is found by
 ANSWER, DOWNLOAD = "answer", "download"  # lanes: a slider's move does not end a proof
 
 
@@ -35,7 +36,7 @@ class Answers:
         """Start with nothing remembered. `network_steps` is how long a Bayesian network is trained."""
         self.shelf, self.desk = shelf, Desk()
         self._fits = Fits(shelf, network_steps=network_steps)
-        self._facts, self._compared = Remembered(_FACTS), Remembered(_CERTIFICATES)
+        self._noises, self._channels, self._compared = map(Remembered, (_FACTS, _CHANNELS, _CERTIFICATES))
         self._certificates = Remembered(_CERTIFICATES)
         self._network_steps = network_steps
 
@@ -81,7 +82,7 @@ class Answers:
     def answer(self, asked: Question) -> dict[str, Any]:
         """What keeps the promise for a choice, in figures, words and pictures, and how to find it without the page."""
         choice = asked.choice
-        with self.desk.errand(asked.page, ANSWER) as errand:
+        with self.desk.errand(asked.page, ANSWER, asked.turn) as errand:
             facts = self.facts(choice, errand, train=asked.train)
             errand.check()
         entry = self.shelf.entry(choice.fit.table)
@@ -131,8 +132,9 @@ class Answers:
 
     def facts(self, choice: Choice, errand: Errand, *, train: bool = False) -> "Facts":
         """The facts of a choice."""
-        if choice in self._facts:
-            kept: Facts = self._facts.get(choice, _nothing)
+        remembered = self._channels if choice.is_listed else self._noises
+        if choice in remembered:
+            kept: Facts = remembered.get(choice, _nothing)
             return kept
         is_heavy = choice.is_listed or (choice.fit.query == "raw" and choice.fit.pair is None)
         if is_heavy:
@@ -152,7 +154,7 @@ class Answers:
             # Noise for one pair is found in moments, and its curves are remembered in this process.
             return errand.here(lambda: facts_for(priors, question=question, **options))
 
-        facts: Facts = self._facts.get(choice, make)
+        facts: Facts = remembered.get(choice, make)
         return facts
 
     def proved(self, choice: Choice, errand: Errand) -> "Certificate | ChannelCertificate":

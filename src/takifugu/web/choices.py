@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from takifugu._validation import real
+from takifugu._validation import integer, real
 from takifugu.errors import InputError
 from takifugu.mechanisms import list_mechanisms
 from takifugu.queries.raw import KINDS
@@ -21,7 +21,7 @@ MOST_KNOWN = 4  # columns that the adversary may know: each doubles the subsets 
 
 _FIELDS = {
     *("table", "secret", "pair", "query", "columns", "known", "prior", "mechanism"),
-    *("promise", "odds", "alpha", "epsilon", "confidence", "train", "narrow", "page"),
+    *("promise", "odds", "alpha", "epsilon", "confidence", "train", "narrow", "page", "turn"),
 }
 
 
@@ -70,10 +70,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class Question:
-    """A choice, and how it is asked: by which page, whether a network may be trained for it, how wide pictures are."""
+    """A choice, and how it is asked: by which page in which turn, whether to train a network, how wide to draw."""
 
     choice: Choice
     page: str = ""
+    turn: int = 0
     train: bool = False
     narrow: bool = False
 
@@ -111,6 +112,7 @@ def read_question(data: Any) -> Question:
     return Question(
         choice=_settled(Choice(fit, mechanism, **numbers, confidence=confidence), by_odds=promise == "odds"),
         page=text(data.get("page", "page"), "'page'"),
+        turn=integer("turn", data.get("turn", 0), least=0),
         train=_truth(data.get("train", False), "'train'"),
         narrow=_truth(data.get("narrow", False), "'narrow'"),
     )

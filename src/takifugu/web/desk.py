@@ -78,23 +78,30 @@ class Desk:
         self._free = {"threads": MOST_THREADS, "workers": MOST_WORKERS}
         self._waiting = 0
         self._idle: list[_Worker] = []
-        self._latest: OrderedDict[tuple[str, str], Errand] = OrderedDict()
+        self._latest: dict[tuple[str, str], Errand] = {}
+        self._turns: OrderedDict[tuple[str, str], int] = OrderedDict()
         self._closed = False
 
     @contextmanager
-    def errand(self, page: str, lane: str) -> Iterator[Errand]:
-        """A question of a page; what the page asked before in the same lane is overtaken."""
+    def errand(self, page: str, lane: str, turn: int = 0) -> Iterator[Errand]:
+        """A question of a page; what the page asked before in the same lane is overtaken.
+
+        Two questions may arrive in another order than they were asked in: of two turns the larger is the later.
+        """
         mine = Errand(self)
         with self._changed:
+            if turn < self._turns.get((page, lane), 0):
+                raise OvertakenError
+            self._turns[page, lane] = turn
+            self._turns.move_to_end((page, lane))
+            while len(self._turns) > _PAGES:
+                self._turns.popitem(last=False)
             before = self._latest.get((page, lane))
             if before is not None:
                 before.is_overtaken = True
                 if before.worker is not None:
                     before.worker.end()
             self._latest[page, lane] = mine
-            self._latest.move_to_end((page, lane))
-            while len(self._latest) > _PAGES:
-                self._latest.popitem(last=False)
             self._changed.notify_all()
         try:
             yield mine

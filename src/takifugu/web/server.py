@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from takifugu.errors import InputError
+from takifugu.tables.reading import Reading
 from takifugu.web.answers import Answers
 from takifugu.web.app import make_app, require
 from takifugu.web.shelf import Shelf
@@ -22,18 +23,23 @@ _MOST_CONNECTIONS = 512  # below what a process may have open; those that say no
 
 
 def serve(
-    source: str | None = None, *, port: int = 0, ledger: str | None = None, ready: Callable[[str], Any] = print
+    source: str | None = None,
+    *,
+    reading: Reading | None = None,
+    port: int = 0,
+    ledger: str | None = None,
+    ready: Callable[[str], Any] = print,
 ) -> None:
     """Serve until interrupted; `ready` is called once with the address to open, token included.
 
-    `source` is a table to offer beside the bundled ones: a path, or the name of a bundled one to open with. A `port`
-    of 0 is any free one. `ledger` is where publications from the page are written down: by default beside `source`,
-    and for other tables in the current folder.
+    `source` is a table to offer beside the bundled ones: a path, or the name of a bundled one to open with; `reading`
+    is what is known of the file's form. A `port` of 0 is any free one. `ledger` is where publications from the page are
+    written down: by default beside `source`, and for other tables in the current folder.
     """
     require()
     import uvicorn
 
-    answers = Answers(Shelf(source, ledger=ledger))
+    answers = Answers(Shelf(source, reading, ledger=ledger))
     with contextlib.closing(answers), _ended_like_ctrl_c(), _listen(port) as listener:
         port = listener.getsockname()[1]
         token = secrets.token_urlsafe(32)

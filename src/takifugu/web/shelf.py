@@ -11,6 +11,7 @@ from takifugu import datasets
 from takifugu.errors import InputError
 from takifugu.publishing import ledger_beside
 from takifugu.tables.inspect import ColumnFacts, look
+from takifugu.tables.reading import Reading
 from takifugu.tables.table import Secret, Table, plain
 from takifugu.web.uploads import MOST_FILES, Uploads, title_of
 
@@ -44,7 +45,11 @@ class Shelf:
     """
 
     def __init__(
-        self, source: str | os.PathLike[str] | None = None, *, ledger: str | os.PathLike[str] | None = None
+        self,
+        source: str | os.PathLike[str] | None = None,
+        reading: Reading | None = None,
+        *,
+        ledger: str | os.PathLike[str] | None = None,
     ) -> None:
         """Open the table named at the start, so that a wrong name is told at once and not on the page."""
         self.lock = RLock()  # held by whoever reads a table
@@ -58,7 +63,7 @@ class Shelf:
             self._add_bundled(str(source))
         elif source is not None:
             title = Path(source).name
-            self._add(title, Table(source), source=os.fspath(source), ledger=ledger_beside(source))
+            self._add(title, Table(source, reading), source=os.fspath(source), ledger=ledger_beside(source))
         for name in datasets.names():
             self._add_bundled(name)
         self.describe = lru_cache(maxsize=16)(self._describe)

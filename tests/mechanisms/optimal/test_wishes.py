@@ -69,6 +69,13 @@ def test_what_one_secret_cannot_show_the_other_may_not():
         solve(program(laws=laws, forbidden=forbidden))
 
 
+def test_unbiased_around_a_radius_is_what_to_drop():
+    """The ends of an unbiased channel stay; a law near one of them may, within the radius, never show the other."""
+    laws = np.array([[1.0, 1.0, 1.0], [0.01, 0.01, 0.98]])
+    with pytest.raises(MechanismError, match="drop unbiased"):
+        solve(program(laws=laws, unbiased=True, radius=np.full(2, 0.1)))
+
+
 def test_a_marginal_without_mass_is_not_used():
     laws = np.array([[0.5, 0.5, 0.0], [0.4, 0.6, 0.0]])
     assert not allowed_moves(program(laws=laws, mass=laws.sum(axis=0), keep="marginal"))[:2, 2].any()

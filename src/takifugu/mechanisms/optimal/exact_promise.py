@@ -4,7 +4,7 @@ It is asked in two ways: in floats, to steer a search, and exactly, which alone 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from takifugu._validation import Array, budget, integer, reals
 from takifugu.channels.counts import checked_counts
+from takifugu.channels.listed import ListChannel
 from takifugu.divergences.finite import divergence, lowered, order_or_odds, raised
 from takifugu.divergences.proved.finite import Counts, Extremes, Masses, exact_odds, holds, within_odds
 from takifugu.errors import InputError
@@ -88,8 +89,16 @@ class Promise:
         """
         counts = checked_counts(counts, self.laws.shape[1], np.shape(counts)[-1])
         denominator = int(counts[0].sum())
-        extremes = Extremes.of(counts, denominator)
-        published = {i: self._law(i).through(counts, denominator) for i in {i for pair in self.pairs for i in pair}}
+        return self._is_kept(lambda law: law.through(counts, denominator), Extremes.of(counts, denominator))
+
+    def is_kept_by(self, channel: ListChannel) -> bool:
+        """The same for a channel, whose inputs are in the order of the laws' weights."""
+        if len(channel.inputs) != self.laws.shape[1]:
+            raise InputError(f"the channel must have {self.laws.shape[1]} inputs, one for each weight of the laws")
+        return self._is_kept(channel.exactly, channel.extremes)
+
+    def _is_kept(self, through: Callable[[Masses], Masses], extremes: Extremes) -> bool:
+        published = {i: through(self._law(i)) for i in {i for pair in self.pairs for i in pair}}
         reach = np.asarray(self.radius).tolist()
         above = {i: law.raised(reach[i], extremes) for i, law in published.items()}
         below = {i: law.lowered(reach[i], extremes) for i, law in published.items()}

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from takifugu._validation import Array, real
 from takifugu.channels.counts import BITS
 from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws.finite import Finite
 from takifugu.laws.values import Value, key, number
@@ -27,7 +28,7 @@ from takifugu.mechanisms.optimal.solving import solve
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 
-_MOST_VALUES = 2_000
+MOST_VALUES = 2_000  # of the best channel; beyond, see the mechanism "sparse"
 _FINER = (
     10  # steps of a channel's probabilities within the grid that is asked for: fewer would cost tenths of the error
 )
@@ -112,7 +113,7 @@ class Optimal(Mechanism):
         program = self.program(problem, asked)
         table = table_of(problem)
         solution = solve(program)
-        promise = self._promise(problem, asked)
+        promise = promise_of(problem, asked, radius=self.reach(problem))
         forbidden = _forbidden(self.forbidden, table.values)
         allowed = None if forbidden is None else ~forbidden
         fallback = None if allowed is None else self._fallback(problem, asked)
@@ -137,14 +138,13 @@ class Optimal(Mechanism):
         """The convex program of a problem: the same from the same, so that a certificate can be checked."""
         return _program(self, problem, asked)
 
-    def is_kept(self, problem: Problem, asked: Renyi, channel: FiniteChannel) -> bool:
+    def is_kept(self, problem: Problem, asked: Renyi, channel: ListChannel) -> bool:
         """Whether a channel is proved to keep the promise for every pair, belief and prior within the radius."""
-        table = table_of(problem)
-        if tuple(map(key, channel.inputs)) != tuple(map(key, table.values)):
+        if self.cells and (not isinstance(channel, FiniteChannel) or not _has_inputs(channel, problem)):
             return False
-        if self.cells:
+        if self.cells and isinstance(channel, FiniteChannel):
             return is_kept_in_cells(self, problem, asked, channel)
-        return self._promise(problem, asked).is_kept(channel.counts)
+        return is_kept(problem, asked, channel, radius=self.reach(problem))
 
     def cost(self, problem: Problem, channel: FiniteChannel) -> float:
         """The expected loss of a published value."""
@@ -162,17 +162,6 @@ class Optimal(Mechanism):
             raise InputError(f"radius must be one number, or one for each of the {secrets} secrets")
         return np.tile(self.radius, len(problem.beliefs))
 
-    def _promise(self, problem: Problem, asked: Renyi) -> Promise:
-        table = table_of(problem)
-        return Promise(
-            laws=table.laws,
-            pairs=table.pairs,
-            alpha=asked.alpha,
-            epsilon=asked.epsilon,
-            odds=None if asked.odds is None else Fraction(asked.odds),
-            radius=self.reach(problem),
-        )
-
     def _fallback(self, problem: Problem, asked: Renyi) -> Array | None:
         """A channel that keeps more than the promise, where forbidden moves leave no constant one to mix in."""
         odds = None if asked.odds is None else 1 + _SAFER * (asked.odds - 1)
@@ -187,6 +176,31 @@ class Optimal(Mechanism):
 def table_of(problem: Problem) -> Table:
     """The arrays of a problem, or an error where its laws are not finite."""
     return _table(problem)
+
+
+def promise_of(problem: Problem, asked: Renyi, *, radius: Array | None = None) -> Promise:
+    """What a channel between the values of a problem has to keep, in arrays."""
+    table = table_of(problem)
+    return Promise(
+        laws=table.laws,
+        pairs=table.pairs,
+        alpha=asked.alpha,
+        epsilon=asked.epsilon,
+        odds=None if asked.odds is None else Fraction(asked.odds),
+        radius=radius,
+    )
+
+
+def is_kept(problem: Problem, asked: Renyi, channel: ListChannel, *, radius: Array | None = None) -> bool:
+    """Whether a channel is proved to keep the promise for every pair, belief and prior within the radius."""
+    if not _has_inputs(channel, problem):
+        return False
+    return promise_of(problem, asked, radius=radius).is_kept_by(channel)
+
+
+def _has_inputs(channel: ListChannel, problem: Problem) -> bool:
+    """Whether the channel takes the values of the laws, in their order."""
+    return tuple(map(key, channel.inputs)) == tuple(map(key, table_of(problem).values))
 
 
 @lru_cache(maxsize=32)
@@ -205,11 +219,6 @@ def _table(problem: Problem) -> Table:
             if key(value) not in place:
                 place[key(value)] = len(values)
                 values.append(value)
-    if len(values) > _MOST_VALUES:
-        raise InputError(
-            f"the laws are on {len(values):,} distinct values, and a channel has at most {_MOST_VALUES:,}: give the "
-            f"answer a coarser domain, such as Row(column, domain=[...])"
-        )
     from takifugu.laws.values import plain
 
     plain(values)  # values of two laws may look alike though neither law has both
@@ -229,6 +238,11 @@ def _table(problem: Problem) -> Table:
 @lru_cache(maxsize=32)
 def _program(rule: Optimal, problem: Problem, asked: Renyi) -> Program:
     table = table_of(problem)
+    if len(table.values) > MOST_VALUES:
+        raise InputError(
+            f"the laws are on {len(table.values):,} distinct values, and the best channel is found for {MOST_VALUES:,} "
+            f"at most: use the mechanism 'sparse', or give a coarser domain, such as Row(column, domain=[...])"
+        )
     numeric = all(map(number, table.values))
     here = _support(rule, table)
     numbers = np.array(table.values, dtype=np.float64)[here] if numeric else None

@@ -25,11 +25,14 @@ def allowed_moves(program: Program) -> Mask:
         allowed = _unbiased_moves(program, allowed)
     allowed = _promised_moves(program, allowed)
     if not allowed.any(axis=1).all():
-        raise MechanismError(
-            f"the promise and the wishes together leave {_count(~allowed.any(axis=1), 'input')} without any output: a "
-            "forbidden move takes an output from one secret, and what one secret never shows the other may not show "
+        left = _count(~allowed.any(axis=1), "input")
+        why = (
+            "a forbidden move takes an output from one secret, and what one secret never shows the other may not show "
             "either; forbid fewer moves"
         )
+        if program.forbidden is None:
+            why = "unbiased=True leaves the ends where they are, and the promise does not let them; drop unbiased"
+        raise MechanismError(f"the promise and the wishes together leave {left} without any output: {why}")
     return allowed
 
 

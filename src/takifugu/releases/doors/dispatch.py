@@ -11,10 +11,11 @@ from takifugu.errors import InputError
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
 from takifugu.releases.doors.frames import as_frame, publish, refuse_telling_index, release_frame, release_series
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.order import Order, refuse_telling_order
+from takifugu.releases.order import Order, refuse_telling_order, told_by
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
 from takifugu.releases.secret_rows import check_others, protected_rows
+from takifugu.tables.rows import complete_rows
 
 
 def release(
@@ -33,13 +34,14 @@ def release(
     round_to: float | None = None,
     allow_no_noise: bool = False,
     accept_weaker_promise: bool = False,
+    order: str = "keep",
+    missing: str = "refuse",
     insecure_seed: int | None = None,
 ) -> Any:
     """Publish values with the calibrated noise: each becomes a rounding of the exact x + N(0, θ²).
 
     Everything that can be refused is refused before a random bit is drawn; with a ledger, the release is on disk
-    before a value leaves. Rows keep their order and, in pandas, their labels: neither may follow from the secret, and
-    where they do so plainly nothing is released.
+    before a value leaves.
 
     Args:
         values: an array or a list of numbers; a column or a table of any dataframe library. Of vectors, a table with a
@@ -64,6 +66,11 @@ def release(
         allow_no_noise: publish without a warning where the priors ask for no noise, or for less than the data's step.
         accept_weaker_promise: publish under a promise that is weaker than (α, ε), such as that of
             "wasserstein-approx".
+        order: what becomes of the order of a table's rows, which may tell the secret too. "keep" keeps it, and a pandas
+            index with it, and refuses where it plainly tells the secret; "auto" shuffles the rows there, and
+            "shuffle" always.
+        missing: what to do with rows of a table that lack a value of the answer or a secret: "refuse" them, since a
+            hole tells who is missing, or "drop" them, as `publish` does with those that were left out of the priors.
         insecure_seed: makes the release reproducible, for tests alone. A warning says so, and so do the name of a
             published column and the attribute `insecure` of an array.
 
@@ -95,14 +102,17 @@ def release(
         insecure_seed=insecure_seed,
         allow_no_noise=allow_no_noise,
         accept_weaker_promise=accept_weaker_promise,
+        order=order,
     )
     frame = as_frame(values)
     if frame is not None and not isinstance(frame, nw.Series):
         names = frame.collect_schema().names()
         columns = bound_columns(calibration, names, column=column, secret=secret, keep=keep, others=others)
-        return _release_table(frame, plan, columns)
-    if column is not None or keep:
-        raise InputError("column and keep are for tables: these values are one column already")
+        if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
+            return _release_table(_whole(frame.collect(), columns, missing), plan, columns).lazy()
+        return _release_table(_whole(frame, columns, missing), plan, columns)
+    if column is not None or keep or order != "keep":
+        raise InputError("column, keep and order are for tables: these values are one column already")
     kept = _kept(values, frame, secret, plan, others)
     if frame is not None:
         return release_series(frame, plan, kept)
@@ -123,6 +133,20 @@ def release(
     )
 
 
+def _whole(frame: Any, columns: Columns, missing: str) -> Any:
+    """The rows that lack nothing they need, where the others are to be dropped."""
+    import narwhals as nw
+
+    if missing not in ("refuse", "drop"):
+        raise InputError(f"missing must be 'refuse' or 'drop', got {missing!r}")
+    if missing == "refuse":
+        return frame
+    if not isinstance(frame, nw.DataFrame):
+        raise InputError("missing='drop' is for tables in memory: drop the rows where the table is made")
+    needed = [*columns.answer, *columns.secret]
+    return nw.from_native(complete_rows(frame.to_native(), needed=needed, columns=needed), eager_only=True)
+
+
 def _release_table(frame: Any, plan: Plan, columns: Columns) -> Any:
     import narwhals as nw
 
@@ -132,8 +156,6 @@ def _release_table(frame: Any, plan: Plan, columns: Columns) -> Any:
         from takifugu.releases.doors.spark import release_spark
 
         return release_spark(frame.to_native(), plan, columns)
-    if frame.implementation.is_polars():
-        return release_frame(frame.collect(), plan, columns).lazy()
     raise InputError(
         f"a lazy table of {frame.implementation.name.lower()} would be drawn anew, and so published again, whenever "
         f"it is read: collect it first, into Polars, pandas or PyArrow"
@@ -161,7 +183,8 @@ def _kept(values: Any, column: Any, secrets: Any, plan: Plan, others: str) -> An
         raise InputError(f"secret must have one entry per value, got {len(listed)} for {len(values)} values")
     if column is not None:
         refuse_telling_index(column, None if answer is None else answer.secret[0], listed)
+    kept = protected_rows(listed, plan.calibration, others)
     order = Order()
-    order.look(listed)
-    refuse_telling_order(order, plan.calibration)
-    return protected_rows(listed, plan.calibration, others)
+    order.look(listed if kept is None else [secret for secret, stays in zip(listed, kept, strict=True) if stays])
+    refuse_telling_order(told_by(order, plan.calibration))
+    return kept

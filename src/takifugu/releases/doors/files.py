@@ -18,6 +18,7 @@ from takifugu.releases.doors.frames import Watch, for_spreadsheets, leaving, pro
 from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import check_others
+from takifugu.releases.shuffling import RowsShuffled, require_few_enough, shuffled
 from takifugu.tables.formats import PARQUET
 from takifugu.tables.missing import lacking
 from takifugu.tables.reading import Reading
@@ -45,8 +46,8 @@ def release_file(
     target: str | os.PathLike[str],
     calibration: Calibration,
     *,
-    column: str | None = None,
-    secret: str | None = None,
+    column: str | Sequence[str] | None = None,
+    secret: str | Sequence[str] | None = None,
     keep: Sequence[str] = (),
     others: str = "error",
     progress: Progress | None = None,
@@ -57,7 +58,7 @@ def release_file(
 
     The arguments are those of `takifugu.release`. The file is read twice: whatever is to be refused is refused, and
     the release is written into the ledger, before a value is drawn. `target` appears when it is complete; until then
-    it is a draft beside it that only its owner can read.
+    it is a draft beside it that only its owner can read. Up to five million rows can be shuffled (`order`).
 
     `progress` is called with the number of rows done and, where it is known, of all rows. `reading` is what is known
     of the file, as for `takifugu.tables.open.open_table`; without it missing values are refused.
@@ -70,21 +71,30 @@ def release_file(
         plan.ledger.watch(origin)
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
-    reader = _Reader(origin, reading)  # decides once how the file is read, for both times that it is
+    reader = _Reader(
+        origin, _as_calibrated(reading, calibration)
+    )  # decides once how the file is read, for both times that it is
     columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
-    paid, count = _first_reading(reader, plan, columns)
+    paid, count, shuffle = _first_reading(reader, plan, columns)
     plan.charge(paid, count)
     drawn, watch, done = _digest(plan), Watch(columns, plan), 0
+    waiting: list[Any] = []
     with draft(goal) as unfinished:
         with _writer(unfinished, goal.suffix) as write:
             for rows, values in _values(reader, plan, columns):
                 watch.look(rows)  # once more: nobody fingerprints the kept columns, and a file can change
                 made = leaving(rows, values, plan, columns)
-                write(for_spreadsheets(made) if goal.suffix == ".csv" else made)
+                made = for_spreadsheets(made) if goal.suffix == ".csv" else made
+                if shuffle:
+                    waiting.append(made)
+                else:
+                    write(made)
                 drawn.update(values)
                 done += len(values)
                 if progress is not None:
                     progress(done, reader.rows)
+            if waiting:
+                write(_shuffled(waiting, plan))
         if drawn.hexdigest() != paid.hexdigest():
             raise InputError(f"{origin} changed while it was read: nothing was published, and a charge stands")
         watch.refuse()
@@ -93,7 +103,8 @@ def release_file(
     _synchronise(goal.parent)
     unchecked = NOT_CHECKED if calibration.answer is None else ()
     noise = plan.theta, plan.drawing.granularity
-    return FileRelease(goal, done, *noise, plan.insecure, unchecked, reader.findings(columns))
+    findings = (*reader.findings(columns), *([RowsShuffled(done)] if shuffle else []))
+    return FileRelease(goal, done, *noise, plan.insecure, unchecked, findings)
 
 
 def _values(reader: "_Reader", plan: Plan, columns: Columns) -> Iterator[tuple[Any, Array]]:
@@ -107,8 +118,16 @@ def _digest(plan: Plan) -> AnswerDigest:
     return AnswerDigest(b"") if plan.ledger is None else plan.ledger.answer_digest()
 
 
-def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[AnswerDigest, int]:
-    """Refuse what is to be refused; what the ledger is to know of the answer, and the number of values."""
+def _shuffled(tables: list[Any], plan: Plan) -> Any:
+    """The rows of all tables in a random order; nothing of it is kept."""
+    import pyarrow as pa
+
+    whole = pa.concat_tables(tables)
+    return whole.take(pa.array(shuffled(whole.num_rows, plan.source)))
+
+
+def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[AnswerDigest, int, bool]:
+    """Refuse what is to be refused; what the ledger is to know of the answer, its length, and whether to shuffle it."""
     _refuse_early(plan)
     digest, count, watch = _digest(plan), 0, Watch(columns, plan)
     for rows, values in _values(reader, plan, columns):
@@ -118,7 +137,9 @@ def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[Ans
     watch.refuse()
     if count == 0:
         raise InputError("the file has no rows: there is nothing to publish")
-    return digest, count
+    if watch.shuffles:
+        require_few_enough(count)
+    return digest, count, watch.shuffles
 
 
 def _appear(finished: Path, goal: Path) -> None:
@@ -132,15 +153,22 @@ def _appear(finished: Path, goal: Path) -> None:
         os.rename(finished, goal)
 
 
+def _as_calibrated(reading: Reading | None, calibration: Calibration) -> Reading:
+    """The reading that gives cells the meaning they had when the priors were fitted."""
+    # A hole in a release tells who is missing, so nobody's row is dropped unless that was asked for.
+    given = Reading(missing="refuse") if reading is None else reading
+    spelling = None if calibration.answer is None else calibration.answer.spelling
+    return given if spelling is None else given.spelled_as(spelling)
+
+
 class _Reader:
     """The names of the columns, the number of rows where it is told beforehand, and the rows in batches."""
 
-    def __init__(self, source: Path | Table, reading: Reading | None) -> None:
+    def __init__(self, source: Path | Table, reading: Reading) -> None:
         if isinstance(source, Table):
             self._table = source
         else:
-            # A hole in a release tells who is missing, so nobody's row is dropped unless that was asked for.
-            self._table = Table(source, Reading(missing="refuse") if reading is None else reading)
+            self._table = Table(source, reading)
         self.names = self._table.columns
         quick = isinstance(source, Table) or source.suffix.lower() in PARQUET
         self.rows = self._table.row_count() if quick else None

@@ -6,12 +6,12 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.errors import InputError
-from takifugu.queries.several import named as named_secret
 from takifugu.releases.binding import Columns
 from takifugu.releases.kept import Telling, harmless, tells
-from takifugu.releases.order import Order, refuse_telling_order
+from takifugu.releases.order import Orders, named_secrets, refuse_telling_order
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import protected_rows
+from takifugu.releases.shuffling import shuffled
 from takifugu.tables.table import plain
 
 if TYPE_CHECKING:
@@ -66,7 +66,20 @@ def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> A
     watch = Watch(columns, plan)
     watch.look(rows)
     watch.refuse()
-    return leaving(rows, charged(ready(rows, plan, columns), plan), plan, columns)
+    paid = charged(ready(rows, plan, columns), plan)
+    if watch.shuffles:
+        order = shuffled(len(rows), plan.source)
+        rows, paid = _without_index(rows[order.tolist()]), paid[order]
+    return leaving(rows, paid, plan, columns)
+
+
+def _without_index(rows: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
+    """Labels of pandas' rows would tell where each stood."""
+    import narwhals as nw
+
+    if not rows.implementation.is_pandas_like():
+        return rows
+    return nw.from_native(rows.to_native().reset_index(drop=True), eager_only=True)
 
 
 def ready(rows: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Array:
@@ -106,7 +119,7 @@ def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.D
         secrets: Any = frame[name]
         refuse_telling_index(frame, name, secrets.to_list())
         if len(columns.secret) > 1:
-            secrets = _named_secrets(name, secrets.to_list())
+            secrets = named_secrets(name, secrets.to_list())
         here = protected_rows(secrets, plan.calibration, columns.others)
         if here is not None:
             kept = here if kept is None else kept & here
@@ -134,7 +147,7 @@ class Watch:
         """Watch the kept columns and the order, for each column of secrets."""
         self._columns, self._plan = columns, plan
         self._telling = {secret: Telling(columns.keep) for secret in columns.secret}
-        self._order = {secret: Order() for secret in columns.secret}
+        self._orders = Orders(columns.secret)
 
     def look(self, rows: "nw.DataFrame[Any]") -> None:
         """One more batch of rows."""
@@ -142,20 +155,21 @@ class Watch:
         for name in self._columns.secret:
             secrets = rows[name].to_list()
             self._telling[name].look(secrets, kept)
-            several = len(self._columns.secret) > 1
-            self._order[name].look(_named_secrets(name, secrets) if several else secrets)
+            self._orders.look(name, secrets)
 
     def refuse(self) -> None:
         """Raise where a kept column or the order tells a secret."""
         for telling in self._telling.values():
             telling.refuse()
-        for order in self._order.values():
-            refuse_telling_order(order, self._plan.calibration)
+        if self._plan.order == "keep":
+            refuse_telling_order(self._orders.told(self._plan.calibration))
 
-
-def _named_secrets(column: str, secrets: list[Any]) -> list[Any]:
-    """Secrets of several columns are told apart by their column, as the priors name them."""
-    return [secret if secret is None else named_secret(column, plain(secret)) for secret in secrets]
+    @property
+    def shuffles(self) -> bool:
+        """Whether the rows are to lose their order: that was asked for, or it tells the secret."""
+        if self._plan.order == "auto":
+            return self._orders.told(self._plan.calibration) is not None
+        return self._plan.order == "shuffle"
 
 
 def _series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]":
@@ -212,12 +226,13 @@ def charged(ready: Array, plan: Plan) -> Array:
 
 def values_of(column: "nw.Series[Any]") -> Any:
     """A column of numbers or labels as an array; missing values are an error."""
-    missing = int(column.is_null().sum())
+    holes = column.is_null()
     if column.dtype.is_float():
-        missing += int(column.is_nan().sum())
+        holes = holes | column.is_nan().fill_null(True)  # in pandas both say the same
+    missing = int(holes.sum())
     if missing:
         raise InputError(
-            f"column {column.name!r} has {missing} missing values: drop or fill those rows before publishing"
+            f"column {column.name!r} has {missing} missing values: fill those rows, or drop them with missing='drop'"
         )
     if column.dtype.is_numeric():
         return column.to_numpy()
@@ -231,7 +246,7 @@ def numbers(column: "nw.Series[Any]") -> Array:
     missing = int(column.is_null().sum())
     if missing:
         raise InputError(
-            f"column {column.name!r} has {missing} missing values: drop or fill those rows before publishing"
+            f"column {column.name!r} has {missing} missing values: fill those rows, or drop them with missing='drop'"
         )
     return np.asarray(column.to_numpy(), dtype=np.float64)
 

@@ -24,6 +24,7 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
         )
     if plan.insecure:
         raise InputError("every partition would draw the same noise from one seed: leave insecure_seed out")
+    from pyspark.sql.functions import rand
     from pyspark.sql.types import DoubleType, LongType, StructField, StructType
 
     fields = {field.name: field for field in frame.schema.fields}
@@ -36,7 +37,10 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
     def released(batches: Iterable[Any]) -> Iterator[Any]:
         yield from release_batches(batches, plan, columns)
 
-    return frame.select(*columns.read).mapInArrow(released, schema).localCheckpoint(eager=True)
+    rows = frame.select(*columns.read)
+    if plan.order != "keep":
+        rows = rows.orderBy(rand())  # whether an order tells the secret is cheaper given up than found out
+    return rows.mapInArrow(released, schema).localCheckpoint(eager=True)
 
 
 def release_batches(batches: Iterable[Any], plan: Plan, columns: Columns) -> Iterator[Any]:

@@ -35,7 +35,7 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Args:
         alpha: the Rényi order.
         epsilon: the budget.
-        prior: the kind of prior fitted to each secret, as in `takifugu.Raw`.
+        prior: the kind of prior fitted to each secret, as in `takifugu.Raw` and with the same default.
         mechanism: see `takifugu.list_mechanisms`.
         pairs: the pairs of secrets to hide from one another; every pair by default.
         column: the position of the answer in X; it may be left out where X has one column.
@@ -55,7 +55,7 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         alpha: float = 2.0,
         epsilon: float = 1.0,
-        prior: str = "mixture",
+        prior: str | None = None,
         mechanism: str = "exact",
         pairs: Iterable[tuple[Any, Any]] | None = None,
         column: int | None = None,

@@ -5,6 +5,7 @@ from typing import Any
 
 from takifugu.calibration import Calibration
 from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.sparse import SparseChannel
 from takifugu.channels.vector import GaussianVector
 from takifugu.releases.drawing.base import Drawing
 from takifugu.releases.drawing.lists import Listed
@@ -20,7 +21,7 @@ OPTIONS = ("theta", "covariance", "granularity", "clip", "round_to")
 def drawing_of(calibration: Calibration, options: Mapping[str, Any]) -> Drawing:
     """The way to publish through a calibration's channel, its options checked; those left out are None."""
     given = {name: options.get(name) for name in OPTIONS}
-    kinds = {FiniteChannel: Listed, GaussianVector: Vectors}
+    kinds = {FiniteChannel: Listed, SparseChannel: Listed, GaussianVector: Vectors}
     kind: Any = kinds.get(type(calibration.channel), Numbers)
     drawing: Drawing = kind.of(calibration, given)
     return drawing

@@ -9,7 +9,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.channels.bits import BitSource
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.errors import InputError
 from takifugu.mechanisms.optimal.mechanism import table_of
 from takifugu.releases.drawing.base import AS_THEY_ARE, Drawing, refuse
@@ -26,10 +26,10 @@ class Listed(Drawing):
         return cls(calibration)
 
     @property
-    def channel(self) -> FiniteChannel:
+    def channel(self) -> ListChannel:
         """The channel."""
         channel: Any = self.calibration.channel
-        found: FiniteChannel = channel
+        found: ListChannel = channel
         return found
 
     @property
@@ -40,8 +40,7 @@ class Listed(Drawing):
     @property
     def bare(self) -> str | None:
         """See `Drawing.bare`."""
-        moves_none = bool((self.channel.counts.max(axis=1) == self.channel.denominator).all())
-        return AS_THEY_ARE if moves_none else None
+        return AS_THEY_ARE if self.channel.is_sure and len(set(self.channel.entries[1].tolist())) > 1 else None
 
     def check_columns(self, columns: Sequence[Any], names: Sequence[str]) -> Array:
         """The place of each row in the channel's list; an error for a row that is not on it."""

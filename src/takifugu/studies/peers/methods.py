@@ -92,7 +92,7 @@ def invariant(matrix: Array, pool: Array) -> Array:
     return np.asarray(matrix @ (back / back.sum(axis=1, keepdims=True)))
 
 
-def curves(column: Column, *, odds: int = 24) -> dict[str, list[Point]]:
+def curves(column: Column, *, odds: int = 30) -> dict[str, list[Point]]:
     """Every method that applies, over its parameter; `odds` is how many promises ours is calibrated for."""
     found = {OURS: list(_channels(column, odds, keep=None)), OURS_KEPT: list(_channels(column, odds, keep="marginal"))}
     size = len(column.values)
@@ -127,12 +127,25 @@ def _of_table(column: Column, matrix: Array) -> Point:
 
 def _channels(column: Column, odds: int, *, keep: str | None) -> Iterator[Point]:
     priors = {str(i): Finite(column.values, counts) for i, counts in enumerate(column.counts)}
-    for factor in np.geomspace(1.02, 20, odds).tolist():
+    steps = np.linspace(0, 1, odds + 1)[1:] ** 2  # close together where the promise is strict and costs most
+    for factor in np.exp(_most(column) * steps).tolist():
         try:
             made = calibrate(priors, odds=factor, keep=keep, loss="square" if column.is_number else "change")
         except TakifuguError:  # a promise too small to be kept, or kept by nothing
             continue
         yield _of_table(column, cast(FiniteChannel, made.channel).matrix)
+
+
+def _most(column: Column) -> float:
+    """The logarithm of the odds in the true values, beyond which nothing has to be changed; of a factor of 50 at most.
+
+    >>> math.exp(_most(Column((0, 1), np.array([[50.0, 50.0], [20.0, 80.0]]), is_number=True))).__round__(6)
+    2.5
+    """
+    with np.errstate(divide="ignore"):
+        logs = np.log(column.laws)
+    gaps = np.where(np.isfinite(logs).all(axis=0), np.ptp(np.maximum(logs, -1e9), axis=0), np.inf)
+    return float(min(gaps.max(), math.log(50)))
 
 
 def _constant(column: Column) -> Point:

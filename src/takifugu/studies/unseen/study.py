@@ -35,7 +35,7 @@ class Numbers:
 
     `channel` and the three of `noise` keep the same (α, ε) with the same confidence: noise as it is, clipped, and
     replaced by the best estimate. `kept` is the channel that also keeps the shares of all values, as noise does not.
-    `odds` is the channel that bounds the odds.
+    `odds` is the channel that bounds the odds. `sample_noise` and `sample_channel` keep (α, ε) for the sample alone.
     """
 
     channel: float
@@ -44,6 +44,8 @@ class Numbers:
     noise_clipped: float
     noise_estimated: float
     odds: float
+    sample_noise: float
+    sample_channel: float
 
     @property
     def times(self) -> float:
@@ -54,6 +56,11 @@ class Numbers:
     def times_kept(self) -> float:
         """How many times it is that of the channel which keeps the shares."""
         return _ratio(self.noise, self.kept)
+
+    @property
+    def times_sample(self) -> float:
+        """How many times the error of noise is that of the channel, for the sample alone."""
+        return _ratio(self.sample_noise, self.sample_channel)
 
 
 def _ratio(noise: float, channel: float) -> float:
@@ -98,17 +105,21 @@ def study(unseen: Unseen, frame: "pd.DataFrame", tell: Tell = lambda _: None) ->
     budget: dict[str, Any] = {"alpha": ALPHA, "epsilon": EPSILON}
     bounded: dict[str, Any] = {"odds": ODDS}
 
-    def found(query: Raw | Row, promise: dict[str, Any], what: str) -> Calibration:
+    def found(
+        query: Raw | Row, promise: dict[str, Any], what: str, confidence: float | None = CONFIDENCE
+    ) -> Calibration:
         tell(f"{unseen.name}: calibrating {what}")
         # What is to be known about the fit is a finding in the calibration; the warnings repeat it.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             priors = fit_priors(frame, secret=unseen.secret, query=query)
-            return calibrate(priors, confidence=CONFIDENCE, **promise)
+            return calibrate(priors, confidence=confidence, **promise)
 
     noise = found(raw, budget, "noise")
+    sample_noise = found(raw, budget, "noise for the sample", None)
     kept = found(row, budget, "the number, its shares kept")
     budget["keep"] = bounded["keep"] = None
+    sample = found(row, budget, "the number for the sample", None)
     channels = {
         "number": found(row, budget, "the number"),
         "number, odds": found(row, bounded, "the number, odds"),
@@ -140,6 +151,8 @@ def study(unseen: Unseen, frame: "pd.DataFrame", tell: Tell = lambda _: None) ->
             noise_clipped=clipped(places, shares, theta) / variance,
             noise_estimated=estimated(places, shares, theta) / variance,
             odds=square_error(tables["number, odds"], places, shares) / variance,
+            sample_noise=sample_noise.theta**2 / variance,
+            sample_channel=square_error(cast(FiniteChannel, sample.channel), places, shares) / variance,
         ),
         changed=share_changed(tables["label, odds"], frame[unseen.label].tolist()),
         audits=audits,

@@ -13,6 +13,7 @@ _HEAD = (
     "times",
     "shares kept",
     "times",
+    "times, sample",
     "noise, clipped",
     "noise, estimated",
     f"odds {ODDS:g}",
@@ -40,6 +41,7 @@ def _row(line: Line) -> tuple[str, ...]:
         _times(numbers.times),
         _percent(numbers.kept),
         _times(numbers.times_kept),
+        _times(numbers.times_sample),
         _percent(numbers.noise_clipped),
         _percent(numbers.noise_estimated),
         _percent(numbers.odds),
@@ -61,17 +63,19 @@ def _percent(share: float) -> str:
 def summary(lines: Sequence[Line]) -> str:
     """How many tables show what was to be shown, and which do not."""
     audits = sum(len(line.audits) for line in lines)
+    attacks = sum(len(audit.attacks) for line in lines for audit in line.audits.values())
     wrong = sum(len(line.contradicted) for line in lines)
     short = [line.unseen.name for line in lines if line.numbers.times < AT_LEAST]
     short_kept = [line.unseen.name for line in lines if line.numbers.times_kept < AT_LEAST]
     beaten = [line.unseen.name for line in lines if line.numbers.channel > line.numbers.noise_estimated]
     seconds = sum(line.seconds for line in lines)
     return (
-        f"{len(lines)} tables, {audits} releases, each attacked: {wrong} promises contradicted. At α = {ALPHA:g} and "
-        f"ε = {EPSILON:g} with {CONFIDENCE:.0%} confidence, Gaussian noise has at least {AT_LEAST:g} times the square "
-        f"error of the channel on {_count(lines, short)}; of the channel that also keeps the shares of all values, on "
-        f"{_count(lines, short_kept)}. After the noisy values are replaced by their best estimate, the channel still "
-        f"has the smaller error on {_count(lines, beaten)}. Processor time: {seconds:,.0f} s."
+        f"{len(lines)} tables, {audits} releases, {attacks:,} attacks: {wrong} promises contradicted. At "
+        f"α = {ALPHA:g} and ε = {EPSILON:g} with {CONFIDENCE:.0%} confidence, Gaussian noise has at least "
+        f"{AT_LEAST:g} times the square error of the channel on {_count(lines, short)}; of the channel that also "
+        f"keeps the shares of all values, on {_count(lines, short_kept)}. After the noisy values are replaced by "
+        f"their best estimate, the channel still has the smaller error on {_count(lines, beaten)}. Processor time: "
+        f"{seconds:,.0f} s."
     )
 
 

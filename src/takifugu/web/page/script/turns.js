@@ -3,7 +3,7 @@
 const PAUSE = 40; // milliseconds a slider must rest before the server is asked
 const PATIENCE = 1000; // milliseconds that a moving slider waits for the answer to its last place
 const SLOW = 400; // milliseconds after which a wait is worth a word
-const turns = { latest: 0, floor: 0, shown: 0, flying: 0, since: 0, timer: 0, send: null, training: false, slow: 0 };
+const turns = { latest: 0, floor: 0, shown: 0, flying: 0, since: 0, timer: 0, send: null, training: false, slow: 0, following: false };
 
 // Every change has a number. An answer is shown if it is newer than the one shown and no other choice than a
 // slider's place was made since it was asked for; so figures follow a moving slider, and nothing old comes back.
@@ -27,13 +27,16 @@ function busy(on, words = "working") {
 
 // While the server is at work, what it is at, and for how long.
 async function follow() {
+  if (turns.following) return;
+  turns.following = true;
   while ($("result").getAttribute("aria-busy") === "true") {
     const told = await ask("/api/progress", { page: pageName }).catch(() => null);
-    if ($("result").getAttribute("aria-busy") !== "true") return;
+    if ($("result").getAttribute("aria-busy") !== "true") break;
     const here = told && told.answer;
     if (here) $("busy").textContent = here.seconds ? `${here.words}, ${here.seconds} s` : `${here.words}…`;
     await new Promise((wake) => { setTimeout(wake, 700); });
   }
+  turns.following = false;
 }
 
 function refresh(pause = PAUSE, extra = {}, moving = false) {
@@ -66,7 +69,7 @@ async function send(extra) {
   const mine = turns.latest;
   const asked = question();
   try {
-    const answer = await ask("/api/answer", { ...asked, ...details(), ...extra });
+    const answer = await ask("/api/answer", { ...asked, ...details(), turn: mine, ...extra });
     if (mine >= turns.floor && mine > turns.shown) {
       turns.shown = mine;
       tell("");

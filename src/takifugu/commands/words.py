@@ -1,0 +1,97 @@
+"""The words of this door: sentences that name arguments of Python, told in flags.
+
+Rooms to the left know nothing of a command line. Each sentence there says what to do in the words of the library; here
+the same sentence is said in the words of whoever typed a command.
+"""
+
+import re
+
+# Arguments whose flag has another name, or that are no more than a flag.
+_SPECIAL = {
+    "few": "--allow-few-rows",
+    "new": "--new-ledger",
+    "header=False": "--no-header",
+    "header=True": "--header",
+    "keep=None": "--free-shares",
+    "na": "--na",
+    "sentinels": "--sentinel",
+    "secrets": "--pair",
+    "pairs": "--pair",
+}
+_SAME = (
+    *("alpha", "epsilon", "odds", "confidence", "assurance", "mechanism", "delta", "radius", "loss", "shape", "seed"),
+    *("prior", "bounds", "step", "transform", "domain", "other", "known", "at", "query", "secret", "column", "columns"),
+    *("sep", "decimal", "thousands", "encoding", "skip", "sheet", "missing", "header"),
+    *("ledger", "records", "theta", "granularity", "clip", "round_to", "keep", "others", "order"),
+    *("best_guess", "error", "leave_out", "keep_shares"),
+    *("allow_no_noise", "accept_weaker_promise", "keys", "level"),
+)
+_NAMES = "|".join(sorted((*_SAME, *_SPECIAL), key=len, reverse=True))
+_VALUE = r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^\]]*\]|[-+\w.]*\w|"
+
+_BARE = re.compile(rf"(?<![\w'\"=.])({_NAMES})=({_VALUE})(?!\w)")
+_QUOTED = re.compile(rf"`({_NAMES})`")
+_OPENING = re.compile(rf"^({_NAMES}) (?=(?:must|is|are|was|has|have|cannot|takes|needs|leaves|holds)\b)")
+_URGED = re.compile(rf"\b([Gg]ive|[Ll]eave|ask for|with) ({_NAMES})\b(?=(?: out| too| alone)?(?:[.,;:]|$)| out\b)")
+_QUERY = re.compile(r"\b(Raw|Row|Mean|GP|BNN)\(\[?('[^()\[\]]*?')\]?\)")
+_BUDGET = re.compile(r"\((alpha=[^()]*)\)")
+
+
+def in_flags(sentence: str) -> str:
+    """A sentence in the words of the command line.
+
+    >>> in_flags("epsilon must be above 0, got -1")
+    '--epsilon must be above 0, got -1'
+    >>> in_flags("ask for confidence=0.95, or take the risk with fit_priors(..., few='allow')")
+    'ask for --confidence 0.95, or take the risk with --allow-few-rows'
+    >>> in_flags("calibrate Row('age', 'ward') to publish rows")
+    'calibrate --query row:age,ward to publish rows'
+    """
+    for python, typed in _PHRASES.items():
+        sentence = sentence.replace(python, typed)
+    sentence = re.sub(
+        r"Row\('([^']*)', domain=\[\.\.\.\], other=\.\.\.\)", r"--query row:\1 with --domain and --other", sentence
+    )
+    sentence = re.sub(r"binned\(('?)([^,()']+)\1, \[\.\.\.\]\)", r"--known \2:EDGE:EDGE", sentence)
+    sentence = _QUERY.sub(lambda found: f"--query {found[1].lower()}:{_listed(found[2])}", sentence)
+    sentence = _BUDGET.sub(lambda found: f"({found[1].replace('=', ' = ')})", sentence)
+    sentence = _BARE.sub(lambda found: _flag(found[1], found[2]), sentence)
+    for pattern in (_QUOTED, _OPENING):
+        sentence = pattern.sub(lambda found: f"{_flag(found[1], '')}{' ' * found[0].endswith(' ')}", sentence)
+    return _URGED.sub(lambda found: f"{found[1]} {_flag(found[2], '')}", sentence)
+
+
+_PHRASES = {
+    "fit_priors(..., few='allow')": "--allow-few-rows",
+    "cut the known columns with binned(...)": "cut the known columns, as in --known age:30:45",
+    "a column or binned(column, edges)": "a column, or a column and edges such as age:30:45",
+    "Row(column, domain=[...])": "--query row:COLUMN with --domain",
+    "Row(...) publishes": "--query row:COLUMN,COLUMN publishes",
+    "use Row(...)": "use --query row:COLUMN,COLUMN",
+    "give Raw public bounds": "give --bounds that are public",
+    "give Raw bounds and a step, or publish with Row from a list": "give --bounds and --step, or --query row:COLUMN",
+    "can be given for Raw and Row": "can be given for --query raw and row",
+    "give alpha and epsilon, or odds": "give --alpha and --epsilon, or --odds",
+    "and epsilon was given": "and --epsilon was given",
+    "and alpha was given": "and --alpha was given",
+    "by naming the others in `secrets`": "by naming the others",
+    "leave it out by naming the others": "leave it out by naming the others with --pair",
+    "named in keys": "named in --keys",
+    "declare the sentinel ": "declare it with --sentinel ",
+    "name the decimal mark to be sure": "name the decimal mark with --decimal to be sure",
+}
+
+
+def _flag(name: str, value: str) -> str:
+    special = _SPECIAL.get(f"{name}={value}") or _SPECIAL.get(name)
+    flag = special or f"--{name.replace('_', '-')}"
+    if special or value in ("", "True", "..."):
+        return flag
+    plain = value.strip("'\"")
+    if value[0] in "([":
+        plain = " ".join(part.strip().strip("'\"") for part in value[1:-1].split(","))
+    return f"{flag} {plain}"
+
+
+def _listed(names: str) -> str:
+    return ",".join(name.strip().strip("'\"") for name in names.split(","))

@@ -1,0 +1,111 @@
+"""Sentences of the library in the words of the command line, read from the source: none is forgotten."""
+
+import ast
+import re
+from pathlib import Path
+
+import click
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import takifugu
+from takifugu.cli import main
+from takifugu.commands.words import _NAMES, in_flags
+
+SOURCE = Path(takifugu.__file__).parent
+ROOMS = ("problems", "mechanisms", "tables", "queries", "calibration", "certificates", "releases", "audits")
+
+PYTHON = re.compile(rf"(?<![\w'\"-])(?:{_NAMES})=|`(?:{_NAMES})`|\b(?:Raw|Row|Mean|Ledger|fit_priors|binned)\(")
+
+# What no command can reach: options without a flag, representations, and values that only Python hands over.
+NOT_TYPED = (
+    "release takes values: publish a file",
+    "Ledger({",
+    "tk.publish(",
+    ", reading=Reading(",
+    "need inputs and outputs",
+)
+
+
+def sentences():
+    """Every text of the rooms behind the commands, with a word in place of what is filled in."""
+    for path in sorted(path for room in ROOMS for path in (SOURCE / room).rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr):
+                parts = (part.value if isinstance(part, ast.Constant) else "'x'" for part in node.values)
+                yield path, node, "".join(map(str, parts))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
+                yield path, node, node.value
+
+
+def docstrings():
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, kinds) and (text := ast.get_docstring(node, clean=False)):
+                yield text
+
+
+def test_no_sentence_is_left_in_the_words_of_python():
+    told, left, beside = 0, [], set(docstrings())
+    for path, node, text in sentences():
+        if text in beside or not PYTHON.search(text) or " " not in text.strip():
+            continue
+        told += 1
+        typed = in_flags(text)
+        if PYTHON.search(typed) and not any(part in ast.unparse(node) or part in text for part in NOT_TYPED):
+            left.append(f"{path.name}: {typed}")
+    assert told > 25
+    assert left == []
+
+
+def test_every_flag_that_a_sentence_names_is_one():
+    known = {
+        option
+        for name in main.list_commands(click.Context(main))
+        for parameter in main.get_command(click.Context(main), name).params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+    }
+    named = {
+        f"--{name.replace('_', '-')}"
+        for name in re.findall(
+            r"(?<!-)--([\w-]+)", in_flags(" ".join(f"`{n}`" for n in _NAMES.split("|") if "=" not in n))
+        )
+    }
+    assert {flag for flag in named if flag not in known} == set()
+
+
+@pytest.mark.parametrize(
+    ("python", "typed"),
+    [
+        ("declare the sentinel 'order=999'; if not", "declare it with --sentinel 'order=999'; if not"),
+        ("column 'theta' has no value in any row", "column 'theta' has no value in any row"),
+        ("give others='drop' to leave the rows out", "give --others drop to leave the rows out"),
+        ("clip=(0.2, 0.8) leaves none", "--clip 0.2 0.8 leaves none"),
+        ("theta=-1.5 is less noise", "--theta -1.5 is less noise"),
+        ("say header=False if it is a record", "say --no-header if it is a record"),
+        ("cut it with binned('age', [...])", "cut it with --known age:EDGE:EDGE"),
+        ("a budget (alpha=2, epsilon=1) stands", "a budget (alpha = 2, epsilon = 1) stands"),
+        ("with the same epsilon", "with the same epsilon"),
+    ],
+)
+def test_a_sentence_and_its_twin(python, typed):
+    assert in_flags(python) == typed
+
+
+def test_few_rows_are_told_in_flags_and_allowed_by_one(tmp_path):
+    path = tmp_path / "people.csv"
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"s": ["a"] * 60 + ["b"] * 3, "x": rng.integers(0, 3, 63)}).to_csv(path, index=False)
+    question = ["calibrate", str(path), "--secret", "s", "--query", "raw:x", "--alpha", "2", "--epsilon", "1"]
+    refused = CliRunner().invoke(main, question)
+    assert refused.exit_code == 2
+    assert "ask for --confidence 0.95" in refused.stderr
+    assert "take the risk with --allow-few-rows" in refused.stderr
+    with pytest.raises(takifugu.InputError, match=r"confidence=0\.95.*few='allow'"):
+        takifugu.calibrate(takifugu.fit_priors(path, secret="s", query=takifugu.Raw("x")), alpha=2, epsilon=1)
+    assert CliRunner().invoke(main, [*question, "--allow-few-rows"]).exit_code == 0

@@ -1,0 +1,112 @@
+"""Rows that nobody should trip over, through every door: constant, telling, doubled, lonely, missing, far too many."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import takifugu as tk
+from takifugu.cli import main
+from takifugu.errors import InputError
+from takifugu.problems.findings import NoValue
+
+
+def people(rows=240, seed=0):
+    rng = np.random.default_rng(seed)
+    secret = rng.choice(["x", "y"], rows)
+    return pd.DataFrame(
+        {
+            "s": secret,
+            "a": np.clip(rng.poisson(np.where(secret == "x", 2, 3)), 0, 4),
+            "b": rng.choice(list("pqr"), rows),
+            "constant": "same",
+            "telling": np.where(secret == "x", "u", "v"),
+            "identifier": [f"person {k}" for k in range(rows)],
+        }
+    ).assign(again=lambda table: table.a)
+
+
+@pytest.fixture(params=["optimal", "sparse"])
+def kind(request, monkeypatch):
+    """Both sides of the limit: with ten combinations counted as many, and with two thousand."""
+    if request.param == "sparse":
+        for where in ("mechanisms.optimal.mechanism", "calibration.kinds", "queries.row"):
+            monkeypatch.setattr(f"takifugu.{where}.MOST_VALUES", 5)
+    return request.param
+
+
+def published(table, columns, **options):
+    made = tk.publish(table, secret="s", columns=columns, odds=3, confidence=None, allow_no_noise=True, **options)
+    tk.verify(made.certificate)
+    return made
+
+
+def test_a_constant_column_stays_as_it_is(kind):
+    made = published(people(), ["a", "constant"], keep=[])
+    assert set(made.table["constant"]) == {"same"}
+    assert made.calibration.mechanism == (kind if len(made.calibration.channel.inputs) > 5 else "optimal")
+
+
+def test_a_column_that_tells_the_secret_is_blurred_and_not_passed_on(kind):
+    made = published(people(), ["a", "b", "telling"])
+    assert made.calibration.mechanism == kind
+    assert made.summary.worst_odds <= 3
+    assert made.summary.guess_before > 0.95
+    assert made.summary.guess_after <= 0.75 + 1e-9
+
+
+def test_a_column_twice_costs_what_it_costs_once(kind):
+    once = published(people(), ["a", "b"]).calibration
+    twice = published(people(), ["a", "b", "again"]).calibration
+    assert once.mechanism == twice.mechanism == kind
+    assert twice.meets_budget()
+    changed = [column.share_changed for column in published(people(), ["a", "again"]).summary.columns]
+    assert changed[0] == pytest.approx(
+        changed[1], abs=1e-6
+    )  # published alike, or the row would tell that it was changed
+
+
+def test_a_row_that_occurs_once_does_not_stand_out(kind):
+    table = people()
+    table.loc[0, ["a", "b"]] = [40, "lonely"]
+    made = published(table, ["a", "b"])
+    assert made.summary.worst_odds <= 3
+    assert len(made.table) == len(table)
+
+
+def test_rows_without_a_value_are_left_out_and_told(kind):
+    table = people()
+    table.loc[:9, "b"] = None
+    table["a"] = table["a"].astype(float)
+    table.loc[5:14, "a"] = np.nan
+    made = published(table, ["a", "b"])
+    assert len(made.table) == len(table) - 15
+    (told,) = (one for one in made.findings if isinstance(one, NoValue))
+    assert told.rows == 15
+
+
+def test_far_too_many_combinations_are_refused_in_a_sentence(tmp_path):
+    rows = 60_000
+    numbers = np.arange(rows)
+    table = pd.DataFrame(
+        {"s": np.where(numbers % 2, "x", "y"), "a": numbers % 64, "b": numbers // 64 % 64, "c": numbers // 4096}
+    )
+    with pytest.raises(InputError, match=r"60,000 combinations.*fewer columns.*'a'"):
+        tk.publish(table, secret="s", columns=["a", "b", "c"])
+    path = tmp_path / "people.csv"
+    table.to_csv(path, index=False)
+    out = tmp_path / "published.csv"
+    told = CliRunner().invoke(main, ["publish", str(path), str(out), "--secret", "s", "--columns", "a,b,c"])
+    assert told.exit_code != 0
+    assert "60,000 combinations" in " ".join(told.output.split())
+    assert not out.exists()
+
+
+def test_the_command_line_publishes_many_columns(kind, tmp_path):
+    path, out = tmp_path / "people.csv", tmp_path / "published.csv"
+    people().to_csv(path, index=False)
+    given = ["publish", str(path), str(out), "--secret", "s", "--columns", "a,b,telling", "--odds", "3"]
+    told = CliRunner().invoke(main, [*given, "--confidence", "0"])
+    assert told.exit_code == 0, told.output
+    assert list(pd.read_csv(out).columns) == ["a", "b", "telling"]
+    assert ("'sparse'" in told.output) == (kind == "sparse")

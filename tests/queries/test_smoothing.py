@@ -1,0 +1,132 @@
+"""Rows that are added to a secret's own: against leaving every row out by hand, and what is said about it."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import takifugu as tk
+from takifugu.errors import InputError
+from takifugu.problems.findings import OtherSmoothing, PriceOfIgnorance, Smoothed
+from takifugu.queries.smoothing import TREE, left_out_likelihood, smoothing
+
+SIZES = (3, 2, 2)
+CELLS = np.array(list(itertools.product(*map(range, SIZES))))
+
+
+def independent_by_hand(rows, cell):
+    """The probability of a cell when columns are independent, each entry seen half a time more."""
+    return math.prod(
+        (sum(r[k] == cell[k] for r in rows) + 0.5) / (len(rows) + 0.5 * size) for k, size in enumerate(SIZES)
+    )
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 1)), min_size=3, max_size=12))
+def test_every_row_is_left_out_in_turn(rows):
+    counts = np.array([float(sum(tuple(cell) == row for row in rows)) for cell in CELLS])
+    added = np.array([0.5, 4.0])
+    truth = []
+    for amount in added:
+        logs = []
+        for place, row in enumerate(rows):
+            others = rows[:place] + rows[place + 1 :]
+            share = (others.count(row) + amount * independent_by_hand(others, row)) / (len(others) + amount)
+            logs.append(math.log(share))
+        truth.append(sum(logs) / len(rows))
+    from takifugu.queries.smoothing import _Columns
+
+    law = _Columns(counts, CELLS, SIZES).independent(left_out=1)
+    assert left_out_likelihood(counts, law, added) == pytest.approx(truth, rel=1e-10)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(0, 9), min_size=len(CELLS), max_size=len(CELLS)).filter(any))
+def test_what_is_added_is_a_law_on_all_combinations(counts):
+    counts = np.array(counts, dtype=float)
+    for one in (smoothing(counts, CELLS, SIZES), smoothing(counts, CELLS, SIZES, 7.0)):
+        assert (one.law > 0).all()
+        if one.shape != TREE:
+            assert one.law.sum() == pytest.approx(1.0, rel=1e-12)
+    assert one.rows == 7.0
+
+
+def test_columns_that_hang_together_are_seen_to():
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 6, 4000)
+    b = np.where(rng.random(4000) < 0.8, a, rng.integers(0, 6, 4000))
+    c = np.where(rng.random(4000) < 0.8, b, rng.integers(0, 6, 4000))
+    cells = np.array(list(itertools.product(range(6), repeat=3)))
+    counts = np.zeros(len(cells))
+    np.add.at(counts, a * 36 + b * 6 + c, 1.0)
+    chain = smoothing(counts, cells, (6, 6, 6))
+    assert chain.shape == TREE
+    alone = np.zeros(len(cells))
+    np.add.at(alone, rng.integers(0, 6, (3, 4000)).T @ [36, 6, 1], 1.0)
+    assert smoothing(alone, cells, (6, 6, 6)).rows > 4000  # as many as are asked about: columns are independent
+
+
+def table(rows=400, seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "s": rng.choice(["x", "y"], rows),
+            "a": rng.integers(0, 5, rows),
+            "b": rng.choice(list("pqrs"), rows),
+            "c": rng.choice(list("uv"), rows),
+        }
+    )
+
+
+def test_the_laws_hold_the_rows_that_were_added_and_nothing_of_another_secret():
+    people = table()
+    query = tk.Row("a", "b", "c", smoothing="held-out")
+    priors = tk.fit_priors(people, secret="s", query=query)
+    assert any(isinstance(one, Smoothed) for one in priors.findings)
+    for name in "xy":
+        both = priors.counts[name] + priors.pseudo[name]
+        assert priors[name].probabilities == pytest.approx(both / both.sum(), rel=1e-12)
+        assert priors[name].total == pytest.approx(priors.rows[name])
+    changed = people.copy()
+    changed.loc[changed.s == "y", "a"] = 4 - changed.loc[changed.s == "y", "a"]
+    again = tk.fit_priors(changed, secret="s", query=query)
+    here, there = (dict(zip(one["x"].values, one.pseudo["x"], strict=True)) for one in (priors, again))
+    shared = set(here) & set(there)
+    assert len(shared) > 20
+    assert all(here[row] == pytest.approx(there[row], rel=1e-12) for row in shared)
+
+
+def test_nothing_is_added_unless_it_is_asked_for_or_needed(monkeypatch):
+    people = table()
+    assert not tk.fit_priors(people, secret="s", query=tk.Row("a", "b", "c")).is_smoothed
+    assert not tk.fit_priors(people, secret="s", query=tk.Row("a", smoothing=30)).is_smoothed
+    monkeypatch.setattr("takifugu.queries.row.MOST_VALUES", 10)
+    assert tk.fit_priors(people, secret="s", query=tk.Row("a", "b", "c")).is_smoothed
+    assert not tk.fit_priors(people, secret="s", query=tk.Row("a", "b", "c", smoothing=0)).is_smoothed
+    for wrong in (-1, "some", math.nan, True):
+        with pytest.raises(InputError, match="smoothing"):
+            tk.Row("a", "b", smoothing=wrong)
+
+
+def test_other_assumptions_and_the_price_are_told(tmp_path):
+    priors = tk.fit_priors(table(), secret="s", query=tk.Row("a", "b", "c", smoothing=50))
+    found = tk.calibrate(priors, odds=1.5, mechanism="sparse", rounds=1, confidence=0.9)
+    (other,) = (one for one in found.findings if isinstance(one, OtherSmoothing))
+    assert other.tenth > other.tenfold > 0
+    (price,) = (one for one in found.findings if isinstance(one, PriceOfIgnorance))
+    assert 0 <= price.share < 1
+    found.save(tmp_path / "calibration.json")
+    assert tk.Calibration.load(tmp_path / "calibration.json").meets_budget()
+
+
+def test_weights_of_columns_reach_a_sparse_channel(monkeypatch):
+    monkeypatch.setattr("takifugu.queries.row.MOST_VALUES", 10)
+    monkeypatch.setattr("takifugu.calibration.kinds.MOST_VALUES", 10)
+    query = tk.Row("a", "b", "c", loss={"a": 5, "b": 0})
+    found = tk.calibrate(tk.fit_priors(table(), secret="s", query=query), odds=1.3, rounds=1)
+    assert found.mechanism == "sparse"
+    assert dict(found.options)["weights"] == (5.0, 0.0, 1.0)

@@ -1,0 +1,100 @@
+"""A second file means by its cells what the first one did; and rows that lack a value meet one rule."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import takifugu as tk
+from takifugu.problems.answer import Spelling
+from takifugu.tables.reading import Reading
+
+
+def write(path, *, decimal=".", sep=",", extra=()):
+    rng = np.random.default_rng(2)
+    rows = [("ab"[k % 2], f"{rng.integers(2, 9)}{decimal}{rng.integers(0, 2) * 5}") for k in range(200)]
+    path.write_text(f"s{sep}v\n" + "".join(f"{s}{sep}{v}\n" for s, v in (*rows, *extra)))
+    return path
+
+
+@pytest.fixture
+def german(tmp_path):
+    path = write(tmp_path / "german.csv", decimal=",", sep=";", extra=[("a", "99")])
+    priors = tk.fit_priors(path, secret="s", query=tk.Raw("v"), reading=Reading(sentinels=(99,)))
+    made = tk.calibrate(priors, alpha=2, epsilon=1)
+    made.save(tmp_path / "calibration.json")
+    return tk.Calibration.load(tmp_path / "calibration.json")
+
+
+def test_a_calibration_remembers_what_cells_meant(german, tmp_path):
+    assert german.answer.spelling == Spelling(decimal=",", sentinels=(99,))
+    data = json.loads((tmp_path / "calibration.json").read_text())
+    assert data["problem"]["answer"]["spelling"]["decimal"] == ","
+    for bad in ({"decimal": 1}, {"more": 1}, {"sentinels": [[]]}, {"na": "x"}):
+        changed = json.loads((tmp_path / "calibration.json").read_text())
+        changed["problem"]["answer"]["spelling"] |= bad
+        with pytest.raises(tk.InputError):
+            tk.Calibration.from_dict(changed)
+
+
+def test_a_second_file_is_read_the_same_way(german, tmp_path):
+    """Its sentinel is one without being declared again, and its rows go as they did."""
+    done = tk.release_file(
+        tmp_path / "german.csv",
+        tmp_path / "out.csv",
+        german,
+        reading=Reading(missing="drop"),
+        allow_no_noise=True,
+    )
+    assert done.rows == 200
+
+
+@pytest.mark.parametrize(
+    ("reading", "says"),
+    [
+        (Reading(decimal="."), "read with decimal=',', and this one is to be read with '.'"),
+        (Reading(sentinels=(98,)), r"read with sentinels=\(99,\)"),
+    ],
+)
+def test_another_meaning_is_refused(german, tmp_path, reading, says):
+    with pytest.raises(tk.InputError, match=says):
+        tk.release_file(tmp_path / "german.csv", tmp_path / "out.csv", german, reading=reading, allow_no_noise=True)
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_file_that_writes_its_numbers_otherwise_is_not_misread(german, tmp_path):
+    other = write(tmp_path / "english.csv", decimal=".", sep=",")
+    with pytest.raises(tk.InputError):
+        tk.release_file(other, tmp_path / "out.csv", german, allow_no_noise=True)
+
+
+def test_files_without_a_word_on_spelling_are_read_as_before(german):
+    data = json.loads(json.dumps(german.to_dict()))
+    del data["problem"]["answer"]["spelling"]
+    assert tk.Calibration.from_dict(data).answer.spelling is None
+    assert tk.Calibration.from_dict(data) == german
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pl.LazyFrame], ids=["pandas", "polars", "lazy"])
+def test_rows_without_a_value_meet_one_rule(library):
+    values = [1.0, 2.0, None, 3.0] * 30
+    frame = library({"s": ["a", "b"] * 60, "v": values})
+    table = pd.DataFrame({"s": ["a", "b"] * 60, "v": values})
+    made = tk.calibrate(tk.fit_priors(table, secret="s", query=tk.Row("v")), odds=2)
+    with pytest.raises(tk.InputError, match="30 missing values"):
+        tk.release(frame, made)
+    out = tk.release(frame, made, missing="drop")
+    assert len(out.collect() if library is pl.LazyFrame else out) == 90
+    assert len(tk.publish(table, secret="s", columns=["v"], confidence=None).table) == 90
+    with pytest.raises(tk.InputError, match="missing must be 'refuse' or 'drop'"):
+        tk.release(frame, made, missing="fill")
+
+
+def test_the_transformer_fits_as_raw_does_by_default():
+    rng = np.random.default_rng(0)
+    X, secrets = rng.integers(0, 9, (300, 1)) + np.repeat([[0], [2]], 150, axis=0), np.repeat(["a", "b"], 150)
+    table = pd.DataFrame({"s": secrets, "x": X[:, 0].astype(float)})
+    raw = tk.calibrate(tk.fit_priors(table, secret="s", query=tk.Raw("x")), alpha=2, epsilon=1)
+    assert tk.ReleaseTransformer().fit(X.astype(float), secret=secrets).calibration_.theta == raw.theta
