@@ -16,22 +16,22 @@ from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import asked_for
 from takifugu.problems.pairs import Pair
 from takifugu.queries.binned import Binned
-from takifugu.queries.others import checked_names, named_alone, same_domain
-from takifugu.queries.priors import Beliefs, fit_priors
+from takifugu.queries.others_alone import priors_asked_for
 from takifugu.queries.row import Row
 from takifugu.releases.doors.dispatch import release
 from takifugu.releases.doors.frames import as_frame
+from takifugu.releases.in_turn import ODDS, in_turn, named_pairs
+from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.order import Orders
 from takifugu.releases.shuffling import RowsShuffled
 from takifugu.reports.publication import Publication, told
 from takifugu.tables.reading import Reading
 from takifugu.tables.rows import complete_rows
-from takifugu.tables.table import Table, listed, match_secret, plain
+from takifugu.tables.table import Table, plain
 
 Step = Callable[[str], None]
 
-ODDS = 3.0
 CONFIDENCE = 0.95
 
 
@@ -99,6 +99,9 @@ def calibrated(
     keep_shares: bool = False,
     seed: int = 0,
     step: Step = lambda what: None,
+    ledger: Ledger | None = None,
+    later: Sequence[str] = (),
+    spend: float | None = None,
     **options: Any,
 ) -> Calibration:
     """The calibration that `publish` makes: rows of the columns, through the best channel, for the population."""
@@ -107,21 +110,38 @@ def calibrated(
     promise = odds_by_default(odds=odds, alpha=alpha, epsilon=epsilon, best_guess=best_guess, error=error)
     if leave_out:
         secrets = _without(leave_out, table, secret, reading, secrets is not None or pairs is not None)
+    turn = in_turn(
+        table,
+        ledger,
+        secret=secret,
+        columns=columns,
+        later=later,
+        spend=spend,
+        odds=odds,
+        confidence=confidence,
+        keep_shares=keep_shares,
+        seed=seed,
+        step=step,
+        reading=reading,
+        terms={"alpha": alpha, "epsilon": epsilon, "known": known, "pairs": pairs, "secrets": secrets}
+        | {
+            "domain": domain,
+            "other": other,
+            "beliefs": beliefs,
+            "own": None if own else False,
+            "per_cell": per_cell or None,
+            "best_guess": best_guess,
+            "error": error,
+        }
+        | options,
+    )
+    if turn is not None:
+        return turn
     query = Row(*columns, domain=domain, other=other)
     step("Counting what goes with each secret")
     asked: dict[str, Any] = {"secret": secret, "query": query, "secrets": secrets, "known": known, "reading": reading}
-    if per_cell:
-        if beliefs or not own:
-            raise InputError("per_cell and beliefs do not go together: publish without one of them")
-        if left := [one for one in known or () if one not in per_cell]:
-            raise InputError(
-                f"with per_cell what is known is published too, and {str(left[0])!r} is not: keep it as well"
-            )
-        priors = fit_priors(table, **(asked | {"known": list(per_cell)}), per_cell=True)
-    else:
-        priors = fit_priors(table, **asked, beliefs=beliefs) if own else _of_others(beliefs, asked)
-    if pairs is not None:
-        pairs = [(_named(a, priors), _named(b, priors)) for a, b in pairs]
+    priors = priors_asked_for(table, asked, beliefs=beliefs, own=own, per_cell=per_cell)
+    pairs = None if pairs is None else named_pairs(pairs, priors)
     step("Finding the channel that changes least")
     return calibrate(
         priors,
@@ -158,41 +178,6 @@ def odds_by_default(**promise: float | None) -> dict[str, Any]:
     return promise
 
 
-def _of_others(beliefs: Mapping[str, Any] | None, asked: dict[str, Any]) -> Any:
-    """The priors of other tables alone: nothing that follows from them tells anything about one's own rows."""
-    if not beliefs:
-        raise InputError("own=False leaves no priors: give those of another table, beliefs={'last year': table}")
-    (name, first), *rest = checked_names(beliefs).items()
-    try:
-        fitted = first if isinstance(first, Mapping | Beliefs) else fit_priors(first, **asked)
-    except InputError as error:
-        raise InputError(f"the belief {name!r} cannot be used: {error}") from None
-    answer = getattr(fitted, "answer", None)
-    if answer is None:
-        raise InputError(f"the belief {name!r} does not say what it is about: fit it with Row(...), or keep own=True")
-    others = {
-        other: given if isinstance(given, Mapping | Beliefs) else fit_priors(given, **again)
-        for again in [asked | {"query": same_domain(asked["query"], answer), "secrets": _secrets(fitted, asked)}]
-        for other, given in rest
-    }
-    return named_alone(name, fitted, others)
-
-
-def _secrets(fitted: Any, asked: dict[str, Any]) -> list[Any] | None:
-    if not isinstance(asked["secret"], str):
-        return None
-    return list(fitted if isinstance(fitted, Mapping) else fitted[0])
-
-
-def _named(given: Any, priors: Any) -> Any:
-    """The secret that a text or a number stands for."""
-    known = priors if isinstance(priors, Mapping) else priors[0]
-    found = match_secret(given, known)
-    if found is None:
-        raise InputError(f"{given!r} in pairs is not one of the secrets: {listed(known)}")
-    return found
-
-
 def publish(
     table: Any,
     *,
@@ -201,6 +186,8 @@ def publish(
     odds: float | None = None,
     confidence: float | None = CONFIDENCE,
     ledger: Ledger | str | os.PathLike[str] | None = None,
+    later: Sequence[str] = (),
+    spend: float | None = None,
     keep: Sequence[str] = (),
     others: str = "error",
     order: str = "auto",
@@ -221,7 +208,11 @@ def publish(
         columns: the columns to publish, together in one row.
         odds: the factor, 3 by default; or give `alpha` and `epsilon`, `best_guess` or `error`, as for `calibrate`.
         confidence: the promise is for the population: see `calibrate`. None promises it for the sample alone.
-        ledger: a `Ledger`, or the path of one: it lets these records out once.
+        later: further columns of the same people that may be published later on, each by another call with the same
+            ledger: everything together then keeps the promise. Columns published together cost less.
+        spend: the share of the promise that is spent on `columns` where others are to follow; by default it is divided
+            evenly.
+        ledger: a `Ledger`, or the path of one: it lets these records out once, or each column of an account once.
         keep: columns to hand over as they are.
         others: as for `release`; "drop" where secrets are left out.
         order: the rows keep their order unless it plainly tells the secret, and are shuffled then ("auto"); "shuffle"
@@ -251,17 +242,31 @@ def publish(
         if not keep:
             raise InputError("per_cell is about kept columns, and none is kept: name them with keep")
         options, keep = options | {"per_cell": list(keep)}, ()  # they are published through the channel, unchanged
-    made = calibrated(table, secret=secret, columns=columns, odds=odds, confidence=confidence, step=step, **options)
+    book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
+    made = calibrated(
+        table,
+        secret=secret,
+        columns=columns,
+        odds=odds,
+        confidence=confidence,
+        ledger=book,
+        later=later,
+        spend=spend,
+        step=step,
+        **options,
+    )
     step("Proving that it keeps the promise")
     certificate = certify(made)
     step("Drawing what is published")
-    source = _frame(table, made, options.get("reading"), keep)
+    account = None if book is None else book.account()
+    also = account.columns if isinstance(account, JointAccount) else ()
+    source = _frame(table, made, options.get("reading"), also=also, keep=keep)
     if order == "auto" and _tells(source, made):
         order = "shuffle"
     published = release(
         source,
         made,
-        ledger=ledger,
+        ledger=book,
         keep=keep,
         others=others,
         order=order,
@@ -282,10 +287,13 @@ def known_with(known: Sequence[str | Binned] | None, keep: Sequence[str]) -> lis
     return found or None
 
 
-def _frame(table: Any, made: Calibration, reading: Reading | None, keep: Sequence[str]) -> Any:
-    """The rows to publish; those without a needed value are left out, as was counted."""
+def _frame(table: Any, made: Calibration, reading: Reading | None, *, also: Sequence[str], keep: Sequence[str]) -> Any:
+    """The rows to publish; those without a needed value are left out, as was counted.
+
+    `also` are the columns that are published before or after these: the joint law is about rows that have them all.
+    """
     answer = made.answer
-    needed = [] if answer is None else [*answer.columns, *answer.secret]
+    needed = [] if answer is None else list(dict.fromkeys([*answer.columns, *also, *answer.secret]))
     return complete_rows(table, needed=needed, columns=[*needed, *keep], reading=reading)
 
 

@@ -20,6 +20,10 @@ HOSTILE = "<script>alert(1)</script>$x_\u202e"
 LAWS = {HOSTILE: tk.Finite([0, 1, HOSTILE], [5, 3, 2]), "_b": tk.Finite([0, 1, HOSTILE], [1, 3, 6])}
 NUMBERS = {"a": tk.Finite([0, 1, 2], [5, 3, 2]), "b": tk.Finite([0, 1, 2], [1, 3, 6])}
 BELLS = {HOSTILE: tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(1, 1)}
+VECTORS = {
+    HOSTILE: tk.VectorMixture.gaussian([0, 1], [[1, 0.5], [0.5, 2]]),
+    "b": tk.VectorMixture([0.5, 0.5], [[1, 1], [2, 0]], [[[1, 0], [0, 2]], [[1, 0], [0, 1]]]),
+}
 POINTS = {"a": tk.Mixture.empirical([0, 1, 2]), "b": tk.Mixture.empirical([1, 2, 3])}
 
 
@@ -39,6 +43,9 @@ def things():
         "priors": priors,
         "priors of bells": Priors(BELLS),
         "priors of points": Priors(POINTS),
+        "calibration of vectors": tk.calibrate(VECTORS, alpha=2, epsilon=0.5),
+        "priors of vectors": Priors(VECTORS),
+        "certificate of vectors": tk.certify(tk.calibrate(VECTORS, alpha=2, epsilon=0.5)),
         "beliefs": Beliefs([priors, Priors(LAWS, label="more")] * 8),
         "certificate": tk.certify(tk.calibrate(NUMBERS, odds=2)),
         "certificate of noise": tk.certify(tk.calibrate({"a": BELLS["b"], "b": BELLS[HOSTILE]}, alpha=2, epsilon=0.3)),

@@ -63,7 +63,8 @@ def audit(
         published: the table that went out, or a column of it; any kind of table that Takifugu reads.
         truth: the table it was made from, with the column of secrets.
         calibration: what was promised.
-        secret: the column of secrets in `truth`; needed for priors made by hand.
+        secret: the column of secrets in `truth`; needed for priors made by hand. Of several columns of secrets, the
+            one to attack; by default each in turn.
         keys: the columns that say which published row is whose. Without them, row k is row k.
         seed: of the division of the rows and of the learners.
         level: the probability, at most, that any bound is wrong: of a false alarm.
@@ -75,6 +76,36 @@ def audit(
     if not 0 < level < 0.5:
         raise InputError(f"level must be a probability between 0 and 0.5, got {level!r}")
     seed = integer("seed", seed, least=0)
+    own = () if calibration.answer is None else calibration.answer.secret
+    if secret is None and len(own) > 1:
+        part = level / len(own)  # of the chance of a false alarm
+        each = [
+            _audited(published, truth, calibration, guarantee, one, keys, seed, part, reading, progress) for one in own
+        ]
+        return Audit(
+            guarantee=guarantee,
+            attacks=tuple(attack for one in each for attack in one.attacks),
+            confidence=1 - level,
+            findings=tuple(dict.fromkeys(finding for one in each for finding in one.findings)),
+            before=tuple(guess for one in each for guess in one.before),
+            rows=max(one.rows for one in each),
+        )
+    return _audited(published, truth, calibration, guarantee, secret, keys, seed, level, reading, progress)
+
+
+def _audited(
+    published: Any,
+    truth: Any,
+    calibration: Calibration,
+    guarantee: Renyi,
+    secret: str | None,
+    keys: Sequence[str] | str | None,
+    seed: int,
+    level: float,
+    reading: Any,
+    progress: Callable[[int, int], None] | None,
+) -> Audit:
+    """The attacks on one column's secrets."""
     rows = read_rows(published, truth, calibration, secret=secret, keys=keys, reading=reading)
     known = known_columns(calibration.problem)
     pairs, findings = _pairs(rows, calibration)

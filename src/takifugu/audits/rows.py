@@ -14,6 +14,7 @@ from takifugu.calibration import Calibration
 from takifugu.channels.listed import ListChannel
 from takifugu.errors import InputError
 from takifugu.laws.values import key
+from takifugu.queries.several import named
 from takifugu.releases.binding import require_of_rows
 from takifugu.releases.doors.frames import INSECURE
 from takifugu.releases.secret_rows import protected_secrets
@@ -96,7 +97,7 @@ def read_rows(
     hidden = _secret(calibration, secret, list(true))
     answer = _answer(calibration, out, true, hidden)
     names = (keys,) if isinstance(keys, str) else tuple(keys or ())
-    secrets = _matched(true[hidden], calibration)
+    secrets = _matched(true[hidden], calibration, hidden)
     if names:
         rows = _joined(out, true, names)
     else:
@@ -179,10 +180,14 @@ def _fits(column: Column, calibration: Calibration) -> bool:
     return column.numbers is not None
 
 
-def _matched(column: Column, calibration: Calibration) -> Objects:
+def _matched(column: Column, calibration: Calibration, hidden: str) -> Objects:
     """The calibrated secret of each row, None where it has another."""
     known = list(protected_secrets(calibration))
-    found = {value: match_secret(value, known) for value in set(column.labels.tolist()) if value is not None}
+    several = calibration.answer is not None and len(calibration.answer.secret) > 1
+    found = {}
+    for value in set(column.labels.tolist()):
+        if value is not None:  # of several columns of secrets, each is named with its column
+            found[value] = match_secret(named(hidden, plain(value)) if several else value, known)
     secrets = np.empty(len(column.labels), dtype=object)
     secrets[:] = [found.get(value) for value in column.labels.tolist()]
     return secrets

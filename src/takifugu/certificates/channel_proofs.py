@@ -100,6 +100,8 @@ def _of_vectors(
     if promise.most_odds is not None:
         raise CertificationError("Gaussian noise bounds the odds at no size: that promise cannot be kept")
     problem = calibration.problem
+    if calibration.evidence is not None and not calibration.evidence.holds(problem, channel, promise):
+        raise CertificationError("what is said about the population does not hold when it is looked at again")
     laws = [[law.simplified() for law in problem.laws(belief)] for belief in range(len(problem.beliefs))]
     prover = Prover(channel.covariance, alpha=promise.alpha, effort=effort)
     for place in problem.places():

@@ -61,7 +61,7 @@ def asking(command: Callable[..., Any]) -> Callable[..., Any]:
                 required=True,
                 multiple=True,
                 metavar="COLUMN",
-                help="The column to hide; may be repeated for several.",
+                help="The column to hide; may be repeated for several, each hidden under its own laws.",
             ),
             click.option(
                 "--pair",
@@ -105,7 +105,7 @@ def asking(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--at",
                 multiple=True,
                 metavar="COLUMN=NUMBER",
-                help="For gp and bnn: where to predict; else at the means.",
+                help="For gp and bnn: where to predict, or with commas at several places; else at the means.",
             ),
             click.option(
                 "--allow-few-rows", is_flag=True, help="Use secrets of fewer than 5 rows without --confidence."
@@ -225,20 +225,31 @@ def _query(kind: str, columns: list[str], options: dict[str, Any]) -> "Query":
         return Row(*columns, domain=domain, other=options["other"], loss=options["loss"])
     if kind == "mean":
         return Mean(column)
+    if not isinstance(column, str):
+        raise InputError(f"--query {kind} predicts one column, and {len(column)} were named: leave out all but one")
     model = GP if kind == "gp" else BNN
-    return model(
-        column, features=list(options["features"]) or None, at=_place(options["at"]) or None, draws=options["draws"]
-    )
+    return model(column, features=list(options["features"]) or None, at=_places(options["at"]), draws=options["draws"])
 
 
-def _place(at: tuple[str, ...]) -> dict[str, float]:
-    place = {}
+def _places(at: tuple[str, ...]) -> Any:
+    """Where to predict: a place, several where columns have several numbers, or None.
+
+    >>> _places(("age=30", "chol=200")), _places(("age=30,40",))
+    ({'age': 30.0, 'chol': 200.0}, [{'age': 30.0}, {'age': 40.0}])
+    """
+    given: dict[str, list[float]] = {}
     for text in at:
-        column, equals, value = text.rpartition("=")
+        column, equals, values = text.rpartition("=")
         try:
-            place[column] = float(value)
+            numbers = [float(value) for value in values.split(",")]
         except ValueError:
             equals = ""
         if not equals or not column:
-            raise InputError(f"--at must be COLUMN=NUMBER, such as age=30; got {text!r}")
-    return place
+            raise InputError(f"--at must be COLUMN=NUMBER, such as age=30, or several, age=30,40; got {text!r}")
+        if column in given:
+            raise InputError(f"--at names {column!r} twice: write several numbers with commas, {column}=30,40")
+        given[column] = numbers
+    if len({len(numbers) for numbers in given.values()}) > 1:
+        raise InputError("--at must have as many numbers for each column: one for each place")
+    places = [dict(zip(given, numbers, strict=True)) for numbers in zip(*given.values(), strict=True)]
+    return None if not places else places[0] if len(places) == 1 else places

@@ -58,6 +58,12 @@ from takifugu.errors import InputError
     help="What to do with rows of secrets outside the pairs.",
 )
 @order_option
+@single(
+    "--later",
+    metavar="COLUMN,COLUMN",
+    help="Columns of the same people that may be published later on, within the same promise.",
+)
+@single("--spend", type=float, help="The share of the promise to spend now, where columns follow. [default: even]")
 @single("--domain", metavar="FILE", type=click.Path(), help="The lists of values that may be published, as JSON.")
 @single("--other", metavar="LABEL", help="What a label that is on no list of --domain becomes.")
 @single("--loss", metavar="KIND", help="What is lost least: square, absolute or change.")
@@ -91,6 +97,8 @@ def command(
     keep: tuple[str, ...],
     others: str,
     order: str | None,
+    later: str | None,
+    spend: float | None,
     domain: str | None,
     other: str | None,
     loss: str | None,
@@ -124,6 +132,11 @@ def command(
     And from who believes last year's table:
       takifugu publish people.csv published.csv --secret diagnosis \\
           --columns stay_days,ward --belief "last year=2023.csv"
+    Publish one column now and another later, both within the odds:
+      takifugu publish people.csv first.csv --secret diagnosis \\
+          --columns ward --later stay_days
+      takifugu publish people.csv second.csv --secret diagnosis \\
+          --columns stay_days
 
     All files appear, or none. Only TARGET and the file marked public are for others.
     Exit status: 0 done, 1 refused or not proved, 2 bad input, 130 interrupted.
@@ -153,6 +166,8 @@ def command(
             keep=names_in(keep),
             others="drop" if leave_out and others == "error" else others,
             order=order or "auto",
+            later=[name.strip() for name in (later or "").split(",") if name.strip()],
+            spend=spend,
             domain=domain,
             other=other,
             loss=loss,

@@ -36,6 +36,8 @@ class Asked:
     keep: list[str] = field(default_factory=list)
     others: str = "error"
     order: str = "auto"
+    later: list[str] = field(default_factory=list)
+    spend: float | None = None
     domain: str | None = None
     other: str | None = None
     loss: str | None = None
@@ -71,9 +73,8 @@ def run(asked: Asked, *, quiet: bool) -> None:
     others = beliefs_from(asked.beliefs)
     out = console()
     step = _Steps(out, quiet=quiet)
-    promise = odds_by_default(
-        odds=asked.odds, alpha=asked.alpha, epsilon=asked.epsilon, best_guess=asked.best_guess, error=asked.error
-    )
+    promise = {name: getattr(asked, name) for name in ("odds", "alpha", "epsilon", "best_guess", "error")}
+    odds_by_default(**promise)  # before any work, whether it is a promise; an account may have settled the odds
     folder = asked.target.parent if asked.folder is None else asked.folder
     stem = asked.target.name.split(".")[0]
     paths = {
@@ -93,7 +94,6 @@ def run(asked: Asked, *, quiet: bool) -> None:
     _refuse_second(ledger)
     step(f"Reading {Path(asked.source).name}")
     table = Table(source, asked.reading)
-    secrets = list(dict.fromkeys(name for pair in asked.pairs for name in pair)) or None
     made = calibrated(
         table,
         secret=asked.secret,
@@ -106,7 +106,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
         own=not asked.only_beliefs,
         per_cell=asked.keep if asked.per_cell else (),
         grid=asked.grid,
-        secrets=secrets,
+        secrets=_named_secrets(asked),
         pairs=asked.pairs or None,
         leave_out=asked.leave_out,
         domain=None if asked.domain is None else domain_of(asked.domain),
@@ -115,6 +115,9 @@ def run(asked: Asked, *, quiet: bool) -> None:
         seed=asked.seed,
         step=step,
         **asked.wishes,
+        ledger=ledger,
+        later=asked.later,
+        spend=asked.spend,
     )
     words = drawing_of(made, {}).bare
     if words is not None and not asked.allow_no_noise:
@@ -141,7 +144,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
         undo.callback(asked.target.unlink)
         files.write()
         undo.pop_all()
-    _tell(made, done, asked.target, paths, book)
+    _tell(made, done, asked.target, paths, ledger)
 
 
 def _require_what_flags_need(asked: Asked) -> None:
@@ -152,7 +155,7 @@ def _require_what_flags_need(asked: Asked) -> None:
         raise InputError("--per-cell is about kept columns, and none is kept: name them with --keep")
 
 
-def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], book: Path) -> None:
+def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], ledger: Any) -> None:
     """One page of plain words: what is hidden, what changed, what can still be guessed, what to keep private."""
     from takifugu.releases.shuffling import RowsShuffled
     from takifugu.reports.publication import told
@@ -161,6 +164,8 @@ def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], book: Path
     out.print()
     for sentence in told(made).sentences:
         out.print(sentence)
+    if (left := _left(ledger)) is not None:
+        out.print(left)
     out.print()
     # Those of the release are about the same reading of the same table, but for the order of its rows.
     tell_findings((*made.findings, *(one for one in done.findings if isinstance(one, RowsShuffled))), out)
@@ -171,7 +176,7 @@ def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], book: Path
         (paths["report"], "open it in a browser (private)"),
         (paths["certificate"], "the proof, for an auditor (private)"),
         (paths["calibration"], "for takifugu release and audit (private)"),
-        (book, "remembers what was published (private)"),
+        (ledger.path, "remembers what was published (private)"),
     ]
     for folder in dict.fromkeys(path.parent for path, _ in made_files):
         out.print(f"In {os.fspath(folder)}:")
@@ -180,14 +185,35 @@ def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], book: Path
 
 def _refuse_second(ledger: Any) -> None:
     """Before any work: whether these records went out before."""
-    account = ledger.account()
-    if account is not None and account.releases:
-        from takifugu.errors import BudgetError
+    from takifugu.errors import BudgetError
+    from takifugu.releases.joint_account import JointAccount
 
+    account = ledger.account()
+    if account is not None and account.releases and not isinstance(account, JointAccount):
         raise BudgetError(
             f"the ledger {ledger.path} says that these records were published before, and an answer from a finite list "
-            f"is published once. Nothing was published; for other people's records name another --ledger"
+            f"is published once. Nothing was published; for other people's records name another --ledger. To publish "
+            f"columns of the same people one after another, name those to come with --later when the first one leaves"
         )
+
+
+def _named_secrets(asked: Asked) -> list[str] | None:
+    """The secrets of the pairs; of several columns of secrets every one has laws, and pairs are chosen afterwards."""
+    named = list(dict.fromkeys(name for pair in asked.pairs for name in pair))
+    return named if named and isinstance(asked.secret, str) else None
+
+
+def _left(ledger: Any) -> str | None:
+    """What may follow, where columns are published one after another."""
+    from takifugu.releases.joint_account import JointAccount
+
+    account = ledger.account()
+    if not isinstance(account, JointAccount):
+        return None
+    spent = f"{account.fraction_spent:.0%} of the promise (odds within a factor of {account.odds:.4g}) is spent"
+    if not account.left:
+        return f"{spent}: all columns of this account are published."
+    return f"{spent}. Still to be published within it: {', '.join(account.left)}."
 
 
 def _source(asked: Asked) -> tuple[Any, Path | None]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from takifugu.reports.channel_facts import ChannelFacts
     from takifugu.reports.common import Facts
     from takifugu.reports.noise_facts import NoiseFacts
+    from takifugu.reports.vector_facts import VectorFacts
 
 _SENTENCES = 6  # that a terminal shows of a column
 _MOST_COLUMNS = 4
@@ -61,6 +62,7 @@ def tell(facts: "Facts", out: "Console") -> None:
     from takifugu.reports.channel_facts import ChannelFacts
     from takifugu.reports.noise_facts import NoiseFacts
     from takifugu.reports.text import clean
+    from takifugu.reports.vector_facts import VectorFacts
 
     out.print(Text(clean(facts.question, 400), style="bold"))
     out.print()
@@ -68,6 +70,8 @@ def tell(facts: "Facts", out: "Console") -> None:
         _tell_noise(facts, out)
     elif isinstance(facts, ChannelFacts):
         _tell_channel(facts, out)
+    elif isinstance(facts, VectorFacts):
+        _tell_vectors(facts, out)
     if facts.findings:
         out.print()
         tell_findings(facts.findings, out)
@@ -103,6 +107,27 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
         note = "weaker promise" if one.is_weaker else "no finite answer" if math.isinf(one.theta) else ""
         rows.append(((one.label, one.told(), "chosen" if chosen else note), chosen))
     _rows(("At the same budget", "noise θ", ""), rows, out)
+
+
+def _tell_vectors(facts: "VectorFacts", out: "Console") -> None:
+    from takifugu.reports import vector_page, words
+    from takifugu.reports.text import clean, number, percent
+
+    guess = facts.adversary
+    out.print(vector_page.answer(facts))
+    if told := words.population(facts):
+        out.print(told)
+    out.print()
+    a, b = (clean(name, 30) for name in facts.worst_pair)
+    where = f", {clean(facts.belief, 60)}" if facts.belief else ""
+    _figures(
+        [
+            *vector_page.figures(facts),
+            ("Worst pair’s loss", number(facts.loss), f"{a} against {b}{where}"),
+            ("Best guess", percent(guess.guess_after), f"of the secret; {percent(guess.guess_before)} without noise"),
+        ],
+        out,
+    )
 
 
 def _tell_channel(facts: "ChannelFacts", out: "Console") -> None:

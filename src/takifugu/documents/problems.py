@@ -175,6 +175,7 @@ def _answer_to(answer: Answer) -> dict[str, Any]:
         "domain": _domain_to(answer.domain),
         "step": answer.step,
         "is_read": answer.is_read,
+        **({"before": list(answer.before)} if answer.before else {}),
     }
 
 
@@ -201,11 +202,18 @@ def _answer_from(value: Any) -> Answer:
     spelling = value.get("spelling") if isinstance(value, dict) else None
     if spelling is not None:  # files that say nothing about it have no such field
         value = {key: part for key, part in value.items() if key != "spelling"}
-    content = form.fields(value, ("query", "columns", "secret", "known", "domain", "step", "is_read"), "'answer'")
-    columns, secret, known = (
-        tuple(form.text(name, f"answer.{key}") for name in form.items(content[key], f"answer.{key}", most=1_000))
-        for key in ("columns", "secret", "known")
+    later = ("before",) if isinstance(value, dict) and "before" in value else ()
+    content = form.fields(
+        value, ("query", "columns", "secret", "known", "domain", "step", "is_read", *later), "'answer'"
     )
+    columns, secret, known, before = (
+        tuple(
+            form.text(name, f"answer.{key}") for name in form.items(content.get(key, []), f"answer.{key}", most=1_000)
+        )
+        for key in ("columns", "secret", "known", "before")
+    )
+    if before != columns[: len(before)] or (before and len(before) == len(columns)):
+        raise InputError("answer.before must be the first of the answer's columns, and leave one to publish")
     if not columns or not secret:
         raise InputError("'answer' must name its columns and its secret")
     domain = _domain_from(content["domain"])
@@ -222,6 +230,7 @@ def _answer_from(value: Any) -> Answer:
         form.number(content["step"], "answer.step", least=0),
         content["is_read"],
         None if spelling is None else _spelling_from(spelling),
+        before,
     )
 
 

@@ -4,6 +4,7 @@ A channel has one parameter that is fitted: the factor of the radius within whic
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -56,50 +57,55 @@ def withstands_draws(problem: Problem, channel: ListChannel, asked: Renyi, *, dr
     return withstands(problem, channel, asked, joint_draws(posterior(problem), problem.pairs.secrets, draws, seed))
 
 
+At = Callable[[float], Found]
+
+
 def confident_channel(
-    rule: Optimal | Sparse,
     problem: Problem,
     asked: Renyi,
+    at: At,
     *,
     level: float,
     seed: int,
     found: Found,
+    size: int | None = None,
+    coarse: bool = False,
     halvings: int = 0,
 ) -> tuple[Found, int, int]:
-    """The channel of the least radius that withstands the draws it is fitted to, judged by draws it has not seen.
+    """The channel of the least factor that withstands the draws it is fitted to, judged by draws it has not seen.
 
-    The radius of a law is a factor times the distance that a sample of its size is expected to lie from the
-    population; of a sparse channel the caution is the factor. One number, the factor, is fitted. A loss need not fall
-    with it, and several factors are tried on the same draws, so these may not judge: fresh ones do, the k-th time so
-    many that all of them hold by chance, where less than the level is within the promise, with a probability of
-    (1 − level)/2ᵏ at most. Together that is 1 − level.
+    `at` finds the best channel whose promise is widened by a factor times the distance that a sample of each law's size
+    is expected to lie from the population; one number, the factor, is fitted. `found` is the channel at 0, `size` how
+    many values `at` solves for, and `coarse` asks for a quick search. A loss need not fall with the factor, and several
+    are tried on the same draws, so these may not judge: fresh ones do, the k-th time so many that all of them hold by
+    chance, where less than the level is within the promise, with a probability of (1 − level)/2ᵏ at most. Together that
+    is 1 − level.
     Returned are the channel, and the number and the seed of the draws that judged it.
     """
     search = joint_draws(posterior(problem), problem.pairs.secrets, _MORE * draws_needed(level), seed)
-    factor, made = _least_factor(rule, problem, asked, search, found)
+    factor, made = _least_factor(problem, asked, at, search, found, search.shape[3] if size is None else size, coarse)
     for attempt in range(1, _MOST_STEPS):
         draws, apart = draws_needed(level, halvings=halvings + attempt), seed + attempt * _APART
         if withstands_draws(problem, _finite(made), asked, draws=draws, seed=apart):
             return made, draws, apart
         factor = max(factor, _FIRST / 4) * _WIDER
-        made = _at(factor, rule, problem, asked)
+        made = at(factor)
     raise MechanismError(_TOO_FEW)
 
 
 def _least_factor(
-    rule: Optimal | Sparse, problem: Problem, asked: Renyi, laws: Array, found: Found
+    problem: Problem, asked: Renyi, at: At, laws: Array, found: Found, size: int, coarse: bool
 ) -> tuple[float, Found]:
     """The least factor, about, whose channel withstands these draws."""
     if withstands(problem, _finite(found), asked, laws):
         return 0.0, found
     low, high, best, factor = 0.0, math.inf, None, _FIRST
     # A program of a hundred values takes a second, one of two hundred twenty: the larger, the coarser the search.
-    size = laws.shape[3]
     narrow = _NARROW if size <= _SMALL else _NARROW_LARGE if size <= 2 * _SMALL else math.inf
-    if isinstance(rule, Sparse):  # whose outputs are few where it is cautious
+    if coarse:
         narrow = _NARROW_LARGE
     for _ in range(_MOST_STEPS):
-        made = _at(factor, rule, problem, asked)
+        made = at(factor)
         if withstands(problem, _finite(made), asked, laws):
             high, best = factor, made
             factor = factor / 2 if low == 0 else math.sqrt(low * high)
@@ -113,11 +119,14 @@ def _least_factor(
     return high, best
 
 
-def _at(factor: float, rule: Optimal | Sparse, problem: Problem, asked: Renyi) -> Found:
-    """The best channel for every prior within this factor of the expected sampling distances, or as cautious."""
-    if isinstance(rule, Sparse):
-        careful = replace(rule, caution=max(rule.caution, _DEVIATIONS * factor))
-        return careful.find(problem, asked)._replace(options=careful.options)
+def with_caution(factor: float, rule: Sparse, problem: Problem, asked: Renyi) -> Found:
+    """A sparse channel that keeps as many deviations in hand as the factor says."""
+    careful = replace(rule, caution=max(rule.caution, _DEVIATIONS * factor))
+    return careful.find(problem, asked)._replace(options=careful.options)
+
+
+def with_radius(factor: float, rule: Optimal, problem: Problem, asked: Renyi) -> Found:
+    """The best channel for every prior within this factor of the expected sampling distances."""
     reach = np.minimum(np.maximum(factor * sampling_distances(problem), rule.reach(problem)), 0.999)
     wider = Optimal(**(rule.options | {"radius": tuple(reach.tolist())}))
     return wider.find(problem, asked)._replace(options=wider.options)

@@ -11,15 +11,22 @@ from takifugu._validation import integer
 from takifugu.channels.base import Channel
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.listed import ListChannel
+from takifugu.channels.vector import GaussianVector
 from takifugu.divergences.line.one_lattice import lattice_losses
 from takifugu.errors import InputError, MechanismError
 from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.confidence import least_noise
 from takifugu.mechanisms.confidence_normals import confident_noise_of_normals, normal_draws
-from takifugu.mechanisms.confident_channel import confident_channel, withstands_draws
+from takifugu.mechanisms.confidence_vectors import (
+    confident_vector_noise,
+    is_of_vector_means,
+    withstands_vectors,
+)
+from takifugu.mechanisms.confident_channel import confident_channel, with_caution, with_radius, withstands_draws
 from takifugu.mechanisms.draws import LatticeDraws, draws_needed, lattice_draws
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.posterior import points_of, posterior
+from takifugu.mechanisms.shaped.mechanism import Shaped
 from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.problems.answer import OF_GROUPS
 from takifugu.problems.guarantee import Renyi
@@ -53,6 +60,8 @@ class Confidence:
         """Draw again, and see whether the channel keeps the promise for every draw."""
         if isinstance(channel, ListChannel):
             return withstands_draws(problem, channel, asked, draws=self.draws, seed=self.seed)
+        if isinstance(channel, GaussianVector) and is_of_vector_means(problem):
+            return withstands_vectors(problem, channel, asked, draws=self.draws, seed=self.seed)
         if not isinstance(channel, GaussianNoise):
             raise InputError(f"draws are not known for a {type(channel).__name__}")
         if _is_of_normals(problem):
@@ -146,9 +155,23 @@ def confident(
         # The noise is one number on which every loss depends monotonically: the draws that set it may judge it.
         made = Found(GaussianNoise(theta), found.place if theta == least else None)
         return made, Confidence(level, draws_needed(level, halvings=halvings), seed, without)
+    if isinstance(found.channel, GaussianVector) and isinstance(rule, Shaped) and is_of_vector_means(problem):
+        draws = draws_needed(level, halvings=halvings)
+        noise = confident_vector_noise(rule, problem, asked, draws=draws, seed=seed, found=found.channel)
+        return Found(noise), Confidence(level, draws, seed, without)
     if not isinstance(rule, Optimal | Sparse):
-        raise MechanismError(f"confidence is for 'exact', 'optimal' and 'sparse', not for {rule.name!r}")
-    made, draws, apart = confident_channel(rule, problem, asked, level=level, seed=seed, found=found, halvings=halvings)
+        raise MechanismError(
+            "confidence is for 'exact', 'optimal' and 'sparse', and for the means of 'shaped'; not for "
+            f"{rule.name!r} here"
+        )
+
+    def at(factor: float) -> Found:
+        if isinstance(rule, Sparse):
+            return with_caution(factor, rule, problem, asked)
+        return with_radius(factor, rule, problem, asked)
+
+    given: dict[str, Any] = {"level": level, "seed": seed, "found": found, "halvings": halvings}
+    made, draws, apart = confident_channel(problem, asked, at, **given, coarse=isinstance(rule, Sparse))
     return made, Confidence(level, draws, apart, without)
 
 

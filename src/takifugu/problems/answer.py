@@ -36,7 +36,8 @@ class Answer:
     `Choices` of each column of a row; None where values are published as they are. `step` is the distance between
     values as they are stored, 0 where they are not rounded. `is_read` says that the ends of a lattice were read from
     data: a value beyond them then comes from another table, where public bounds would take it in. `spelling` is how the
-    cells of a file were read.
+    cells of a file were read. `before` are those of the columns, the first ones, that were published earlier: what is
+    drawn are the others, and the promise is for all.
     """
 
     query: str
@@ -47,6 +48,12 @@ class Answer:
     step: float = 0.0
     is_read: bool = False
     spelling: Spelling | None = field(default=None, compare=False)
+    before: tuple[str, ...] = ()
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The columns that are published now."""
+        return self.columns[len(self.before) :]
 
     @property
     def is_of_rows(self) -> bool:
@@ -65,7 +72,8 @@ class Answer:
     @property
     def words(self) -> str:
         """What is published, for a sentence."""
-        return _WORDS.get(self.query, f"the answer {self.query!r} about {{}}").format(", ".join(self.columns))
+        after = f" (after {', '.join(self.before)})" if self.before else ""
+        return _WORDS.get(self.query, f"the answer {self.query!r} about {{}}").format(", ".join(self.drawn)) + after
 
     def __str__(self) -> str:
         """The query and its columns, as the command line writes them."""

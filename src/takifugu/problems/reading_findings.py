@@ -6,6 +6,7 @@ No remark shows a value of a record; names of columns and the texts that mean "m
 from dataclasses import dataclass
 
 from takifugu.problems.findings import Finding
+from takifugu.problems.findings.base import rows_of, were
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class TitleLines(Finding):
     @property
     def sentence(self) -> str:
         """See `Finding.sentence`."""
-        return f"{self.lines} line{'s' * (self.lines != 1)} above the header {_were(self.lines)} skipped"
+        return f"{self.lines} line{'s' * (self.lines != 1)} above the header {were(self.lines)} skipped"
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,9 @@ class MissingTexts(Finding):
     def sentence(self) -> str:
         """See `Finding.sentence`."""
         texts = " or ".join(map(repr, self.texts))
-        return f"column {self.column!r} says {texts} in {_rows(self.cells)}, read as missing: list `na` to change that"
+        return (
+            f"column {self.column!r} says {texts} in {rows_of(self.cells)}, read as missing: list `na` to change that"
+        )
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,7 @@ class SentinelsTreated(Finding):
     @property
     def sentence(self) -> str:
         """See `Finding.sentence`."""
-        return f"{_rows(self.cells)} had a declared sentinel in {self.column!r}, read as missing"
+        return f"{rows_of(self.cells)} had a declared sentinel in {self.column!r}, read as missing"
 
 
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
@@ -165,11 +168,3 @@ _SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 def _some(columns: "tuple[str, ...] | list[str]") -> str:
     named = ", ".join(repr(column) for column in columns[:4])
     return f"{named} and {len(columns) - 4} more" if len(columns) > 4 else named
-
-
-def _rows(number: int) -> str:
-    return f"{number} row{'' if number == 1 else 's'}"
-
-
-def _were(number: int) -> str:
-    return "was" if number == 1 else "were"

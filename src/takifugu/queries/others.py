@@ -15,7 +15,7 @@ from takifugu.laws.lattice import Lattice
 from takifugu.problems.answer import Answer
 from takifugu.problems.beliefs import named_belief
 from takifugu.problems.findings import Caution, Finding, Remark
-from takifugu.queries.priors import Beliefs, Priors
+from takifugu.queries.priors import Beliefs, Priors, fit_priors
 from takifugu.queries.raw import Raw
 from takifugu.queries.row import Row
 
@@ -34,6 +34,22 @@ def checked_names(beliefs: Any) -> dict[str, Any]:
                 f"{repr(name)[:60]}"
             )
     return dict(beliefs)
+
+
+def fit_beside(table: Any, beliefs: Any, query: Any, asked: dict[str, Any]) -> Any:
+    """One's own priors, and those of other tables on the same lattice or lists, for the same secrets."""
+    given = checked_names(beliefs)
+    own = fit_priors(table, query=query, **asked)
+    first = own if isinstance(own, Priors) else own[0]
+    for name, source in given.items():
+        if isinstance(source, Mapping | Beliefs):
+            continue
+        try:
+            again = asked if not isinstance(asked["secret"], str) else asked | {"secrets": list(first)}
+            given[name] = fit_priors(source, query=same_domain(query, first.answer), **again)
+        except InputError as error:
+            raise InputError(f"the belief {name!r} cannot be used: {error}") from None
+    return beside(own, given)
 
 
 def beside(own: Any, beliefs: Any) -> Any:

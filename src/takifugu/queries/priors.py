@@ -254,10 +254,14 @@ def fit_priors(
         if per_cell:
             raise InputError("per_cell and beliefs do not go together: fit each table by itself")
         asked = {"secret": secret, "secrets": secrets, "known": known, "few": few, "reading": reading}
-        return _beside(table, beliefs, query, asked)
+        from takifugu.queries.others import fit_beside
+
+        return fit_beside(table, beliefs, query, asked)
     source = Table(table, reading)
     if per_cell:
-        return _per_cell(source, secret, query, secrets, known)
+        from takifugu.queries.row_cells import fit_per_cell
+
+        return fit_per_cell(source, secret, query, secrets, known)
     if not isinstance(secret, str):
         return _several(source, secret, query, secrets, known, few)
     found = query.priors(source, secret, secrets) if known is None else _cells(source, secret, query, secrets, known)
@@ -281,35 +285,6 @@ def _note(priors: Priors, source: Table, few: str | None) -> None:
         priors.answer = replace(priors.answer, spelling=source.read_as.spelling)
     if few is None and not priors.label:
         priors.scarce = tuple(name for name, rows in priors.rows.items() if rows < SCARCE)
-
-
-def _per_cell(table: Table, secret: Any, query: Query, secrets: Any, known: Any) -> Beliefs:
-    from takifugu.queries.row import Row
-    from takifugu.queries.row_cells import row_beliefs_per_cell
-
-    if not isinstance(query, Row) or not isinstance(secret, str) or not known or isinstance(known, str):
-        raise InputError("per_cell is for a Row, one column of secrets and a list of known columns to publish")
-    found = row_beliefs_per_cell(query, table, secret, secrets, list(known))
-    found.findings = (*table.findings, *found.findings)
-    return found
-
-
-def _beside(table: Any, beliefs: Mapping[str, Any], query: Query, asked: dict[str, Any]) -> Any:
-    """One's own priors, and those of other tables on the same lattice or lists, for the same secrets."""
-    from takifugu.queries.others import beside, checked_names, same_domain
-
-    given = checked_names(beliefs)
-    own = fit_priors(table, query=query, **asked)
-    first = own if isinstance(own, Priors) else own[0]
-    for name, source in given.items():
-        if isinstance(source, Mapping | Beliefs):
-            continue
-        try:
-            again = asked if not isinstance(asked["secret"], str) else asked | {"secrets": list(first)}
-            given[name] = fit_priors(source, query=same_domain(query, first.answer), **again)
-        except InputError as error:
-            raise InputError(f"the belief {name!r} cannot be used: {error}") from None
-    return beside(own, given)
 
 
 def _several(

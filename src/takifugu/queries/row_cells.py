@@ -26,6 +26,15 @@ _DUST = 1e-9  # of a row
 _MOST_ROWS = 1_000  # rows of all cells together: the whole channel has as many inputs and outputs
 
 
+def fit_per_cell(table: Table, secret: Any, query: Any, secrets: Any, known: Any) -> Beliefs:
+    """What `fit_priors` returns with `per_cell`."""
+    if not isinstance(query, Row) or not isinstance(secret, str) or not known or isinstance(known, str):
+        raise InputError("per_cell is for a Row, one column of secrets and a list of known columns to publish")
+    found = row_beliefs_per_cell(query, table, secret, secrets, list(known))
+    found.findings = (*table.findings, *found.findings)
+    return found
+
+
 def row_beliefs_per_cell(
     query: Row, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[Any]
 ) -> Beliefs:

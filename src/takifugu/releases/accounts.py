@@ -15,6 +15,10 @@ from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.vector import GaussianVector
 from takifugu.channels.vector.composition import LinearRelease, at_least, fits, what_is_left, worth
 from takifugu.errors import BudgetError, CompositionError, InputError
+from takifugu.problems.guarantee import Renyi
+from takifugu.releases.joint_account import JointAccount
+from takifugu.releases.joint_entries import joint_account
+from takifugu.releases.protection import protection
 
 _OTHER_KIND = "{records!r} have a budget for another kind of noise than this release has: nothing was released"
 
@@ -77,8 +81,8 @@ class Account:
             raise BudgetError(
                 f"{self.records!r} were published before, through a channel from a finite list. Such an answer is "
                 f"published once: two draws of it tell more than one. Nothing was released; to publish more about "
-                f"these people, calibrate one joint answer, such as Row of all the columns, before anything is "
-                f"published"
+                f"these people later on, open an account for all the columns before the first of them leaves: "
+                f"Ledger.open, or publish(..., later=[...])"
             )
         if theta > 0 or self.theta == 0:
             cost = share(theta, budget=self.theta)
@@ -166,15 +170,25 @@ class VectorAccount:
         return replace(self, spent=(*self.spent, noise["covariance"])), noise
 
 
-def account_of(opening: dict[str, Any], entries: tuple[dict[str, Any], ...]) -> Account | VectorAccount:
+AnyAccount = Account | VectorAccount | JointAccount
+
+
+def account_of(opening: dict[str, Any], entries: tuple[dict[str, Any], ...]) -> AnyAccount:
     """The account that an entry opened, with all that was released since."""
     records = opening["records"]
-    releases = [e for e in entries if e["kind"] == "release" and e["records"] == records]
+    releases = released(records, entries)
+    if "joint" in opening:
+        return joint_account(opening, releases)
     theta, alpha, epsilon = (float.fromhex(opening[name]) for name in ("theta", "alpha", "epsilon"))
     if "covariance" in opening:
         spent = tuple(e["covariance"] for e in releases)
         return VectorAccount(records, opening["covariance"], alpha, epsilon, spent)
     return Account(records, theta, alpha, epsilon, len(releases), sum(int(e["share"]) for e in releases))
+
+
+def released(records: str, entries: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
+    """What was written about releases of these records."""
+    return [entry for entry in entries if entry["kind"] == "release" and entry["records"] == records]
 
 
 def noise_text(calibration: Calibration, *, theta: float | None = None, covariance: Any = None) -> dict[str, str]:
@@ -194,6 +208,20 @@ def noise_text(calibration: Calibration, *, theta: float | None = None, covarian
             f"theta={number!r} is less noise than the {channel.theta!r} that was calibrated: nothing was released"
         )
     return {"theta": number.hex()}
+
+
+def terms_of(budget: Calibration, salt: bytes) -> dict[str, str]:
+    """What an account is opened with, apart from its name and its answer."""
+    promised = "rpp" if isinstance(budget.guarantee, Renyi) else "approximate"
+    numbers = {"alpha": float(budget.alpha).hex(), "epsilon": float(budget.epsilon).hex()}
+    noise = noise_text(budget, **_calibrated(budget.channel))
+    return {"protection": protection(budget.problem, salt=salt), "guarantee": promised, **noise, **numbers}
+
+
+def _calibrated(channel: Channel) -> dict[str, Any]:
+    if isinstance(channel, GaussianNoise):
+        return {"theta": channel.theta}
+    return {"covariance": channel.covariance} if isinstance(channel, GaussianVector) else {}
 
 
 def _matrix(text: str) -> Array:

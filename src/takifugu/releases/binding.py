@@ -38,6 +38,7 @@ class Columns:
     secret: tuple[str, ...]
     keep: tuple[str, ...]
     others: str
+    also: tuple[str, ...] = ()  # columns in which a row must have a value, though they are not published now
 
     @property
     def column(self) -> str:
@@ -47,7 +48,7 @@ class Columns:
     @property
     def read(self) -> list[str]:
         """The columns that are needed."""
-        return [*self.secret, *self.published]
+        return list(dict.fromkeys([*self.secret, *self.published, *self.also]))
 
     @property
     def published(self) -> list[str]:
@@ -74,11 +75,11 @@ def bound_columns(
         columns = _by_hand(available, column, secret, others)
     else:
         require_of_rows(answer)
-        _require_same("column", column, answer.columns)
+        _require_same("column", column, answer.drawn)
         _require_same("secret", secret, answer.secret)
         # Where nobody is left out the secrets are not needed; if they are there, kept columns are held against them.
         looked = others != "release" or secret or all(name in available for name in answer.secret)
-        columns = answer.columns, answer.secret if looked else ()
+        columns = answer.drawn, answer.secret if looked else ()
     found = Columns(*columns, tuple(keep), others)
     for name in found.read:
         if name not in available and (name not in found.secret or others != "release"):

@@ -1,8 +1,8 @@
 """The ledger: what was published about which records, what that cost, and what may still be."""
 
 import datetime
-import math
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +10,16 @@ from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.channels.base import Channel
 from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.channels.vector import GaussianVector
 from takifugu.errors import BudgetError, CompositionError, InputError
 from takifugu.mechanisms.worst import worst
-from takifugu.problems.guarantee import Renyi
-from takifugu.releases.accounts import Account, VectorAccount, account_of, noise_text
-from takifugu.releases.fingerprints import AnswerDigest, tells_alone
+from takifugu.problems.pairs import Pair
+from takifugu.releases.accounts import AnyAccount, account_of, noise_text, released, terms_of
+from takifugu.releases.fingerprints import AnswerDigest
+from takifugu.releases.joint_account import JointAccount
+from takifugu.releases.joint_entries import joint_account, joint_terms, same_terms
 from takifugu.releases.ledger_file import LedgerFile
-from takifugu.releases.names import skeleton
 from takifugu.releases.protection import protection
+from takifugu.releases.same_records import another, is_same, moved, refuse_other_names
 
 
 class Ledger:
@@ -29,7 +30,8 @@ class Ledger:
     by its first release. Its budget is `budget`, a calibration, or else the calibration of that first
     release. Further releases of the same answer are accepted while their precisions fit the budget; another
     answer about the same records is refused, as is a calibration for other beliefs or pairs. The file holds
-    no answers and no priors, only keyed digests of them; still, keep it to yourself.
+    no answers and no priors, only keyed digests of them; still, keep it to yourself. An account that `open` starts is
+    for several columns that are published one after another; the file then holds their joint law.
     """
 
     def __init__(
@@ -67,7 +69,7 @@ class Ledger:
         """Leave a mark beside these files with the next release; where one lies, no new ledger is started unasked."""
         self._file.marked = tuple(dict.fromkeys([*self._file.marked, *map(Path, files)]))
 
-    def account(self) -> Account | VectorAccount | None:
+    def account(self) -> AnyAccount | None:
         """What is known about the records; None before their first release."""
         if not self._file.exists():
             self._file.require_expected()
@@ -75,6 +77,41 @@ class Ledger:
         entries = self._file.read().entries
         opening = _opening(self.records, entries)
         return None if opening is None else account_of(opening, entries)
+
+    def open(
+        self,
+        priors: Any,
+        *,
+        odds: float,
+        pairs: Iterable[Pair] | None = None,
+        confidence: float | None = None,
+        seed: int = 0,
+    ) -> JointAccount:
+        """Open an account for columns that will be published one after another, all within one promise.
+
+        Nothing is published by it. Opening it again with the same terms gives the account as it stands; with others,
+        a new one, as long as nothing was published.
+
+        Args:
+            priors: those of `Row` of every column that may ever be published about these records.
+            odds: no row of all that is published changes the odds of a pair by more than this factor.
+            pairs: the pairs of secrets to hide from one another; every pair by default.
+            confidence: as for `calibrate`: the promise is then for the population.
+            seed: of the draws behind that.
+        """
+        if self.budget is not None:
+            raise InputError(_OWN_BUDGET)
+        with self._file.writing() as writer:
+            salt, entries = writer.contents.salt, writer.contents.entries
+            terms = joint_terms(priors, odds=odds, pairs=pairs, confidence=confidence, seed=seed, salt=salt)
+            opening, spent = _opening(self.records, entries), released(self.records, entries)
+            refuse_other_names(self.records, entries)
+            if opening is None or ("joint" in opening and not spent and not same_terms(opening, terms)):
+                opening = {"kind": "account", "records": self.records, **terms}
+                writer.append(opening)
+            elif not same_terms(opening, terms):
+                raise CompositionError(_OTHER_ACCOUNT.format(records=self.records))
+            return joint_account(opening, spent)
 
     def answer_digest(self) -> AnswerDigest:
         """A new fingerprint, keyed with this ledger's own salt."""
@@ -100,7 +137,7 @@ class Ledger:
         count: int,
         granularity: float,
         unordered: str = "",
-    ) -> Account | VectorAccount:
+    ) -> AnyAccount:
         """Write a release down, or refuse it. Only what has been charged may be published.
 
         `answer` is the fingerprint of the values, `unordered` that of the same values in any order. The noise they will
@@ -111,16 +148,20 @@ class Ledger:
         with self._file.writing() as writer:
             salt, entries = writer.contents.salt, writer.contents.entries
             opening = _opening(self.records, entries)
-            protects = protection(calibration, salt=salt)
-            for entry in entries:
-                if entry["kind"] == "account" and entry["records"] != self.records:
-                    _refuse_other_name(self.records, entry, same=_is_same(entry, answer, unordered, protects))
+            protects = protection(calibration.problem, salt=salt)
+            refuse_other_names(self.records, entries, answer=answer, unordered=unordered, protects=protects)
             if opening is None:
                 opening = self._open(answer, calibration, salt) | ({"unordered": unordered} if unordered else {})
                 writer.append(opening)
                 entries = (*entries, opening)
-            self._require_same(opening, answer, unordered, protects, salt)
-            account, cost = account_of(opening, entries).charged(noise)
+            account: AnyAccount = account_of(opening, entries)
+            if isinstance(account, JointAccount):
+                account, cost = self._charged(account, calibration, salt)
+                cost |= {"answer": answer, "unordered": unordered}
+            else:
+                _require_first(calibration)
+                self._require_same(opening, answer, unordered, protects, salt)
+                account, cost = account.charged(noise)
             writer.append(
                 {
                     "kind": "release",
@@ -134,12 +175,27 @@ class Ledger:
             )
         return account
 
+    def require_room(self, calibration: Calibration, **noise: Any) -> None:
+        """Before hours of work, whether the budget could allow it at all; the charge at the end decides."""
+        account = self.account()
+        if isinstance(account, JointAccount):
+            self._charged(account, calibration, self._file.read().salt)
+            return
+        _require_first(calibration)
+        if account is not None:
+            account.charged(noise_text(calibration, **noise))
+
+    def _charged(self, account: JointAccount, calibration: Calibration, salt: bytes) -> tuple[JointAccount, Any]:
+        if self.budget is not None:
+            raise InputError(_OWN_BUDGET)
+        return account.charged(calibration, salt=salt)
+
     def _open(self, answer: str, calibration: Calibration, salt: bytes) -> dict[str, Any]:
         budget = calibration if self.budget is None else self.budget
-        return {"kind": "account", "records": self.records, "answer": answer, **_terms(budget, salt)}
+        return {"kind": "account", "records": self.records, "answer": answer, **terms_of(budget, salt)}
 
     def _require_same(self, opening: dict[str, Any], answer: str, unordered: str, protects: str, salt: bytes) -> None:
-        if self.budget is not None and not _terms(self.budget, salt).items() <= opening.items():
+        if self.budget is not None and not terms_of(self.budget, salt).items() <= opening.items():
             alpha, epsilon = (float.fromhex(opening[name]) for name in ("alpha", "epsilon"))
             raise BudgetError(
                 f"the budget of {self.records!r} was set by its first release to epsilon = {epsilon:g} at "
@@ -147,8 +203,8 @@ class Ledger:
                 f"same again"
             )
         if opening["answer"] != answer:
-            moved = _is_same(opening, answer, unordered, protects)
-            raise CompositionError(_moved(self.records) if moved else _another(self.records, opening))
+            same = is_same(opening, answer, unordered, protects)
+            raise CompositionError(moved(self.records) if same else another(self.records, opening))
         if opening["protection"] != protects:
             raise CompositionError(_OTHER_PROTECTION.format(records=self.records))
 
@@ -157,68 +213,39 @@ class Ledger:
         opening = None if contents is None else _opening(self.records, contents.entries)
         if contents is None or opening is None:
             return _worst_loss(calibration, extra)
-        if opening["protection"] != protection(calibration, salt=contents.salt):
+        account = account_of(opening, contents.entries)
+        if isinstance(account, JointAccount):
+            # The channel of a later column is that of everything published with it.
+            return account.loss if extra is None else _worst_loss(calibration, extra)
+        if opening["protection"] != protection(calibration.problem, salt=contents.salt):
             raise CompositionError(_OTHER_PROTECTION.format(records=self.records))
-        return _worst_loss(calibration, account_of(opening, contents.entries).together(extra))
+        return _worst_loss(calibration, account.together(extra))
 
 
+_OTHER_ACCOUNT = (
+    "{records!r} have an account already, opened with another law or promise, or by a release: see Ledger.account(). "
+    "Nothing was opened; if these are different people, give them a name of their own: Ledger(path, records=...)"
+)
+_OWN_BUDGET = "an account for several columns has its own budget: leave budget out of the ledger"
 _OTHER_PROTECTION = (
     "this calibration is for other beliefs or other pairs than the budget of {records!r}: what both releases tell "
     "together is bounded by neither. Nothing was released; calibrate with the priors and pairs of the budget"
 )
 
 
+def _require_first(calibration: Calibration) -> None:
+    """Refuse columns that follow others where no account says what was published."""
+    if calibration.answer is not None and calibration.answer.before:
+        raise CompositionError(
+            "this calibration is for columns that follow others, and this ledger has no account that says what was "
+            "published: nothing was released. Give the ledger in which the account was opened"
+        )
+
+
 def _worst_loss(calibration: Calibration, channel: Channel | None) -> float:
     return 0.0 if channel is None else worst(calibration.problem, channel, alpha=calibration.alpha).loss
 
 
-def _is_same(entry: dict[str, Any], answer: str, unordered: str, protects: str) -> bool:
-    """Whether an account is about this very answer, in whatever order its rows now stand."""
-    if entry["answer"] == answer:
-        return True
-    alike = bool(unordered) and entry.get("unordered") == unordered
-    return alike and (tells_alone(unordered) or entry["protection"] == protects)
-
-
-def _refuse_other_name(records: str, entry: dict[str, Any], *, same: bool) -> None:
-    """One body of records has one name: another spelling, or the same values under it, would have a budget anew."""
-    if same or skeleton(entry["records"]) == skeleton(records):
-        raise CompositionError(
-            f"this ledger knows these records as {entry['records']!r}, and not as {records!r}: a second name would "
-            f"have a second budget for the same people. Nothing was released; use the first name"
-        )
-
-
-def _moved(records: str) -> str:
-    return (
-        f"these values of {records!r} were published before, in another order, and whether each row is the same "
-        f"person's cannot be seen. Nothing was released; give the rows in their first order"
-    )
-
-
-def _another(records: str, opening: dict[str, Any]) -> str:
-    once = math.isinf(float.fromhex(opening["theta"])) and "covariance" not in opening
-    again = "" if once else "publish the first answer again, since precisions add up; or, "
-    return (
-        f"another answer about {records!r} was published before. Two answers about the same records do not compose: "
-        f"each may hide the secret while both together give it away, and only a joint prior could tell. Nothing was "
-        f"released; {again}if these are different records, give them a name of their own with records="
-    )
-
-
 def _opening(records: str, entries: tuple[dict[str, Any], ...]) -> dict[str, Any] | None:
-    return next((e for e in entries if e["kind"] == "account" and e["records"] == records), None)
-
-
-def _terms(budget: Calibration, salt: bytes) -> dict[str, str]:
-    """What an account is opened with, apart from its name and its answer."""
-    promised = "rpp" if isinstance(budget.guarantee, Renyi) else "approximate"
-    numbers = {"alpha": float(budget.alpha).hex(), "epsilon": float(budget.epsilon).hex()}
-    noise = noise_text(budget, **_calibrated(budget.channel))
-    return {"protection": protection(budget, salt=salt), "guarantee": promised, **noise, **numbers}
-
-
-def _calibrated(channel: Channel) -> dict[str, Any]:
-    if isinstance(channel, GaussianNoise):
-        return {"theta": channel.theta}
-    return {"covariance": channel.covariance} if isinstance(channel, GaussianVector) else {}
+    """The entry that opened the account: the last, since nothing is published from those that were replaced."""
+    return next((e for e in reversed(entries) if e["kind"] == "account" and e["records"] == records), None)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.channels.bits import BitSource, InsecureSeededBits, OsBits
-from takifugu.errors import CalibrationError, InputError
+from takifugu.errors import CalibrationError, CompositionError, InputError
 from takifugu.problems.guarantee import Renyi
 from takifugu.releases.drawing import Drawing, drawing_of
 from takifugu.releases.fingerprints import AnswerDigest
@@ -78,6 +78,12 @@ class Plan:
             )
         if ledger is not None and not isinstance(ledger, Ledger):
             ledger = Ledger(ledger)
+        if ledger is None and calibration.answer is not None and calibration.answer.before:
+            raise CompositionError(
+                f"this calibration publishes {', '.join(calibration.answer.drawn)} after "
+                f"{', '.join(calibration.answer.before)}: only the ledger of their account knows whether that is so. "
+                f"Nothing was released; give ledger"
+            )
         return cls(calibration, drawing, source, insecure_seed is not None, ledger, order)
 
     @property

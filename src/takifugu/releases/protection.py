@@ -1,18 +1,17 @@
-"""What a calibration protects: the beliefs and pairs that a release and a budget must have in common."""
+"""What a problem protects: the beliefs and pairs that a release and a budget must have in common."""
 
 import hashlib
 from typing import Any
 
-from takifugu.calibration import Calibration
 from takifugu.documents import strict_json
 from takifugu.documents.laws import law_to
 from takifugu.laws.mixture import Mixture
 from takifugu.problems.problem import Problem
 
 
-def protection(calibration: Calibration, *, salt: bytes) -> str:
+def protection(problem: Problem, *, salt: bytes) -> str:
     """A keyed fingerprint of the beliefs and of the pairs, whatever their order."""
-    problem, pairs = calibration.problem, calibration.problem.pairs
+    pairs = problem.pairs
     digest = hashlib.blake2b(key=salt, digest_size=32, person=b"takifugu-belief")
     for belief in sorted(_described(problem, number) for number in range(len(problem.beliefs))):
         digest.update(belief)

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
+from takifugu.queries.several import named
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -26,6 +27,11 @@ def protected_secrets(calibration: Calibration) -> frozenset[Any]:
     if pairs.is_every:
         return frozenset(pairs.secrets)
     return frozenset(secret for pair in pairs for secret in pair)
+
+
+def has_pairs(calibration: Calibration, column: str) -> bool:
+    """Whether any secret of this column, one of several, stands in the pairs: of another, nothing was promised."""
+    return any(str(secret).startswith(named(column, "")) for secret in protected_secrets(calibration))
 
 
 def protected_rows(secrets: Any, calibration: Calibration, others: str) -> npt.NDArray[np.bool_] | None:

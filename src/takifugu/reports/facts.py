@@ -6,14 +6,16 @@ from typing import Any
 from takifugu.calibration import Calibration, calibrate
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.listed import ListChannel
+from takifugu.channels.vector import GaussianVector
 from takifugu.errors import InputError
 from takifugu.laws import Law
 from takifugu.problems.pairs import Pair
 from takifugu.reports.channel_facts import ChannelFacts, channel_facts
 from takifugu.reports.common import Facts
 from takifugu.reports.noise_facts import NoiseFacts, noise_facts
+from takifugu.reports.vector_facts import VectorFacts, vector_facts
 
-__all__ = ["ChannelFacts", "Facts", "NoiseFacts", "facts_for", "facts_of"]
+__all__ = ["ChannelFacts", "Facts", "NoiseFacts", "VectorFacts", "facts_for", "facts_of"]
 
 
 def facts_for(
@@ -64,8 +66,10 @@ def facts_of(
         make = noise_facts
     elif isinstance(calibration.channel, ListChannel):
         make = channel_facts
+    elif isinstance(calibration.channel, GaussianVector):
+        make = vector_facts
     else:
         kind = type(calibration.channel).__name__
-        raise InputError(f"there is no report on a {kind} yet: str(calibration) tells what was found in a few words")
+        raise InputError(f"there is no report on a {kind}: str(calibration) tells what was found in a few words")
     facts: Facts = make(calibration, question=question, compare=compare, certificate_sha256=certificate_sha256)
     return facts

@@ -6,11 +6,12 @@ from string import Template
 from typing import NamedTuple
 
 from takifugu.errors import InputError
-from takifugu.reports import channel_page, noise_page
+from takifugu.reports import channel_page, noise_page, vector_page
 from takifugu.reports.blocks import cards, paragraphs, say
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.common import Facts
 from takifugu.reports.noise_facts import NoiseFacts
+from takifugu.reports.vector_facts import VectorFacts
 
 
 class Page(NamedTuple):
@@ -55,6 +56,8 @@ def page_of(facts: Facts) -> Page:
         return Page(**noise_page.parts(facts))
     if isinstance(facts, ChannelFacts):
         return Page(**channel_page.parts(facts))
+    if isinstance(facts, VectorFacts):
+        return Page(**vector_page.parts(facts))
     raise InputError(f"there is no page for {type(facts).__name__}")
 
 

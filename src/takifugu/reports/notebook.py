@@ -13,7 +13,8 @@ from takifugu.channels.listed import ListChannel
 from takifugu.channels.sentences import named
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
-from takifugu.reports import channel_words, words
+from takifugu.laws.vector import VectorMixture
+from takifugu.reports import channel_words, vector_page, words
 from takifugu.reports.blocks import items, paragraphs, table
 from takifugu.reports.channel_charts import channel_chart
 from takifugu.reports.channel_facts import ChannelFacts
@@ -22,9 +23,11 @@ from takifugu.reports.columns import column_facts
 from takifugu.reports.facts import facts_of
 from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.text import clean, number, percent
+from takifugu.reports.vector_facts import VectorFacts
 
 _MOST_ROWS = 12  # of a table
 _SENTENCES = 5
+_MOST_NUMBERS = 4  # of a vector
 _numbers = count(1)  # pictures of one page need names of their own
 
 # The ink is the notebook's own, whatever its theme; the fallbacks of the other colours are read on light and on dark.
@@ -59,6 +62,11 @@ def _calibration(calibration: Calibration) -> str | None:
         people = channel_words.sentences(column, most=_SENTENCES)
         below = items(people) + paragraphs("takifugu.report(calibration) tells the rest. " + _PRIVATE)
         return paragraphs(*more) + table("", ("", "", ""), rows) + picture + below
+    if isinstance(facts, VectorFacts):
+        opening = paragraphs(vector_page.answer(facts), words.inference(facts))
+        figures = table("", ("", "", ""), vector_page.figures(facts))
+        rest = paragraphs("takifugu.report(calibration) tells the rest. " + _PRIVATE)
+        return opening + figures + vector_page.picture(facts, facts.axes[0], _name()) + rest
     if not isinstance(facts, NoiseFacts):
         return None
     picture = _renamed(before_after_chart(facts), "tk-before-after")
@@ -128,6 +136,10 @@ def _told(law: Any) -> str:
         most = int(np.argmax(law.weights))
         share = percent(float(law.probabilities[most]))
         return f"{len(law):,} values, most often {clean(named(law.values[most]), 30)} ({share})"
+    if isinstance(law, VectorMixture):
+        means = ", ".join(number(float(x)) for x in law.mean[:_MOST_NUMBERS])
+        more = ", …" if law.dimension > _MOST_NUMBERS else ""
+        return f"{law.dimension} numbers, means {means}{more}, {len(law):,} component{'s' * (len(law) != 1)}"
     mean, std = getattr(law, "mean", None), getattr(law, "std", None)
     if isinstance(mean, float) and isinstance(std, float):
         return f"mean {number(mean)}, spread {number(std)}, {len(law):,} component{'s' * (len(law) != 1)}"

@@ -14,18 +14,22 @@ from takifugu.channels.sentences import named
 from takifugu.errors import InputError, MissingExtraError
 from takifugu.laws.finite import Finite
 from takifugu.laws.mixture import Mixture
+from takifugu.laws.vector import VectorMixture
 from takifugu.reports.channel_charts import coarsened
+from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.columns import ColumnFacts, column_facts
 from takifugu.reports.facts import facts_of
 from takifugu.reports.grids import curve, grid
 from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.svg import COLOURS
 from takifugu.reports.text import clean
+from takifugu.reports.vector_facts import AxisFacts, VectorFacts
 
 _MOST_DRAWN = 6
 _MOST_ATTACKS = 12
 _TICKS = 24
 _NAME = 24
+_MOST_ELLIPSES = 60
 
 
 def plot(thing: Any, ax: Any = None) -> Any:
@@ -62,11 +66,21 @@ def _axes(ax: Any) -> Any:
 
 
 def _calibration(calibration: Calibration, ax: Any) -> Any:
-    """A finite channel as its heat map, Gaussian noise as the worst pair before (thin) and after (thick)."""
+    """A finite channel as its heat map, Gaussian noise as the worst pair before and after."""
     facts = facts_of(calibration, compare=False)
-    if not isinstance(facts, NoiseFacts):
-        return _columns(facts.columns, ax)  # type: ignore[attr-defined]
+    if isinstance(facts, ChannelFacts):
+        return _columns(facts.columns, ax)
     axes = _axes(ax)
+    if isinstance(facts, VectorFacts):  # by its first number
+        first = facts.axes[0]
+        return _before_after(first, axes, label=first.name, title=f"Noise of {first.noise:.4g} on {clean(first.name)}")
+    if not isinstance(facts, NoiseFacts):
+        raise InputError(f"there is no plot of {type(facts).__name__}")
+    return _before_after(facts, axes, label="answer", title=f"Noise θ = {facts.theta:.4g}")
+
+
+def _before_after(facts: NoiseFacts | AxisFacts, axes: Any, *, label: str, title: str) -> Any:
+    """The worst pair before (thin) and after (thick)."""
     for pair, width, note in ((facts.before, 1.0, ""), (facts.after, 2.5, ", as published")):
         for side, (one, colour) in enumerate(zip(pair, COLOURS, strict=False)):
             name = _plain(f"{clean(one.label, _NAME)}{note}")
@@ -75,7 +89,7 @@ def _calibration(calibration: Calibration, ax: Any) -> Any:
                 axes.vlines(one.x + aside, 0, one.y, color=colour, linewidth=width, label=name)
             else:
                 axes.plot(one.x, one.y, color=colour, linewidth=width, label=name)
-    axes.set(xlabel="answer", ylabel="density", title=f"Noise θ = {facts.theta:.4g}")
+    axes.set(xlabel=_plain(label), ylabel="density", title=_plain(title))
     axes.legend()
     return axes
 
@@ -129,39 +143,64 @@ def _root() -> Any:
 
 
 def _laws(laws: Mapping[Any, Any], axes: Any) -> Any:
-    """Masses as bars side by side, mixtures as densities."""
-    names = list(laws)[:_MOST_DRAWN]
-    drawn = [laws[name] for name in names]
-    if all(isinstance(law, Mixture) for law in drawn):
-        x = grid(drawn)
-        for k, (name, law, colour) in enumerate(zip(names, drawn, COLOURS, strict=False)):
-            one = curve(clean(name, _NAME), law, x)
-            if one.is_mass:  # side by side: one would hide the other
-                aside = (k - (len(drawn) - 1) / 2) * 0.006 * float(np.ptp(x))
-                axes.vlines(one.x + aside, 0, one.y, color=colour, linewidth=2.0, label=_plain(one.label))
-            else:
-                axes.plot(one.x, one.y, color=colour, label=_plain(one.label))
-        axes.set(xlabel="answer", ylabel="density")
-    elif all(isinstance(law, Finite) for law in drawn):
-        places: dict[str, int] = {}
-        for law in drawn:
-            for value in sorted(law.values) if law.is_numeric else law.values:
-                places.setdefault(named(value), len(places))
-        for k, (name, law, colour) in enumerate(zip(names, drawn, COLOURS, strict=False)):
-            width = 0.8 / len(drawn)
-            at = np.array([places[named(value)] for value in law.values]) + (k - (len(drawn) - 1) / 2) * width
-            axes.bar(at, law.probabilities, width=width, color=colour, label=_plain(clean(name, _NAME)))
-        every = list(places)
-        shown = np.arange(0, len(every), -(-len(every) // _TICKS))
-        axes.set_xticks(shown, [_plain(clean(every[k], 20)) for k in shown])
-        if not all(law.is_numeric for law in drawn):
-            axes.tick_params(axis="x", labelrotation=90)
-        axes.set(ylabel="share")
+    """Masses as bars side by side, mixtures as densities, vectors by their first two numbers."""
+    drawn = {_plain(clean(name, _NAME)): law for name, law in list(laws.items())[:_MOST_DRAWN]}
+    for kind, draw in ((Mixture, _densities), (Finite, _bars), (VectorMixture, _ellipses)):
+        if all(isinstance(law, kind) for law in drawn.values()):
+            draw(drawn, axes)
+            break
     else:
-        raise InputError(f"there is no plot of a {type(drawn[0]).__name__}")
-    if any(str(name) for name in names):
+        raise InputError(f"there is no plot of a {type(next(iter(drawn.values()))).__name__}")
+    if any(str(name) for name in laws):
         axes.legend()
     return axes
+
+
+def _densities(drawn: dict[str, Mixture], axes: Any) -> None:
+    x = grid(drawn.values())
+    for k, ((name, law), colour) in enumerate(zip(drawn.items(), COLOURS, strict=False)):
+        one = curve(name, law, x)
+        if one.is_mass:  # side by side: one would hide the other
+            aside = (k - (len(drawn) - 1) / 2) * 0.006 * float(np.ptp(x))
+            axes.vlines(one.x + aside, 0, one.y, color=colour, linewidth=2.0, label=name)
+        else:
+            axes.plot(one.x, one.y, color=colour, label=name)
+    axes.set(xlabel="answer", ylabel="density")
+
+
+def _bars(drawn: dict[str, Finite], axes: Any) -> None:
+    places: dict[str, int] = {}
+    for law in drawn.values():
+        values: Any = sorted(law.values) if law.is_numeric else law.values
+        for value in values:
+            places.setdefault(named(value), len(places))
+    for k, ((name, law), colour) in enumerate(zip(drawn.items(), COLOURS, strict=False)):
+        width = 0.8 / len(drawn)
+        at = np.array([places[named(value)] for value in law.values]) + (k - (len(drawn) - 1) / 2) * width
+        axes.bar(at, law.probabilities, width=width, color=colour, label=name)
+    every = list(places)
+    shown = np.arange(0, len(every), -(-len(every) // _TICKS))
+    axes.set_xticks(shown, [_plain(clean(every[k], 20)) for k in shown])
+    if not all(law.is_numeric for law in drawn.values()):
+        axes.tick_params(axis="x", labelrotation=90)
+    axes.set(ylabel="share")
+
+
+def _ellipses(drawn: dict[str, VectorMixture], axes: Any) -> None:
+    """Of each component the ellipse one deviation around its mean, stronger where it is likelier."""
+    turn = np.linspace(0.0, 2 * np.pi, 73)
+    circle = np.stack([np.cos(turn), np.sin(turn)])
+    for (name, law), colour in zip(drawn.items(), COLOURS, strict=False):
+        two = law.marginal([0, 1]) if law.dimension > 1 else law.marginal([0])
+        heaviest = np.argsort(-two.weights, kind="stable")[:_MOST_ELLIPSES]
+        for k in heaviest:
+            values, vectors = np.linalg.eigh(two.covariances[k])
+            around = two.means[k][:, None] + (vectors * np.sqrt(np.maximum(values, 0.0))) @ circle[: two.dimension]
+            x, y = around[0], around[-1] if two.dimension > 1 else np.zeros_like(turn)
+            strength = float(0.3 + 0.7 * two.weights[k] / two.weights[heaviest[0]])
+            marker = None if two.covariances[k].any() else "o"
+            axes.plot(x, y, color=colour, alpha=strength, marker=marker, label=name if k == heaviest[0] else None)
+    axes.set(xlabel="first number", ylabel="second number")
 
 
 def _plain(text: str) -> str:

@@ -58,6 +58,9 @@ class Publication:
             lines.append(f"It is for who has read {names}, published as they are: what they tell is not hidden.")
         elif answer is not None and answer.known:
             lines.append(f"It holds also for who knows {', '.join(clean(name) for name in answer.known)}.")
+        if answer is not None and answer.before:
+            before = ", ".join(clean(name) for name in answer.before)
+            lines.append(f"That is for {', '.join(map(clean, answer.drawn))} together with {before}, published before.")
         if answer is not None:
             lines.append(self._beliefs())
         for column in self.columns:

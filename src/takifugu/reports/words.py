@@ -3,6 +3,7 @@
 import math
 
 from takifugu.calibration.backwards import values_published
+from takifugu.channels.finite import FiniteChannel
 from takifugu.divergences.proved.guessing import guess_allowed, odds_factor, recommended_alpha
 from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.reports.common import Facts
@@ -142,4 +143,4 @@ def population(facts: Facts) -> str | None:
 
 
 def _bare(facts: Facts) -> str:
-    return "without noise" if isinstance(facts, NoiseFacts) else "from the true value"
+    return "from the true value" if isinstance(facts.calibration.channel, FiniteChannel) else "without noise"

@@ -32,6 +32,8 @@ class Program:
     forbidden: n × m, True where an input must never become an output
     diagonal: at least this share of the mass stays as it is (the outputs are the inputs)
     radius: one t ≥ 0 per law; the promise then holds for every law within total variation t of it
+    chances: for bounded odds alone, one number above 0 per law, which it is multiplied by: how likely what was
+        published before was under it, so that the ratio of two laws is that of everything published together
     """
 
     laws: Array
@@ -48,6 +50,7 @@ class Program:
     forbidden: Mask | None = None
     diagonal: float | None = None
     radius: Array | None = None
+    chances: Array | None = None
 
     def __post_init__(self) -> None:
         """Check everything, and keep arrays of floats."""
@@ -87,6 +90,13 @@ class Program:
             if radius.shape != (self.laws.shape[0],) or not ((radius >= 0) & (radius < 1)).all():
                 raise InputError("radius must hold one number per law, 0 or more and below 1")
             object.__setattr__(self, "radius", radius if radius.any() else None)
+        if self.chances is not None:
+            chances = reals("chances", self.chances)
+            if chances.shape != (self.laws.shape[0],) or not ((chances > 0) & (chances < math.inf)).all():
+                raise InputError("chances must hold one finite number per law, above 0")
+            if self.bounds_divergence:
+                raise InputError("chances are for bounded odds: a promise of finite order is about whole laws")
+            object.__setattr__(self, "chances", chances)
 
     def _check_wishes(self, n: int, m: int) -> None:
         for name, size in (("inputs", n), ("outputs", m)):
@@ -112,8 +122,9 @@ class Program:
 
     @cached_property
     def shares(self) -> Array:
-        """The laws, rows summing to one up to rounding."""
-        return np.asarray(self.laws / self.laws.sum(axis=1, keepdims=True))
+        """The laws, rows summing to one up to rounding, or to their chances."""
+        shares = self.laws / self.laws.sum(axis=1, keepdims=True)
+        return np.asarray(shares if self.chances is None else shares * self.chances[:, None])
 
     @cached_property
     def pooled(self) -> Array:
@@ -137,8 +148,10 @@ class Program:
 
     @cached_property
     def reach(self) -> Array:
-        """The radius, zeros where there is none."""
-        return np.zeros(self.laws.shape[0]) if self.radius is None else self.radius
+        """The radius, in units of the shares; zeros where there is none."""
+        if self.radius is None:
+            return np.zeros(self.laws.shape[0])
+        return self.radius if self.chances is None else self.radius * self.chances
 
     @property
     def bounds_divergence(self) -> bool:

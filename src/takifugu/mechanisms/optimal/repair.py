@@ -9,7 +9,7 @@ unsafe one (proofs/finite-channels.md, "Repair").
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +53,35 @@ def repaired(
     [[12, 4], [4, 12]]
     """
     promise = Promise(laws=laws, pairs=pairs, alpha=alpha, epsilon=epsilon, odds=odds, radius=radius)
+    return repaired_for(promise, matrix, allowed=allowed, fallback=fallback, bits=bits)
+
+
+class Provable(Protocol):
+    """What repair asks of a promise: a row of probabilities over the inputs per law, a look, and a proof."""
+
+    @property
+    def shares(self) -> Array:
+        """The laws, inputs in columns."""
+        ...
+
+    def seems_kept(self, matrix: Array) -> bool:
+        """Whether a channel keeps it as far as float64 can tell."""
+        ...
+
+    def is_kept(self, counts: Counts) -> bool:
+        """Whether a channel of whole numbers is proved to keep it."""
+        ...
+
+
+def repaired_for(
+    promise: Provable,
+    matrix: npt.ArrayLike,
+    *,
+    allowed: Mask | None = None,
+    fallback: npt.ArrayLike | None = None,
+    bits: int = BITS,
+) -> Counts:
+    """The same for any promise that can be looked at and proved."""
     given = _numbers(matrix, promise)
     if not 1 <= integer("bits", bits, least=1) <= MOST_BITS:
         raise InputError(f"bits must lie between 1 and {MOST_BITS}, got {bits}")
@@ -77,7 +106,7 @@ class _Mixed(NamedTuple):
     counts: Counts
 
 
-def _least_mixed(channel: Array, safe: Array, promise: Promise, bits: int) -> _Mixed | None:
+def _least_mixed(channel: Array, safe: Array, promise: Provable, bits: int) -> _Mixed | None:
     """The channel with the least share of the safe one at which the proof succeeds, or None."""
     for share in _shares():
         counts = _proved(channel, safe, share, promise, bits)
@@ -99,7 +128,7 @@ def _shares() -> Iterator[float]:
         yield math.ldexp(1.0, -exponent)
 
 
-def _proved(channel: Array, safe: Array, share: float, promise: Promise, bits: int) -> Counts | None:
+def _proved(channel: Array, safe: Array, share: float, promise: Provable, bits: int) -> Counts | None:
     """The mixture in whole numbers if it is proved to keep the promise, and None otherwise."""
     with np.errstate(under="ignore"):
         mixed = (1 - share) * channel + share * safe
@@ -112,14 +141,14 @@ def _proved(channel: Array, safe: Array, share: float, promise: Promise, bits: i
     return None
 
 
-def _numbers(matrix: npt.ArrayLike, promise: Promise) -> Array:
+def _numbers(matrix: npt.ArrayLike, promise: Provable) -> Array:
     try:
         given = np.array(matrix, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("the matrix to repair must be a table of numbers, inputs by outputs") from None
-    if given.ndim != 2 or len(given) != promise.laws.shape[1] or given.shape[1] == 0:
+    if given.ndim != 2 or len(given) != promise.shares.shape[1] or given.shape[1] == 0:
         raise InputError(
-            f"the matrix to repair must have a row for each of the {promise.laws.shape[1]} inputs, got {given.shape}"
+            f"the matrix to repair must have a row for each of the {promise.shares.shape[1]} inputs, got {given.shape}"
         )
     return given
 
@@ -134,7 +163,7 @@ def _cleaned(given: Array, open_to: Mask) -> Array:
     return rows
 
 
-def _safe_channels(channel: Array, promise: Promise, open_to: Mask, fallback: npt.ArrayLike | None) -> Iterator[Array]:
+def _safe_channels(channel: Array, promise: Provable, open_to: Mask, fallback: npt.ArrayLike | None) -> Iterator[Array]:
     """What may be mixed in. The proof alone decides whether it helps; a row that all inputs share always does."""
     common: Mask = np.logical_and.reduce(open_to, axis=0)
     if common.any():
@@ -146,7 +175,7 @@ def _safe_channels(channel: Array, promise: Promise, open_to: Mask, fallback: np
             yield _cleaned(_numbers(fallback, promise), open_to)
 
 
-def _one_row(channel: Array, promise: Promise, common: Mask) -> Array:
+def _one_row(channel: Array, promise: Provable, common: Mask) -> Array:
     """What is published whatever the input: mostly the published law of the pool, and a part spread evenly.
 
     What rounding breaks it breaks by a few units of 2**-bits, in any output that is used, however rare that is. The

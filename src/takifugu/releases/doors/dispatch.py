@@ -8,14 +8,16 @@ import numpy.typing as npt
 
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
+from takifugu.queries.several import named
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
 from takifugu.releases.doors.frames import as_frame, publish, refuse_telling_index, release_frame, release_series
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.order import Order, refuse_telling_order, told_by
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
-from takifugu.releases.secret_rows import check_others, protected_rows
+from takifugu.releases.secret_rows import check_others, has_pairs, protected_rows
 from takifugu.tables.rows import complete_rows
+from takifugu.tables.table import plain
 
 
 def release(
@@ -183,8 +185,26 @@ def _kept(values: Any, column: Any, secrets: Any, plan: Plan, others: str) -> An
         raise InputError(f"secret must have one entry per value, got {len(listed)} for {len(values)} values")
     if column is not None:
         refuse_telling_index(column, None if answer is None else answer.secret[0], listed)
-    kept = protected_rows(listed, plan.calibration, others)
+    if answer is None or len(answer.secret) == 1:
+        return _protected(listed, plan, others)
+    width, kept = len(answer.secret), None
+    if any(not isinstance(one, tuple | list) or len(one) != width for one in listed):
+        raise InputError(
+            f"this calibration hides {' and '.join(answer.secret)}: secret must list a tuple of {width} for each value"
+        )
+    for name, ours in zip(answer.secret, zip(*listed, strict=True), strict=True):
+        if has_pairs(plan.calibration, name):
+            called = [named(name, plain(one)) for one in ours]
+            here = _protected(called, plan, others)
+            if here is not None:
+                kept = here if kept is None else kept & here
+    return kept
+
+
+def _protected(secrets: list[Any], plan: Plan, others: str) -> Any:
+    """Which rows may leave, all where it is None; and whether the order of those tells the secret."""
+    kept = protected_rows(secrets, plan.calibration, others)
     order = Order()
-    order.look(listed if kept is None else [secret for secret, stays in zip(listed, kept, strict=True) if stays])
+    order.look(secrets if kept is None else [secret for secret, stays in zip(secrets, kept, strict=True) if stays])
     refuse_telling_order(told_by(order, plan.calibration))
     return kept

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,10 @@ from takifugu.atomic import draft, open_to_readers
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
-from takifugu.releases.accounts import noise_text
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
 from takifugu.releases.doors.frames import Watch, for_spreadsheets, leaving, protected, ready
 from takifugu.releases.fingerprints import AnswerDigest
+from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import check_others
 from takifugu.releases.shuffling import RowsShuffled, require_few_enough, shuffled
@@ -75,6 +75,7 @@ def release_file(
         origin, _as_calibrated(reading, calibration)
     )  # decides once how the file is read, for both times that it is
     columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
+    columns = replace(columns, also=_others_of_the_account(plan, reader.names))
     paid, count, shuffle = _first_reading(reader, plan, columns)
     plan.charge(paid, count)
     drawn, watch, done = _digest(plan), Watch(columns, plan), 0
@@ -185,7 +186,8 @@ class _Reader:
 
     def _needed(self, columns: Columns) -> list[str]:
         # Where missing values are refused, `numbers` and `protected` do that as they come, without another pass.
-        return [*columns.answer, *columns.secret] if self._table.reading.missing == "drop" else []
+        needed = [*columns.answer, *columns.secret, *columns.also]
+        return needed if self._table.reading.missing == "drop" else []
 
 
 @contextmanager
@@ -217,11 +219,15 @@ def _check_format(path: Path) -> None:
         raise InputError(f"{path.name} is neither Parquet nor CSV: its name must end in .parquet, .pq or .csv")
 
 
-def _refuse_early(plan: Plan) -> None:
-    """Before hours of work, see whether the budget could allow it at all; the charge at the end decides."""
+def _others_of_the_account(plan: Plan, available: Sequence[str]) -> tuple[str, ...]:
+    """The columns that are published before or after these: the joint law is about rows that have all of them."""
     account = None if plan.ledger is None else plan.ledger.account()
-    if account is not None:
-        account.charged(noise_text(plan.calibration, **plan.drawing.noise))
+    return tuple(name for name in account.columns if name in available) if isinstance(account, JointAccount) else ()
+
+
+def _refuse_early(plan: Plan) -> None:
+    if plan.ledger is not None:
+        plan.ledger.require_room(plan.calibration, **plan.drawing.noise)
 
 
 def _synchronise(path: Path) -> None:

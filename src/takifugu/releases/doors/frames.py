@@ -10,7 +10,7 @@ from takifugu.releases.binding import Columns
 from takifugu.releases.kept import Telling, harmless, tells
 from takifugu.releases.order import Orders, named_secrets, refuse_telling_order
 from takifugu.releases.plan import Plan
-from takifugu.releases.secret_rows import protected_rows
+from takifugu.releases.secret_rows import has_pairs, protected_rows
 from takifugu.releases.shuffling import shuffled
 from takifugu.tables.table import plain
 
@@ -31,10 +31,10 @@ def as_frame(values: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[
 def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any) -> Any:
     """The published column, of the same library and name; of a vector about a group, its numbers in their order."""
     answer = plan.calibration.answer
-    one = answer is not None and answer.is_of_rows and len(answer.columns) == 1
-    if answer is not None and one and column.name and answer.columns != (column.name,):
+    one = answer is not None and answer.is_of_rows and len(answer.drawn) == 1
+    if answer is not None and one and column.name and answer.drawn != (column.name,):
         raise InputError(
-            f"this calibration is for {', '.join(map(repr, answer.columns))}, and the column given is called "
+            f"this calibration is for {', '.join(map(repr, answer.drawn))}, and the column given is called "
             f"{column.name!r}: what hides a secret in one hides nothing in another"
         )
     rows = column if kept is None else column.filter(kept.tolist())
@@ -119,6 +119,8 @@ def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.D
         secrets: Any = frame[name]
         refuse_telling_index(frame, name, secrets.to_list())
         if len(columns.secret) > 1:
+            if not has_pairs(plan.calibration, name):
+                continue
             secrets = named_secrets(name, secrets.to_list())
         here = protected_rows(secrets, plan.calibration, columns.others)
         if here is not None:

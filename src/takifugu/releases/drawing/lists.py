@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.channels.bits import BitSource
 from takifugu.channels.listed import ListChannel
+from takifugu.channels.product import split
 from takifugu.errors import InputError
 from takifugu.mechanisms.optimal.mechanism import table_of
 from takifugu.releases.drawing.base import AS_THEY_ARE, Drawing, refuse
@@ -25,12 +27,15 @@ class Listed(Drawing):
         refuse(options, tuple(options), "is for noise, and this channel publishes from a list: leave it out")
         return cls(calibration)
 
-    @property
+    @cached_property
     def channel(self) -> ListChannel:
-        """The channel."""
+        """The channel that values are drawn through: of columns that follow others, their part of the whole."""
         channel: Any = self.calibration.channel
         found: ListChannel = channel
-        return found
+        answer = self.calibration.answer
+        if answer is None or not answer.before:
+            return found
+        return split(channel, width=len(answer.before)).second
 
     @property
     def takes_labels(self) -> bool:
@@ -44,8 +49,10 @@ class Listed(Drawing):
 
     def check_columns(self, columns: Sequence[Any], names: Sequence[str]) -> Array:
         """The place of each row in the channel's list; an error for a row that is not on it."""
-        domain = None if self.calibration.answer is None else self.calibration.answer.domain
-        if isinstance(domain, tuple):
+        answer = self.calibration.answer
+        domain = None if answer is None else answer.domain
+        if answer is not None and isinstance(domain, tuple):
+            domain = domain[len(answer.before) :]
             columns = [
                 np.array(one.values, dtype=None if one.is_numeric else object)[one.places(column, name)]
                 for one, column, name in zip(domain, columns, names, strict=True)
@@ -59,6 +66,8 @@ class Listed(Drawing):
         """Refuse values that no law gives a probability, where the promise is about the laws alone."""
         covered = self.calibration.evidence is not None or np.any(dict(self.calibration.options).get("radius"))
         if self.calibration.answer is None or covered:
+            return
+        if self.calibration.answer.before:  # what goes through it are the values that somebody had, and no others
             return
         unseen = int((table_of(self.calibration.problem).mass[places] == 0).sum())
         if unseen:
@@ -74,15 +83,15 @@ class Listed(Drawing):
         answer = self.calibration.answer
         if answer is None:
             return np.asarray(self.channel.positions(values), dtype=np.float64)
-        width = len(answer.columns)
+        width = len(answer.drawn)
         if width == 1:
-            return self.check_columns([values], answer.columns)
+            return self.check_columns([values], answer.drawn)
         rows = list(values)
         if not rows:
             return np.empty(0)
         if any(not isinstance(row, tuple | list | np.ndarray) or len(row) != width for row in rows):
-            raise InputError(f"this calibration is for rows of {', '.join(answer.columns)}: give a list of such rows")
-        return self.check_columns([list(column) for column in zip(*rows, strict=True)], answer.columns)
+            raise InputError(f"this calibration is for rows of {', '.join(answer.drawn)}: give a list of such rows")
+        return self.check_columns([list(column) for column in zip(*rows, strict=True)], answer.drawn)
 
     def draw(self, ready: Array, source: BitSource) -> list[Any]:
         """See `Drawing.draw`."""

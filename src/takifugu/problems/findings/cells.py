@@ -1,0 +1,46 @@
+"""What there is to say about the cells of what an adversary knows."""
+
+from dataclasses import dataclass
+
+from takifugu.problems.findings.base import Finding
+
+
+@dataclass(frozen=True)
+class SmallCells(Finding):
+    """Cells of what the adversary knows that hold few rows of some secret."""
+
+    level = "warning"
+    says = "{small} of {cells} cells rest on fewer than {rows} rows of some secret"
+    small: int
+    cells: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class ManyCells(Finding):
+    """More cells than rows can speak for."""
+
+    level = "warning"
+    says = (
+        "{cells} cells of what the adversary knows are many: merge values of {column!r}, which has {values}, or "
+        "cut it with binned({column!r}, [...])"
+    )
+    cells: int
+    column: str
+    values: int
+
+
+@dataclass(frozen=True)
+class OneSecretCells(Finding):
+    """Cells in which the rows of some secret are missing altogether."""
+
+    cells: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        verb = "holds" if self.cells == 1 else "hold"
+        return (
+            f"{self.cells} cell{'s' * (self.cells != 1)} of what the adversary knows {verb} no row of some secret: "
+            f"its law there is that of its other cells. Who knows such a cell may know the secret without any release"
+        )

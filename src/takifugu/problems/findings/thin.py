@@ -1,0 +1,78 @@
+"""What there is to say where whole rows are many and shared by few: what was added, and what that costs."""
+
+from dataclasses import dataclass
+
+from takifugu.problems.findings.base import Finding
+from takifugu.problems.pairs import Secret
+
+
+@dataclass(frozen=True)
+class SparseChosen(Finding):
+    """More values than the best of all channels is found for."""
+
+    values: int
+    limit: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"the answer takes {self.values:,} values, more than the {self.limit:,} that the best of all channels is "
+            f"found for: the mechanism 'sparse' found a good one part by part. The promise is proved all the same, and "
+            f"that no channel changes less is not"
+        )
+
+
+@dataclass(frozen=True)
+class Smoothed(Finding):
+    """Rows that were added to each secret's, because most combinations of values are shared by hardly anybody.
+
+    For each secret its name, its rows, how many were added, and the shape of the law they are from.
+    """
+
+    level = "warning"
+    added: tuple[tuple[Secret, int, float, str], ...]
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        shapes = {"independent": "columns taken as independent", "tree": "each column taken to depend on one other"}
+        told = "; ".join(
+            f"{rows:.3g} to the {own:,} of {secret!r} ({shapes[shape]})" for secret, own, rows, shape in self.added[:8]
+        )
+        more = "" if len(self.added) <= 8 else f"; and so on for {len(self.added) - 8} more"
+        return (
+            f"few people share a whole row, so rows of each secret's own columns were added to its rows: {told}{more}. "
+            f"The promise is for who believes these laws"
+        )
+
+
+@dataclass(frozen=True)
+class OtherSmoothing(Finding):
+    """What the channel loses for who would have added fewer rows, or more."""
+
+    level = "warning"
+    tenth: float
+    tenfold: float
+    epsilon: float
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"for who adds a tenth of these rows instead the largest loss is {self.tenth:.3g}, and with ten times as "
+            f"many {self.tenfold:.3g}, where {self.epsilon:.3g} is promised"
+        )
+
+
+@dataclass(frozen=True)
+class PriceOfIgnorance(Finding):
+    """How much of what is lost is paid for laws that are known from few rows."""
+
+    share: float
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        share = f"{100 * self.share:.0f} %"
+        return f"{share} of what the rows lose is the price of confidence, for what few rows leave unknown"

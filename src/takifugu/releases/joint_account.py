@@ -1,0 +1,212 @@
+"""An account opened with the joint law of several columns: they are published one after another (proofs/later.md)."""
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from takifugu._validation import real
+from takifugu.calibration import Calibration
+from takifugu.calibration.later import calibrate_later
+from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.product import same_draws, split
+from takifugu.documents import channels as channel_form
+from takifugu.errors import BudgetError, CompositionError, InputError
+from takifugu.mechanisms.evidence import Confidence
+from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.worst import worst
+from takifugu.problems.columns import of_columns
+from takifugu.problems.guarantee import Renyi
+from takifugu.problems.problem import Problem
+from takifugu.releases.protection import protection
+
+
+@dataclass(frozen=True)
+class Step:
+    """Columns that were published together, the channel of everything up to them, and the budget promised for that."""
+
+    columns: tuple[str, ...]
+    channel: FiniteChannel = field(repr=False)
+    epsilon: float
+
+
+@dataclass(frozen=True)
+class JointAccount:
+    """Columns of the same people that may be published in turn, each once, all of them within one promise.
+
+    `problem` is that of publishing all of them as one row. `calibrate` finds the channel for the columns to publish
+    next; `takifugu.release` with the ledger of this account publishes through it.
+    """
+
+    records: str
+    problem: Problem = field(repr=False)
+    epsilon: float
+    confidence: float | None = None
+    seed: int = 0
+    published: tuple[Step, ...] = ()
+
+    is_finite = True
+    alpha = math.inf
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the account was opened for."""
+        return () if self.problem.answer is None else self.problem.answer.columns
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        """The columns that are published, in their order."""
+        return tuple(name for step in self.published for name in step.columns)
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The columns that may still be published."""
+        return tuple(name for name in self.columns if name not in self.before)
+
+    @property
+    def releases(self) -> int:
+        """How often columns were published."""
+        return len(self.published)
+
+    @property
+    def odds(self) -> float:
+        """The factor by which everything published together may move the odds of a pair."""
+        return math.exp(self.epsilon)
+
+    @property
+    def fraction_spent(self) -> float:
+        """The part of the budget that is promised to what was published."""
+        return self.published[-1].epsilon / self.epsilon if self.published else 0.0
+
+    @property
+    def channel(self) -> FiniteChannel | None:
+        """The channel of everything published so far; None before the first."""
+        return self.published[-1].channel if self.published else None
+
+    @cached_property
+    def loss(self) -> float:
+        """What everything published so far tells, for the worst belief and pair: the logarithm of a factor of odds."""
+        if self.channel is None:
+            return 0.0
+        return worst(of_columns(self.problem, self.before), self.channel, alpha=math.inf).loss
+
+    def calibrate(self, *columns: str, spend: float | None = None, keep_shares: bool = False) -> Calibration:
+        """The calibration for columns to publish next, such that all that is published then keeps the promise.
+
+        Args:
+            *columns: one column, or several to be drawn together.
+            spend: the share of the account's budget to spend on them, such as 0.5. By default what is left is divided
+                evenly among the columns that may still be published.
+            keep_shares: whether the share of each published value is what it was among the true ones.
+
+        Columns published together cost less than one after another: each is then drawn with an eye on the others.
+        """
+        self._require_free(columns)
+        share = self._share(len(columns), spend)
+        problem = of_columns(self.problem, (*self.before, *columns), before=self.before)
+        return calibrate_later(
+            problem,
+            self.channel,
+            epsilon=self.epsilon * share,
+            steps=1 + len(self.left) - len(columns),
+            confidence=self.confidence,
+            seed=self.seed,
+            keep="marginal" if keep_shares else None,
+        )
+
+    def charged(self, calibration: Calibration, *, salt: bytes) -> "tuple[JointAccount, dict[str, Any]]":
+        """This account after a release through that calibration, and what is written down; or a refusal.
+
+        Nothing of the calibration is believed: it must be about this account's own laws, its channel must be that of
+        what was published and a further one that does not look at it, and the two together are proved here once more
+        to keep the whole promise.
+        """
+        answer, channel = calibration.answer, calibration.channel
+        if answer is not None:
+            self._require_free(answer.drawn)
+        if answer is None or not isinstance(channel, FiniteChannel) or answer.before != self.before:
+            raise CompositionError(
+                f"the account of {self.records!r} lets {', '.join(self.left) or 'nothing more'} follow "
+                f"{', '.join(self.before) or 'nothing'}, and this calibration was made for another place in that "
+                f"order. Nothing was released; calibrate with ledger.account().calibrate(...)"
+            )
+        expected = of_columns(self.problem, answer.columns, before=answer.before)
+        if answer != expected.answer or protection(calibration.problem, salt=salt) != protection(expected, salt=salt):
+            raise CompositionError(
+                f"this calibration is for other beliefs or pairs than the joint law that the account of "
+                f"{self.records!r} was opened with. Nothing was released; calibrate with "
+                f"ledger.account().calibrate(...)"
+            )
+        if self.channel is not None and not same_draws(split(channel, width=len(self.before)).first, self.channel):
+            raise CompositionError(
+                "this calibration takes something else for published than what was. Nothing was released; calibrate "
+                "with ledger.account().calibrate(...)"
+            )
+        self._require_within(calibration, expected, channel)
+        step = Step(answer.drawn, channel, min(calibration.epsilon, self.epsilon))
+        return replace(self, published=(*self.published, step)), {
+            "theta": math.inf.hex(),
+            "columns": list(step.columns),
+            "spent": step.epsilon.hex(),
+            "channel": channel_form.channel_to(channel),
+        }
+
+    def _require_within(self, calibration: Calibration, problem: Problem, channel: FiniteChannel) -> None:
+        """Prove that everything published together keeps the whole promise, and see that it was drawn for."""
+        if not Optimal(keep=None).is_kept(problem, Renyi(math.inf, self.epsilon), channel):
+            raise BudgetError(
+                f"with this release everything published about {self.records!r} would not be proved to keep the odds "
+                f"within a factor of {self.odds:g}. Nothing was released; calibrate with "
+                f"ledger.account().calibrate(...)"
+            )
+        evidence, total = calibration.evidence, Renyi(math.inf, self.epsilon)
+        if self.confidence is None:
+            return
+        if not isinstance(evidence, Confidence) or evidence.level < self.confidence:
+            raise BudgetError(
+                f"the account of {self.records!r} was opened with confidence={self.confidence:g}, and this calibration "
+                f"was made without it. Nothing was released; calibrate with ledger.account().calibrate(...)"
+            )
+        if not evidence.holds(problem, channel, total):
+            raise BudgetError("what is said about the population does not hold when it is looked at again")
+
+    def _require_free(self, columns: tuple[str, ...]) -> None:
+        if not columns:
+            raise InputError(f"name the column to publish next, one of {', '.join(self.left) or 'none'}")
+        for name in columns:
+            if name in self.before:
+                raise BudgetError(
+                    f"{name!r} of {self.records!r} was published before. A column from a finite list is published "
+                    f"once: two draws of it tell more than one. Nothing was released"
+                )
+            if name not in self.columns:
+                raise CompositionError(
+                    f"the account of {self.records!r} was opened for {', '.join(self.columns)}, and {name!r} is not "
+                    f"among them: nobody knows what it tells together with them. Nothing was released"
+                )
+
+    def _share(self, count: int, spend: float | None) -> float:
+        """The share of the whole budget that everything published may have used after this."""
+        spent = self.fraction_spent
+        if spend is None:
+            if spent >= 1:
+                raise BudgetError(self._nothing_left)
+            return 1.0 if count == len(self.left) else spent + (1 - spent) * count / len(self.left)
+        asked = real("spend", spend, "a share of the budget above 0, such as 0.5")
+        if not 0 < asked <= 1:
+            raise InputError(f"spend must be a share of the budget, above 0 and at most 1, got {spend!r}")
+        if spent >= 1:
+            raise BudgetError(self._nothing_left)
+        if spent + asked > 1 + 1e-9:
+            raise BudgetError(
+                f"spend={asked:g} is more than is left: {spent:.6g} of the budget of {self.records!r} is spent. "
+                f"Nothing was released; spend {1 - spent:.6g} at most"
+            )
+        return min(1.0, spent + asked)
+
+    @property
+    def _nothing_left(self) -> str:
+        return (
+            f"the budget of {self.records!r} is spent by {', '.join(self.before)}: nothing more may be published about "
+            f"these people. Nothing was released; next time give each column its share with spend"
+        )

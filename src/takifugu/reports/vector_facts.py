@@ -1,0 +1,107 @@
+"""What there is to say about noise on vectors."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.calibration import Calibration
+from takifugu.channels.vector import GaussianVector
+from takifugu.errors import InputError
+from takifugu.laws.vector import VectorMixture
+from takifugu.reports.common import Facts, promised, question_of
+from takifugu.reports.grids import Curve, curve, grid
+from takifugu.reports.losses import belief_losses, pair_losses
+from takifugu.reports.vector_adversary import vector_adversary
+
+
+@dataclass(frozen=True)
+class AxisFacts:
+    """One number of the vector: its noise beside its natural spread, and the worst pair before and after."""
+
+    name: str
+    noise: float
+    spread: float
+    means: tuple[float, ...]
+    before: tuple[Curve, Curve] = field(repr=False)
+    after: tuple[Curve, Curve] = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorFacts(Facts):
+    """One calibration of noise on vectors."""
+
+    axes: tuple[AxisFacts, ...] = field(repr=False)
+    secrets: tuple[str, ...] = field(repr=False)
+    rows: tuple[int | None, ...] = field(repr=False)
+    correlation: Array = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """See `Facts.to_dict`."""
+        return super().to_dict() | {
+            "axes": [{"name": a.name, "noise": a.noise, "spread": a.spread, "means": list(a.means)} for a in self.axes],
+            "secrets": list(self.secrets),
+            "rows": list(self.rows),
+            "correlation": self.correlation.tolist(),
+        }
+
+
+def vector_facts(
+    calibration: Calibration, *, question: str | None, compare: bool, certificate_sha256: str | None
+) -> VectorFacts:
+    """The facts of noise on vectors; there is nothing to compare it with."""
+    channel = calibration.channel
+    if not isinstance(channel, GaussianVector):
+        raise InputError("these facts are about noise on vectors")
+    a, b = calibration.worst_pair
+    belief = calibration.beliefs[calibration.place.belief]
+    laws = [belief[name] for name in calibration.pairs.secrets]
+    width = np.sqrt(np.diagonal(channel.covariance))
+    return VectorFacts(
+        question=question_of(calibration) if question is None else question,
+        calibration=calibration,
+        loss=calibration.loss,
+        axes=tuple(_axis(calibration, belief[a], belief[b], laws, channel, k) for k in range(channel.dimension)),
+        secrets=tuple(str(name) for name in calibration.pairs.secrets),
+        rows=tuple(belief.rows.get(name) for name in calibration.pairs.secrets),
+        correlation=channel.covariance / np.outer(width, width),
+        adversary=vector_adversary(belief[a], belief[b], promise=promised(calibration), channel=channel),
+        pair_losses=pair_losses(calibration),
+        beliefs=belief_losses(calibration),
+        findings=calibration.findings,
+        certificate_sha256=certificate_sha256,
+    )
+
+
+def axis_names(calibration: Calibration, dimension: int) -> tuple[str, ...]:
+    """What each number of the vector is called."""
+    answer = calibration.answer
+    if answer is not None and len(answer.columns) == dimension:
+        return answer.columns
+    return tuple(f"number {k + 1}" for k in range(dimension))
+
+
+def _axis(
+    calibration: Calibration,
+    p: VectorMixture,
+    q: VectorMixture,
+    laws: list[VectorMixture],
+    channel: GaussianVector,
+    axis: int,
+) -> AxisFacts:
+    direction = np.eye(channel.dimension)[axis]
+    a, b = map(str, calibration.worst_pair)
+    bare = p.projected(direction), q.projected(direction)
+    noise = math.sqrt(float(channel.covariance[axis, axis]))
+    noisy = tuple(law.with_noise(noise) for law in bare)
+    x, noisy_x = grid(bare), grid([*noisy, *bare])
+    return AxisFacts(
+        axis_names(calibration, channel.dimension)[axis],
+        noise,
+        max(law.projected(direction).std for law in laws),
+        tuple(float(law.mean[axis]) for law in laws),
+        (curve(a, bare[0], x), curve(b, bare[1], x)),
+        (curve(a, noisy[0], noisy_x), curve(b, noisy[1], noisy_x)),
+    )

@@ -1,0 +1,136 @@
+"""Confidence for the means of several columns: the posterior against SciPy, and what the evidence is held to."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import invwishart
+
+import takifugu as tk
+from takifugu.channels.vector import GaussianVector
+from takifugu.divergences.vector.gaussian import gaussian_vector_divergence
+from takifugu.errors import CalibrationError, CertificationError, InputError, MechanismError
+from takifugu.mechanisms.confidence_vectors import vector_mean_draws
+from takifugu.mechanisms.evidence import Confidence
+
+COVARIANCE = np.array([[2.0, 0.6], [0.6, 0.5]])
+
+
+def people(rows=400, seed=0, columns=2):
+    rng = np.random.default_rng(seed)
+    secret = rng.random(rows) < 0.4
+    frame = pd.DataFrame(rng.normal(size=(rows, columns)), columns=[f"c{k}" for k in range(columns)])
+    frame["c0"] += 0.5 * secret + 0.5 * frame["c1"]
+    frame["secret"] = np.where(secret, "a", "b")
+    return frame
+
+
+@pytest.fixture(scope="module")
+def calibration():
+    priors = tk.fit_priors(people(), secret="secret", query=tk.Mean(["c0", "c1"]))
+    return tk.calibrate(priors, alpha=2, epsilon=0.5, confidence=0.8)
+
+
+def test_draws_have_the_moments_of_the_posterior():
+    rows, count = 12, 5_000
+    law = tk.VectorMixture.gaussian([1.0, -1.0], COVARIANCE / rows)
+    drawn = vector_mean_draws(law, rows, count, [0, 0, 0])
+    # Σ ~ inverse Wishart with n − 1 degrees of freedom around (n − 1) C: SciPy's, sample by sample and on average.
+    theirs = invwishart(df=rows - 1, scale=(rows - 1) * COVARIANCE)
+    ours = rows * np.array([one.covariances[0] for one in drawn])
+    assert np.allclose(ours.mean(axis=0), theirs.mean(), rtol=0.08, atol=0.04)
+    sample = theirs.rvs(count, random_state=1)
+    for share in (0.1, 0.5, 0.9):
+        for of in (lambda m: m[:, 0, 0], lambda m: m[:, 0, 1] / np.sqrt(m[:, 0, 0] * m[:, 1, 1]), np.linalg.det):
+            assert np.quantile(of(ours), share) == pytest.approx(np.quantile(of(sample), share), rel=0.12, abs=0.04)
+    means = np.array([one.means[0] for one in drawn])
+    assert np.allclose(means.mean(axis=0), [1.0, -1.0], atol=0.04)
+    assert np.allclose(np.cov(means.T), theirs.mean() / rows, rtol=0.12, atol=0.02)
+
+
+def test_one_column_draws_what_the_draws_for_one_column_are():
+    law = tk.VectorMixture.gaussian([3.0], [[0.25]])
+    drawn = vector_mean_draws(law, 30, 5_000, [1, 0, 0])
+    variances = np.array([one.covariances[0][0, 0] for one in drawn])
+    chi = 29 * 0.25 / variances
+    assert chi.mean() == pytest.approx(29, rel=0.02)
+    assert chi.var() == pytest.approx(58, rel=0.12)
+
+
+def test_noise_is_enough_for_the_centre_and_all_draws(calibration):
+    evidence, problem = calibration.evidence, calibration.problem
+    assert (evidence.level, evidence.draws) == (0.8, 8)
+    assert evidence.holds(problem, calibration.channel, calibration.guarantee)
+    belief = problem.beliefs[0]
+    drawn = {s: vector_mean_draws(belief[s], belief.rows[s], 8, [0, 0, k]) for k, s in enumerate(problem.pairs.secrets)}
+    worst = max(
+        gaussian_vector_divergence(
+            p.means[0] - q.means[0],
+            p.covariances[0],
+            q.covariances[0],
+            alpha=2.0,
+            covariance=calibration.channel.covariance,
+        )
+        for a, b in problem.pairs.directed()
+        for p, q in zip(drawn[a], drawn[b], strict=True)
+    )
+    assert 0.45 < worst <= 0.5  # and not much more than that
+    without = tk.calibrate(problem, alpha=2, epsilon=0.5)
+    assert evidence.without == pytest.approx(without.error)
+    assert calibration.error > without.error
+    assert tk.verify(tk.certify(calibration)).calibration == calibration
+    assert "evidence from draws" in tk.report(calibration)
+
+
+def test_a_file_with_less_noise_or_false_evidence_is_refused(calibration, tmp_path):
+    calibration.save(tmp_path / "c.json")
+    assert tk.Calibration.load(tmp_path / "c.json") == calibration
+    plain = tk.calibrate(calibration.problem, alpha=2, epsilon=0.5)
+    false = replace(plain, evidence=calibration.evidence)
+    assert plain.meets_budget()
+    assert not false.meets_budget()
+    with pytest.raises(CalibrationError, match="does not meet"):
+        tk.release([0.0, 0.0], false)
+    with pytest.raises(CertificationError, match="population"):
+        tk.certify(false)
+    assert tk.release([0.0, 0.0], calibration).shape == (2,)
+
+
+def test_many_pairs_scale_the_shape_of_the_centre():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"c0": rng.normal(size=900), "c1": rng.normal(size=900), "secret": np.arange(900) % 8})
+    priors = tk.fit_priors(frame, secret="secret", query=tk.Mean(["c0", "c1"]))
+    made = tk.calibrate(priors, alpha=2, epsilon=1, confidence=0.5, seed=4)
+    centre = tk.calibrate(priors, alpha=2, epsilon=1)
+    assert (made.evidence.draws, made.evidence.seed) == (1, 4)
+    ratio = made.channel.covariance / centre.channel.covariance
+    if (len(priors) * (len(priors) - 1)) > 100:
+        assert np.allclose(ratio, ratio[0, 0])
+    assert made.meets_budget()
+
+
+def test_what_has_no_posterior_here_is_said():
+    law = tk.VectorMixture.gaussian([0.0, 0.0], COVARIANCE)
+    for rows in (0, 1, 2):
+        with pytest.raises(InputError, match="more than 2 rows"):
+            vector_mean_draws(law, rows, 1, [0])
+    with pytest.raises(InputError, match="one normal"):
+        vector_mean_draws(tk.VectorMixture.empirical([[0, 0], [1, 1]]), 50, 1, [0])
+    by_hand = {"a": law, "b": tk.VectorMixture.gaussian([1.0, 0.0], COVARIANCE)}
+    with pytest.raises(MechanismError, match="means of 'shaped'"):
+        tk.calibrate(by_hand, alpha=2, epsilon=1, confidence=0.8)
+    priors = tk.fit_priors(people(), secret="secret", query=tk.Raw(["c0", "c1"], prior="gaussian"))
+    with pytest.raises(MechanismError, match="means of 'shaped'"):
+        tk.calibrate(priors, alpha=2, epsilon=1, confidence=0.8)
+
+
+def test_a_constant_column_keeps_its_point():
+    frame = people(60)
+    frame.loc[frame["secret"] == "a", "c1"] = 1.0
+    priors = tk.fit_priors(frame, secret="secret", query=tk.Mean(["c0", "c1"]))
+    made = tk.calibrate(priors, alpha=2, epsilon=0.5, confidence=0.5)
+    assert made.meets_budget()
+    assert Confidence(0.5, 1, 0, 0.0).holds(made.problem, GaussianVector(1e6 * np.eye(2)), made.guarantee)
+    assert math.isfinite(made.error)
