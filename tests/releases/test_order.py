@@ -37,21 +37,39 @@ def test_sorted_rows_are_refused_at_every_door(people, calibration, tmp_path):
     table = sorted_by_secret(people)
     assert len(tk.release(people, calibration)) == ROWS
     with pytest.raises(tk.InputError, match="order of the rows tells the secret"):
-        tk.release(table, calibration)
+        tk.release(table, calibration, order="keep")
     with pytest.raises(tk.InputError, match="order of the rows tells the secret"):
-        tk.release(table["x"], calibration, secret=table["s"])
+        tk.release(table["x"], calibration, secret=table["s"], order="keep")
     with pytest.raises(tk.InputError, match="order of the rows tells the secret"):
         tk.publish(table, secret="s", columns=["x"], confidence=None, order="keep")
     table.to_csv(tmp_path / "people.csv", index=False)
     with pytest.raises(tk.InputError, match="order of the rows tells the secret"):
-        tk.release_file(tmp_path / "people.csv", tmp_path / "out.csv", calibration)
+        tk.release_file(tmp_path / "people.csv", tmp_path / "out.csv", calibration, order="keep")
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_release_keeps_such_an_order_with_a_warning_unless_asked_otherwise(people, calibration, tmp_path, caplog):
+    table = sorted_by_secret(people)
+    for release in (
+        lambda: tk.release(table, calibration),
+        lambda: tk.release(table["x"], calibration, secret=table["s"]),
+    ):
+        caplog.clear()
+        assert len(release()) == ROWS
+        assert "the order of the rows tells the secret, and was kept" in caplog.text
+    table.to_csv(tmp_path / "people.csv", index=False)
+    done = tk.release_file(tmp_path / "people.csv", tmp_path / "out.csv", calibration)
+    assert done.rows == ROWS
+    assert "tells the secret, and was kept" in done.unchecked[0]
+    caplog.clear()
+    tk.release(people, calibration)
+    assert "order" not in caplog.text
 
 
 def test_a_refusal_costs_nothing(people, calibration, tmp_path):
     ledger = tk.Ledger(tmp_path / "people.ledger", new=True)
     with pytest.raises(tk.InputError, match="Nothing was released"):
-        tk.release(sorted_by_secret(people), calibration, ledger=ledger)
+        tk.release(sorted_by_secret(people), calibration, ledger=ledger, order="keep")
     assert ledger.account() is None
     assert len(tk.release(people, calibration, ledger=ledger)) == ROWS
 
@@ -64,7 +82,7 @@ def test_an_order_by_the_answer_tells_what_the_answer_does():
     calibration = tk.calibrate(tk.fit_priors(table, secret="s", query=tk.Row("x")), alpha=2, epsilon=0.5)
     assert len(tk.release(table, calibration)) == ROWS
     with pytest.raises(tk.InputError, match="order of the rows tells the secret"):
-        tk.release(table.sort_values("x").reset_index(drop=True), calibration)
+        tk.release(table.sort_values("x").reset_index(drop=True), calibration, order="keep")
 
 
 def test_a_stretch_that_moves_the_odds_is_enough(people, calibration):
@@ -73,7 +91,7 @@ def test_a_stretch_that_moves_the_odds_is_enough(people, calibration):
     others = people[people.s != "c"]
     table = pd.concat([others[:900], rare, others[900:]]).reset_index(drop=True)
     with pytest.raises(tk.InputError, match="in a part of the table"):
-        tk.release(table, calibration)
+        tk.release(table, calibration, order="keep")
 
 
 def test_a_part_without_a_secret_is_noticed(people, calibration):
@@ -81,7 +99,7 @@ def test_a_part_without_a_secret_is_noticed(people, calibration):
     table = pd.concat([people] * 4)[lambda t: ~((t.s == "c") & (t.index >= ROWS // 2))]
     table = table.sort_index().reset_index(drop=True)
     with pytest.raises(tk.InputError, match="in a part of the table"):
-        tk.release(table, calibration)
+        tk.release(table, calibration, order="keep")
 
 
 def test_what_is_known_may_explain_an_order_but_not_all_of_it(people):
@@ -93,7 +111,7 @@ def test_what_is_known_may_explain_an_order_but_not_all_of_it(people):
     calibration = tk.calibrate(priors, odds=1.5)
     assert len(tk.release(table, calibration, allow_no_noise=True)) == 5 * ROWS
     with pytest.raises(tk.InputError, match="promise allows 90%"):
-        tk.release(sorted_by_secret(table), calibration, allow_no_noise=True)
+        tk.release(sorted_by_secret(table), calibration, allow_no_noise=True, order="keep")
 
 
 def test_secrets_without_a_promise_between_them_may_be_sorted(people):

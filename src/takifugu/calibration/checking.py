@@ -49,7 +49,7 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Fo
     if not isinstance(found.channel, GaussianNoise):
         raise CalibrationError(f"{rule.name!r} gave a {type(found.channel).__name__}, which is no channel known here")
     if not isinstance(promised, Renyi):
-        return found
+        return Found(found.channel)  # a bound knows which pair it asks most for, not which loses most
     channel, place = found.channel, found.place
     if type(rule) is not Exact:
         needed = Exact().needed(problem, alpha=asked.alpha, epsilon=asked.epsilon, floor=channel.variance)

@@ -137,8 +137,9 @@ READING_NAMES = ("sep", "decimal", "thousands", "encoding", "na", "sentinels", "
 
 order_option = single(
     "--order",
-    type=click.Choice(["keep", "shuffle", "auto"]),
-    help="What becomes of the order of the rows: auto shuffles them where it follows the secret.",
+    type=click.Choice(["warn", "keep", "shuffle", "auto"]),
+    help="What becomes of the order of the rows where it follows the secret: warn, keep (refuse), auto (shuffle); "
+    "shuffle does so in any case.",
 )
 
 

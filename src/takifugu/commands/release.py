@@ -97,7 +97,7 @@ def command(
         keep=names_in(keep),
         column=_one_or_several(columns),
         secret=_one_or_several(secret),
-        order=order or "keep",
+        order=order or "warn",
         allow_no_noise=allow_no_noise,
         accept_weaker_promise=accept_weaker_promise,
         progress=None if quiet else counting("rows"),
@@ -110,7 +110,7 @@ def command(
     if told is not None:
         click.echo(f"{told[0].upper()}{told[1:]}.")
     about_order = (in_flags(one.sentence) for one in done.findings if isinstance(one, RowsShuffled))
-    for sentence in (*done.unchecked, *about_order):
+    for sentence in (*map(in_flags, done.unchecked), *about_order):
         click.echo(f"{sentence[0].upper()}{sentence[1:]}.")
     if account is None:
         click.echo("Without a ledger nothing remembers this release: publishing it again would cost privacy.", err=True)

@@ -20,6 +20,7 @@ from takifugu.queries.several import named
 from takifugu.releases.secret_rows import protected_secrets
 from takifugu.tables.table import plain
 
+_SHUFFLE = "shuffle the rows (in pandas: table.sample(frac=1)), or give order='shuffle'"
 _STRETCHES = 16  # at least, of a long table; never as many as twice
 _CHANCE = 1e-9  # that a shuffled table is refused for one pair and stretch
 _DOUBT = math.log(1 / _CHANCE)
@@ -146,10 +147,14 @@ def named_secrets(column: str, secrets: list[Any]) -> list[Any]:
 def refuse_telling_order(told: str | None) -> None:
     """Raise where the order of the rows tells more than is promised."""
     if told is not None:
-        raise InputError(
-            f"the order of the rows tells the secret: {told}. Nothing was released; shuffle the rows first (in pandas: "
-            f"table.sample(frac=1)), or publish a table with order='shuffle'"
-        )
+        raise InputError(f"the order of the rows tells the secret: {told}. Nothing was released; {_SHUFFLE}")
+
+
+def kept_order(told: str | None) -> tuple[str, ...]:
+    """What to say where such an order is kept all the same."""
+    if told is None:
+        return ()
+    return (f"the order of the rows tells the secret, and was kept: {told}. Before you hand them on, {_SHUFFLE}",)
 
 
 def told_by(order: Order, calibration: Calibration) -> str | None:

@@ -51,7 +51,7 @@ class Plan:
         insecure_seed: int | None = None,
         allow_no_noise: bool = False,
         accept_weaker_promise: bool = False,
-        order: str = "keep",
+        order: str = "warn",
     ) -> "Plan":
         """Check every option; nothing is drawn or charged."""
         check_order(order)

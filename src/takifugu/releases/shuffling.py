@@ -10,7 +10,7 @@ from takifugu.channels.bits import BitSource, read_exactly
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
 
-ORDERS = ("keep", "shuffle", "auto")
+ORDERS = ("warn", "keep", "shuffle", "auto")
 MOST_SHUFFLED = 5_000_000  # rows of a file that are held in memory to be shuffled
 
 Places = npt.NDArray[np.intp]

@@ -1,5 +1,6 @@
 """`release`: the one door through which values are published."""
 
+import logging
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -12,12 +13,14 @@ from takifugu.queries.several import named
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
 from takifugu.releases.doors.frames import as_frame, publish, refuse_telling_index, release_frame, release_series
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.order import Order, refuse_telling_order, told_by
+from takifugu.releases.order import Order, kept_order, refuse_telling_order, told_by
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
 from takifugu.releases.secret_rows import check_others, has_pairs, protected_rows
 from takifugu.tables.rows import complete_rows
 from takifugu.tables.table import plain
+
+_log = logging.getLogger("takifugu")
 
 
 def release(
@@ -36,7 +39,7 @@ def release(
     round_to: float | None = None,
     allow_no_noise: bool = False,
     accept_weaker_promise: bool = False,
-    order: str = "keep",
+    order: str = "warn",
     missing: str = "refuse",
     insecure_seed: int | None = None,
 ) -> Any:
@@ -68,9 +71,9 @@ def release(
         allow_no_noise: publish without a warning where the priors ask for no noise, or for less than the data's step.
         accept_weaker_promise: publish under a promise that is weaker than (α, ε), such as that of
             "wasserstein-approx".
-        order: what becomes of the order of a table's rows, which may tell the secret too. "keep" keeps it, and a pandas
-            index with it, and refuses where it plainly tells the secret; "auto" shuffles the rows there, and
-            "shuffle" always.
+        order: what becomes of the order of the rows, which may tell the secret too. "warn" keeps it, and a pandas index
+            with it, and says in the log where it plainly tells the secret; "keep" refuses there; of a table "auto"
+            shuffles the rows there, and "shuffle" always.
         missing: what to do with rows of a table that lack a value of the answer or a secret: "refuse" them, since a
             hole tells who is missing, or "drop" them, as `publish` does with those that were left out of the priors.
         insecure_seed: makes the release reproducible, for tests alone. A warning says so, and so do the name of a
@@ -113,7 +116,7 @@ def release(
         if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
             return _release_table(_whole(frame.collect(), columns, missing), plan, columns).lazy()
         return _release_table(_whole(frame, columns, missing), plan, columns)
-    if column is not None or keep or order != "keep":
+    if column is not None or keep or order not in ("warn", "keep"):
         raise InputError("column, keep and order are for tables: these values are one column already")
     kept = _kept(values, frame, secret, plan, others)
     if frame is not None:
@@ -206,5 +209,9 @@ def _protected(secrets: list[Any], plan: Plan, others: str) -> Any:
     kept = protected_rows(secrets, plan.calibration, others)
     order = Order()
     order.look(secrets if kept is None else [secret for secret, stays in zip(secrets, kept, strict=True) if stays])
-    refuse_telling_order(told_by(order, plan.calibration))
+    told = told_by(order, plan.calibration)
+    if plan.order == "keep":
+        refuse_telling_order(told)
+    for sentence in kept_order(told):
+        _log.warning("%s", sentence)
     return kept

@@ -102,7 +102,7 @@ def release_file(
         _synchronise(unfinished)
         _appear(unfinished, goal)
     _synchronise(goal.parent)
-    unchecked = NOT_CHECKED if calibration.answer is None else ()
+    unchecked = (*(NOT_CHECKED if calibration.answer is None else ()), *watch.kept_order)
     noise = plan.theta, plan.drawing.granularity
     findings = (*reader.findings(columns), *([RowsShuffled(done)] if shuffle else []))
     return FileRelease(goal, done, *noise, plan.insecure, unchecked, findings)

@@ -1,5 +1,6 @@
 """Columns and tables of any dataframe library, through narwhals."""
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.releases.binding import Columns
 from takifugu.releases.kept import Telling, harmless, tells
-from takifugu.releases.order import Orders, named_secrets, refuse_telling_order
+from takifugu.releases.order import Orders, kept_order, named_secrets, refuse_telling_order
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import has_pairs, protected_rows
 from takifugu.releases.shuffling import shuffled
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 INSECURE = " (insecure seed)"  # added to the name of a column that came from a seed
+
+_log = logging.getLogger("takifugu")
 
 
 def as_frame(values: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[Any] | None":
@@ -66,6 +69,8 @@ def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> A
     watch = Watch(columns, plan)
     watch.look(rows)
     watch.refuse()
+    for sentence in watch.kept_order:
+        _log.warning("%s", sentence)
     paid = charged(ready(rows, plan, columns), plan)
     if watch.shuffles:
         order = shuffled(len(rows), plan.source)
@@ -165,6 +170,11 @@ class Watch:
             telling.refuse()
         if self._plan.order == "keep":
             refuse_telling_order(self._orders.told(self._plan.calibration))
+
+    @property
+    def kept_order(self) -> tuple[str, ...]:
+        """What to say about an order that tells the secret and is kept."""
+        return kept_order(self._orders.told(self._plan.calibration)) if self._plan.order == "warn" else ()
 
     @property
     def shuffles(self) -> bool:

@@ -1,0 +1,209 @@
+"""The page in Chromium with a table of one's own: every control of it, on a desk and on a telephone."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import DESKTOP, LONG, PHONE, Visit, browsing, opened
+from explorer_process import Explorer
+from people import DIAGNOSES, write_people
+from playwright.sync_api import Browser
+
+import takifugu as tk
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with browsing() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_people(tmp_path_factory.mktemp("hospital") / "people.csv").parent
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path) -> Iterator[Explorer]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)  # the ledger of a dropped file is kept where the command runs
+        found = Explorer.start("people.csv")
+    yield found
+    found.stop()
+
+
+def _fits(visit: Visit) -> None:
+    overflow = visit.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert overflow == 0
+    small = visit.page.evaluate(
+        """() => [...document.querySelectorAll("figure svg text")]
+             .map((e) => parseFloat(getComputedStyle(e).fontSize)
+               * Math.hypot(e.getScreenCTM().a, e.getScreenCTM().b)).filter((size) => size < 8.5)"""
+    )
+    assert small == []
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_every_control_of_a_dropped_table(
+    browser: Browser, running: Explorer, folder: Path, tmp_path: Path, size: dict[str, int]
+) -> None:
+    kind = "phone" if size is PHONE else "desktop"
+    people = tmp_path / f"{kind}.csv"  # a ledger for each
+    people.write_bytes((folder / "people.csv").read_bytes())
+    with opened(browser, running.address, size=size) as visit:
+        question = visit.drop(people)
+        slider = visit.page.locator("#odds-slider").bounding_box()
+        assert slider is not None
+        assert slider["y"] + slider["height"] < size["height"]  # without scrolling
+        assert (question["table"], question["query"]) == (f"file:{kind}.csv", "row")
+        assert "case_id" not in question["columns"]
+        assert "semicolons" in visit.text("#table-note")
+        visit.choose("The promise holds", "")
+        question = visit.choose("Secret column", "diagnosis")
+        assert (question["pair"], question["columns"]) == (None, ["stay_days"])
+        seen = [visit.text("#theta")]
+        # Twelve secrets: the worst pair in full, the others as a matrix.
+        assert visit.page.locator("#chart-pair-1 svg").count() == 1
+        assert visit.page.locator("#chart-losses svg rect").count() >= 12 * 11
+        _fits(visit)
+        visit.picture(f"explorer-table-{kind}")
+        for move in (
+            lambda: visit.slide("odds, the factor", 300),
+            lambda: visit.type_number("odds, the factor, as a number", "2"),
+            lambda: visit.tick("columns", "ward"),
+            lambda: visit.choose("Promise", "renyi"),
+            lambda: visit.slide("ε, the budget", 600),
+            lambda: visit.tick("columns", "stay_days", on=False),
+            lambda: visit.choose("Promise", "odds"),
+            lambda: visit.slide("odds, the factor", 200),
+            lambda: visit.choose("Hide", DIAGNOSES[11]),
+            lambda: visit.tick("known", "sex"),
+            lambda: visit.choose("The promise holds", "0.9"),
+        ):
+            before = visit.page.locator("#answer").inner_html()
+            question = move()
+            seen.append(visit.text("#theta"))
+            assert visit.page.locator("#answer").inner_html() != before
+        assert len(set(seen)) > 6
+        assert question["known"] == ["sex"]
+        assert question["pair"] == [DIAGNOSES[11], DIAGNOSES[1]]
+        assert question["confidence"] == 0.9
+        priors = tk.fit_priors(
+            people, secret="diagnosis", query=tk.Row("ward"), secrets=question["pair"], known=["sex"]
+        )
+        expected = tk.calibrate(priors, odds=question["odds"], confidence=0.9, keep=None)
+        saved = tk.Calibration.load(visit.save("Calibration", tmp_path))
+        assert saved.channel == expected.channel
+        assert tk.verify(visit.save("Certificate for an auditor", tmp_path))
+        _publishes_once(visit, tmp_path)
+        _fits(visit)
+    assert (folder / f"{kind}.ledger").exists()
+
+
+def _publishes_once(visit: Visit, folder: Path) -> None:
+    page = visit.page
+    page.get_by_role("button", name="Publish the table…").click()
+    dialog = page.get_by_role("dialog", name="Publish this table?")
+    dialog.wait_for()
+    assert "ward of up to 300 people" in dialog.inner_text()
+    assert "It can be done once" in dialog.inner_text()
+    visit.picture("explorer-publish", full=False)
+    now = dialog.get_by_role("button", name="Publish and save")
+    assert now.is_disabled()
+    dialog.get_by_role("button", name="Not now").click()
+    page.get_by_role("button", name="Publish the table…").click()
+    dialog.get_by_label(re.compile("I have read this")).check()
+    with page.expect_download() as waiting:
+        now.click()
+    waiting.value.save_as(folder / "published.csv")
+    lines = (folder / "published.csv").read_text().splitlines()
+    assert lines[0] == '"ward"'
+    assert len(lines) == 301
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save the same table again").click()
+    waiting.value.save_as(folder / "again.csv")
+    assert (folder / "again.csv").read_text() == (folder / "published.csv").read_text()
+    page.get_by_role("button", name="Publish the table…").click()
+    page.locator("#saved").filter(has_text="were published before").wait_for()
+
+
+def test_a_link_restores_what_was_chosen_in_another_tab_and_holds_no_token(browser: Browser, running: Explorer) -> None:
+    with opened(browser, running.address) as visit:
+        visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        visit.choose("The promise holds", "")
+        visit.choose("Table", "heart")
+        visit.tick("columns", "cp")
+        visit.tick("columns", "oldpeak", on=False)
+        question = visit.type_number("odds, the factor, as a number", "4.5")
+        visit.page.get_by_role("button", name="Copy a link to this choice").click()
+        visit.page.get_by_role("button", name="Copied").wait_for()
+        link = visit.page.evaluate("navigator.clipboard.readText()")
+        assert running.token not in link
+        assert "column=cp" in link
+        visit.page.get_by_role("button", name="Copy the command").click()
+        assert "--odds 4.5" in visit.text("#command")
+        other = visit.page.context.new_page()
+        asked: list[str] = []
+        other.on("request", lambda request: asked.append(request.url))
+        other.goto(link)
+        other.wait_for_function(
+            "() => document.body.dataset.settled && document.body.dataset.settled === document.body.dataset.asked",
+            timeout=LONG,
+        )
+        assert json.loads(other.evaluate("document.body.dataset.settled")) == question
+        assert not any("column" in url for url in asked)  # what a link holds is not sent, but asked for as by hand
+        assert other.url == visit.home
+        # A page that is loaded again shows what it showed.
+        visit.page.reload()
+        assert visit.settle() == question
+        visit.complaints.clear()  # of the closed door that was met on the way
+
+
+def test_messages_stand_where_the_eye_is(browser: Browser, running: Explorer, tmp_path: Path) -> None:
+    with opened(browser, running.address) as visit:
+        for name in visit.settle()["columns"]:
+            visit.page.locator("#columns").get_by_label(name, exact=True).uncheck()
+        visit.page.locator("#columns-problem").filter(has_text="at least one column").wait_for()
+        assert visit.text("#theta") == "–"
+        broken = tmp_path / "letter.csv"
+        broken.write_bytes(b"%PDF-1.7 not a table")
+        visit.page.locator("#file").set_input_files(broken)
+        visit.page.locator("#drop-note.bad").filter(has_text="PDF").wait_for()
+        visit.tick("columns", "ward")
+        visit.page.locator("#odds").fill("0.5")
+        visit.page.locator("#odds-problem").filter(has_text="must be a number from 1.01 to 1000").wait_for()
+        visit.type_number("odds, the factor, as a number", "3")
+
+
+def test_long_work_is_told_and_a_slider_is_not_made_to_wait_for_it(browser: Browser, running: Explorer) -> None:
+    with opened(browser, running.address) as visit:
+        visit.choose("Table", "file:people.csv")
+        visit.choose("Secret column", "diagnosis")
+        visit.choose("Hide", "")
+        asked = visit.settle()["columns"]
+        # Hundreds of rows, which take long; what is asked for next takes no time at all.
+        for name in {"ward", "cost", "stay_days"} - set(asked):
+            visit.page.locator("#columns").get_by_label(name, exact=True).check()
+        visit.page.locator("#busy").filter(
+            has_text=re.compile(r"finding the best channel .*possible rows.*\d s")
+        ).wait_for()
+        for name in ("cost", "ward"):
+            visit.page.locator("#columns").get_by_label(name, exact=True).uncheck()
+        assert visit.settle()["columns"] == ["stay_days"]
+        visit.slide("odds, the factor", 500)
+        assert visit.text("#busy") == ""
+
+
+def test_a_file_can_be_dropped_anywhere(browser: Browser, running: Explorer) -> None:
+    rows = "s,x\\n" + "".join(f"{'ab'[k % 2]},{'uvw'[k % 3]}\\n" for k in range(60))
+    with opened(browser, running.address) as visit:
+        file = f"new File(['{rows}'], 'small.csv')"
+        moved = visit.page.evaluate_handle(
+            f"() => {{ const moved = new DataTransfer(); moved.items.add({file}); return moved; }}"
+        )
+        visit.page.dispatch_event("main", "drop", {"dataTransfer": moved})
+        visit.page.locator("#drop-note").filter(has_text="small.csv is open").wait_for()
+        question = visit.settle()
+        assert (question["table"], question["columns"]) == ("file:small.csv", ["x"])
