@@ -4,6 +4,7 @@ The proofs and the project's own pages are read where they are: the site holds n
 repository a page links to `../proofs/x.md`; the site has no folder `docs`, and links are rewritten to match.
 """
 
+import json
 import posixpath
 import re
 from pathlib import Path
@@ -32,7 +33,28 @@ def on_files(files, config):
     """Add the proofs and the project's pages."""
     for path in [*sorted(ROOT.glob("proofs/*.md")), *(ROOT / name for name in PROJECT)]:
         files.append(File.generated(config, path.relative_to(ROOT).as_posix(), abs_src_path=str(path)))
+    for path in sorted(ROOT.glob("docs/notebooks/*.ipynb")):
+        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=notebook(path)))
     return files
+
+
+def notebook(path):
+    """A notebook as a page: text, code, and what it printed or showed."""
+    parts = []
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        for output in cell["outputs"]:
+            data = output.get("data", {})
+            if "text/html" in data:
+                parts.append("".join(data["text/html"]))
+            else:
+                text = "".join(output.get("text") or data["text/plain"]).rstrip()
+                parts.append(f"```text\n{text}\n```")
+    return "\n\n".join(parts) + "\n"
 
 
 def on_page_markdown(markdown, page, config, files):

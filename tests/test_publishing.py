@@ -149,3 +149,18 @@ def test_where_a_ledger_lies():
     assert ledger_beside("a/people.csv.gz").as_posix() == "a/people.ledger"
     assert ledger_beside("people").as_posix() == "people.ledger"
     assert ledger_beside("a.b/people.v2.parquet").as_posix() == "a.b/people.v2.ledger"
+
+
+def test_secrets_can_be_left_out_in_python_too():
+    people = tk.datasets.load("heart")
+    made = tk.publish(people, secret="slope", columns=["sex"], leave_out=[3], odds=2, allow_no_noise=True)
+    assert set(made.calibration.pairs.secrets) == {1, 2}
+    assert len(made.table) == (people["slope"] != 3).sum()
+    for given, words in (
+        ({"leave_out": "3"}, "must be a list"),
+        ({"leave_out": [9]}, "not among the values"),
+        ({"leave_out": [3, 2]}, "two are needed"),
+        ({"leave_out": [3], "secrets": [1, 2]}, "name the pairs"),
+    ):
+        with pytest.raises(tk.InputError, match=words):
+            tk.publish(people, secret="slope", columns=["sex"], **given)

@@ -22,7 +22,7 @@ ROOMS = (
     ("calibration",),
     ("certificates",),
     ("releases",),
-    ("audits",),
+    ("audits", "estimates"),
     ("reports",),
     ("publishing",),
     ("web", "studies"),

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from takifugu.calibration import Calibration, calibrate, sweep
     from takifugu.certificates import Certificate, certify, verify
     from takifugu.divergences import renyi_divergence
+    from takifugu.divergences.proved.guessing import best_guess, odds_factor, recommended_alpha
     from takifugu.errors import (
         BudgetError,
         CalibrationError,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         MissingExtraError,
         TakifuguError,
     )
+    from takifugu.estimates import estimate
     from takifugu.laws.finite import Finite
     from takifugu.laws.mixture import Mixture
     from takifugu.laws.vector import VectorMixture
@@ -69,15 +71,19 @@ _HOME = {
     "ReleaseTransformer": "takifugu.releases.doors.transformer",
     "TakifuguError": "takifugu.errors",
     "audit": "takifugu.audits.audit",
+    "best_guess": "takifugu.divergences.proved.guessing",
     "binned": "takifugu.queries.binned",
     "VectorMixture": "takifugu.laws.vector",
     "calibrate": "takifugu.calibration",
     "certify": "takifugu.certificates",
     "datasets": "takifugu",
+    "estimate": "takifugu.estimates",
     "fit_priors": "takifugu.queries.priors",
     "inspect": "takifugu.queries.inspecting",
     "list_mechanisms": "takifugu.mechanisms",
+    "odds_factor": "takifugu.divergences.proved.guessing",
     "publish": "takifugu.publishing",
+    "recommended_alpha": "takifugu.divergences.proved.guessing",
     "release": "takifugu.releases",
     "release_file": "takifugu.releases.doors.files",
     "renyi_divergence": "takifugu.divergences",
@@ -110,14 +116,18 @@ __all__ = [
     "TakifuguError",
     "VectorMixture",
     "audit",
+    "best_guess",
     "binned",
     "calibrate",
     "certify",
     "datasets",
+    "estimate",
     "fit_priors",
     "inspect",
     "list_mechanisms",
+    "odds_factor",
     "publish",
+    "recommended_alpha",
     "release",
     "release_file",
     "renyi_divergence",

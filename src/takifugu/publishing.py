@@ -10,6 +10,8 @@ from takifugu.calibration import Calibration, calibrate
 from takifugu.certificates import ChannelCertificate, certify
 from takifugu.certificates.document import Certificate
 from takifugu.errors import InputError
+from takifugu.estimates import Estimates
+from takifugu.estimates.description import described
 from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import asked_for
 from takifugu.problems.pairs import Pair
@@ -26,7 +28,7 @@ from takifugu.releases.shuffling import RowsShuffled
 from takifugu.reports.publication import Publication, told
 from takifugu.tables.reading import Reading
 from takifugu.tables.rows import complete_rows
-from takifugu.tables.table import plain
+from takifugu.tables.table import Table, plain
 
 Step = Callable[[str], None]
 
@@ -54,6 +56,14 @@ class Published:
         """What was hidden from whom, what changed, and what an adversary can still guess, in figures."""
         return told(self.calibration)
 
+    @property
+    def estimate(self) -> Estimates:
+        """What the published table still says: `mean`, `histogram`, `regression` and `bounds`, with standard errors.
+
+        Analysts have the same from the public papers alone: see `takifugu.estimate`.
+        """
+        return Estimates(self.table, described(self.calibration), None, None)
+
     def __str__(self) -> str:
         """One page of plain words."""
         return "\n".join(self.summary.sentences)
@@ -73,6 +83,8 @@ def calibrated(
     odds: float | None = None,
     alpha: float | None = None,
     epsilon: float | None = None,
+    best_guess: float | None = None,
+    error: float | None = None,
     confidence: float | None = CONFIDENCE,
     known: Sequence[str | Binned] | None = None,
     beliefs: Mapping[str, Any] | None = None,
@@ -80,6 +92,7 @@ def calibrated(
     per_cell: Sequence[str] = (),
     pairs: Iterable[Pair] | None = None,
     secrets: Iterable[Any] | None = None,
+    leave_out: Sequence[Any] = (),
     domain: Any = None,
     other: Any = None,
     reading: Reading | None = None,
@@ -94,6 +107,9 @@ def calibrated(
     """The calibration that `publish` makes: rows of the columns, through the best channel, for the population."""
     if isinstance(columns, str):
         raise InputError(f"columns must be a list of columns, got the text {columns!r}: write [{columns!r}]")
+    promise = odds_by_default(odds=odds, alpha=alpha, epsilon=epsilon, best_guess=best_guess, error=error)
+    if leave_out:
+        secrets = _without(leave_out, table, secret, reading, secrets is not None or pairs is not None)
     turn = in_turn(
         table,
         ledger,
@@ -114,14 +130,13 @@ def calibrated(
             "beliefs": beliefs,
             "own": None if own else False,
             "per_cell": per_cell or None,
+            "best_guess": best_guess,
+            "error": error,
         }
         | options,
     )
     if turn is not None:
         return turn
-    if odds is None and alpha is None and epsilon is None:
-        odds = ODDS
-    asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
     query = Row(*columns, domain=domain, other=other)
     step("Counting what goes with each secret")
     asked: dict[str, Any] = {"secret": secret, "query": query, "secrets": secrets, "known": known, "reading": reading}
@@ -130,15 +145,37 @@ def calibrated(
     step("Finding the channel that changes least")
     return calibrate(
         priors,
-        odds=odds,
-        alpha=alpha,
-        epsilon=epsilon,
+        **promise,
+        step=step,
         confidence=confidence,
         pairs=pairs,
         seed=seed,
         keep="marginal" if keep_shares else None,
         **options,
     )
+
+
+def _without(leave_out: Sequence[Any], table: Any, secret: Any, reading: Reading | None, named: bool) -> list[Any]:
+    """The secrets that are hidden where some are left out."""
+    if isinstance(leave_out, str):
+        raise InputError(f"leave_out must be a list of secrets, got the text {leave_out!r}: write [{leave_out!r}]")
+    if named or not isinstance(secret, str):
+        raise InputError("leave_out is for one secret of which every other value is hidden: name the pairs instead")
+    return Table(table, reading).secrets_but(secret, leave_out)
+
+
+def odds_by_default(**promise: float | None) -> dict[str, Any]:
+    """The promise as it was asked for, odds of 3 where it was not; what is no promise is refused before any work.
+
+    >>> odds_by_default(odds=None, alpha=None, epsilon=None, best_guess=None, error=None)["odds"]
+    3.0
+    """
+    given = {name for name, value in promise.items() if value is not None}
+    if not given:
+        return promise | {"odds": ODDS}
+    if not given & {"best_guess", "error"}:
+        asked_for(alpha=promise["alpha"], epsilon=promise["epsilon"], odds=promise["odds"])
+    return promise
 
 
 def publish(
@@ -169,7 +206,7 @@ def publish(
         table: a path, or a table of any dataframe library, as for `fit_priors`.
         secret: the column to hide, or several.
         columns: the columns to publish, together in one row.
-        odds: the factor, 3 by default; or give `alpha` and `epsilon`.
+        odds: the factor, 3 by default; or give `alpha` and `epsilon`, `best_guess` or `error`, as for `calibrate`.
         confidence: the promise is for the population: see `calibrate`. None promises it for the sample alone.
         later: further columns of the same people that may be published later on, each by another call with the same
             ledger: everything together then keeps the promise. Columns published together cost less.
@@ -177,7 +214,7 @@ def publish(
             evenly.
         ledger: a `Ledger`, or the path of one: it lets these records out once, or each column of an account once.
         keep: columns to hand over as they are.
-        others: as for `release`.
+        others: as for `release`; "drop" where secrets are left out.
         order: the rows keep their order unless it plainly tells the secret, and are shuffled then ("auto"); "shuffle"
             gives it up in any case, and "keep" refuses. To `audit` shuffled rows, keep columns that say which row is
             whose.
@@ -186,11 +223,11 @@ def publish(
         per_cell: make the promise to who has read the kept columns, one block of the channel for each of their cells,
             which changes less. What these columns tell by themselves is then not hidden, and a finding says it.
         step: called with what is being done, before it is done.
-        **options: `alpha`, `epsilon`, `known`, `pairs`, `secrets`, `domain`, `other`, `reading`, `seed`, `grid`;
-            `beliefs`, what others may believe, other tables by name, and `own=False`, which takes these alone, so that
-            nothing tells anything about one's own rows; options of the mechanism "optimal" such as `loss`; and
-            `keep_shares`: True keeps the share of each published value what it was among the true ones, which changes
-            more of them.
+        **options: `alpha`, `epsilon`, `best_guess`, `error`, `known`, `pairs`, `secrets`, `leave_out` (secrets too rare
+            to be hidden, whose rows are not published), `domain`, `other`, `reading`, `seed`, `grid`; `beliefs`, what
+            others may believe, other tables by name, and `own=False`, which takes these alone, so that nothing tells
+            anything about one's own rows; options of the mechanism "optimal" such as `loss`; and `keep_shares`: True
+            keeps the share of each published value what it was among the true ones, which changes more of them.
     """
     if isinstance(keep, str):
         raise InputError(f"keep must be a list of columns, got the text {keep!r}: write [{keep!r}]")
@@ -199,6 +236,8 @@ def publish(
         ledger.watch(table)
     # Whoever reads the kept columns knows them: two harmless columns may tell the secret together.
     options["known"] = known_with(options.get("known"), keep)
+    if options.get("leave_out") and others == "error":
+        others = "drop"
     if per_cell:
         if not keep:
             raise InputError("per_cell is about kept columns, and none is kept: name them with keep")

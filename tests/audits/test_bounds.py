@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from scipy.stats import binom, hypergeom
 
 from takifugu.audits.bounds import Wager, best_wager, lower_bound, mean_at_least, share_interval
-from takifugu.problems.guarantee import Renyi
-from takifugu.problems.guess import guess_limit
 
 weights = st.lists(st.integers(1, 1000), min_size=4, max_size=4)
 orders = st.sampled_from([1.01, 1.5, 2.0, 3.0, 8.0, 64.0, math.inf])
@@ -112,11 +110,3 @@ def test_clopper_and_pearson_by_their_definition(rows, data, risk):
             tail = mpmath.betainc(rows - hits, hits + 1, 0, 1 - mpmath.mpf(high), regularized=True)
             assert float(tail) == pytest.approx(risk / 2, rel=1e-5)
     assert 0 <= low <= hits / rows <= high <= 1
-
-
-@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 4.0])
-def test_the_limit_of_a_guess_has_its_closed_form(epsilon):
-    grown = math.expm1(epsilon)
-    assert guess_limit(Renyi(2.0, epsilon)) == pytest.approx(0.5 + 0.5 * math.sqrt(grown / (grown + 4)), abs=1e-12)
-    assert guess_limit(Renyi(math.inf, epsilon)) == pytest.approx(math.exp(epsilon) / (1 + math.exp(epsilon)))
-    assert guess_limit(Renyi(2.0, epsilon, odds=1.001)) <= 0.5 + 0.5 * 0.001

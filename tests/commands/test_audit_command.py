@@ -52,6 +52,19 @@ def test_bad_input_is_a_sentence(folder):
     assert "published has no column 'nothing', named in --keys" in result.stderr
 
 
+def test_rows_that_were_left_out_for_want_of_a_value_are_left_out_again(folder):
+    truth = pd.read_csv(folder / "people.csv")
+    holes = truth.assign(x=truth["x"].where(truth.index % 10 > 0, 999))
+    holes.to_csv(folder / "holes.csv", index=False)
+    pd.read_csv(folder / "published.csv")[["x"]].loc[truth.index % 10 > 0].to_csv(folder / "fewer.csv", index=False)
+    given = [folder / "fewer.csv", "--truth", folder / "holes.csv", "--calibration", folder / "calibration.json"]
+    refused = CliRunner().invoke(main, ["audit", *map(str, given)])
+    assert refused.exit_code == 2
+    assert "--keys" in refused.stderr
+    found = CliRunner().invoke(main, ["audit", *map(str, given), "--sentinel", "x=999"])
+    assert found.exit_code == 0, found.output
+
+
 def test_rows_that_cannot_be_joined_are_refused_in_the_words_of_the_command(folder):
     published = pd.read_csv(folder / "published.csv")
     published[:900].to_csv(folder / "short.csv", index=False)

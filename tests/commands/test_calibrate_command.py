@@ -207,3 +207,35 @@ def test_help_imports_nothing_heavy():
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert ended.stdout.strip() == "[]"
+
+
+def test_a_promise_can_be_asked_for_backwards():
+    result = run(*ASKED, "--best-guess", "0.6")
+    assert result.exit_code == 0, result.output
+    told = " ".join(result.stdout.split())
+    assert "nobody guesses right with a chance above 60 %" in told
+    found = run(*ASKED, "--error", "2", "--json")
+    assert json.loads(found.stdout)["alpha"] == tk.recommended_alpha(2)
+    assert "Trying" in found.stderr
+
+
+def test_public_bounds_can_be_given():
+    asked = (
+        "heart",
+        "--secret",
+        "slope",
+        "--pair",
+        "1",
+        "3",
+        "--query",
+        "raw:oldpeak",
+        "--alpha",
+        "3",
+        "--epsilon",
+        "1",
+    )
+    found = run(*asked, "--bounds", "0", "8", "--step", "0.5", "--json")
+    assert json.loads(found.stdout)["theta"] == expected(tk.Raw("oldpeak", bounds=(0, 8), step=0.5)).theta
+    refused = run(*MEAN, "--bounds", "0", "8")
+    assert refused.exit_code == 2
+    assert "--bounds and --step are for raw" in refused.stderr

@@ -90,7 +90,11 @@ def test_records_are_published_once(table):
     ("arguments", "status", "says"),
     [
         (("--columns", "stay", "--odds", "1"), 2, "odds"),
-        (("--columns", "stay", "--alpha", "2"), 2, "epsilon is missing"),
+        (("--columns", "stay", "--alpha", "2"), 2, "--epsilon is missing"),
+        (("--columns", "stay", "--odds", "2", "--error", "0.2"), 2, "--error takes the place of --odds"),
+        (("--columns", "stay", "--best-guess", "0.6", "--error", "0.2"), 2, "--error takes the place of --best-guess"),
+        (("--columns", "stay", "--best-guess", "60"), 2, "between 0.5"),
+        (("--columns", "stay", "--error", "1e-9"), 1, "Allow a larger error"),
         (("--columns", "nothing"), 2, "no column 'nothing'"),
         (("--columns", "diagnosis"), 2, "both the secret and the answer"),
         (("--columns", "stay", "--odds", "1.5", "--keep", "copy"), 2, "knows the secret"),
@@ -124,15 +128,46 @@ def test_values_leave_as_they_are_only_when_asked(table):
     assert pd.read_csv(table.with_name("published.csv"))["same"].tolist() == frame["same"].tolist()
 
 
+def test_a_promise_can_be_asked_for_backwards(table):
+    result = run(table, "--columns", "stay,ward", "--error", "0.9")
+    assert result.exit_code == 0, result.output
+    assert "Trying" in result.output
+    told = " ".join(result.output.split())
+    assert "an error of 0.9 of the spread at most was asked for" in told
+    assert "nobody guesses right with a chance above" in told
+
+
+def test_a_rare_secret_can_be_left_out_with_its_rows(table):
+    frame = pd.read_csv(table)
+    frame.loc[:2, "diagnosis"] = "rare"
+    frame.to_csv(table, index=False)
+    result = run(table, "--columns", "stay", "--odds", "1.5", "--leave-out", "rare")
+    assert result.exit_code == 0, result.output
+    assert len(pd.read_csv(table.with_name("published.csv"))) == 237
+    made = tk.Calibration.load(table.with_name("published-calibration.json"))
+    assert set(made.pairs.secrets) == {"flu", "none"}
+
+
+def test_findings_speak_in_flags(table):
+    frame = pd.read_csv(table)
+    frame["stay"] = frame["stay"].astype(str)
+    frame.loc[:20, "stay"] = "NA"
+    frame.to_csv(table, index=False)
+    result = run(table, "--columns", "stay", "--odds", "1.5")
+    told = " ".join(result.output.split())
+    assert "--na to change that" in told
+    assert "`na`" not in told
+
+
 def test_what_others_believe_and_cells_of_kept_columns(table):
     last_year = table.with_name("2023.csv")
     pd.read_csv(table).sample(frac=1, random_state=1).head(200).to_csv(last_year, index=False)
     first = run(table, "--columns", "stay", "--belief", f"last year={last_year}", "--grid", "0.05", "--quiet")
     assert first.exit_code == 0, first.output
     assert "who believes 'last year'" in " ".join(first.output.split())
-    for path in names(table) - {last_year.name}:
-        (table.parent / path).unlink()
-    second = run(table, "--columns", "stay", "--keep", "ward", "--per-cell", "--new-ledger", "--quiet")
+    for path in set(table.parent.iterdir()) - {table, last_year}:  # the ledger's marks too
+        path.unlink()
+    second = run(table, "--columns", "stay", "--keep", "ward", "--per-cell", "--quiet")
     assert second.exit_code == 0, second.output
     assert "Beyond what ward tell" in " ".join(second.output.split())
     out = pd.read_csv(table.with_name("published.csv"))

@@ -12,7 +12,8 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from takifugu import Mixture, calibrate
-from takifugu.reports.adversary import adversary, best_guess, guess_bound, odds_bound, odds_quantiles, total_variation
+from takifugu.problems.guarantee import Renyi
+from takifugu.reports.adversary import adversary, best_guess, odds_quantiles, total_variation
 
 NARROW = Mixture([0.3, 0.7], [0.0, 5.0], [0.01, 1.0])
 WIDE = Mixture([0.5, 0.2, 0.3], [0.02, 5.0, 9.0], [0.02, 2.0, 0.5])
@@ -77,10 +78,11 @@ mixtures = st.builds(
 @given(mixtures, mixtures, st.floats(1.2, 6), st.floats(0.05, 3))
 def test_what_the_budget_promises_holds(p, q, alpha, epsilon):
     theta = calibrate({"p": p, "q": q}, alpha=alpha, epsilon=epsilon).theta
-    found = adversary(p, q, alpha=alpha, epsilon=epsilon, theta=theta)
-    assert 0.5 <= found.guess_after <= min(found.guess_before, guess_bound(epsilon)) + 1e-6
+    found = adversary(p, q, promise=Renyi(alpha, epsilon), theta=theta)
+    assert found.guess_bound <= 0.5 + 0.5 * min(math.sqrt(epsilon / 2), math.sqrt(-math.expm1(-epsilon))) + 1e-12
+    assert 0.5 <= found.guess_after <= min(found.guess_before, found.guess_bound) + 1e-6
     for one in found.odds:
-        assert one.bound == odds_bound(one.probability, alpha=alpha, epsilon=epsilon)
+        assert one.bound == pytest.approx(math.exp(epsilon) * (1 - one.probability) ** (-1 / (alpha - 1)))
         assert one.exact <= one.bound * 1.05
 
 
@@ -89,7 +91,7 @@ def test_thousands_of_components_fit_in_memory():
     p, q = Mixture.empirical(values), Mixture.empirical(values**2)
     noisy = p.with_noise(0.1), q.with_noise(0.1)
     tracemalloc.start()
-    found = adversary(p, q, alpha=2, epsilon=1, theta=0.1)
+    found = adversary(p, q, promise=Renyi(2, 1), theta=0.1)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 2e8

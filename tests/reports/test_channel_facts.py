@@ -251,4 +251,4 @@ def test_a_publication_tells_the_same_figures():
     assert publication.worst_odds == facts.worst_odds
     assert publication.guess_after == facts.adversary.guess_after
     lost = any("Little of use" in sentence for sentence in publication.sentences)
-    assert len(publication.sentences) == 5 + lost + (publication.gone > 0)
+    assert len(publication.sentences) == 6 + lost + (publication.gone > 0)

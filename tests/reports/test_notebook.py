@@ -5,6 +5,7 @@ import sys
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from page_reader import assert_harmless
 
@@ -68,15 +69,38 @@ def test_two_pictures_on_one_page_have_two_names():
     assert_harmless(noise._repr_html_() + noise._repr_html_())
 
 
-@pytest.mark.parametrize("name", [name for name in THINGS if "certificate" not in name])
+@pytest.mark.parametrize("name", [name for name in THINGS if name != "certificate of noise"])
 def test_everything_can_be_drawn(name):
     from matplotlib import pyplot
 
-    axes = THINGS[name].plot()
-    axes.figure.canvas.draw()
+    np.ravel(THINGS[name].plot())[0].figure.canvas.draw()
     figure, own = pyplot.subplots()
     assert THINGS[name].plot(ax=own) is own
     figure.canvas.draw()
+    pyplot.close("all")
+
+
+def test_rows_have_a_picture_of_each_column():
+    from matplotlib import pyplot
+
+    values = [(n, w) for n in (1, 2) for w in ("x", "y")]
+    axes = FiniteChannel.identity(values).plot()
+    assert [one.get_title() for one in axes] == ["column 1", "column 2"]
+    assert all(one.images for one in axes)
+    pyplot.close("all")
+
+
+def test_a_mixture_and_an_audit_are_drawn():
+    from matplotlib import pyplot
+
+    assert tk.Mixture.gaussian(0, 1).plot().lines
+    rng = np.random.default_rng(0)
+    truth = pd.DataFrame({"s": rng.choice(["a", "b"], 400), "x": rng.integers(0, 4, 400)})
+    made = tk.calibrate(tk.fit_priors(truth, secret="s", query=tk.Row("x")), odds=2)
+    found = tk.audit(truth[["x"]], truth, made)
+    axes = found.plot()
+    assert len(axes.get_yticklabels()) == min(12, len(found.attacks))
+    axes.figure.canvas.draw()
     pyplot.close("all")
 
 

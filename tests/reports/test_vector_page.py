@@ -10,6 +10,7 @@ from scipy.stats import norm
 import takifugu as tk
 from takifugu.channels.vector import GaussianVector
 from takifugu.errors import InputError
+from takifugu.problems.guarantee import Renyi
 from takifugu.reports.facts import facts_of
 from takifugu.reports.vector_adversary import vector_adversary
 from takifugu.reports.vector_facts import VectorFacts, vector_facts
@@ -56,7 +57,7 @@ def test_the_best_guess_is_that_of_the_formula(gap):
     noise = np.array([[1.0, -0.2], [-0.2, 3.0]])
     means = np.array([gap, -gap / 2])
     p, q = tk.VectorMixture.gaussian([0, 0], covariance), tk.VectorMixture.gaussian(means, covariance)
-    found = vector_adversary(p, q, alpha=2, epsilon=1.0, channel=GaussianVector(noise))
+    found = vector_adversary(p, q, promise=Renyi(2, 1), channel=GaussianVector(noise))
     for guess, spread in ((found.guess_before, covariance), (found.guess_after, covariance + noise)):
         distance = math.sqrt(means @ np.linalg.solve(spread, means))
         assert guess == pytest.approx(norm.cdf(distance / 2), abs=6e-3)
@@ -70,9 +71,9 @@ def test_points_and_many_components_have_figures_too():
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 40, (900, 2)).astype(float)
     p, q = tk.VectorMixture.empirical(rows), tk.VectorMixture.empirical(rows[:600] + 1)
-    found = vector_adversary(p, q, alpha=2, epsilon=1.0, channel=GaussianVector(100 * np.eye(2)))
+    found = vector_adversary(p, q, promise=Renyi(2, 1), channel=GaussianVector(100 * np.eye(2)))
     assert 0.5 <= found.guess_after <= found.guess_before + 0.02 <= 1.02
-    same = vector_adversary(p, p, alpha=2, epsilon=1.0, channel=GaussianVector(100 * np.eye(2)))
+    same = vector_adversary(p, p, promise=Renyi(2, 1), channel=GaussianVector(100 * np.eye(2)))
     assert same.guess_before == same.guess_after == 0.5
 
 

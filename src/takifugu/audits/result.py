@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Self
 
+from takifugu._display import Plotted
+from takifugu.divergences.proved.guessing import guess_allowed
 from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import Renyi
-from takifugu.problems.guess import guess_limit
 from takifugu.problems.pairs import Pair
 
 
@@ -58,7 +59,7 @@ class Attack:
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Plotted):
     """All attacks on a publication. With probability `confidence` every bound in it holds.
 
     `before` is how well gradient boosting guesses from the true values, where truth has them.
@@ -99,7 +100,7 @@ class Audit:
     @property
     def guess_limit(self) -> float:
         """The largest share of right guesses between two secrets that the promise allows."""
-        return guess_limit(self.guarantee)
+        return guess_allowed(self.guarantee)
 
     def _excess(self, attack: Attack) -> float:
         """How far an attack is above the promise; below 0 where it is within it."""

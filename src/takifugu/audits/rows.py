@@ -101,7 +101,7 @@ def read_rows(
     if names:
         rows = _joined(out, true, names)
     else:
-        rows = _in_order(out, true, secrets)
+        rows = _in_order(out, true, secrets, [true[name] for name in answer])
         _refuse_another_order({n: c for n, c in out.items() if n in true and n not in answer}, true, rows)
     mine = secrets[rows]
     kept = np.flatnonzero([one is not None for one in mine])
@@ -193,14 +193,19 @@ def _matched(column: Column, calibration: Calibration, hidden: str) -> Objects:
     return secrets
 
 
-def _in_order(out: dict[str, Column], true: dict[str, Column], secrets: Objects) -> npt.NDArray[np.intp]:
-    """Row by row; a release that leaves other secrets out is as long as what it kept."""
+def _in_order(
+    out: dict[str, Column], true: dict[str, Column], secrets: Objects, answer: Sequence[Column]
+) -> npt.NDArray[np.intp]:
+    """Row by row; a release that leaves other secrets out, or rows without a value, is as long as what it kept."""
     here, there = len(next(iter(out.values())).labels), len(secrets)
-    protected = np.flatnonzero([one is not None for one in secrets])
-    if here == there:
-        return np.arange(there)
-    if here == len(protected):
-        return protected
+    hidden = np.array([one is not None for one in secrets], dtype=np.bool_)
+    whole = np.ones(there, dtype=np.bool_)
+    for column in answer:
+        whole &= np.array([value is not None for value in column.labels.tolist()], dtype=np.bool_)
+    protected = np.flatnonzero(hidden)
+    for kept in (np.ones(there, dtype=np.bool_), hidden, whole, hidden & whole):
+        if here == int(kept.sum()):
+            return np.flatnonzero(kept)
     raise InputError(
         f"published has {here:,} rows and truth {there:,} ({len(protected):,} of calibrated secrets): nobody can tell "
         f"which row is whose. Name the columns that say so with keys, or give the truth that was published"

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from takifugu import _validation as check
+from takifugu.calibration.backwards import HALVINGS, Step, default_order, promise_asked, require_one_way, strongest
 from takifugu.calibration.checking import checked
 from takifugu.calibration.kinds import default_mechanism, expected_loss
 from takifugu.calibration.result import Calibration
@@ -15,7 +17,7 @@ from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.listed import ListChannel
 from takifugu.channels.vector import GaussianVector
 from takifugu.divergences.finite import divergence
-from takifugu.errors import InputError
+from takifugu.errors import InputError, MechanismError
 from takifugu.laws import Law
 from takifugu.mechanisms import get_mechanism
 from takifugu.mechanisms.assurance import Band, assured
@@ -26,14 +28,16 @@ from takifugu.mechanisms.grids import grid_step, on_grid
 from takifugu.mechanisms.optimal.mechanism import MOST_VALUES, Optimal, table_of
 from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.mechanisms.worst import worst
+from takifugu.problems.asking_findings import GuessAsked
 from takifugu.problems.findings import Finding, OtherSmoothing, PriceOfIgnorance, SparseChosen
-from takifugu.problems.guarantee import Renyi, asked_for
+from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pair
 from takifugu.problems.population_findings import FewForConfidence, OnGrid
 from takifugu.problems.problem import Problem
 from takifugu.queries.others import beside
 from takifugu.queries.priors import ColumnWeights, require_rows
 
+_APART = 1_000_003 * 64  # between the seeds of promises that are tried one after another: each uses up to 18
 _ENOUGH = 30  # rows of a secret below which draws from its posterior are mostly the pseudo-row's
 _CHECKED_PAIRS = 100  # directed pairs whose rows are looked at: more would take longer than the calibration
 
@@ -52,6 +56,9 @@ def calibrate(
     assurance: str | None = None,
     seed: int = 0,
     beliefs: Mapping[str, Any] | None = None,
+    best_guess: float | None = None,
+    error: float | None = None,
+    step: Step = lambda what: None,
     grid: float | None = None,
     **options: Any,
 ) -> Calibration:
@@ -75,6 +82,12 @@ def calibrate(
         seed: of those draws.
         beliefs: what others may believe beside that, by name, such as {"last year": priors}; the promise holds for each
             of them, and `problem.words(place)` names the one that binds.
+        best_guess: in place of odds and epsilon, such as 0.6: between two secrets that were equally likely before,
+            nobody's guess from one published value may be right more often.
+        error: in place of all of them, such as 0.2: the strongest promise, to two per cent of its budget, at which a
+            published value is off by at most this share of the spread (the standard deviation of the true values), or
+            of labels this share is changed. Of several columns the worst counts.
+        step: called with each promise that a search for `error` has tried.
         grid: such as 0.05. θ is rounded up to a power of 1.05, or the probabilities of a channel to a coarse grid,
             before anything is proved, so that they tell less about the rows they were fitted to. Hygiene, and no proof.
         **options: options of the mechanism, such as `delta` of "wasserstein-approx".
@@ -84,11 +97,25 @@ def calibrate(
     >>> round(result.variance, 6)
     3.0
     """
-    asked = asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
+    require_one_way(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
     population = Population(confidence, assurance, seed, grid_step(grid or 0.0))
     if beliefs is not None:
         priors = beside(priors, beliefs)
-    return calibrated(priors, Problem.of(priors, pairs), asked, mechanism, population, options)
+    problem = Problem.of(priors, pairs)
+    if error is not None:
+        order = default_order(problem) if alpha is None else alpha
+
+        def one_of_many(asked: Renyi, number: int) -> Calibration:
+            return calibrated(priors, problem, asked, mechanism, population.tried(number), options)
+
+        return strongest(one_of_many, alpha=order, error=error, step=step)
+    asked = promise_asked(problem, alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess)
+    made = calibrated(priors, problem, asked, mechanism, population, options)
+    if best_guess is None:
+        return made
+    if not isinstance(made.guarantee, Renyi):
+        raise MechanismError(f"{made.mechanism!r} promises less than (α, ε), and bounds no guess: leave best_guess out")
+    return made.with_finding(GuessAsked(best_guess, str(asked)))
 
 
 @dataclass(frozen=True)
@@ -100,9 +127,15 @@ class Population:
     seed: int = 0
     grid: float = 0.0
     shared: Shared = field(default_factory=Shared)
+    halvings: int = 0
+
+    def tried(self, number: int) -> "Population":
+        """The same for one of 2ʰ promises of which one will be chosen: draws of its own, h halvings more strictly."""
+        return replace(self, seed=self.seed + number * _APART, shared=Shared(), halvings=HALVINGS)
 
     def __post_init__(self) -> None:
         """Before any work, whether these can be asked for at all."""
+        object.__setattr__(self, "seed", check.integer("seed", self.seed, least=0))
         if self.assurance not in (None, "band"):
             raise InputError(f"assurance must be None or 'band', got {self.assurance!r}")
         if self.assurance is None and self.confidence is not None:
@@ -127,6 +160,7 @@ class Population:
             found=found,
             without=without,
             shared=self.shared,
+            halvings=self.halvings,
         )
 
     def on_grid(self, found: Found) -> tuple[Found, list[Finding]]:

@@ -63,6 +63,10 @@ class Calibration(Plotted):
         """What there is to know about the data behind the priors."""
         return self.problem.findings
 
+    def with_finding(self, finding: Finding) -> "Calibration":
+        """The same calibration with one more remark."""
+        return replace(self, problem=replace(self.problem, findings=(*self.problem.findings, finding)))
+
     @property
     def theta(self) -> float:
         """The standard deviation of the Gaussian noise; an `AttributeError` for a channel that adds none."""

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from takifugu._display import Displayed
+from takifugu._display import Plotted
 from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
+from takifugu.certificates.keeping import kept
 from takifugu.channels.base import Channel
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.listed import ListChannel
@@ -33,7 +34,7 @@ _LOSS = ("belief", "from", "to", "lower", "upper")
 
 
 @dataclass(frozen=True)
-class ChannelCertificate(Displayed):
+class ChannelCertificate(Plotted):
     """A claim with all that is needed to prove it: this channel keeps this promise, and none loses less than said.
 
     It holds the priors, which describe people: it is for the auditor. `redacted()` is for the public.
@@ -145,6 +146,8 @@ class ChannelCertificate(Displayed):
                 "guarantee": documents.guarantee_to(self.calibration.guarantee),
                 "channel": _public(self.calibration),
                 "mechanism": self.mechanism,
+                "columns": None if self.calibration.answer is None else list(self.calibration.answer.columns),
+                "keeps": kept(self.calibration),
                 "read": list(self.calibration.read),
                 "software": dict(self.software),
                 "certificate_sha256": self.sha256,
@@ -196,12 +199,17 @@ class RedactedChannel:
     @classmethod
     def from_dict(cls, data: Any) -> "RedactedChannel":
         """What `to_dict` wrote."""
-        keys = ("guarantee", "channel", "mechanism", "read", "software", "certificate_sha256")
+        keys = ("guarantee", "channel", "mechanism", "columns", "keeps", "read", "software", "certificate_sha256")
         form.header(data, version_1.REDACTED, (VERSION,), "a redacted certificate of a channel")
         content = form.fields(data, ("format", "version", *keys), "the redacted certificate")
         documents.guarantee_from(content["guarantee"])
         _require_public(content["channel"])
         form.mechanism(content["mechanism"])
+        if content["columns"] is not None:
+            for n, name in enumerate(form.items(content["columns"], "'columns'", least=1, most=MOST_AXES)):
+                form.text(name, f"columns[{n}]")
+        if content["keeps"] not in (None, "marginal"):
+            raise InputError("'keeps' must be 'marginal' or null")
         for name in form.items(content["read"], "'read'", most=1_000):
             form.text(name, "'read'")
         form.software(content["software"])

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from takifugu.commands.asking import ask, asking, default_of
-from takifugu.commands.options import Command, single
+from takifugu.commands.options import Command, require_promise, single
 from takifugu.commands.telling import console, print_json, tell, tell_files
 
 
@@ -15,6 +15,12 @@ from takifugu.commands.telling import console, print_json, tell, tell_files
 @single("--alpha", type=float, help="The Rényi order, above 1: larger guards rarer events.")
 @single("--epsilon", type=float, help="The budget, above 0: smaller is more private.")
 @single("--odds", type=float, help="For row: no published value may change the odds by more than this factor.")
+@single(
+    "--best-guess", type=float, help="In place of --epsilon or --odds: how often a guess may be right, such as 0.6."
+)
+@single(
+    "--error", type=float, help="In place of --epsilon or --odds: how far off values may be, as a share of the spread."
+)
 @single("--confidence", type=float, help="Such as 0.95: promise it for the population, not only for the sample.")
 @single("--assurance", type=click.Choice(["band"]), help="Promise it for the population, proved: more noise.")
 @single("--grid", type=float, help="Such as 0.05: round θ up to a coarse grid, so that it tells less about the rows.")
@@ -33,6 +39,8 @@ def command(
     alpha: float | None,
     epsilon: float | None,
     odds: float | None,
+    best_guess: float | None,
+    error: float | None,
     confidence: float | None,
     assurance: str | None,
     grid: float | None,
@@ -61,6 +69,9 @@ def command(
     A group mean; secrets that are numbers are written as they are:
       takifugu calibrate heart --secret slope --pair 1 3 \\
           --query mean:oldpeak --alpha 2 --epsilon 0.5
+    The noise at which nobody guesses right more than six times in ten:
+      takifugu calibrate heart --secret slope --pair 1 3 \\
+          --query mean:oldpeak --best-guess 0.6
     Publish the column once the noise is known:
       takifugu calibrate people.csv ... --output calibration.json
       takifugu release people.csv published.csv \\
@@ -75,13 +86,13 @@ def command(
     from takifugu.commands.telling import file_of
     from takifugu.mechanisms import get_mechanism
     from takifugu.mechanisms.draws import draws_needed
-    from takifugu.problems.guarantee import asked_for
 
     wishes = (("delta", delta), ("radius", radius), ("shape", shape))
     options: dict[str, Any] = {name: value for name, value in wishes if value is not None}
     if free_shares:
         options["keep"] = None
-    asked_for(alpha=alpha, epsilon=epsilon, odds=odds)  # before the table is read, which may take long
+    # Before the table is read, which may take long: whether it is a promise at all.
+    require_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
     get_mechanism(mechanism or default_of(question["query"]), options)
     if confidence is not None:
         draws_needed(confidence)
@@ -92,6 +103,9 @@ def command(
         alpha=alpha,
         epsilon=epsilon,
         odds=odds,
+        best_guess=best_guess,
+        error=error,
+        step=lambda what: click.echo(what, err=True),
         confidence=confidence,
         assurance=assurance,
         grid=grid,

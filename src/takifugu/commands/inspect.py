@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from takifugu.commands.findings import tell_findings
 from takifugu.commands.options import Command, reading_from, reading_options, single
 from takifugu.commands.telling import console, print_json
-from takifugu.commands.words import in_flags
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,7 +68,7 @@ def _tell(found: "Inspection", out: "Console") -> None:
         _tell_betrayals(found, out)
     if found.findings:
         out.print()
-        _tell_findings(found, out)
+        tell_findings(found.findings, out)
     out.print()
     if found.next_step is None:
         out.print("Nothing here can be published yet: the lines above say what stands in the way.")
@@ -76,20 +76,6 @@ def _tell(found: "Inspection", out: "Console") -> None:
     out.print("Next, for example:")
     # A command is copied as a whole: broken over lines by the terminal, never by us.
     out.print(Text(f"  {clean(found.next_step, 2_000)}", style="bold"), soft_wrap=True)
-
-
-def _tell_findings(found: "Inspection", out: "Console") -> None:
-    from rich.padding import Padding
-    from rich.table import Table
-
-    from takifugu.reports.text import clean
-
-    lines = Table.grid(padding=(0, 1))
-    for finding in found.findings:
-        is_warning = finding.level == "warning"
-        sentence = clean(in_flags(finding.sentence), 600)
-        lines.add_row("!" if is_warning else "·", sentence, style="yellow" if is_warning else "dim")
-    out.print(Padding(lines, (0, 2)))
 
 
 def _tell_columns(found: "Inspection", out: "Console") -> None:

@@ -48,6 +48,39 @@ def single(*names: str, **options: Any) -> Callable[[Any], Any]:
     return click.option(*names, cls=Single, **options)
 
 
+def require_one_promise(**promise: float | None) -> None:
+    """Refuse a promise that is asked for in two ways, and half of one, in the words of the options."""
+    given = {name for name, value in promise.items() if value is not None}
+    for name, others in (("error", {"epsilon", "odds", "best_guess"}), ("best_guess", {"epsilon", "odds"})):
+        if name in given and given & others:
+            taken, left = f"--{name.replace('_', '-')}", " or ".join(f"--{one}" for one in sorted(given & others))
+            raise InputError(f"{taken} takes the place of {left.replace('_', '-')}: leave one of them out")
+    if "error" in given or "best_guess" in given:
+        return
+    if len(given & {"alpha", "epsilon"}) == 1:
+        missing = ({"alpha", "epsilon"} - given).pop()
+        raise InputError(f"--{missing} is missing: a promise has both --alpha and --epsilon; or give --odds alone")
+
+
+def require_promise(
+    *,
+    alpha: float | None,
+    epsilon: float | None,
+    odds: float | None,
+    best_guess: float | None,
+    error: float | None,
+) -> None:
+    """Refuse what is no promise, or more than one."""
+    from takifugu.divergences.proved.guessing import promise_of_guess
+    from takifugu.problems.guarantee import asked_for
+
+    require_one_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
+    if best_guess is not None:
+        promise_of_guess(best_guess, alpha=alpha)
+    elif error is None:
+        asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
+
+
 def belief_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """What others may believe: tables by name."""
     option = click.option(

@@ -12,6 +12,7 @@ from takifugu.commands.options import (
     order_option,
     reading_from,
     reading_options,
+    require_one_promise,
     single,
 )
 from takifugu.errors import InputError
@@ -29,6 +30,8 @@ from takifugu.errors import InputError
 @single("--odds", type=float, help="The factor by which nobody's odds may move. [default: 3]")
 @single("--alpha", type=float, help="In place of odds: the Rényi order, above 1.")
 @single("--epsilon", type=float, help="In place of odds: the budget, above 0.")
+@single("--best-guess", type=float, help="In place of odds: the most often that a guess may be right, such as 0.6.")
+@single("--error", type=float, help="In place of odds: how far off values may be, such as 0.2 of their spread.")
 @single("--confidence", type=float, default=0.95, show_default=True, help="Promise it for the population; 0 for none.")
 @single("--assurance", type=click.Choice(["band"]), help="Promise it for the population, proved: changes more.")
 @click.option(
@@ -38,6 +41,12 @@ from takifugu.errors import InputError
     help="A column that the adversary may know, cut at edges if given; may be repeated.",
 )
 @click.option("--pair", "pairs", type=(str, str), multiple=True, metavar="A B", help="Two secrets; may be repeated.")
+@click.option(
+    "--leave-out",
+    multiple=True,
+    metavar="SECRET",
+    help="A secret too rare to be hidden: its rows are not published; may be repeated.",
+)
 @click.option(
     "--keep", multiple=True, metavar="COLUMN", help="A column to hand over as it is, taken as known; may be repeated."
 )
@@ -78,10 +87,13 @@ def command(
     odds: float | None,
     alpha: float | None,
     epsilon: float | None,
+    best_guess: float | None,
+    error: float | None,
     confidence: float,
     assurance: str | None,
     known: tuple[str, ...],
     pairs: tuple[tuple[str, str], ...],
+    leave_out: tuple[str, ...],
     keep: tuple[str, ...],
     others: str,
     order: str | None,
@@ -114,6 +126,9 @@ def command(
     Hide it also from who knows sex and age band:
       takifugu publish people.csv published.csv --secret diagnosis \\
           --columns stay_days,ward --known sex --known age_band
+    The strongest promise that leaves values within a fifth of their spread:
+      takifugu publish people.csv published.csv --secret diagnosis \\
+          --columns stay_days,ward --error 0.2
     And from who believes last year's table:
       takifugu publish people.csv published.csv --secret diagnosis \\
           --columns stay_days,ward --belief "last year=2023.csv"
@@ -128,6 +143,7 @@ def command(
     """
     from takifugu.commands.publishing import Asked, run
 
+    require_one_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
     names = names_in(columns)
     if not names:
         raise InputError("--columns is empty: name the columns to publish, with commas between them")
@@ -140,12 +156,15 @@ def command(
             odds=odds,
             alpha=alpha,
             epsilon=epsilon,
+            best_guess=best_guess,
+            error=error,
             confidence=confidence or None,
             assurance=assurance,
             known=list(known),
             pairs=list(pairs),
+            leave_out=list(leave_out),
             keep=names_in(keep),
-            others=others,
+            others="drop" if leave_out and others == "error" else others,
             order=order or "auto",
             later=[name.strip() for name in (later or "").split(",") if name.strip()],
             spend=spend,

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from takifugu.atomic import Files
+from takifugu.commands.findings import tell_findings
 from takifugu.commands.options import beliefs_from
 from takifugu.commands.telling import console, file_of, tell_files
 from takifugu.commands.wishes import domain_of, known_of
-from takifugu.commands.words import in_flags
 from takifugu.errors import CalibrationError, InputError
 from takifugu.tables.reading import Reading
 
@@ -26,10 +26,13 @@ class Asked:
     odds: float | None = None
     alpha: float | None = None
     epsilon: float | None = None
+    best_guess: float | None = None
+    error: float | None = None
     confidence: float | None = 0.95
     assurance: str | None = None
     known: list[str] = field(default_factory=list)
     pairs: list[tuple[str, str]] = field(default_factory=list)
+    leave_out: list[str] = field(default_factory=list)
     keep: list[str] = field(default_factory=list)
     others: str = "error"
     order: str = "auto"
@@ -59,8 +62,7 @@ class Asked:
 def run(asked: Asked, *, quiet: bool) -> None:
     """Do it, and tell."""
     from takifugu.certificates import certify
-    from takifugu.problems.guarantee import asked_for
-    from takifugu.publishing import calibrated, known_with, ledger_beside
+    from takifugu.publishing import calibrated, known_with, ledger_beside, odds_by_default
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.drawing import drawing_of
     from takifugu.releases.ledger import Ledger
@@ -71,8 +73,8 @@ def run(asked: Asked, *, quiet: bool) -> None:
     others = beliefs_from(asked.beliefs)
     out = console()
     step = _Steps(out, quiet=quiet)
-    if asked.odds is not None or asked.alpha is not None or asked.epsilon is not None:
-        asked_for(alpha=asked.alpha, epsilon=asked.epsilon, odds=asked.odds)
+    promise = {name: getattr(asked, name) for name in ("odds", "alpha", "epsilon", "best_guess", "error")}
+    odds_by_default(**promise)  # before any work, whether it is a promise; an account may have settled the odds
     folder = asked.target.parent if asked.folder is None else asked.folder
     stem = asked.target.name.split(".")[0]
     paths = {
@@ -96,9 +98,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
         table,
         secret=asked.secret,
         columns=asked.columns,
-        odds=asked.odds,
-        alpha=asked.alpha,
-        epsilon=asked.epsilon,
+        **promise,
         confidence=asked.confidence,
         assurance=asked.assurance,
         known=known_with(known_of(asked.known), asked.keep),
@@ -108,6 +108,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
         grid=asked.grid,
         secrets=_named_secrets(asked),
         pairs=asked.pairs or None,
+        leave_out=asked.leave_out,
         domain=None if asked.domain is None else domain_of(asked.domain),
         other=asked.other,
         keep_shares=asked.keep_shares,
@@ -167,8 +168,7 @@ def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], ledger: An
         out.print(left)
     out.print()
     # Those of the release are about the same reading of the same table, but for the order of its rows.
-    for finding in (*made.findings, *(one for one in done.findings if isinstance(one, RowsShuffled))):
-        out.print(f"  {'!' if finding.level == 'warning' else '·'} {in_flags(finding.sentence)}")
+    tell_findings((*made.findings, *(one for one in done.findings if isinstance(one, RowsShuffled))), out)
     out.print()
     made_files = [
         (target, f"{done.rows:,} rows (public)"),

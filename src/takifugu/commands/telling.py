@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from takifugu.commands.words import in_flags
+from takifugu.commands.findings import tell_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -74,9 +74,7 @@ def tell(facts: "Facts", out: "Console") -> None:
         _tell_vectors(facts, out)
     if facts.findings:
         out.print()
-    for finding in facts.findings:
-        mark = "!" if finding.level == "warning" else "·"
-        out.print(Text(f"  {mark} {clean(in_flags(finding.sentence), 400)}", style="yellow" if mark == "!" else "dim"))
+        tell_findings(facts.findings, out)
 
 
 def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
@@ -86,7 +84,8 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
     guess = facts.adversary
     typical = next(o for o in facts.adversary.odds if o.probability == 0.95)
     out.print(words.answer(facts))
-    for told in (words.population(facts), words.saving(facts)):
+    promise = words.in_guesses(facts.calibration.guarantee)
+    for told in (promise, words.order(facts), words.priors(facts), words.population(facts), words.saving(facts)):
         if told:
             out.print(told)
     out.print()
@@ -134,11 +133,11 @@ def _tell_vectors(facts: "VectorFacts", out: "Console") -> None:
 def _tell_channel(facts: "ChannelFacts", out: "Console") -> None:
     from takifugu.reports import channel_words as words
     from takifugu.reports.text import clean, number, percent
-    from takifugu.reports.words import population
+    from takifugu.reports.words import in_guesses, population
 
     out.print(words.answer(facts))
     beside = (words.radius, words.best, words.best_of_all, words.counted_as, words.gaussian)
-    for told in (population(facts), *(say(facts) for say in beside)):
+    for told in (in_guesses(facts.calibration.guarantee), population(facts), *(say(facts) for say in beside)):
         if told:
             out.print(told)
     out.print()

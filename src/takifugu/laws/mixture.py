@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from takifugu._display import Plotted
 from takifugu._validation import Array, integer, noise, real, reals, vector
 from takifugu.errors import InputError
 
@@ -13,7 +14,7 @@ _ALL = np.array([1.0])  # the weight of a single component, shared by all that h
 _SUM_TOLERANCE = 1e-9  # weights off by more are a mistake; off by less they are rounding
 
 
-class Mixture:
+class Mixture(Plotted):
     """A mixture of normal distributions on the line: what an adversary believes about an answer.
 
     One component is a Gaussian; a standard deviation of 0 makes a component a point mass. The

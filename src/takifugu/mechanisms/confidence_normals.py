@@ -36,11 +36,12 @@ def confident_noise_of_normals(
     alpha: float,
     epsilon: float,
     confidence: float = 0.95,
+    halvings: int = 0,
     seed: int = 0,
     floor: float = 0.0,
 ) -> Confident:
     """The least θ, `floor` or more, at which the centre and all draws lose at most ε under every belief."""
-    draws, seed = draws_needed(confidence), integer("seed", seed, least=0)
+    draws, seed = draws_needed(confidence, halvings=halvings), integer("seed", seed, least=0)
     drawn = normal_draws(beliefs, pairs, draws, seed)
     exact, alone, place, variance = Exact(), 0.0, None, floor * floor
     for b, belief in enumerate(beliefs):

@@ -70,6 +70,7 @@ def confident_channel(
     found: Found,
     size: int | None = None,
     coarse: bool = False,
+    halvings: int = 0,
 ) -> tuple[Found, int, int]:
     """The channel of the least factor that withstands the draws it is fitted to, judged by draws it has not seen.
 
@@ -84,7 +85,7 @@ def confident_channel(
     search = joint_draws(posterior(problem), problem.pairs.secrets, _MORE * draws_needed(level), seed)
     factor, made = _least_factor(problem, asked, at, search, found, search.shape[3] if size is None else size, coarse)
     for attempt in range(1, _MOST_STEPS):
-        draws, apart = draws_needed(level, halvings=attempt), seed + attempt * _APART
+        draws, apart = draws_needed(level, halvings=halvings + attempt), seed + attempt * _APART
         if withstands_draws(problem, _finite(made), asked, draws=draws, seed=apart):
             return made, draws, apart
         factor = max(factor, _FIRST / 4) * _WIDER

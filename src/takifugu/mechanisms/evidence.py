@@ -96,14 +96,15 @@ class Shared:
     needed is the least that a stricter one can need.
     """
 
-    _drawn: dict[tuple[float, int], LatticeDraws] = field(default_factory=dict)
+    _drawn: dict[tuple[float, int, int], LatticeDraws] = field(default_factory=dict)
     _needed: list[tuple[float, float, float]] = field(default_factory=list)
 
-    def draws(self, problem: Problem, level: float, seed: int) -> LatticeDraws:
+    def draws(self, problem: Problem, level: float, seed: int, halvings: int = 0) -> LatticeDraws:
         """The draws of a level, made once."""
-        key = (level, seed)
+        key = (level, seed, halvings)
         if key not in self._drawn:
-            self._drawn[key] = lattice_draws(posterior(problem), problem.pairs, draws_needed(level), seed)
+            needed = draws_needed(level, halvings=halvings)
+            self._drawn[key] = lattice_draws(posterior(problem), problem.pairs, needed, seed)
         return self._drawn[key]
 
     def floor(self, asked: Renyi) -> float:
@@ -139,17 +140,23 @@ def confident(
     found: Found,
     without: float,
     shared: Shared | None = None,
+    halvings: int = 0,
 ) -> tuple[Found, Confidence]:
-    """A channel for the centre and every draw of the posterior, no better than what was found for the sample."""
+    """A channel for the centre and every draw of the posterior, no better than what was found for the sample.
+
+    Whoever chooses among 2ʰ such channels, each with draws of its own, asks for h `halvings`: each then passes by
+    chance so much more rarely that the confidence holds for the one that is chosen.
+    """
     seed = integer("seed", seed, least=0)
     if isinstance(found.channel, GaussianNoise):
         least = found.channel.theta
-        theta = _confident_noise(problem, asked, level=level, seed=seed, floor=least, shared=shared or Shared())
+        judged: dict[str, Any] = {"level": level, "seed": seed, "halvings": halvings}
+        theta = _confident_noise(problem, asked, floor=least, shared=shared or Shared(), **judged)
         # The noise is one number on which every loss depends monotonically: the draws that set it may judge it.
         made = Found(GaussianNoise(theta), found.place if theta == least else None)
-        return made, Confidence(level, draws_needed(level), seed, without)
+        return made, Confidence(level, draws_needed(level, halvings=halvings), seed, without)
     if isinstance(found.channel, GaussianVector) and isinstance(rule, Shaped) and is_of_vector_means(problem):
-        draws = draws_needed(level)
+        draws = draws_needed(level, halvings=halvings)
         noise = confident_vector_noise(rule, problem, asked, draws=draws, seed=seed, found=found.channel)
         return Found(noise), Confidence(level, draws, seed, without)
     if not isinstance(rule, Optimal | Sparse):
@@ -163,13 +170,14 @@ def confident(
             return with_caution(factor, rule, problem, asked)
         return with_radius(factor, rule, problem, asked)
 
-    made, draws, apart = confident_channel(
-        problem, asked, at, level=level, seed=seed, found=found, coarse=isinstance(rule, Sparse)
-    )
+    given: dict[str, Any] = {"level": level, "seed": seed, "found": found, "halvings": halvings}
+    made, draws, apart = confident_channel(problem, asked, at, **given, coarse=isinstance(rule, Sparse))
     return made, Confidence(level, draws, apart, without)
 
 
-def _confident_noise(problem: Problem, asked: Renyi, *, level: float, seed: int, floor: float, shared: Shared) -> float:
+def _confident_noise(
+    problem: Problem, asked: Renyi, *, level: float, seed: int, halvings: int, floor: float, shared: Shared
+) -> float:
     floor = max(floor, shared.floor(asked))
     if _is_of_normals(problem):
         found = confident_noise_of_normals(
@@ -178,11 +186,12 @@ def _confident_noise(problem: Problem, asked: Renyi, *, level: float, seed: int,
             alpha=asked.alpha,
             epsilon=asked.epsilon,
             confidence=level,
+            halvings=halvings,
             seed=seed,
             floor=floor,
         ).theta
     else:
-        drawn = shared.draws(problem, level, seed)
+        drawn = shared.draws(problem, level, seed, halvings)
         found, _ = least_noise(points_of(problem), drawn, alpha=asked.alpha, epsilon=asked.epsilon, floor=floor)
     shared.remember(asked, found)
     return found

@@ -13,9 +13,9 @@ from itertools import combinations
 from typing import Any
 
 from takifugu.calibration import Calibration
+from takifugu.divergences.proved.guessing import guess_allowed
 from takifugu.errors import InputError
 from takifugu.problems.guarantee import Renyi
-from takifugu.problems.guess import guess_limit
 from takifugu.queries.several import named
 from takifugu.releases.secret_rows import protected_secrets
 from takifugu.tables.table import plain
@@ -166,7 +166,7 @@ def told_by(order: Order, calibration: Calibration) -> str | None:
     limit, odds = _NEARLY_ALWAYS, None
     # What the adversary knows anyway may explain an order that goes with the secret; not one that always tells it.
     if isinstance(guarantee, Renyi) and (calibration.answer is None or not calibration.answer.known):
-        limit, odds = guess_limit(guarantee), guarantee.most_odds
+        limit, odds = guess_allowed(guarantee), guarantee.most_odds
     for first, second in _pairs(order, calibration):
         told = order.surely_told(first, second)
         if odds is not None and order.surely_moves(first, second, odds):

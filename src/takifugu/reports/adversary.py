@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from takifugu._validation import Array
+from takifugu.divergences.proved.guessing import guess_allowed, odds_factor
 from takifugu.laws.mixture import Mixture
+from takifugu.problems.guarantee import Renyi
 
 _SCORES = np.linspace(-9.0, 9.0, 145)  # of each component: beyond nine deviations there is no mass to speak of
 _SPLIT = 64  # cells in which the likelier secret changes are cut into this many
@@ -21,7 +23,7 @@ _BLOCK = 1 << 21  # distribution functions of components at a time
 class OddsFactor:
     """With this probability the odds of the true secret against the other rise by no more than `exact`.
 
-    `bound` is what (α, ε) alone promises, whatever the priors.
+    `bound` is what the promise alone says, whatever the priors.
     """
 
     probability: float
@@ -67,28 +69,16 @@ def best_guess(p: Mixture, q: Mixture) -> float:
     return 0.5 + 0.5 * total_variation(p, q)
 
 
-def guess_bound(epsilon: float) -> float:
-    """What the budget alone allows the best guess to be: Pinsker's inequality, or Bretagnolle and Huber's.
+def bounds(promise: Renyi | None, probabilities: tuple[float, ...]) -> tuple[float, tuple[float, ...]]:
+    """What a promise alone allows: the best guess, and the factors that the odds exceed with the rest of each chance.
 
-    Both are about the Kullback–Leibler divergence, which no Rényi divergence of order above 1 is below.
-
-    >>> round(guess_bound(1.0), 4)
-    0.8536
+    None stands for a weaker promise, which bounds neither.
     """
-    return 0.5 + 0.5 * min(math.sqrt(epsilon / 2), math.sqrt(-math.expm1(-epsilon)))
-
-
-def odds_bound(probability: float, *, alpha: float, epsilon: float) -> float:
-    """The factor that the odds exceed with probability 1 − `probability` at most, by Markov's inequality.
-
-    D_α ≤ ε says that E (p/q)^{α−1} ≤ e^{(α−1)ε} over releases from p, so p/q exceeds e^ε·δ^{−1/(α−1)} with
-    probability δ at most.
-
-    >>> round(odds_bound(0.95, alpha=3, epsilon=1), 2)
-    12.16
-    """
-    exponent = epsilon - math.log1p(-probability) / (alpha - 1)
-    return math.exp(exponent) if exponent < 700 else math.inf
+    if promise is None:
+        return 1.0, (math.inf,) * len(probabilities)
+    most = math.inf if promise.most_odds is None else promise.most_odds
+    factors = (odds_factor(alpha=promise.alpha, epsilon=promise.epsilon, chance=1 - p) for p in probabilities)
+    return guess_allowed(promise), tuple(min(most, factor) for factor in factors)
 
 
 def odds_quantiles(p: Mixture, q: Mixture, probabilities: tuple[float, ...]) -> tuple[float, ...]:
@@ -108,20 +98,17 @@ def odds_quantiles(p: Mixture, q: Mixture, probabilities: tuple[float, ...]) -> 
     return tuple(float(r) for r in ratio[order][places])
 
 
-def adversary(p: Mixture, q: Mixture, *, alpha: float, epsilon: float, theta: float) -> Adversary:
+def adversary(p: Mixture, q: Mixture, *, promise: Renyi | None, theta: float) -> Adversary:
     """What one value tells apart, without noise and with it; the odds are those of whichever secret fares worse."""
     probabilities = (0.5, 0.95, 0.99)
     noisy_p, noisy_q = p.with_noise(theta), q.with_noise(theta)
     ways = (odds_quantiles(noisy_p, noisy_q, probabilities), odds_quantiles(noisy_q, noisy_p, probabilities))
-    after, factors = best_guess(noisy_p, noisy_q), tuple(map(max, *ways))
+    limit, most = bounds(promise, probabilities)
     return Adversary(
         guess_before=best_guess(p, q),
-        guess_after=after,
-        guess_bound=guess_bound(epsilon),
-        odds=tuple(
-            OddsFactor(share, factor, odds_bound(share, alpha=alpha, epsilon=epsilon))
-            for share, factor in zip(probabilities, factors, strict=True)
-        ),
+        guess_after=best_guess(noisy_p, noisy_q),
+        guess_bound=limit,
+        odds=tuple(map(OddsFactor, probabilities, map(max, *ways), most)),
     )
 
 

@@ -9,7 +9,8 @@ from fractions import Fraction
 from takifugu.channels.listed import ListChannel
 from takifugu.divergences.proved.finite import Masses
 from takifugu.laws.finite import Finite
-from takifugu.reports.adversary import Adversary, OddsFactor, guess_bound, odds_bound
+from takifugu.problems.guarantee import Renyi
+from takifugu.reports.adversary import Adversary, OddsFactor, bounds
 
 _SHARES = (Fraction(1, 2), Fraction(95, 100), Fraction(99, 100))
 
@@ -47,25 +48,18 @@ def odds_quantiles(p: Masses, q: Masses, shares: tuple[Fraction, ...]) -> list[f
     return found
 
 
-def channel_adversary(
-    channel: ListChannel, p: Finite, q: Finite, *, alpha: float, epsilon: float, most_odds: float | None
-) -> Adversary:
-    """What one value tells apart, as it is and as it is published; the odds are those of whichever fares worse.
-
-    `most_odds` is the factor that the promise itself does not let the odds exceed, if it says so: the best guess is
-    then right with a chance of odds/(1 + odds) at most.
-    """
+def channel_adversary(channel: ListChannel, p: Finite, q: Finite, *, promise: Renyi | None) -> Adversary:
+    """What one value tells apart, as it is and as it is published; the odds are those of whichever fares worse."""
     before = [Masses.of(channel.weights_of(law)) for law in (p, q)]
     after = [channel.published(law) for law in (p, q)]
     ways = odds_quantiles(after[0], after[1], _SHARES), odds_quantiles(after[1], after[0], _SHARES)
-    most = math.inf if most_odds is None else most_odds
-    limit = guess_bound(epsilon) if math.isinf(most) else min(guess_bound(epsilon), most / (1 + most))
+    limit, most = bounds(promise, tuple(map(float, _SHARES)))
     return Adversary(
         guess_before=float((1 + total_variation(*before)) / 2),
         guess_after=float((1 + total_variation(*after)) / 2),
         guess_bound=limit,
         odds=tuple(
-            OddsFactor(float(share), max(one, other), min(most, odds_bound(float(share), alpha=alpha, epsilon=epsilon)))
-            for share, one, other in zip(_SHARES, *ways, strict=True)
+            OddsFactor(float(share), max(one, other), bound)
+            for share, one, other, bound in zip(_SHARES, *ways, most, strict=True)
         ),
     )

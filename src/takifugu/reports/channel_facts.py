@@ -13,7 +13,6 @@ from takifugu.channels.listed import ListChannel
 from takifugu.channels.sentences import named
 from takifugu.errors import InputError
 from takifugu.mechanisms.optimal.mechanism import table_of
-from takifugu.problems.guarantee import Renyi
 from takifugu.reports.alternatives import Cost, at_finite_order, gaussian_noise, replaced_at_random
 from takifugu.reports.channel_adversary import channel_adversary
 from takifugu.reports.columns import ColumnFacts, column_facts
@@ -104,7 +103,6 @@ def channel_facts(
         (_shares(channel.weights_of(p)), _shares(channel.weights_of(q))),
         None if answer is None else answer.columns,
     )
-    asked = calibration.guarantee
     return ChannelFacts(
         question=question_of(calibration) if question is None else question,
         calibration=calibration,
@@ -119,14 +117,7 @@ def channel_facts(
         share_changed=channel.share_changed(mass),
         worst_odds=worst_odds(calibration, channel),
         costs=_costs(calibration, channel, columns, mass) if compare else (),
-        adversary=channel_adversary(
-            channel,
-            p,
-            q,
-            alpha=calibration.alpha,
-            epsilon=promised(calibration),
-            most_odds=asked.most_odds if isinstance(asked, Renyi) else None,
-        ),
+        adversary=channel_adversary(channel, p, q, promise=promised(calibration)),
         pair_losses=pair_losses(calibration),
         beliefs=belief_losses(calibration),
         findings=calibration.findings,

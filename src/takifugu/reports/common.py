@@ -129,9 +129,9 @@ def _thing(query: str, columns: tuple[str, ...]) -> str:
     return said.format(" and ".join(filter(None, (", ".join(columns[:-1]), columns[-1]))))
 
 
-def promised(calibration: Calibration) -> float:
-    """The ε that bounds may start from: a weaker promise bounds nothing by ε alone."""
-    return calibration.epsilon if isinstance(calibration.guarantee, Renyi) else math.inf
+def promised(calibration: Calibration) -> Renyi | None:
+    """The promise that bounds may start from: a weaker one bounds nothing by itself."""
+    return calibration.guarantee if isinstance(calibration.guarantee, Renyi) else None
 
 
 def drawn_secrets(calibration: Calibration, most: int) -> list[Hashable]:

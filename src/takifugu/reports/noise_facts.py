@@ -16,6 +16,7 @@ from takifugu.reports.common import Facts, drawn_secrets, finite, promised, ques
 from takifugu.reports.grids import Curve, curve, grid
 from takifugu.reports.losses import belief_losses, pair_losses
 from takifugu.reports.noise_curves import Comparison, Drawn, compared, itself, noise_curves
+from takifugu.reports.priors_compared import UnderPrior, priors_compared
 
 _MOST_DRAWN = 6  # priors in one picture
 _RELEASES = (1, 10, 100, 1_000, 10_000)
@@ -63,6 +64,7 @@ class NoiseFacts(Facts):
     comparisons: tuple[Comparison, ...]
     analyst: tuple[Averaged, ...]
     spread: float
+    other_priors: tuple[UnderPrior, ...] = ()
 
     @property
     def theta(self) -> float:
@@ -74,6 +76,7 @@ class NoiseFacts(Facts):
         return super().to_dict() | {
             "theta": self.theta,
             "spread": self.spread,
+            "other_priors": [{"prior": one.prior, "theta": finite(one.theta)} for one in self.other_priors],
             "secrets": [
                 {"name": s.name, "rows": s.rows, "components": s.components, "mean": s.mean, "std": s.std}
                 for s in self.secrets
@@ -117,9 +120,10 @@ def noise_facts(
         after=(curve(str(a), noisy[0], noisy_x), curve(str(b), noisy[1], noisy_x)),
         noise_curves=noise_curves(calibration, comparisons),
         comparisons=comparisons,
-        adversary=adversary(p, q, alpha=calibration.alpha, epsilon=promised(calibration), theta=theta),
+        adversary=adversary(p, q, promise=promised(calibration), theta=theta),
         analyst=tuple(Averaged(n, theta / math.sqrt(n)) for n in _RELEASES),
         spread=max(p.std, q.std),
+        other_priors=priors_compared(calibration) if compare else (),
         pair_losses=pair_losses(calibration),
         beliefs=belief_losses(calibration),
         findings=calibration.findings,

@@ -17,7 +17,13 @@ def parts(facts: NoiseFacts) -> dict[str, Any]:
     guess = facts.adversary
     return {
         "answer": words.answer(facts),
-        "beside": (words.population(facts), words.saving(facts)),
+        "beside": (
+            words.in_guesses(facts.calibration.guarantee),
+            words.order(facts),
+            words.priors(facts),
+            words.population(facts),
+            words.saving(facts),
+        ),
         "figures": (
             ("Noise θ", number(facts.theta), "standard deviation"),
             ("Budget", f"ε = {number(facts.epsilon)}", f"at order α = {number(facts.alpha)}"),

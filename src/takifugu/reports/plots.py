@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from takifugu.audits.result import Audit
 from takifugu.calibration import Calibration
+from takifugu.certificates import ChannelCertificate
 from takifugu.channels.listed import ListChannel
 from takifugu.channels.sentences import named
 from takifugu.errors import InputError, MissingExtraError
@@ -24,24 +26,29 @@ from takifugu.reports.text import clean
 from takifugu.reports.vector_facts import AxisFacts, VectorFacts
 
 _MOST_DRAWN = 6
+_MOST_ATTACKS = 12
 _TICKS = 24
 _NAME = 24
 _MOST_ELLIPSES = 60
 
 
 def plot(thing: Any, ax: Any = None) -> Any:
-    """Draw a channel, a calibration, priors or a law; returns the axes.
+    """Draw a channel, a calibration, a certificate, priors, a law or an audit; returns the axes.
 
-    A channel of rows is drawn by its first column: `takifugu.report` has a picture of each.
+    A channel of rows has axes for each column, of which an array is returned; drawn on one given axes it is its first.
     """
     if find_spec("matplotlib") is None:
         raise MissingExtraError("plots are drawn with Matplotlib: install it with pip install 'takifugu[plots]'")
+    if isinstance(thing, Audit):
+        return _audit(thing, _axes(ax))
+    if isinstance(thing, ChannelCertificate):
+        thing = thing.calibration
     if isinstance(thing, Calibration):
         return _calibration(thing, ax)
     if isinstance(thing, ListChannel):
         even = np.full(len(thing.inputs), 1.0 / len(thing.inputs))
-        return _channel(column_facts(thing, even, (even, even), None)[0], _axes(ax))
-    if isinstance(thing, Finite):
+        return _columns(column_facts(thing, even, (even, even), None), ax)
+    if isinstance(thing, Finite | Mixture):
         return _laws({"": thing}, _axes(ax))
     if isinstance(thing, Mapping):
         return _laws(thing, _axes(ax))
@@ -61,10 +68,10 @@ def _axes(ax: Any) -> Any:
 def _calibration(calibration: Calibration, ax: Any) -> Any:
     """A finite channel as its heat map, Gaussian noise as the worst pair before and after."""
     facts = facts_of(calibration, compare=False)
-    axes = _axes(ax)
     if isinstance(facts, ChannelFacts):
-        return _channel(facts.columns[0], axes)
-    if isinstance(facts, VectorFacts):  # by its first number, as rows are by their first column
+        return _columns(facts.columns, ax)
+    axes = _axes(ax)
+    if isinstance(facts, VectorFacts):  # by its first number
         first = facts.axes[0]
         return _before_after(first, axes, label=first.name, title=f"Noise of {first.noise:.4g} on {clean(first.name)}")
     if not isinstance(facts, NoiseFacts):
@@ -83,6 +90,34 @@ def _before_after(facts: NoiseFacts | AxisFacts, axes: Any, *, label: str, title
             else:
                 axes.plot(one.x, one.y, color=colour, linewidth=width, label=name)
     axes.set(xlabel=_plain(label), ylabel="density", title=_plain(title))
+    axes.legend()
+    return axes
+
+
+def _columns(columns: Sequence[ColumnFacts], ax: Any) -> Any:
+    """One picture for each column, side by side."""
+    if len(columns) == 1 or ax is not None:
+        return _channel(columns[0], _axes(ax))
+    from matplotlib import pyplot
+
+    count = len(columns)
+    every = pyplot.subplots(1, count, figsize=(6.4 * min(count, 3), 4.8), layout="constrained")[1]
+    for column, axes in zip(columns, every, strict=True):
+        _channel(column, axes)
+    return every
+
+
+def _audit(audit: Audit, axes: Any) -> Any:
+    """How often each attack guesses right, with its interval, beside what the promise allows."""
+    best = sorted(audit.attacks, key=lambda one: float(one.guess))[-_MOST_ATTACKS:]
+    places = np.arange(len(best))
+    shares = np.array([float(one.guess) for one in best])
+    reach = np.array([[share - one.guess.low, one.guess.high - share] for share, one in zip(shares, best, strict=True)])
+    axes.errorbar(shares, places, xerr=np.maximum(reach.T, 0), fmt="o", color=COLOURS[0])
+    axes.axvline(0.5, color="grey", linestyle=":", label="blind luck")
+    axes.axvline(audit.guess_limit, color=COLOURS[1], label="at most, by the promise")
+    axes.set_yticks(places, [_plain(clean(one.attacker, 40)) for one in best])
+    axes.set(xlabel="share of right guesses", title="Attacks")
     axes.legend()
     return axes
 

@@ -9,12 +9,15 @@ from takifugu.calibration import Calibration
 from takifugu.channels.listed import ListChannel
 from takifugu.errors import InputError
 from takifugu.laws.values import columns, key
+from takifugu.mechanisms.evidence import Confidence
 from takifugu.problems.beliefs import belief_names
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.channel_facts import channel_facts
 from takifugu.reports.columns import ColumnFacts
 from takifugu.reports.text import clean, number, percent
+from takifugu.reports.words import in_guesses
 
+_LESS = 0.5  # of what is lost: what the promise for the sample alone would lose, where that is worth a word
 _USELESS = 0.5  # of a column's variance, or of its labels: what is published is then mostly noise
 
 
@@ -38,11 +41,18 @@ class Publication:
         secret = "the secret" if answer is None else " and ".join(map(repr, answer.secret))
         a, b = self.pair
         lines = [self._promise(secret)]
+        if (guesses := in_guesses(self.calibration.guarantee)) is not None:
+            lines.append(guesses)
         if evidence is not None:
             lines.append(f"That is for the population, not only for these rows: {evidence.sentence}.")
         else:
             believed = "what was added to these rows" if _is_smoothed(self.calibration) else "these rows' own shares"
             lines.append(f"That is for who believes {believed}, and says nothing about who knows better.")
+        if isinstance(evidence, Confidence) and evidence.without < _LESS * self.calibration.error:
+            lines.append(
+                "For these rows' own shares alone much less had to change: the answer hangs on how well the population "
+                f"is known, and more rows of the rarest secret{self._rarest} would help most."
+            )
         if read := self.calibration.read:
             names = ", ".join(clean(name) for name in read)
             lines.append(f"It is for who has read {names}, published as they are: what they tell is not hidden.")
@@ -65,8 +75,9 @@ class Publication:
             )
         if (lost := max(self.columns, key=_lost)) and _lost(lost) > _USELESS:
             lines.append(
-                f"Little of use is left of {clean(lost.name)}. The rarest secret decides what can be promised: "
-                f"merge rare secrets, publish fewer columns, give coarser domains, or allow larger odds."
+                f"Little of use is left of {clean(lost.name)}. The rarest secret decides what can be promised"
+                f"{self._rarest}: merge rare secrets or leave them out, publish fewer columns, give coarser domains, "
+                f"or allow larger odds."
             )
         lines.append(
             f"The pair hardest to hide is {clean(a)} and {clean(b)}. From one published row the best possible guess "
@@ -74,6 +85,14 @@ class Publication:
             f"{percent(self.guess_before)}, and blind luck is 50 %."
         )
         return tuple(lines)
+
+    @property
+    def _rarest(self) -> str:
+        rows = self.calibration.beliefs[0].rows
+        if not rows:
+            return ""
+        name = min(rows, key=lambda one: rows[one])
+        return f" (here {clean(name, 40)}, with {rows[name]:,} rows)"
 
     def _beliefs(self) -> str:
         """Whose priors these are, and what follows for the rows they were counted on."""

@@ -11,7 +11,8 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.channels.vector import GaussianVector
 from takifugu.laws.vector import VectorMixture
-from takifugu.reports.adversary import Adversary, OddsFactor, guess_bound, odds_bound
+from takifugu.problems.guarantee import Renyi
+from takifugu.reports.adversary import Adversary, OddsFactor, bounds
 
 _DRAWS = 20_000
 _DENSITIES = 1_000_000  # of components at points: fewer points where there are many components
@@ -22,7 +23,7 @@ _SLIGHT = 1e-4  # of a deviation: what a law without any width is given, so that
 
 
 def vector_adversary(
-    p: VectorMixture, q: VectorMixture, *, alpha: float, epsilon: float, channel: GaussianVector
+    p: VectorMixture, q: VectorMixture, *, promise: Renyi | None, channel: GaussianVector
 ) -> Adversary:
     """The best guess and the odds, without noise and with it; the odds are those of whichever secret fares worse."""
     noise = channel.covariance
@@ -30,13 +31,14 @@ def vector_adversary(
     before = _ratios(_few(p).with_noise(slight), _few(q).with_noise(slight))
     after = _ratios(_few(p).with_noise(noise), _few(q).with_noise(noise))
     factors = [max(float(np.quantile(side, share)) for side in after) for share in _SHARES]
+    limit, most = bounds(promise, _SHARES)
     return Adversary(
         guess_before=_guess(before),
         guess_after=_guess(after),
-        guess_bound=guess_bound(epsilon),
+        guess_bound=limit,
         odds=tuple(
-            OddsFactor(share, math.exp(min(factor, 700.0)), odds_bound(share, alpha=alpha, epsilon=epsilon))
-            for share, factor in zip(_SHARES, factors, strict=True)
+            OddsFactor(share, math.exp(min(factor, 700.0)), bound)
+            for share, factor, bound in zip(_SHARES, factors, most, strict=True)
         ),
     )
 

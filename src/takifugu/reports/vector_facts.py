@@ -67,9 +67,7 @@ def vector_facts(
         secrets=tuple(str(name) for name in calibration.pairs.secrets),
         rows=tuple(belief.rows.get(name) for name in calibration.pairs.secrets),
         correlation=channel.covariance / np.outer(width, width),
-        adversary=vector_adversary(
-            belief[a], belief[b], alpha=calibration.alpha, epsilon=promised(calibration), channel=channel
-        ),
+        adversary=vector_adversary(belief[a], belief[b], promise=promised(calibration), channel=channel),
         pair_losses=pair_losses(calibration),
         beliefs=belief_losses(calibration),
         findings=calibration.findings,

@@ -2,10 +2,13 @@
 
 import math
 
+from takifugu.calibration.backwards import values_published
 from takifugu.channels.finite import FiniteChannel
-from takifugu.problems.guarantee import Renyi
+from takifugu.divergences.proved.guessing import guess_allowed, odds_factor, recommended_alpha
+from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.reports.common import Facts
 from takifugu.reports.noise_facts import NoiseFacts
+from takifugu.reports.priors_compared import hangs_on_prior
 from takifugu.reports.text import clean, number, percent
 
 
@@ -69,6 +72,48 @@ def saving(facts: NoiseFacts) -> str | None:
     return (
         f"The paper's mechanism would add noise of {least}{number(paper.theta)}: the exact one costs {least}"
         f"{percent(share)} less mean square error for the same promise."
+    )
+
+
+def in_guesses(promise: Guarantee) -> str | None:
+    """The promise in the other language: odds and budgets as guesses; None where it bounds none.
+
+    >>> in_guesses(Renyi.from_odds(3))
+    'In other words (α = ∞, ε = 1.099): of two secrets that seemed equally likely, nobody guesses right with a chance \
+above 75 %.'
+    """
+    if not isinstance(promise, Renyi):
+        return None
+    guess = percent(guess_allowed(promise))
+    told = f"of two secrets that seemed equally likely, nobody guesses right with a chance above {guess}"
+    if promise.most_odds is not None:
+        order = "α = ∞" if math.isinf(promise.alpha) else f"α = {number(promise.alpha)}"
+        return f"In other words ({order}, ε = {number(promise.epsilon)}): {told}."
+    rare = odds_factor(alpha=promise.alpha, epsilon=promise.epsilon, chance=0.05)
+    return f"In other words: {told}, and odds grow by more than {number(rare, 3)} in one release of 20 at most."
+
+
+def priors(facts: NoiseFacts) -> str | None:
+    """That the noise hangs on the prior, and what to do; None where it does not."""
+    others = facts.other_priors
+    if not hangs_on_prior(facts.theta, facts.spread, others):
+        return None
+    told = ", ".join(f"{number(one.theta)} for {one.prior}" for one in others)
+    return (
+        f"This hangs on the prior: θ is {number(facts.theta)} here, {told}. Nobody knows which an adversary believes: "
+        f"ask for confidence, give all of them as beliefs, of which the worst counts, or publish from a list."
+    )
+
+
+def order(facts: NoiseFacts) -> str | None:
+    """What to say where more values go out than the order is good for."""
+    values = values_published(facts.calibration.problem)
+    advised = recommended_alpha(values)
+    if facts.theta == 0 or facts.alpha >= advised or not isinstance(facts.calibration.guarantee, Renyi):
+        return None
+    return (
+        f"For {values:,} published values start from α = {advised}: at α = {number(facts.alpha)} some of so many will "
+        f"be unlucky, and tell more than one value alone would. Rows from a list, with odds, need no such choice."
     )
 
 

@@ -6,6 +6,7 @@ is called on the result of a group-by, whose size `takifugu.tables.count` and `t
 """
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from takifugu._nearest import suggestion
@@ -118,6 +119,25 @@ class Table:
         raise InputError(
             f"column {column!r} holds {dtype}, and a secret is text, a number or a truth value: convert it to text"
         )
+
+    def secrets_but(self, column: str, left_out: Sequence[Any]) -> list[Secret]:
+        """The secrets of a column without some; an error where one of these is not among them, or too few are left."""
+        import narwhals as nw
+
+        found = self.collect(
+            self.frame.select(self.secret(column).alias("secret")).unique().filter(~nw.col("secret").is_null())
+        )
+        known = sorted((one for one in map(plain, found["secret"]) if one is not None), key=str)
+        gone = []
+        for one in left_out:
+            match = match_secret(one, known)
+            if match is None:
+                raise InputError(f"{one!r} is not among the values of {column!r}, so it cannot be left out")
+            gone.append(match)
+        left = [one for one in known if one not in gone]
+        if len(left) < 2:
+            raise InputError(f"of the values of {column!r} {len(left)} would be left, and two are needed to hide one")
+        return left
 
     def _no_numbers(self, column: str) -> InputError:
         """Why a column is no column of numbers: an empty one has no type of its own in a CSV file or an object."""

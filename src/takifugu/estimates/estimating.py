@@ -1,0 +1,176 @@
+"""`estimate`: means, histograms and regressions about the true values, from a published table and its public papers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from takifugu._validation import Array, real
+from takifugu.errors import InputError
+from takifugu.estimates import inverting
+from takifugu.estimates.description import Description, described, named
+from takifugu.estimates.moments import FiniteMoments, NotDeterminedError, Term, moments_of
+from takifugu.estimates.result import Bounds, Estimate, Histogram, Regression, root
+from takifugu.laws.values import number
+from takifugu.releases.doors.frames import INSECURE
+from takifugu.tables.reading import Reading
+from takifugu.tables.table import Table, plain
+
+_INTERCEPT = "(intercept)"
+
+
+def estimate(
+    published: Any, public: Any, *, columns: Sequence[str] | str | None = None, reading: Reading | None = None
+) -> "Estimates":
+    """What a published table says about the true values, with standard errors; see the methods of `Estimates`.
+
+    Args:
+        published: the table that went out: a path, or a table of any dataframe library.
+        public: the public certificate that went with it (a path, or what `.redacted()` gives). Who published may also
+            give the calibration or the channel.
+        columns: which columns of the table went through the channel, in its order; needed where the papers do not tell.
+        reading: how the file is to be read.
+
+    >>> import takifugu as tk
+    >>> pupils = tk.datasets.load("student-por")
+    >>> made = tk.publish(pupils, secret="schoolsup", columns=["G3"], keep_shares=True)
+    >>> found = tk.estimate(made.table, made.certificate.redacted()).mean("G3")
+    >>> bool(abs(found.value - pupils["G3"].mean()) < 7 * found.error)
+    True
+    """
+    return Estimates(published, described(public), columns, reading)
+
+
+class Estimates:
+    """Estimates from one published table.
+
+    They are about the true values as they would have been published without a channel: on the list of values that may
+    be published, clipped and rounded as the release says. Of a table that keeps shares they are about all rows
+    together: a part of the rows, chosen by another column, is not covered.
+    """
+
+    def __init__(
+        self, published: Any, description: Description, columns: Sequence[str] | str | None, reading: Reading | None
+    ) -> None:
+        """Read the table; rows that lack a value are not expected in what was published."""
+        table = Table(published, reading)
+        content = {name.removesuffix(INSECURE): values for name, values in table.collect(table.frame).items()}
+        self.columns = named(description, columns, list(content))
+        self.description = description
+        self._table = {name: [plain(value) for value in values] for name, values in content.items()}
+        if len(self._table[self.columns[0]]) < 2:
+            raise InputError("the published table has fewer than two rows: nothing can be estimated from it")
+        if any(value is None for name in self.columns for value in self._table[name]):
+            raise InputError("a published column lacks values, and a channel leaves none out: this is another table")
+        self._moments = moments_of(description, self.columns, self._table)
+
+    @property
+    def rows(self) -> int:
+        """How many rows were published."""
+        return self._moments.rows
+
+    @property
+    def condition(self) -> float | None:
+        """The condition number of a finite channel, infinite where different truths are published alike."""
+        finite = isinstance(self._moments, FiniteMoments)
+        return inverting.condition(self._moments.channel.matrix) if finite else None  # type: ignore[union-attr]
+
+    def mean(self, column: str) -> Estimate:
+        """The mean of a column's true values."""
+        return self._mean(Term(self._known(column)))
+
+    def _mean(self, term: Term) -> Estimate:
+        scores = self._moments.product(term)[:, None]
+        whole, added = self._moments.covariance(scores)
+        channel = self._moments.added_to_mean(term, float(whole[0, 0]), float(added[0, 0]))
+        return Estimate(float(scores.mean()), root(float(whole[0, 0])), root(min(channel, float(whole[0, 0]))))
+
+    def histogram(self, column: str) -> Histogram:
+        """The share of each true value of a column. Estimates may lie below 0: cutting them off would bias them."""
+        self._known(column)
+        if isinstance(self._moments, FiniteMoments) and column in self.columns:
+            values = self._moments.values(column)
+        else:
+            values = sorted(set(self._table[column]), key=str)
+        shares: dict[Any, Estimate | None] = {}
+        why: NotDeterminedError | None = None
+        for value in values:
+            try:
+                shares[value] = self._mean(Term(column, value, True))
+            except NotDeterminedError as refused:
+                shares[value], why = None, refused
+        if why is not None and not any(shares.values()):
+            raise why
+        return Histogram(column, shares, None if why is None else str(why))
+
+    def bounds(self, column: str, value: Any = None, *, level: float = 0.95) -> Bounds:
+        """Between what the mean of a column lies, or the share of one of its values, for every truth that fits."""
+        self._known(column)
+        confidence = real("level", level, "a number between 0 and 1, such as 0.95")
+        if not 0 < confidence < 1:
+            raise InputError(f"level must be a number between 0 and 1, such as 0.95, got {level!r}")
+        if not isinstance(self._moments, FiniteMoments) or column not in self.columns:
+            raise InputError("bounds are for columns that went through a finite channel: take the interval of the mean")
+        moments = self._moments
+        counts = np.bincount(moments.places, minlength=len(moments.channel.outputs)).astype(np.float64)
+        f = moments.true([Term(column, value, value is not None)])
+        low, high = inverting.bounds(moments.channel.matrix, f, counts, confidence)
+        return Bounds(low, high, confidence)
+
+    def regression(self, outcome: str, on: Sequence[str] | str) -> Regression:
+        """Least squares of a column on others, as the true values would give it.
+
+        A column of labels becomes a coefficient for each label but the first by name. Columns that were handed over as
+        they are may take part, except where the channel keeps shares.
+        """
+        names = [on] if isinstance(on, str) else list(on)
+        if not names or outcome in names:
+            raise InputError("on must name at least one column, and not the outcome")
+        terms: list[Term | None] = [None]  # the intercept
+        for name in names:
+            terms += self._coded(self._known(name))
+        target = Term(self._known(outcome))
+        size = len(terms)
+        products = np.empty((self.rows, size, size))
+        for i, a in enumerate(terms):
+            for j in range(i, size):
+                products[:, i, j] = products[:, j, i] = self._product(a, terms[j])
+        with_target = np.stack([self._product(term, target) for term in terms], axis=1)
+        gram = products.mean(axis=0)
+        if np.linalg.eigvalsh(gram)[0] <= 1e-9 * np.trace(gram):
+            raise NotDeterminedError(
+                f"no line is determined: after what publishing adds is taken off, too little of {', '.join(names)} is "
+                f"left, or one of them follows from the others. Leave one out, or take more rows"
+            )
+        beta = np.linalg.solve(gram, with_target.mean(axis=0))
+        # What a row does to the coefficients: the mean of it is 0, and its covariance is theirs (the delta method).
+        influence = np.linalg.solve(gram, (with_target - products @ beta).T).T
+        whole, added = self._moments.covariance(influence)
+        told = [_INTERCEPT, *map(str, terms[1:])]
+        return Regression(
+            outcome,
+            {
+                name: Estimate(float(beta[k]), root(float(whole[k, k])), root(float(added[k, k])))
+                for k, name in enumerate(told)
+            },
+            self.rows,
+        )
+
+    def _product(self, a: Term | None, b: Term | None) -> Array:
+        terms = [term for term in (a, b) if term is not None]
+        if len(terms) == 2 and terms[0].column == terms[1].column and terms[0].is_label:
+            # One row has one label: the square of an indicator is itself, and two of one column exclude each other.
+            return self._moments.product(terms[0]) if terms[0] == terms[1] else np.zeros(self.rows)
+        return self._moments.product(*terms)
+
+    def _coded(self, column: str) -> list[Term]:
+        finite = isinstance(self._moments, FiniteMoments) and column in self.columns
+        values = self._moments.values(column) if finite else self._table[column]  # type: ignore[union-attr]
+        if all(map(number, values)):
+            return [Term(column)]
+        return [Term(column, value, True) for value in sorted(set(values), key=str)[1:]]
+
+    def _known(self, column: str) -> str:
+        if column not in self._table:
+            raise InputError(f"the published table has no column {column!r}; its columns are {', '.join(self._table)}")
+        return column

@@ -1,0 +1,187 @@
+"""Asking backwards: a promise from a best guess, and the strongest promise from an error."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import takifugu as tk
+from takifugu.calibration.backwards import relative_error
+from takifugu.channels.finite import FiniteChannel
+from takifugu.errors import CalibrationError, InputError, MechanismError
+from takifugu.mechanisms.draws import draws_needed
+
+GAUSSIANS = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(2, 1)}
+counts = st.lists(st.integers(1, 60), min_size=4, max_size=4)
+
+
+def pair(a, b):
+    return {"a": tk.Finite(range(4), a), "b": tk.Finite(range(4), b)}
+
+
+def best_guess_of(channel, laws):
+    """Half the sum of the larger shares of each published value."""
+    after = [np.asarray(law.probabilities) @ channel.matrix for law in laws.values()]
+    return 0.5 * np.maximum(*after).sum()
+
+
+@settings(max_examples=20, deadline=None)
+@given(counts, counts, st.floats(0.51, 0.95), st.sampled_from([None, 2.0, 8.0]))
+def test_nobody_guesses_better_than_was_asked_for(a, b, guess, alpha):
+    laws = pair(a, b)
+    found = tk.calibrate(laws, best_guess=guess, alpha=alpha, keep=None)
+    assert best_guess_of(found.channel, laws) <= guess * (1 + 1e-12)
+    assert found.alpha == (math.inf if alpha is None else alpha)
+    assert found.meets_budget()
+    assert tk.best_guess(alpha=found.alpha, epsilon=found.epsilon) <= guess
+    assert f"{100 * guess:.4g} %" in found.findings[-1].sentence
+
+
+def test_noise_takes_the_order_advised_for_how_many_values_go_out():
+    assert tk.calibrate(GAUSSIANS, best_guess=0.6).alpha == 3  # by hand: one value
+    pupils = tk.datasets.load("student-por")
+    query = {"secret": "schoolsup"}
+    rows = tk.calibrate(tk.fit_priors(pupils, query=tk.Raw("G3"), **query), best_guess=0.6)
+    assert rows.alpha == tk.recommended_alpha(len(pupils)) == 8
+    means = tk.calibrate(tk.fit_priors(pupils, query=tk.Mean("G3"), **query), best_guess=0.6)
+    assert means.alpha == tk.recommended_alpha(2)
+    assert tk.calibrate(GAUSSIANS, best_guess=0.6, alpha=20).alpha == 20
+
+
+@pytest.mark.parametrize("error", [0.3, 1.0, 2.0])
+def test_the_strongest_promise_for_gaussians_has_a_formula(error):
+    # Equal variances: D = αΔ/2(1 + θ²), and the spread of both together is √(1 + 1).
+    budget = 3 * 4 / (2 * (1 + 2 * error**2))
+    found = tk.calibrate(GAUSSIANS, error=error, alpha=3)
+    assert relative_error(found) <= error
+    assert budget <= found.epsilon * (1 + 1e-9)
+    assert found.epsilon <= budget * 1.02
+
+
+@settings(max_examples=12, deadline=None)
+@given(counts, counts, st.floats(0.05, 0.9))
+def test_a_promise_stronger_by_more_than_the_step_errs_more(a, b, error):
+    laws = pair(a, b)
+    found = tk.calibrate(laws, error=error)
+    masses = np.add(a, b) / sum((*a, *b))
+    x = np.arange(4.0)
+    spread = math.sqrt(masses @ (x - masses @ x) ** 2)
+
+    def off(channel):
+        assert isinstance(channel, FiniteChannel)
+        return math.sqrt(masses @ (channel.matrix * (x[:, None] - x[None, :]) ** 2).sum(axis=1)) / spread
+
+    assert off(found.channel) <= error * (1 + 1e-9)
+    if found.epsilon > 1e-3:
+        stronger = tk.calibrate(laws, odds=math.exp(found.epsilon / 1.03))
+        assert off(stronger.channel) >= error * (1 - 1e-6)
+
+
+def test_labels_count_by_their_share_and_the_worst_column_decides():
+    rng = np.random.default_rng(3)
+    laws = {}
+    for name, shift in (("a", 0), ("b", 1)):
+        weights = rng.integers(5, 40, size=6) + 30 * shift * (np.arange(6) % 2)
+        laws[name] = tk.Finite([(n, w) for n in (1, 2, 3) for w in ("x", "y")], weights)
+    found = tk.calibrate(laws, error=0.15, keep=None)
+    matrix, inputs = found.channel.matrix, found.channel.inputs
+    mass = np.add(*(law.weights for law in laws.values()))
+    mass = mass / mass.sum()
+    labels = sum(
+        mass[i] * matrix[i, j]
+        for i, u in enumerate(inputs)
+        for j, v in enumerate(found.channel.outputs)
+        if u[1] != v[1]
+    )
+    x = np.array([u[0] for u in inputs], dtype=float)
+    square = mass @ (matrix * (x[:, None] - x[None, :]) ** 2).sum(axis=1)
+    numbers = math.sqrt(square / (mass @ (x - mass @ x) ** 2))
+    assert relative_error(found) == pytest.approx(max(labels, numbers))
+    assert max(labels, numbers) <= 0.15
+
+
+def test_choosing_among_promises_asks_for_more_draws():
+    laws = pair([30, 40, 50, 60], [60, 50, 40, 30])
+    found = tk.calibrate(laws, error=0.4, confidence=0.95)
+    assert found.evidence.draws >= draws_needed(0.95, halvings=6)
+    assert found.meets_budget()
+    pupils = tk.datasets.load("student-por")
+    priors = tk.fit_priors(pupils, secret="schoolsup", query=tk.Mean("G3"))
+    assert tk.calibrate(priors, error=5.0, confidence=0.95).evidence.draws == draws_needed(0.95, halvings=5)
+
+
+def test_each_promise_is_judged_by_draws_of_its_own(monkeypatch):
+    seen = []
+    asked = tk.calibrate.__globals__["calibrated"]
+
+    def watched(priors, problem, promise, mechanism, population, options):
+        seen.append(population.seed)
+        return asked(priors, problem, promise, mechanism, population, options)
+
+    monkeypatch.setitem(tk.calibrate.__globals__, "calibrated", watched)
+    found = tk.calibrate(pair([30, 40, 50, 60], [60, 50, 40, 30]), error=0.4, confidence=0.9, seed=7)
+    assert len(seen) == len(set(seen)) == found.findings[-1].tried
+    assert np.diff(sorted(seen)).min() > 18 * 1_000_003  # as many as one calibration may use
+
+
+def test_each_promise_tried_is_told():
+    told = []
+    tk.calibrate(GAUSSIANS, error=1.0, step=told.append)
+    assert len(told) > 3
+    assert all("1 is asked for" in line for line in told)
+
+
+def test_vectors_are_measured_on_their_worst_axis():
+    laws = {
+        "a": tk.VectorMixture.gaussian([0, 0], [[1, 0], [0, 4]]),
+        "b": tk.VectorMixture.gaussian([1, 0], [[1, 0], [0, 4]]),
+    }
+    found = tk.calibrate(laws, alpha=3, epsilon=0.5)
+    deviations = np.sqrt(np.diagonal(found.channel.covariance))
+    assert relative_error(found) == pytest.approx(max(deviations / [math.sqrt(1.25), 2.0]))
+
+
+def test_what_tells_nothing_gets_the_strongest_promise_there_is():
+    found = tk.calibrate(pair([1, 2, 3, 4], [1, 2, 3, 4]), error=0.01)
+    assert found.epsilon <= 1e-3
+
+
+def test_an_error_out_of_reach_is_refused_with_advice():
+    apart = {"a": tk.Finite([0, 1], [1, 0]), "b": tk.Finite([0, 1], [0, 1])}
+    with pytest.raises(CalibrationError, match="Allow a larger error"):
+        tk.calibrate(apart, error=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"best_guess": 0.6, "odds": 3}, "takes the place"),
+        ({"best_guess": 0.6, "epsilon": 1}, "takes the place"),
+        ({"error": 0.2, "best_guess": 0.6}, "takes the place"),
+        ({"error": 0.2, "epsilon": 1, "alpha": 2}, "takes the place"),
+        ({"error": 0}, "above 0"),
+        ({"error": float("nan")}, "above 0"),
+        ({"best_guess": 0.5}, "blind luck"),
+        ({}, "promise is missing"),
+    ],
+)
+def test_two_promises_at_once_and_none_are_refused(asked, words):
+    with pytest.raises(InputError, match=words):
+        tk.calibrate(GAUSSIANS, **asked)
+
+
+def test_a_weaker_promise_bounds_no_guess():
+    with pytest.raises(MechanismError, match="bounds no guess"):
+        tk.calibrate(GAUSSIANS, best_guess=0.6, mechanism="wasserstein-approx", delta=0.01)
+
+
+def test_publish_asks_backwards_too():
+    pupils = tk.datasets.load("student-por")
+    hide = {"secret": "schoolsup", "columns": ["studytime"], "allow_no_noise": True}
+    by_guess = tk.publish(pupils, best_guess=0.6, **hide)
+    assert by_guess.calibration.guarantee.most_odds == pytest.approx(1.5)
+    assert "60 %" in str(by_guess)
+    by_error = tk.publish(pupils, error=0.3, **hide)
+    assert relative_error(by_error.calibration) <= 0.3
