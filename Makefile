@@ -46,7 +46,7 @@ demo: $(CORE)    ## the main job, from nothing
 	$(BIN)/python -m takifugu demo
 
 bench: $(READY)  ## ratios against peers, side by side
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --page docs/benchmarks.md
 
 judges: $(READY) ## anonymeter and sdmetrics, in an environment of their own (a gigabyte; Python 3.11 or 3.12)
 	$(BIN)/python -m takifugu.studies.judges --make

@@ -60,8 +60,10 @@ class Commands(click.Group):
         except TakifuguError as error:
             if type(error.__cause__).__name__ == "InterruptException":  # the same, as an error of its own
                 _interrupted()
+            from takifugu.commands.progress import done
             from takifugu.commands.words import in_flags
 
+            done()
             click.echo(f"takifugu: {in_flags(str(error))}", err=True)
             sys.exit(2 if isinstance(error, InputError) else 1)
 

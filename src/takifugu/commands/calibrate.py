@@ -1,13 +1,17 @@
 """takifugu calibrate: from a table to the noise, a report and a proof."""
 
 import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from takifugu.commands.asking import ask, asking, default_of
 from takifugu.commands.options import Command, require_promise, single
-from takifugu.commands.telling import console, print_json, tell, tell_files
+from takifugu.commands.progress import doing, done
+from takifugu.commands.telling import console, file_of, print_json, tell, tell_files
+
+if TYPE_CHECKING:
+    from takifugu.atomic import Files
 
 
 @click.command("calibrate", cls=Command)
@@ -83,7 +87,6 @@ def command(
     from takifugu.atomic import Files
     from takifugu.calibration import calibrate
     from takifugu.certificates import certify
-    from takifugu.commands.telling import file_of
     from takifugu.mechanisms import get_mechanism
     from takifugu.mechanisms.draws import draws_needed
 
@@ -97,7 +100,9 @@ def command(
     if confidence is not None:
         draws_needed(confidence)
     files = Files(report, certificate, public, output)
+    doing("Reading the table and fitting its priors")
     asked = ask(draws=0 if confidence is None else draws_needed(confidence), **question)
+    doing("Looking for the least that hides the secret")
     result = calibrate(
         asked.priors,
         alpha=alpha,
@@ -114,7 +119,11 @@ def command(
         mechanism=mechanism,
         **options,
     )
-    proved = certify(result) if certificate is not None or public is not None else None
+    proved = None
+    if certificate is not None or public is not None:
+        doing("Proving it")
+        proved = certify(result)
+    doing("Comparing it with other ways")
     facts = None
     if report is not None or not as_json:
         from takifugu.reports.facts import facts_of
@@ -127,16 +136,12 @@ def command(
 
         files.add(report, render(facts, dated=datetime.date.today()), private=True)
         told.append((report, "the report (private)"))
-    if proved is not None and certificate is not None:
-        files.add(certificate, file_of(proved.to_dict()), private=True)
-        told.append((certificate, "the certificate: proved (private)"))
-    if proved is not None and public is not None:
-        files.add(public, file_of(proved.redacted().to_dict()))
-        told.append((public, "the certificate without priors, to be published"))
+    told += _papers(files, proved, certificate, public)
     if output is not None:
         files.add(output, file_of(result.to_dict()), private=True)
         told.append((output, "the calibration (private)"))
     files.write()
+    done()
     if as_json:
         print_json(result.to_dict())
     elif facts is not None:
@@ -145,3 +150,15 @@ def command(
         if told:
             out.print()
             tell_files(told, out)
+
+
+def _papers(files: "Files", proved: Any, certificate: str | None, public: str | None) -> list[tuple[str, str]]:
+    """The certificate, and what may be published of it, among the files to write."""
+    told = []
+    if proved is not None and certificate is not None:
+        files.add(certificate, file_of(proved.to_dict()), private=True)
+        told.append((certificate, "the certificate: proved (private)"))
+    if proved is not None and public is not None:
+        files.add(public, file_of(proved.redacted().to_dict()))
+        told.append((public, "the certificate without priors, to be published"))
+    return told

@@ -8,6 +8,7 @@ import click
 
 from takifugu.commands.findings import tell_findings
 from takifugu.commands.options import Command, reading_from, reading_options, single
+from takifugu.commands.progress import doing, done
 from takifugu.commands.telling import console, print_json
 
 if TYPE_CHECKING:
@@ -41,7 +42,9 @@ def command(table: str, secret: str | None, as_json: bool, **reading: Any) -> No
     from takifugu.queries.inspecting import inspect
 
     source, _ = source_of(table)
+    doing("Reading the table")
     found = replace(inspect(source, secret, reading=reading_from(reading)), source=table)
+    done()
     if as_json:
         print_json(found.to_dict())
     else:

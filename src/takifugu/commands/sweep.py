@@ -7,6 +7,7 @@ import click
 
 from takifugu.commands.asking import ask, asking, default_of
 from takifugu.commands.options import Command, names_in, single
+from takifugu.commands.progress import doing, done
 from takifugu.commands.telling import console, print_json
 from takifugu.errors import InputError
 
@@ -51,7 +52,9 @@ def command(
     names = names_in(mechanisms) or [default_of(question["query"])]
     if confidence is not None:
         draws_needed(confidence)  # before the table is read, which may take long
+    doing("Reading the table and fitting its priors")
     asked = ask(draws=0 if confidence is None else draws_needed(confidence), **question)
+    doing("Calibrating at every combination")
     found = sweep(
         asked.priors,
         alphas=orders,
@@ -61,6 +64,7 @@ def command(
         confidence=confidence,
         assurance=assurance,
     )
+    done()
     if csv_path is not None:
         text = _csv(found)
         if csv_path == "-":
