@@ -238,4 +238,4 @@ def test_public_bounds_can_be_given():
     assert json.loads(found.stdout)["theta"] == expected(tk.Raw("oldpeak", bounds=(0, 8), step=0.5)).theta
     refused = run(*MEAN, "--bounds", "0", "8")
     assert refused.exit_code == 2
-    assert "--bounds and --step are for raw" in refused.stderr
+    assert "--bounds is for --query raw" in refused.stderr

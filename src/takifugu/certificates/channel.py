@@ -1,4 +1,7 @@
-"""Version 2 of the certificate: a channel of any kind but noise on the line, and what it promises."""
+"""Version 2 of the certificate: a channel of any kind, and what it promises.
+
+Noise on the line has version 1, unless its promise is for the population: the evidence for that is part of version 2.
+"""
 
 import hashlib
 import math
@@ -14,6 +17,7 @@ from takifugu.certificates import version_1
 from takifugu.certificates.keeping import kept
 from takifugu.channels.base import Channel
 from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.listed import ListChannel
 from takifugu.channels.sparse import SparseChannel
 from takifugu.channels.vector import MOST_AXES, GaussianVector
@@ -55,6 +59,11 @@ class ChannelCertificate(Plotted):
     def epsilon(self) -> float:
         """The budget."""
         return self.calibration.epsilon
+
+    @property
+    def theta(self) -> float:
+        """The standard deviation of the noise; an `AttributeError` for a channel that adds none."""
+        return self.calibration.theta
 
     @property
     def mechanism(self) -> str:
@@ -237,6 +246,8 @@ def _every_real(value: Any) -> EveryReal:
 
 def _named(channel: Channel) -> str:
     """A channel for a sentence."""
+    if isinstance(channel, GaussianNoise):
+        return f"Gaussian noise of standard deviation {channel.theta!r}"
     if isinstance(channel, GaussianVector):
         return f"Gaussian noise on vectors of {channel.dimension} numbers"
     if isinstance(channel, ListChannel):

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
 from takifugu.certificates.channel import ChannelCertificate
-from takifugu.certificates.many_places import Progress, counted
+from takifugu.certificates.many_places import Claims, Progress, counted
 from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.listed import ListChannel
 from takifugu.channels.vector import GaussianVector
 from takifugu.divergences.proved.balls import Enclosure
@@ -61,7 +62,33 @@ def _proved(calibration: Calibration, effort: Effort | None) -> Iterator[Enclosu
         return _of_list(calibration, calibration.channel, calibration.guarantee)
     if isinstance(calibration.channel, GaussianVector):
         return _of_vectors(calibration, calibration.channel, calibration.guarantee, effort)
+    if isinstance(calibration.channel, GaussianNoise):
+        return _of_noise(calibration, calibration.channel, calibration.guarantee, effort)
     raise InputError(f"a {type(calibration.channel).__name__} is not proved here")
+
+
+def _of_noise(
+    calibration: Calibration, channel: GaussianNoise, promise: Renyi, effort: Effort | None
+) -> Iterator[Enclosure]:
+    """Noise on the line, for the population too: every place in balls (proofs/certified.md), the evidence again."""
+    if calibration.lower_bound is not None:
+        raise CertificationError("a lower bound is stated, and nothing proves it")
+    if promise.most_odds is not None:
+        raise CertificationError("Gaussian noise bounds no odds, whatever its size: there is no proof to be had")
+    problem = calibration.problem
+    if calibration.evidence is not None and not calibration.evidence.holds(problem, channel, promise):
+        raise CertificationError("what is said about the population does not hold when it is looked at again")
+    places = list(problem.places())
+    beliefs = tuple(tuple(problem.laws(belief)) for belief in range(len(problem.beliefs)))
+    budget = [Enclosure(0.0, promise.epsilon)] * len(places)
+    claims = Claims(beliefs, promise.alpha, channel.theta, places, budget, enclose=True)
+    for place, decision in zip(places, claims.settled(effort), strict=True):
+        if not decision.holds:
+            raise CertificationError(
+                f"the loss of {problem.words(place)} is not proved to be within epsilon = {promise.epsilon!r}: "
+                f"{decision.reason}"
+            )
+        yield decision.enclosure
 
 
 def _of_list(calibration: Calibration, channel: ListChannel, promise: Renyi) -> Iterator[Enclosure]:
@@ -144,6 +171,8 @@ def _require_best_of_all(certificate: ChannelCertificate) -> None:
 
 
 def _with_room(proved: Enclosure, place: Place, calibration: Calibration) -> Enclosure:
+    if isinstance(calibration.channel, GaussianNoise):
+        return Enclosure(proved.lower * (1 - _ROOM), min(proved.upper * (1 + _ROOM), calibration.epsilon))
     if not isinstance(calibration.channel, GaussianVector):
         return Enclosure(proved.lower * (1 - _ROOM), proved.upper * (1 + _ROOM))
     room = _ROOM if all(law.is_gaussian for law in calibration.problem.ends(place)) else _COUPLED_ROOM
