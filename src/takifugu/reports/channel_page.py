@@ -147,7 +147,7 @@ def _use(facts: ChannelFacts) -> str:
         columns(
             paragraphs(told.cost(facts), told.averages(facts))
             + by_column
-            + paragraphs("The chances may be published: an analyst who knows them can correct for them.", kind="quiet"),
+            + paragraphs(_about_chances(facts), kind="quiet"),
             _costs(facts),
         ),
     )
@@ -189,3 +189,13 @@ def _costs(facts: ChannelFacts) -> str:
 
 def _note(promise: str, is_weaker: bool) -> str:
     return f", for the weaker {promise}" if is_weaker else ""
+
+
+def _about_chances(facts: ChannelFacts) -> str:
+    answer = facts.calibration.answer
+    if answer is not None and not answer.is_public:
+        return (
+            "The chances are for you alone: their list was read from the table, and would tell which values occur in "
+            "it. With a public list an analyst could be given them, and correct for them."
+        )
+    return "The chances may be published: an analyst who knows them can correct for them."
