@@ -57,6 +57,7 @@ def test_the_findings(found):
         "looks-like-identifier",
         "looks-like-identifier",
         "suspected-sentinel",
+        "heavy-tail",
         "looks-like-dates",
         "rare-secrets",
     ]

@@ -119,7 +119,7 @@ def test_the_command_line_takes_several_secrets_and_vectors(run, tmp_path):
 def test_the_command_line_refuses_what_makes_no_vector(run):
     hiv = ("calibrate", "--secret", "hiv", "--alpha", 2, "--epsilon", 1, "--query")
     for query, rest, says in (
-        ("gp:cost,stay", (), "predicts one column"),
+        ("gp:cost,stay", (), "no column 'cost,stay'"),
         ("gp:cost", ("--at", "age=30", "--at", "age=40"), "twice: write several numbers"),
         ("gp:cost", ("--at", "age=30,40", "--at", "stay=1"), "as many numbers"),
         ("gp:cost", ("--at", "age"), "COLUMN=NUMBER"),

@@ -101,7 +101,7 @@ def read_rows(
     if names:
         rows = _joined(out, true, names)
     else:
-        rows = _in_order(out, true, secrets, [true[name] for name in answer])
+        rows = _in_order(out, true, secrets, [true[name] for name in answer if name in true])
         _refuse_another_order({n: c for n, c in out.items() if n in true and n not in answer}, true, rows)
     mine = secrets[rows]
     kept = np.flatnonzero([one is not None for one in mine])

@@ -225,8 +225,6 @@ def _query(kind: str, columns: list[str], options: dict[str, Any]) -> "Query":
         return Row(*columns, domain=domain, other=options["other"], loss=options["loss"])
     if kind == "mean":
         return Mean(column)
-    if not isinstance(column, str):
-        raise InputError(f"--query {kind} predicts one column, and {len(column)} were named: leave out all but one")
     model = GP if kind == "gp" else BNN
     return model(column, features=list(options["features"]) or None, at=_places(options["at"]), draws=options["draws"])
 

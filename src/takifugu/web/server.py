@@ -55,9 +55,27 @@ def serve(
             limit_concurrency=_MOST_CONNECTIONS,
             timeout_graceful_shutdown=1,
         )
-        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends, however soon it comes
+        server = uvicorn.Server(config)
+        with contextlib.suppress(KeyboardInterrupt), _ended_by_ctrl_c(server):  # that is how it ends
             ready(f"http://{_ADDRESS}:{port}/?token={token}")
-            uvicorn.Server(config).run(sockets=[listener])
+            server.run(sockets=[listener])
+
+
+@contextlib.contextmanager
+def _ended_by_ctrl_c(server: Any) -> Iterator[None]:
+    """Let Ctrl-C ask the server to end, however soon it comes: raised while it starts, it would leave noise behind."""
+
+    def end(number: int, frame: Any) -> None:
+        server.should_exit = True
+
+    before = None
+    with contextlib.suppress(ValueError):  # only a main thread hears signals
+        before = signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager
