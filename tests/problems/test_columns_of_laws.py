@@ -68,5 +68,5 @@ def test_other_columns_are_refused(problem, columns, before, says):
 
 def test_priors_without_columns_are_refused():
     by_hand = {"a": tk.Finite([1, 2], [1, 2]), "b": tk.Finite([1, 2], [2, 1])}
-    with pytest.raises(InputError, match="Row"):
+    with pytest.raises(InputError, match="whole rows alone"):
         of_columns(Problem.of(by_hand), ("x",))

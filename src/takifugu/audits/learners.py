@@ -1,6 +1,11 @@
-"""Learners that turn some rows whose secret they know into scores of others: guesses at ln(p/q)."""
+"""Learners that turn some rows whose secret they know into scores of others: guesses at ln(p/q).
+
+Each works on one thread: on a machine that is busy, threads that wait for one another cost minutes, and on an idle one
+these few rows gain little from several.
+"""
 
 import warnings
+from contextlib import AbstractContextManager
 
 import numpy as np
 
@@ -17,7 +22,7 @@ def logistic(x: Array, y: Places, asked: Array, seed: int) -> Array:
     from sklearn.linear_model import LogisticRegression
 
     x, asked = _standard(x, asked)
-    with warnings.catch_warnings():
+    with _one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a poor fit is a poor attack, and there are others
         model = LogisticRegression(max_iter=2_000, class_weight="balanced", C=1.0).fit(x, y)
     return np.asarray(model.decision_function(asked), dtype=np.float64)
@@ -30,8 +35,9 @@ def boosting(x: Array, y: Places, asked: Array, seed: int) -> Array:
     model = HistGradientBoostingClassifier(
         max_iter=80, max_leaf_nodes=12, learning_rate=0.08, l2_regularization=1.0, early_stopping=False,
         class_weight="balanced", random_state=seed,
-    ).fit(x, y)  # fmt: skip
-    return np.asarray(model.decision_function(asked), dtype=np.float64)
+    )  # fmt: skip
+    with _one_thread():
+        return np.asarray(model.fit(x, y).decision_function(asked), dtype=np.float64)
 
 
 def neighbours(x: Array, y: Places, asked: Array, seed: int) -> Array:
@@ -42,12 +48,20 @@ def neighbours(x: Array, y: Places, asked: Array, seed: int) -> Array:
     y = y[chosen]
     x, asked = _standard(x[chosen], asked)
     near = int(min(max(5.0, 2 * np.sqrt(len(x))), len(x)))
-    share = KNeighborsClassifier(n_neighbors=near).fit(x, y).predict_proba(asked)
+    with _one_thread():
+        share = KNeighborsClassifier(n_neighbors=near).fit(x, y).predict_proba(asked)
     if share.shape[1] < 2:
         return np.zeros(len(asked))
     # The shares among neighbours, against those among all: odds as if both secrets were equally common.
     hits, base = share[:, 1] * near + 0.5, (y.sum() + 0.5) / (len(y) + 1.0)
     return np.asarray(np.log(hits / (near + 1.0 - hits)) - np.log(base / (1 - base)), dtype=np.float64)
+
+
+def _one_thread() -> AbstractContextManager[object]:
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager[object] = threadpool_limits(limits=1)
+    return limits
 
 
 def _standard(x: Array, asked: Array) -> tuple[Array, Array]:
