@@ -87,6 +87,7 @@ SLOW = (
     "releases/test_ledger.py",
     "releases/test_rows_release.py",
     "releases/test_secret_rows.py::test_rows_are_kept_as_python_compares_them",
+    "releases/test_spark_connect.py",
     "releases/test_spark_release.py",
     "releases/test_transformer.py",
     "releases/test_vector_release.py",

@@ -49,20 +49,28 @@ def test_a_batch_in_which_kept_values_tell_by_chance_is_released():
     assert pa.Table.from_batches(release_batches([pair], Plan.of(hand_made(1.0)), columns)).num_rows == 4
 
 
-@pytest.fixture(scope="module", params=["classic", "connect"])
-def spark(request):
+def session_of(*, remote: bool):
     sql = pytest.importorskip("pyspark.sql", reason="the extra 'spark' is not installed")
     if shutil.which("java") is None:
         pytest.skip("PySpark needs Java, and there is none")
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    if request.param == "connect":
+    if remote:
         pytest.importorskip("grpc_status", reason="Spark Connect needs pyspark[connect]")
         # A server on this machine, to which the session speaks as to one on another.
         builder = sql.SparkSession.builder.remote("local[2]")
     else:
         builder = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
-    assert ("connect" in type(session).__module__) is (request.param == "connect")
+    with pytest.MonkeyPatch.context() as patch:
+        if not hasattr(sys.modules["__main__"], "__file__"):  # Spark Connect would end a worker of pytest-xdist
+            patch.setattr(sys.modules["__main__"], "__file__", __file__, raising=False)
+        session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
+    assert ("connect" in type(session).__module__) is remote
+    return session
+
+
+@pytest.fixture(scope="module")
+def spark():
+    session = session_of(remote=False)
     yield session
     session.stop()
 
