@@ -11,15 +11,9 @@ class FewRowsAudited(Finding):
     """A secret with so few rows that an attack can show little."""
 
     level = "warning"
+    says = "secret {secret!r} has {rows} rows: the intervals are wide, and only a gross failure would show"
     secret: Secret
     rows: int
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"secret {self.secret!r} has {self.rows} rows: the intervals are wide, and only a gross failure would show"
-        )
 
 
 @dataclass(frozen=True)
@@ -27,29 +21,19 @@ class PairsLeftOut(Finding):
     """Pairs that were not attacked."""
 
     level = "warning"
+    says = "{attacked} of {pairs:,} pairs were attacked: {reason}"
     attacked: int
     pairs: int
     reason: str
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return f"{self.attacked} of {self.pairs:,} pairs were attacked: {self.reason}"
 
 
 @dataclass(frozen=True)
 class CellsLeftOut(Finding):
     """Beliefs whose rows were not attacked apart."""
 
+    says = "{attacked} of {beliefs:,} beliefs were attacked: those with most rows, and the one that binds"
     attacked: int
     beliefs: int
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"{self.attacked} of {self.beliefs:,} beliefs were attacked: those with most rows, and the one that binds"
-        )
 
 
 @dataclass(frozen=True)
@@ -86,12 +70,8 @@ class SecretPublished(Finding):
     """The column of secrets is in the publication."""
 
     level = "warning"
+    says = "the column {column!r} holds the secrets and was published: nothing is hidden"
     column: str
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return f"the column {self.column!r} holds the secrets and was published: nothing is hidden"
 
 
 @dataclass(frozen=True)
@@ -99,30 +79,23 @@ class LessNoise(Finding):
     """Differences between published and true values that spread less than the noise should."""
 
     level = "warning"
+    says = (
+        "published and true values differ with a spread of {spread:.4g}, and the noise was calibrated to "
+        "{theta:.4g}: either values were clipped, or the noise is not what it should be"
+    )
     spread: float
     theta: float
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"published and true values differ with a spread of {self.spread:.4g}, and the noise was calibrated to "
-            f"{self.theta:.4g}: either values were clipped, or the noise is not what it should be"
-        )
 
 
 @dataclass(frozen=True)
 class MoreNoise(LessNoise):
     """Differences that spread more than the noise should: rows beside the wrong truth look so."""
 
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"published and true values differ with a spread of {self.spread:.4g}, and the noise was calibrated to "
-            f"{self.theta:.4g}: either more was added, or the rows are in another order and no attack can succeed. "
-            f"Name the columns that say which row is whose with keys"
-        )
+    says = (
+        "published and true values differ with a spread of {spread:.4g}, and the noise was calibrated to "
+        "{theta:.4g}: either more was added, or the rows are in another order and no attack can succeed. "
+        "Name the columns that say which row is whose with keys"
+    )
 
 
 @dataclass(frozen=True)
@@ -130,17 +103,13 @@ class MovedRows(Finding):
     """Fewer rows that agree with the truth than the channel leaves as they are: rows beside the wrong truth look so."""
 
     level = "warning"
+    says = (
+        "{share:.1%} of the rows were published as they are, and the channel leaves {expected:.1%}: the "
+        "rows are in another order and no attack can succeed. Name the columns that say which row is whose with "
+        "keys"
+    )
     share: float
     expected: float
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"{self.share:.1%} of the rows were published as they are, and the channel leaves {self.expected:.1%}: the "
-            f"rows are in another order and no attack can succeed. Name the columns that say which row is whose with "
-            f"keys"
-        )
 
 
 @dataclass(frozen=True)
@@ -148,26 +117,19 @@ class NotThroughChannel(Finding):
     """Rows that the channel could not have published as they were."""
 
     level = "warning"
+    says = (
+        "{rows:,} of {of:,} rows were published as something that the channel never makes of their true "
+        "values: another channel was used, or the rows are in another order"
+    )
     rows: int
     of: int
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"{self.rows:,} of {self.of:,} rows were published as something that the channel never makes of their true "
-            f"values: another channel was used, or the rows are in another order"
-        )
 
 
 @dataclass(frozen=True)
 class NoPriorsAttack(Finding):
     """The attacker who knows the priors could not be made."""
 
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return "nobody attacked with the calibration's own priors: which published column they are about is not clear"
+    says = "nobody attacked with the calibration's own priors: which published column they are about is not clear"
 
 
 FEW_AUDITED = 200

@@ -56,14 +56,8 @@ class LooksLikeIdentifier(Finding):
 class LooksLikeDates(Finding):
     """A column of dates."""
 
+    says = "{column!r} holds dates, which single people out: publish an age, a year or a length of time instead"
     column: str
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"{self.column!r} holds dates, which single people out: publish an age, a year or a length of time instead"
-        )
 
 
 @dataclass(frozen=True)
@@ -88,15 +82,9 @@ class NumbersInText(Finding):
 class ManyLabels(Finding):
     """A column of more labels than a channel can have."""
 
+    says = "{column!r} has {distinct:,} different labels, too many to publish: group them into fewer first"
     column: str
     distinct: int
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"{self.column!r} has {self.distinct:,} different labels, too many to publish: group them into fewer first"
-        )
 
 
 @dataclass(frozen=True)
@@ -104,14 +92,8 @@ class BeyondNumbers(Finding):
     """A column of numbers too large to be told apart."""
 
     level = "warning"
+    says = "{column!r} has infinite values or some beyond 2**53: remove such rows, or give it in a larger unit"
     column: str
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"{self.column!r} has infinite values or some beyond 2**53: remove such rows, or give it in a larger unit"
-        )
 
 
 @dataclass(frozen=True)
@@ -119,15 +101,11 @@ class UnclearLabels(Finding):
     """Labels that readers would take for one another."""
 
     level = "warning"
+    says = (
+        "some labels of {column!r} look alike but differ, by spaces or by a number that is text elsewhere: "
+        "write them the same way if they are the same, otherwise rename one"
+    )
     column: str
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"some labels of {self.column!r} look alike but differ, by spaces or by a number that is text elsewhere: "
-            f"write them the same way if they are the same, otherwise rename one"
-        )
 
 
 @dataclass(frozen=True)

@@ -51,13 +51,9 @@ class FewForConfidence(Finding):
     """A secret with so few rows that draws from its posterior rest on the pseudo-row more than on them."""
 
     level = "warning"
+    says = (
+        "what confidence says of secret {secret!r} rests on {rows} rows and the model of one more: "
+        "merge it with another secret, or ask for the assurance 'band', which needs no model and costs more"
+    )
     secret: Secret
     rows: int
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"what confidence says of secret {self.secret!r} rests on {self.rows} rows and the model of one more: "
-            f"merge it with another secret, or ask for the assurance 'band', which needs no model and costs more"
-        )

@@ -20,12 +20,8 @@ Places = npt.NDArray[np.intp]
 class RowsShuffled(Finding):
     """Rows that lost their order, because it told the secret or because that was asked for."""
 
+    says = "the {rows:,} rows were shuffled, so that their order tells nothing"
     rows: int
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return f"the {self.rows:,} rows were shuffled, so that their order tells nothing"
 
 
 def check_order(order: Any) -> None:

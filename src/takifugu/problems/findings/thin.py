@@ -10,17 +10,13 @@ from takifugu.problems.pairs import Secret
 class SparseChosen(Finding):
     """More values than the best of all channels is found for."""
 
+    says = (
+        "the answer takes {values:,} values, more than the {limit:,} that the best of all channels is "
+        "found for: the mechanism 'sparse' found a good one part by part. The promise is proved all the same, and "
+        "that no channel changes less is not"
+    )
     values: int
     limit: int
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"the answer takes {self.values:,} values, more than the {self.limit:,} that the best of all channels is "
-            f"found for: the mechanism 'sparse' found a good one part by part. The promise is proved all the same, and "
-            f"that no channel changes less is not"
-        )
 
 
 @dataclass(frozen=True)
@@ -52,17 +48,13 @@ class OtherSmoothing(Finding):
     """What the channel loses for who would have added fewer rows, or more."""
 
     level = "warning"
+    says = (
+        "for who adds a tenth of these rows instead the largest loss is {tenth:.3g}, and with ten times as "
+        "many {tenfold:.3g}, where {epsilon:.3g} is promised"
+    )
     tenth: float
     tenfold: float
     epsilon: float
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"for who adds a tenth of these rows instead the largest loss is {self.tenth:.3g}, and with ten times as "
-            f"many {self.tenfold:.3g}, where {self.epsilon:.3g} is promised"
-        )
 
 
 @dataclass(frozen=True)
