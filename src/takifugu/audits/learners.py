@@ -5,10 +5,10 @@ these few rows gain little from several.
 """
 
 import warnings
-from contextlib import AbstractContextManager
 
 import numpy as np
 
+from takifugu._threads import one_thread
 from takifugu._validation import Array
 from takifugu.audits.features import Places
 
@@ -22,7 +22,7 @@ def logistic(x: Array, y: Places, asked: Array, seed: int) -> Array:
     from sklearn.linear_model import LogisticRegression
 
     x, asked = _standard(x, asked)
-    with _one_thread(), warnings.catch_warnings():
+    with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a poor fit is a poor attack, and there are others
         model = LogisticRegression(max_iter=2_000, class_weight="balanced", C=1.0).fit(x, y)
     return np.asarray(model.decision_function(asked), dtype=np.float64)
@@ -36,7 +36,7 @@ def boosting(x: Array, y: Places, asked: Array, seed: int) -> Array:
         max_iter=80, max_leaf_nodes=12, learning_rate=0.08, l2_regularization=1.0, early_stopping=False,
         class_weight="balanced", random_state=seed,
     )  # fmt: skip
-    with _one_thread():
+    with one_thread():
         return np.asarray(model.fit(x, y).decision_function(asked), dtype=np.float64)
 
 
@@ -48,20 +48,13 @@ def neighbours(x: Array, y: Places, asked: Array, seed: int) -> Array:
     y = y[chosen]
     x, asked = _standard(x[chosen], asked)
     near = int(min(max(5.0, 2 * np.sqrt(len(x))), len(x)))
-    with _one_thread():
+    with one_thread():
         share = KNeighborsClassifier(n_neighbors=near).fit(x, y).predict_proba(asked)
     if share.shape[1] < 2:
         return np.zeros(len(asked))
     # The shares among neighbours, against those among all: odds as if both secrets were equally common.
     hits, base = share[:, 1] * near + 0.5, (y.sum() + 0.5) / (len(y) + 1.0)
     return np.asarray(np.log(hits / (near + 1.0 - hits)) - np.log(base / (1 - base)), dtype=np.float64)
-
-
-def _one_thread() -> AbstractContextManager[object]:
-    from threadpoolctl import threadpool_limits
-
-    limits: AbstractContextManager[object] = threadpool_limits(limits=1)
-    return limits
 
 
 def _standard(x: Array, asked: Array) -> tuple[Array, Array]:

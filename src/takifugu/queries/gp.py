@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from takifugu._threads import one_thread
 from takifugu._validation import Array
 from takifugu.queries.models import JointPrediction, Model, Prediction
 from takifugu.tables.sample import Sample
@@ -51,9 +52,7 @@ class GP(Model):
 
     def _said(self, process: Any, at: Array, **wanted: bool) -> tuple[Array, Array]:
         """The prediction at the rows of `at`."""
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(limits=1):
+        with one_thread():
             mean, spread = process.predict(at, **wanted)
         return mean, spread
 
@@ -62,7 +61,6 @@ class GP(Model):
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.gaussian_process import GaussianProcessRegressor
         from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
-        from threadpoolctl import threadpool_limits
 
         size = sample.inputs.shape[1]
         lengths = math.sqrt(size) * np.ones(size)  # standardised points lie about √d apart
@@ -76,7 +74,7 @@ class GP(Model):
         )
         # One thread: for matrices of this size more cost more than they bring, and their number, which differs
         # from machine to machine, would change the last digits.
-        with warnings.catch_warnings(), threadpool_limits(limits=1):
+        with warnings.catch_warnings(), one_thread():
             # A length at its upper bound is a feature found to be irrelevant: no cause for alarm.
             warnings.simplefilter("ignore", ConvergenceWarning)
             process.fit(sample.inputs, sample.answers)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from takifugu._threads import one_thread
 from takifugu._validation import Array
 from takifugu.tables.sample import Sample
 
@@ -23,11 +24,10 @@ def predictive_draws(process: Any, sample: Sample, *, draws: int, seed: int) -> 
     spread of f itself is what a sample leaves open.
     """
     from sklearn.gaussian_process import GaussianProcessRegressor
-    from threadpoolctl import threadpool_limits
 
     rng = np.random.default_rng([seed, 2])
     means, stds = np.empty(draws), np.empty(draws)
-    with threadpool_limits(limits=1):  # as in training: the last digits must not hang on the machine's cores
+    with one_thread():  # as in training: the last digits must not hang on the machine's cores
         for k, parameters in enumerate(_parameters(process, draws, rng)):
             kernel = process.kernel_.clone_with_theta(parameters)
             drawn = GaussianProcessRegressor(kernel, optimizer=None).fit(sample.inputs, sample.answers)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from takifugu._threads import one_thread
 from takifugu._validation import Array
 from takifugu.divergences.vector.projections import projected_loss
 from takifugu.errors import InputError
@@ -145,7 +146,6 @@ def _fitted(
     """A mixture of normals by EM, its number of components the one with the least BIC."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.mixture import GaussianMixture
-    from threadpoolctl import threadpool_limits
 
     rows = np.repeat(points, counts.astype(np.int64), axis=0)
     if len(rows) > _FIT_ROWS:
@@ -155,7 +155,7 @@ def _fitted(
     best: Any = None
     limit = max(1, min(most, len(points), len(rows) // (2 * rows.shape[1])))
     least = math.inf
-    with warnings.catch_warnings(), threadpool_limits(limits=1):
+    with warnings.catch_warnings(), one_thread():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for components in range(1, limit + 1):
             model = GaussianMixture(components, reg_covar=_LEAST**2, random_state=seed, n_init=2)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from takifugu._threads import one_thread
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.divergences.line.general import divergence
 from takifugu.laws.mixture import Mixture
@@ -72,7 +73,7 @@ class Exact(Additive):
         from takifugu.mechanisms.screen.extremes import extreme_laws
         from takifugu.mechanisms.screen.gaussians import GaussianScreen
         from takifugu.mechanisms.screen.loop import least_variance_with
-        from takifugu.mechanisms.screen.mixtures import MixtureScreen, one_thread
+        from takifugu.mechanisms.screen.mixtures import MixtureScreen
 
         laws = [prior.simplified() for prior in priors]
         places = extreme_laws(laws) if pairs.is_every else np.arange(len(laws))

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 
 import numpy as np
 
@@ -54,11 +53,3 @@ class MixtureScreen(Screen):
         for start in range(0, len(everyone), _SIDE):
             for other in range(0, len(everyone), _SIDE):
                 yield everyone[start : start + _SIDE, None], everyone[None, other : other + _SIDE]
-
-
-def one_thread() -> AbstractContextManager[object]:
-    """Linear algebra on a single thread, in this process and until the end of the block."""
-    from threadpoolctl import threadpool_limits
-
-    limits: AbstractContextManager[object] = threadpool_limits(limits=1, user_api="blas")
-    return limits

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._nearest import suggestion
+from takifugu._threads import one_thread
 from takifugu._validation import Array, budget, order, real
 from takifugu.divergences.vector.coupling import couple
 from takifugu.errors import CalibrationError, InputError
@@ -69,7 +70,6 @@ def shaped_noise(
             a direction that goes without.
         prove: whether to prove each place; without, the losses are evaluated only.
     """
-    from threadpoolctl import threadpool_limits
 
     alpha, epsilon = order(alpha), budget(epsilon)
     if shape not in SHAPES:
@@ -82,7 +82,7 @@ def shaped_noise(
     unit = _spread(beliefs)
     cost = _cost(weights, unit)
     candidates = Candidates(Places(_rescaled(beliefs, unit), pairs), cost, floor**2 * np.eye(d), alpha, epsilon)
-    with threadpool_limits(limits=1):  # the matrices are small: threads would only wait for one another
+    with one_thread():  # the matrices are small: threads would only wait for one another
         found = candidates.of(shape)
         name = min(found, key=lambda each: candidates.price(found[each]))
         sigma = found[name]
