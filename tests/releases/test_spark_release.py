@@ -55,15 +55,11 @@ def session_of(*, remote: bool):
         pytest.skip("PySpark needs Java, and there is none")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     if remote:
-        pytest.importorskip("grpc_status", reason="Spark Connect needs pyspark[connect]")
         # A server on this machine, to which the session speaks as to one on another.
         builder = sql.SparkSession.builder.remote("local[2]")
     else:
         builder = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    with pytest.MonkeyPatch.context() as patch:
-        if not hasattr(sys.modules["__main__"], "__file__"):  # Spark Connect would end a worker of pytest-xdist
-            patch.setattr(sys.modules["__main__"], "__file__", __file__, raising=False)
-        session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
+    session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
     assert ("connect" in type(session).__module__) is remote
     return session
 
