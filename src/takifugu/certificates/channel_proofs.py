@@ -11,6 +11,7 @@ from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.listed import ListChannel
 from takifugu.channels.vector import GaussianVector
 from takifugu.divergences.proved.balls import Enclosure
+from takifugu.divergences.proved.certified import Decision
 from takifugu.divergences.proved.effort import Effort
 from takifugu.divergences.proved.vector import Prover
 from takifugu.errors import CertificationError, InputError
@@ -18,8 +19,9 @@ from takifugu.mechanisms.optimal.cells import blocks
 from takifugu.mechanisms.optimal.lower_bound import lower_bound
 from takifugu.mechanisms.optimal.mechanism import Optimal, rule_of
 from takifugu.problems.guarantee import Renyi
-from takifugu.problems.problem import Place
+from takifugu.problems.problem import Place, Problem
 
+NO_ODDS = "Gaussian noise bounds no odds, whatever its size: there is no proof to be had"
 _ROOM = 1e-10  # losses are recorded this much wider than proved, so that any machine can prove them again
 _COUPLED_ROOM = 1e-6  # of a mixture, whose couplings are found in float64 and may stop a round earlier elsewhere
 
@@ -71,24 +73,14 @@ def _of_noise(
     calibration: Calibration, channel: GaussianNoise, promise: Renyi, effort: Effort | None
 ) -> Iterator[Enclosure]:
     """Noise on the line, for the population too: every place in balls (proofs/certified.md), the evidence again."""
-    if calibration.lower_bound is not None:
-        raise CertificationError("a lower bound is stated, and nothing proves it")
-    if promise.most_odds is not None:
-        raise CertificationError("Gaussian noise bounds no odds, whatever its size: there is no proof to be had")
+    _require_noise_alone(calibration, promise)
     problem = calibration.problem
-    if calibration.evidence is not None and not calibration.evidence.holds(problem, channel, promise):
-        raise CertificationError("what is said about the population does not hold when it is looked at again")
     places = list(problem.places())
     beliefs = tuple(tuple(problem.laws(belief)) for belief in range(len(problem.beliefs)))
     budget = [Enclosure(0.0, promise.epsilon)] * len(places)
     claims = Claims(beliefs, promise.alpha, channel.theta, places, budget, enclose=True)
     for place, decision in zip(places, claims.settled(effort), strict=True):
-        if not decision.holds:
-            raise CertificationError(
-                f"the loss of {problem.words(place)} is not proved to be within epsilon = {promise.epsilon!r}: "
-                f"{decision.reason}"
-            )
-        yield decision.enclosure
+        yield _proved_at(place, decision, problem, promise)
 
 
 def _of_list(calibration: Calibration, channel: ListChannel, promise: Renyi) -> Iterator[Enclosure]:
@@ -98,8 +90,7 @@ def _of_list(calibration: Calibration, channel: ListChannel, promise: Renyi) -> 
     if not rule.is_kept(problem, promise, channel):
         raise CertificationError(f"the channel is not proved to keep {promise}: it was refuted")
     _require_best(calibration, rule, promise)
-    if calibration.evidence is not None and not calibration.evidence.holds(problem, channel, promise):
-        raise CertificationError("what is said about the population does not hold when it is looked at again")
+    _require_evidence(calibration, promise)
     reach, size = rule.reach(problem), len(problem.pairs.secrets)
     parts = None
     if rule.cells and isinstance(channel, FiniteChannel):
@@ -122,24 +113,37 @@ def _of_vectors(
     calibration: Calibration, channel: GaussianVector, promise: Renyi, effort: Effort | None
 ) -> Iterator[Enclosure]:
     """Noise on vectors: in rational numbers and balls, for mixtures by two couplings (proofs/vector.md)."""
-    if calibration.lower_bound is not None:
-        raise CertificationError("a lower bound is stated, and nothing proves it")
-    if promise.most_odds is not None:
-        raise CertificationError("Gaussian noise bounds the odds at no size: that promise cannot be kept")
+    _require_noise_alone(calibration, promise)
     problem = calibration.problem
-    if calibration.evidence is not None and not calibration.evidence.holds(problem, channel, promise):
-        raise CertificationError("what is said about the population does not hold when it is looked at again")
     laws = [[law.simplified() for law in problem.laws(belief)] for belief in range(len(problem.beliefs))]
     prover = Prover(channel.covariance, alpha=promise.alpha, effort=effort)
     for place in problem.places():
         p, q = laws[place.belief][place.first], laws[place.belief][place.second]
-        decision = prover.decide(p, q, epsilon=promise.epsilon)
-        if not decision.holds:
-            raise CertificationError(
-                f"the loss of {problem.words(place)} is not proved to be within epsilon = {promise.epsilon!r}: "
-                f"{decision.reason}"
-            )
-        yield decision.enclosure
+        yield _proved_at(place, prover.decide(p, q, epsilon=promise.epsilon), problem, promise)
+
+
+def _require_noise_alone(calibration: Calibration, promise: Renyi) -> None:
+    """Refuse what cannot be said of noise (nothing loses less, bounded odds), and look at the evidence again."""
+    if calibration.lower_bound is not None:
+        raise CertificationError("a lower bound is stated, and nothing proves it")
+    if promise.most_odds is not None:
+        raise CertificationError(NO_ODDS)
+    _require_evidence(calibration, promise)
+
+
+def _require_evidence(calibration: Calibration, promise: Renyi) -> None:
+    evidence = calibration.evidence
+    if evidence is not None and not evidence.holds(calibration.problem, calibration.channel, promise):
+        raise CertificationError("what is said about the population does not hold when it is looked at again")
+
+
+def _proved_at(place: Place, decision: Decision, problem: Problem, promise: Renyi) -> Enclosure:
+    if not decision.holds:
+        raise CertificationError(
+            f"the loss of {problem.words(place)} is not proved to be within epsilon = {promise.epsilon!r}: "
+            f"{decision.reason}"
+        )
+    return decision.enclosure
 
 
 def _require_best(calibration: Calibration, rule: Optimal, promise: Renyi) -> None:

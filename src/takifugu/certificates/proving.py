@@ -15,7 +15,7 @@ from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
 from takifugu.certificates.channel import VERSION as CHANNEL_VERSION
 from takifugu.certificates.channel import ChannelCertificate, RedactedChannel
-from takifugu.certificates.channel_proofs import prove, reprove
+from takifugu.certificates.channel_proofs import NO_ODDS, prove, reprove
 from takifugu.certificates.document import Certificate
 from takifugu.certificates.many_places import Claims, Progress, settle_all
 from takifugu.certificates.redaction import RedactedCertificate
@@ -55,7 +55,7 @@ def certify(
     if not isinstance(calibration.channel, GaussianNoise) or calibration.evidence is not None:
         return prove(calibration, _software(), random_bits.token_hex(32), progress)
     if isinstance(calibration.guarantee, Renyi) and calibration.guarantee.most_odds is not None:
-        raise CertificationError("Gaussian noise bounds no odds, whatever its size: there is no proof to be had")
+        raise CertificationError(NO_ODDS)
     names = calibration.pairs.secrets
     for belief in calibration.beliefs:
         if missing := [secret for secret in names if secret not in belief]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from takifugu.commands.options import Command, reading_from, reading_options, single
+from takifugu.commands.options import Command, quiet_option, reading_from, reading_options, single
 from takifugu.commands.progress import counting
 from takifugu.commands.words import in_flags
 
@@ -21,7 +21,7 @@ from takifugu.commands.words import in_flags
 @single("--seed", type=int, default=0, show_default=True, help="Of the division of the rows and of the learners.")
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 def command(
     published: str,
     truth: str,

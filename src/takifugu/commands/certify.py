@@ -2,7 +2,7 @@
 
 import click
 
-from takifugu.commands.options import Command, single
+from takifugu.commands.options import Command, quiet_option, single, workers_option
 from takifugu.commands.progress import counting
 
 
@@ -10,14 +10,8 @@ from takifugu.commands.progress import counting
 @click.argument("calibration", type=click.Path())
 @single("-o", "--output", required=True, type=click.Path(), help="Where to write the certificate (private).")
 @single("--public", type=click.Path(), help="Where to write the redacted certificate, to be published.")
-@single(
-    "--workers",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Processes that share the pairs of secrets, where there are thousands.",
-)
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@workers_option
+@quiet_option
 def command(calibration: str, output: str, public: str | None, workers: int, quiet: bool) -> None:
     """Prove the CALIBRATION (the JSON of `takifugu calibrate --json`) and write a certificate.
 

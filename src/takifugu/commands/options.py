@@ -135,6 +135,14 @@ _READING = (
 READING_NAMES = ("sep", "decimal", "thousands", "encoding", "na", "sentinels", "sheet", "header", "skip", "missing")
 
 
+quiet_option = click.option("--quiet", is_flag=True, help="Show no progress.")
+workers_option = single(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Processes that share the pairs of secrets, where there are thousands.",
+)
 order_option = single(
     "--order",
     type=click.Choice(["warn", "keep", "shuffle", "auto"]),

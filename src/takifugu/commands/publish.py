@@ -10,6 +10,7 @@ from takifugu.commands.options import (
     belief_options,
     names_in,
     order_option,
+    quiet_option,
     reading_from,
     reading_options,
     require_one_promise,
@@ -73,7 +74,7 @@ from takifugu.errors import InputError
 @click.option("--keep-shares", is_flag=True, help="Keep the share of each value as it was; changes more of them.")
 @single("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws behind the confidence.")
 @click.option("--allow-no-noise", is_flag=True, help="Publish values as they are where nothing had to be changed.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 @single("--grid", type=float, help="Such as 0.05: put the channel on a coarse grid, so as to tell less of the rows.")
 @click.option("--per-cell", is_flag=True, help="Promise it to who has read the kept columns; changes less.")
 @belief_options

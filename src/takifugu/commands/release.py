@@ -4,7 +4,15 @@ from typing import Any
 
 import click
 
-from takifugu.commands.options import Command, names_in, order_option, reading_from, reading_options, single
+from takifugu.commands.options import (
+    Command,
+    names_in,
+    order_option,
+    quiet_option,
+    reading_from,
+    reading_options,
+    single,
+)
 from takifugu.commands.progress import counting
 from takifugu.commands.words import in_flags
 
@@ -47,7 +55,7 @@ from takifugu.commands.words import in_flags
 @click.option(
     "--accept-weaker-promise", is_flag=True, help="Publish under a promise that leaves a share of the cases out."
 )
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 def command(
     source: str,
     target: str,

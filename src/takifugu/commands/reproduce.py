@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from takifugu.commands.options import quiet_option
+
 
 @click.command("reproduce")
 @click.argument("figures", nargs=-1)
@@ -16,7 +18,7 @@ import click
 @click.option("--quick", is_flag=True, help="Five budgets, and models trained on less: minutes become one or two.")
 @click.option("--student", type=click.Choice(["mat", "por"]), default="mat", show_default=True, help="Which course.")
 @click.option("--cache", type=click.Path(), help="Where to keep what was computed; TAKIFUGU_CACHE by default, if set.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 def command(
     figures: tuple[str, ...],
     output: str,

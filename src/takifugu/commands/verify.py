@@ -2,7 +2,7 @@
 
 import click
 
-from takifugu.commands.options import Command, single
+from takifugu.commands.options import Command, quiet_option, single, workers_option
 from takifugu.commands.progress import counting
 
 
@@ -21,14 +21,8 @@ from takifugu.commands.progress import counting
     show_default=True,
     help="A factor on the default limit, for the patient.",
 )
-@single(
-    "--workers",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Processes that share the pairs of secrets, where there are thousands.",
-)
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@workers_option
+@quiet_option
 def command(certificate: str, public: str | None, limit: int | None, effort: float, workers: int, quiet: bool) -> None:
     """Prove the CERTIFICATE again from its priors, trusting no figure in it.
 

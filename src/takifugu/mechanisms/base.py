@@ -132,6 +132,11 @@ def require_noise(problem: Problem, asked: Renyi, name: str) -> None:
     if not isinstance(problem.laws(0)[0], Mixture):
         kind = type(problem.laws(0)[0]).__name__
         raise MechanismError(f"{name!r} adds noise to numbers on the line, and these laws are of the kind {kind}")
+    refuse_odds(asked, name)
+
+
+def refuse_odds(asked: Renyi, name: str) -> None:
+    """Refuse a promise about odds, of whatever Gaussian noise."""
     if asked.most_odds is not None:
         raise MechanismError(
             f"Gaussian noise bounds the odds at no size, since its tails know no bound, so {name!r} cannot promise it: "

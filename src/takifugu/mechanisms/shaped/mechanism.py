@@ -13,7 +13,7 @@ from takifugu.channels.vector import GaussianVector
 from takifugu.divergences.proved.vector import Prover
 from takifugu.errors import InputError, MechanismError
 from takifugu.laws.vector import VectorMixture
-from takifugu.mechanisms.base import Found, Mechanism
+from takifugu.mechanisms.base import Found, Mechanism, refuse_odds
 from takifugu.mechanisms.shaped.noise import SHAPES, price, shaped_noise
 from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.problems.problem import Problem
@@ -95,11 +95,7 @@ def require_vectors(problem: Problem, asked: Renyi, name: str) -> None:
             f"{name!r} adds noise to vectors, and these laws are of the kind {type(law).__name__}: name several "
             f"columns, such as Mean(['a', 'b']), or leave the mechanism out"
         )
-    if asked.most_odds is not None:
-        raise MechanismError(
-            f"Gaussian noise bounds the odds at no size, since its tails know no bound, so {name!r} cannot promise it: "
-            f"publish from a finite list (Row, or Finite laws), or ask for alpha and epsilon"
-        )
+    refuse_odds(asked, name)
 
 
 def _beliefs(problem: Problem) -> list[list[VectorMixture]]:
