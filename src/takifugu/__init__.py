@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from takifugu.publishing import publish
     from takifugu.queries.binned import binned
     from takifugu.queries.bnn import BNN
+    from takifugu.queries.fitting import fit_priors
     from takifugu.queries.gp import GP
     from takifugu.queries.inspecting import inspect
     from takifugu.queries.mean import Mean
-    from takifugu.queries.priors import fit_priors
     from takifugu.queries.raw import Raw
     from takifugu.queries.row import Row
     from takifugu.releases import release
@@ -78,7 +78,7 @@ _HOME = {
     "certify": "takifugu.certificates",
     "datasets": "takifugu",
     "estimate": "takifugu.estimates",
-    "fit_priors": "takifugu.queries.priors",
+    "fit_priors": "takifugu.queries.fitting",
     "inspect": "takifugu.queries.inspecting",
     "list_mechanisms": "takifugu.mechanisms",
     "odds_factor": "takifugu.divergences.proved.guessing",

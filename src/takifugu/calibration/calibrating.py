@@ -34,8 +34,9 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pair
 from takifugu.problems.population_findings import FewForConfidence, OnGrid
 from takifugu.problems.problem import Problem
+from takifugu.queries.few_rows import require_rows
 from takifugu.queries.others import beside
-from takifugu.queries.priors import ColumnWeights, require_rows
+from takifugu.queries.priors import ColumnWeights
 
 _APART = 1_000_003 * 64  # between the seeds of promises that are tried one after another: each uses up to 18
 _ENOUGH = 30  # rows of a secret below which draws from its posterior are mostly the pseudo-row's

@@ -129,7 +129,8 @@ def ask(
     **options: Any,
 ) -> Asked:
     """Fit the priors that the options describe; `draws` of a model's parameters are kept for its confidence."""
-    from takifugu.queries.priors import Priors, fit_priors
+    from takifugu.queries.fitting import fit_priors
+    from takifugu.queries.priors import Priors
     from takifugu.tables.table import Table, listed, match_secret
 
     reading = reading_from(options)

@@ -2,9 +2,10 @@
 
 from takifugu.queries.binned import Binned, binned
 from takifugu.queries.bnn import BNN
+from takifugu.queries.fitting import fit_priors
 from takifugu.queries.gp import GP
 from takifugu.queries.mean import Mean
-from takifugu.queries.priors import Beliefs, Priors, fit_priors
+from takifugu.queries.priors import Beliefs, Priors
 from takifugu.queries.raw import Raw
 
 __all__ = ["BNN", "GP", "Beliefs", "Binned", "Mean", "Priors", "Raw", "binned", "fit_priors"]

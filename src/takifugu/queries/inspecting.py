@@ -24,8 +24,8 @@ from takifugu.problems.inspection_findings import (
 )
 from takifugu.queries.about import heavy_tail
 from takifugu.queries.betrayal import Betrayal, betrayal
+from takifugu.queries.few_rows import SCARCE
 from takifugu.queries.inspection import Group, InspectedColumn, Inspection
-from takifugu.queries.priors import SCARCE
 from takifugu.queries.proposing import Proposal, proposed
 from takifugu.tables.by_secret import BySecret, treated
 from takifugu.tables.inspect import MOST_LABELS, ColumnFacts, look

@@ -8,7 +8,8 @@ from typing import Any
 from takifugu.laws.mixture import Mixture
 from takifugu.problems.answer import Answer
 from takifugu.problems.findings import Constant
-from takifugu.queries.priors import Priors, about_rows, check_roles
+from takifugu.queries.few_rows import about_rows, check_roles
+from takifugu.queries.priors import Priors
 from takifugu.queries.vector import mean_vectors, one_or_several
 from takifugu.tables.count import moments, overview
 from takifugu.tables.table import Table

@@ -13,7 +13,8 @@ from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
 from takifugu.problems.answer import Answer
 from takifugu.problems.findings import Constant, NotConverged
-from takifugu.queries.priors import Priors, about_rows, check_roles
+from takifugu.queries.few_rows import about_rows, check_roles
+from takifugu.queries.priors import Priors
 from takifugu.tables.sample import Sample, prepare
 from takifugu.tables.table import Table
 

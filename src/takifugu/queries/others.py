@@ -15,7 +15,8 @@ from takifugu.laws.lattice import Lattice
 from takifugu.problems.answer import Answer
 from takifugu.problems.beliefs import named_belief
 from takifugu.problems.findings import Caution, Finding, Remark
-from takifugu.queries.priors import Beliefs, Priors, fit_priors
+from takifugu.queries.fitting import fit_priors
+from takifugu.queries.priors import Beliefs, Priors
 from takifugu.queries.raw import Raw
 from takifugu.queries.row import Row
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from takifugu.errors import InputError
+from takifugu.queries.fitting import fit_priors
 from takifugu.queries.others import checked_names, named_alone, same_domain
-from takifugu.queries.priors import Beliefs, fit_priors
+from takifugu.queries.priors import Beliefs
 
 
 def priors_asked_for(

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from takifugu.laws.lattice import round_step
 from takifugu.problems.domain import Choices
-from takifugu.queries.row import MOST_NUMBERS, bins
+from takifugu.queries.row_domains import MOST_NUMBERS, bins
 from takifugu.tables.count import Subset
 from takifugu.tables.inspect import MOST_LABELS, ColumnFacts
 from takifugu.tables.suspects import Suspect

@@ -21,7 +21,8 @@ from takifugu.problems.findings import ComponentLimit, Constant, Finding, Gridde
 from takifugu.queries.about import about_lattice, heavy_tail, is_poor, missed_masses
 from takifugu.queries.binned import Binned
 from takifugu.queries.cells import cell_beliefs, count_cells
-from takifugu.queries.priors import Beliefs, Priors, about_rows, about_scarce, check_roles
+from takifugu.queries.few_rows import about_rows, about_scarce, check_roles
+from takifugu.queries.priors import Beliefs, Priors
 from takifugu.queries.vector import one_or_several, row_vectors
 from takifugu.tables.count import Overview, Subset, count, overview
 from takifugu.tables.table import Secret, Table

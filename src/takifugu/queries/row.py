@@ -1,40 +1,32 @@
 """A person's own values of one or several columns, each from a finite list."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from takifugu._validation import Array, real
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
-from takifugu.laws.fitting.counts import rounded_normal
-from takifugu.laws.lattice import round_step
 from takifugu.laws.values import Value
 from takifugu.mechanisms.optimal.losses import column_loss
 from takifugu.mechanisms.optimal.mechanism import MOST_VALUES
 from takifugu.mechanisms.sparse.mechanism import MOST_CELLS
 from takifugu.problems.answer import Answer
 from takifugu.problems.domain import Choices
-from takifugu.problems.findings import DomainRead, FewRows, Finding, NoSecret, NoValue, Smoothed
+from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue, Smoothed
 from takifugu.queries.binned import Binned
-from takifugu.queries.cells import Key, cell_beliefs, checked_known, known_key
-from takifugu.queries.priors import FEW, Beliefs, ColumnWeights, Priors, check_roles
+from takifugu.queries.cells import Key, cell_beliefs, checked_known
+from takifugu.queries.few_rows import FEW, check_roles
+from takifugu.queries.priors import Beliefs, ColumnWeights, Priors
+from takifugu.queries.row_counts import count_rows
+from takifugu.queries.row_domains import given_domain, read_domain
+from takifugu.queries.row_support import own_row, support_of, values_of
 from takifugu.queries.smoothing import Smoothing, smoothing
-from takifugu.tables.count import chosen_secrets
-from takifugu.tables.table import Secret, Table, plain
-
-if TYPE_CHECKING:
-    import narwhals as nw
+from takifugu.tables.table import Secret, Table
 
 HELD_OUT = "held-out"
-MOST_NUMBERS = 64  # distinct numbers that are published one by one; more are put into bins
-_MOST_LABELS = 1_000
-_GROUPS = 1_000_000  # lines of counts that are brought home
-_LEAST_STD = 0.3  # of a step: the narrowest normal that a pseudo-row is taken from
 
 
 class Row:
@@ -81,7 +73,7 @@ class Row:
         self.columns = columns
         self.loss = loss
         self.smoothing = _smoothing(smoothing)
-        lists = {name: _given(name, values) for name, values in (domain or {}).items()}
+        lists = {name: given_domain(name, values) for name, values in (domain or {}).items()}
         # One value for all is meant for labels: numbers go to the nearest.
         labels = [name for name, one in lists.items() if len(columns) == 1 or not one.is_numeric]
         others = other if isinstance(other, Mapping) else dict.fromkeys(labels, other)
@@ -112,13 +104,13 @@ class Row:
             check_roles(secret, name)
             table.require(name)
         findings: list[Finding] = []
-        domain = tuple(self.domain.get(name) or _read(table, name, findings) for name in self.columns)
-        lines = _count(table, secret, self.columns, known)
+        domain = tuple(self.domain.get(name) or read_domain(table, name, findings) for name in self.columns)
+        lines = count_rows(table, secret, self.columns, known)
         rows, without, missing = lines.rows(table, secret, secrets)
         places = np.stack(
             [one.places(lines.values[k], name) for k, (one, name) in enumerate(zip(domain, self.columns, strict=True))]
         )
-        support, where = _support(places, domain)
+        support, where = support_of(places, domain)
         if len(support) > MOST_CELLS:
             widest = max(range(len(domain)), key=lambda k: len(domain[k].values))
             raise InputError(
@@ -133,14 +125,14 @@ class Row:
                 counts[who][where[line]] += tally
                 if known:
                     cells.setdefault((key, who), np.zeros(len(support)))[where[line]] += tally
-        values = _values(support, domain)
+        values = values_of(support, domain)
         if without:
             findings.append(NoSecret(secret, without))
         if missing:
             findings.append(NoValue(self.columns, missing))
         findings.extend(FewRows(name, int(c.sum())) for name, c in counts.items() if c.sum() < FEW)
         answer = Answer("row", self.columns, (secret,), known=tuple(str(one) for one in known), domain=domain)
-        laws, pseudo = counts, {name: _own(c, support, domain) for name, c in counts.items()}
+        laws, pseudo = counts, {name: own_row(c, support, domain) for name, c in counts.items()}
         smooth = self._smoothed(counts, support, domain)
         if smooth:
             pseudo = {name: one.pseudo for name, one in smooth.items()}
@@ -197,155 +189,3 @@ def _smoothing(given: Any) -> float | str | None:
     if number < 0:
         raise InputError(f'smoothing must be "held-out", or a number of rows, 0 or more; got {given!r}')
     return number
-
-
-def _given(name: str, values: Any) -> Choices:
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise InputError(f"the domain of {name!r} must be a list of values, got one {type(values).__name__}")
-    return Choices(tuple(values))
-
-
-class _Lines:
-    """One line per secret, known values and row: how often they occur together."""
-
-    def __init__(self, answer: dict[str, list[Any]], columns: int, known: int) -> None:
-        self.secrets = [plain(name) for name in answer["secret"]]
-        self.tallies = [float(tally) for tally in answer["count"]]
-        self.values = [answer[f"x{k}"] for k in range(columns)]
-        self.keys: list[Key] = [
-            tuple(plain(answer[f"known{k}"][line]) for k in range(known)) for line in range(len(self.tallies))
-        ]
-        whole = [all(_there(column[line]) for column in self.values) for line in range(len(self.tallies))]
-        self.missing: dict[Any, float] = {}
-        for line, is_whole in enumerate(whole):
-            if not is_whole:
-                self.missing[self.secrets[line]] = self.missing.get(self.secrets[line], 0.0) + self.tallies[line]
-        kept = [line for line, is_whole in enumerate(whole) if is_whole]
-        self.secrets = [self.secrets[line] for line in kept]
-        self.tallies = [self.tallies[line] for line in kept]
-        self.keys = [self.keys[line] for line in kept]
-        self.values = [[plain(column[line]) for line in kept] for column in self.values]
-
-    def rows(self, table: Table, secret: str, wanted: Iterable[Any] | None) -> tuple[list[Secret], int, int]:
-        """The secrets to fit, in order; rows without a secret; and rows of theirs that lack a value."""
-        totals: dict[Any, int] = {}
-        for who, tally in zip(self.secrets, self.tallies, strict=True):
-            totals[who] = totals.get(who, 0) + int(tally)
-        without = totals.pop(None, 0) + int(self.missing.pop(None, 0))
-        names = chosen_secrets(table, secret, totals, wanted)
-        for name in names:
-            if totals[name] < 2:
-                raise InputError(
-                    f"secret {name!r} has {totals[name]} row{'s' * (totals[name] != 1)} with a value in every column, "
-                    f"and a prior needs at least 2: merge it with another secret, or leave it out by naming the others"
-                )
-        return names, without, int(sum(self.missing.get(name, 0) for name in names))
-
-
-def _count(table: Table, secret: str, columns: Sequence[str], known: Sequence[str | Binned]) -> _Lines:
-    """One pass in the engine: rows by secret, known values and values."""
-    import narwhals as nw
-
-    parts = {"secret": table.secret(secret)}
-    parts |= {f"x{k}": _value(table, name) for k, name in enumerate(columns)}
-    parts |= {f"known{k}": known_key(table, one) for k, one in enumerate(known)}
-    frame = table.frame.select(*(part.alias(name) for name, part in parts.items()))
-    answer = table.collect(frame.group_by(*parts).agg(nw.len().alias("count")).head(_GROUPS + 1))
-    if len(answer["count"]) > _GROUPS:
-        raise InputError(
-            f"the columns take more than {_GROUPS:,} combinations of values: round the numbers in the table first, or "
-            f"publish fewer columns"
-        )
-    if not answer["count"]:
-        raise InputError(f"{table.name} has no rows")
-    return _Lines(answer, len(columns), len(known))
-
-
-def _value(table: Table, name: str) -> "nw.Expr":
-    return table.number(name) if table.schema[name].is_numeric() else table.secret(name)
-
-
-def _there(value: Any) -> bool:
-    return plain(value) is not None
-
-
-def _read(table: Table, name: str, findings: list[Finding]) -> Choices:
-    """A domain from the data: its own values, or bins of a round width where they are many."""
-    import narwhals as nw
-
-    numeric = table.schema[name].is_numeric()
-    value = _value(table, name).alias("x")
-    limit = (MOST_NUMBERS if numeric else _MOST_LABELS) + 2
-    distinct = table.collect(table.frame.select(value).filter(~nw.col("x").is_null()).unique().head(limit))["x"]
-    found: list[Any] = [plain(x) for x in distinct if _there(x)]
-    if not found:
-        raise InputError(f"column {name!r} has no value in any row")
-    if numeric and len(found) > MOST_NUMBERS:
-        extent = table.collect(
-            table.frame.select(value).select(nw.col("x").min().alias("low"), nw.col("x").max().alias("high"))
-        )
-        low, high = float(extent["low"][0]), float(extent["high"][0])
-        if not (math.isfinite(low) and math.isfinite(high)):
-            raise InputError(f"column {name!r} is infinite in a row: remove such rows")
-        found, step = bins(low, high)
-        findings.append(DomainRead(name, len(found), step))
-    else:
-        if len(found) > _MOST_LABELS:
-            raise InputError(
-                f"column {name!r} has more than {_MOST_LABELS:,} distinct labels, too many for a channel: give it a "
-                f"domain, Row({name!r}, domain=[...], other=...)"
-            )
-        if numeric:
-            found = [int(x) if isinstance(x, float) and x.is_integer() else x for x in sorted(found)]
-        findings.append(DomainRead(name, len(found), None))
-    return Choices(tuple(sorted(found, key=lambda v: (isinstance(v, str), v))), is_read=True)
-
-
-def bins(low: float, high: float) -> tuple[list[int | float], float]:
-    """At most `MOST_NUMBERS` multiples of a round step that span a range, and the step.
-
-    >>> bins(17, 90)[0][:3], bins(17, 90)[1]
-    ([16, 18, 20], 2.0)
-    """
-    step = round_step(Fraction(high) - Fraction(low), MOST_NUMBERS - 2)
-    first = math.floor(Fraction(low) / step)
-    points = [float(k * step) for k in range(first, math.ceil(Fraction(high) / step) + 1)]
-    return [int(p) if p.is_integer() else p for p in points], float(step)
-
-
-def _support(places: Any, domain: tuple[Choices, ...]) -> tuple[list[tuple[int, ...]], Any]:
-    """The rows that occur, in order, and which of them each line is; of one column, its whole domain."""
-    if len(domain) == 1:
-        return [(k,) for k in range(len(domain[0].values))], places[0]
-    rows, where = np.unique(places.T, axis=0, return_inverse=True)
-    return [tuple(row) for row in rows.tolist()], where.reshape(-1)
-
-
-def _values(support: list[tuple[int, ...]], domain: tuple[Choices, ...]) -> tuple[Value, ...]:
-    """The rows of the support as values of a law: tuples, or the values themselves of one column."""
-    if len(domain) == 1:
-        return domain[0].values
-    rows: Any = tuple(tuple(one.values[p] for one, p in zip(domain, row, strict=True)) for row in support)
-    found: tuple[Value, ...] = rows
-    return found
-
-
-def _own(counts: Array, support: list[tuple[int, ...]], domain: tuple[Choices, ...]) -> Array:
-    """One pseudo-row of a secret, from its own rows alone: the product of its columns' own smooth laws.
-
-    A column of numbers has a rounded normal over the places of its domain, one of labels its shares with one label
-    more of each kind. Never anything of another secret's: that would hide the very difference that is to be hidden.
-    """
-    rows = np.array(support)
-    masses = np.ones(len(support))
-    for column, one in enumerate(domain):
-        seen = np.bincount(rows[:, column], weights=counts, minlength=len(one.values))
-        if one.is_numeric and len(one.values) > 1:
-            shares, at = seen / seen.sum(), np.arange(len(seen))
-            mean = float(shares @ at)
-            own = rounded_normal(len(seen), mean, max(math.sqrt(float(shares @ (at - mean) ** 2)), _LEAST_STD))
-        else:
-            own = (seen + 1.0) / (seen.sum() + len(seen))
-        masses = masses * own[rows[:, column]]
-    own_row: Array = masses / masses.sum()
-    return own_row

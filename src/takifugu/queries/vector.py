@@ -16,7 +16,8 @@ from takifugu.errors import InputError
 from takifugu.laws.vector import VectorMixture
 from takifugu.problems.answer import Answer
 from takifugu.problems.findings import ComponentLimit, Constant, Finding, NotConverged, UnsafePrior, VectorOfRows
-from takifugu.queries.priors import Priors, about_rows
+from takifugu.queries.few_rows import about_rows
+from takifugu.queries.priors import Priors
 from takifugu.tables.count import DISTINCT, Overview
 from takifugu.tables.joint import joint_counts, joint_moments, joint_overview
 from takifugu.tables.table import Secret, Table

@@ -7,7 +7,8 @@ from typing import Any
 from takifugu.calibration import Calibration
 from takifugu.errors import CompositionError, InputError
 from takifugu.problems.pairs import Pair
-from takifugu.queries.priors import Priors, fit_priors
+from takifugu.queries.fitting import fit_priors
+from takifugu.queries.priors import Priors
 from takifugu.queries.row import Row
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.ledger import Ledger

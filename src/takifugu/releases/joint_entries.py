@@ -14,7 +14,7 @@ from takifugu.problems.columns import of_columns
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pair
 from takifugu.problems.problem import Problem
-from takifugu.queries.priors import require_rows
+from takifugu.queries.few_rows import require_rows
 from takifugu.releases.joint_account import JointAccount, Step
 from takifugu.releases.protection import protection
 

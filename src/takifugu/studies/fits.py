@@ -85,7 +85,7 @@ def forced_noise(p: Mixture, q: Mixture, *, alpha: float) -> float:
 
 
 def _fit(setting: Setting, query: Any) -> dict[str, Any]:
-    from takifugu.queries.priors import fit_priors
+    from takifugu.queries.fitting import fit_priors
 
     dataset = about(setting.dataset)
     priors = fit_priors(load(setting.dataset), secret=dataset.secret, query=query, secrets=dataset.pair)

@@ -18,7 +18,7 @@ from takifugu.datasets import load
 from takifugu.divergences.finite import divergence
 from takifugu.errors import TakifuguError
 from takifugu.laws.finite import Finite
-from takifugu.queries.priors import fit_priors
+from takifugu.queries.fitting import fit_priors
 from takifugu.queries.raw import Raw
 from takifugu.queries.row import Row
 from takifugu.reports.channel_facts import ChannelFacts

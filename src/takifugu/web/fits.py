@@ -26,7 +26,7 @@ class Fits:
 
     def priors(self, fit: Fit, *, train: bool) -> Any:
         """The priors of a choice; a network is trained only where that was asked for."""
-        from takifugu.queries.priors import fit_priors
+        from takifugu.queries.fitting import fit_priors
 
         if fit.query == "bnn" and not train and fit not in self._kept:
             raise InputError("the network is not trained yet for this choice: press “Train the network”")

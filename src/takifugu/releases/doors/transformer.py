@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, c
 from takifugu._validation import Array
 from takifugu.calibration import Calibration, calibrate
 from takifugu.errors import InputError
-from takifugu.queries.priors import fit_priors
+from takifugu.queries.fitting import fit_priors
 from takifugu.queries.raw import Raw
 from takifugu.releases.doors.dispatch import release
 

@@ -16,7 +16,7 @@ from takifugu.calibration import Calibration, calibrate
 from takifugu.channels.finite import FiniteChannel
 from takifugu.errors import InputError
 from takifugu.laws.lattice import Lattice
-from takifugu.queries.priors import fit_priors
+from takifugu.queries.fitting import fit_priors
 from takifugu.queries.raw import Raw
 from takifugu.queries.row import Row
 from takifugu.releases import release

@@ -1,0 +1,59 @@
+"""What there is to say about the rows behind a prior, and how many it needs."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from takifugu._validation import Array
+from takifugu.errors import InputError
+from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue, ScarceRows
+from takifugu.problems.problem import Problem
+from takifugu.tables.count import Overview
+from takifugu.tables.table import Secret
+
+FEW = 100  # rows below which a secret's prior is called uncertain
+SCARCE = 5  # rows below which a prior is used only with confidence, or where the caller allows it
+
+
+def require_rows(priors: Any, *, confidence: float | None) -> None:
+    """Refuse priors that rest on a handful of rows, unless draws from their posterior make up for it.
+
+    `priors` is anything that `calibrate` takes; only what `fit_priors` made knows its rows.
+    """
+    if isinstance(priors, Problem):  # made from priors that were looked at before
+        return
+    beliefs: Iterable[Any] = [priors] if isinstance(priors, Mapping) else priors
+    for belief in beliefs:
+        scarce = getattr(belief, "scarce", ())
+        if scarce and confidence is None:
+            raise InputError(
+                f"secret {scarce[0]!r} has only {belief.rows[scarce[0]]} rows, fewer than {SCARCE}: ask for "
+                f"confidence=0.95, merge it with another secret, or take the risk with fit_priors(..., few='allow')"
+            )
+
+
+def about_rows(secret: str, columns: tuple[str, ...], seen: Overview) -> list[Finding]:
+    """What every query has to say about the rows it found."""
+    found: list[Finding] = []
+    if seen.without_secret:
+        found.append(NoSecret(secret, seen.without_secret))
+    missing = sum(extent.rows - extent.valid for extent in seen.extents.values())
+    if missing:
+        found.append(NoValue(columns, missing))
+    found.extend(FewRows(name, e.valid) for name, e in seen.extents.items() if e.valid < FEW)
+    return found
+
+
+def about_scarce(name: Secret, counts: Array) -> Iterable[ScarceRows]:
+    """What few rows cost: the distance of counts from the truth that chance alone makes, E|Δ| ≈ √(2p(1−p)/πn)."""
+    rows = float(counts.sum())
+    if rows < SCARCE:
+        p = (counts + 0.5) / (rows + 0.5 * len(counts))
+        distance = 0.5 * float((2 * p * (1 - p) / (math.pi * rows)).clip(min=0) ** 0.5 @ (p > 0))
+        yield ScarceRows(name, int(rows), min(1.0, distance))
+
+
+def check_roles(secret: str, answer: str) -> None:
+    """The secret itself cannot be the answer."""
+    if secret == answer:
+        raise InputError(f"column {answer!r} is both the secret and the answer: publishing it tells the secret")

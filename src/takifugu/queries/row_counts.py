@@ -1,0 +1,76 @@
+"""How often each row occurs, for each secret and each cell of what is known: one pass in the engine."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from takifugu.errors import InputError
+from takifugu.queries.binned import Binned
+from takifugu.queries.cells import Key, known_key
+from takifugu.tables.count import chosen_secrets
+from takifugu.tables.table import Secret, Table, plain
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+_GROUPS = 1_000_000  # lines of counts that are brought home
+
+
+class Lines:
+    """One line per secret, known values and row: how often they occur together."""
+
+    def __init__(self, answer: dict[str, list[Any]], columns: int, known: int) -> None:
+        """Keep the lines with a value in every column, and count the rows of the others for each secret."""
+        self.secrets: list[Any] = []
+        self.tallies: list[float] = []
+        self.keys: list[Key] = []
+        whole: list[list[Any]] = []
+        self.missing: dict[Any, float] = {}
+        for line, (who, tally) in enumerate(zip(map(plain, answer["secret"]), answer["count"], strict=True)):
+            row = [plain(answer[f"x{k}"][line]) for k in range(columns)]
+            if None in row:
+                self.missing[who] = self.missing.get(who, 0.0) + float(tally)
+                continue
+            whole.append(row)
+            self.secrets.append(who)
+            self.tallies.append(float(tally))
+            self.keys.append(tuple(plain(answer[f"known{k}"][line]) for k in range(known)))
+        self.values = [[row[k] for row in whole] for k in range(columns)]
+
+    def rows(self, table: Table, secret: str, wanted: Iterable[Any] | None) -> tuple[list[Secret], int, int]:
+        """The secrets to fit, in order; rows without a secret; and rows of theirs that lack a value."""
+        totals: dict[Any, int] = {}
+        for who, tally in zip(self.secrets, self.tallies, strict=True):
+            totals[who] = totals.get(who, 0) + int(tally)
+        without = totals.pop(None, 0) + int(self.missing.pop(None, 0))
+        names = chosen_secrets(table, secret, totals, wanted)
+        for name in names:
+            if totals[name] < 2:
+                raise InputError(
+                    f"secret {name!r} has {totals[name]} row{'s' * (totals[name] != 1)} with a value in every column, "
+                    f"and a prior needs at least 2: merge it with another secret, or leave it out by naming the others"
+                )
+        return names, without, int(sum(self.missing.get(name, 0) for name in names))
+
+
+def count_rows(table: Table, secret: str, columns: Sequence[str], known: Sequence[str | Binned]) -> Lines:
+    """One pass in the engine: rows by secret, known values and values."""
+    import narwhals as nw
+
+    parts = {"secret": table.secret(secret)}
+    parts |= {f"x{k}": value_of(table, name) for k, name in enumerate(columns)}
+    parts |= {f"known{k}": known_key(table, one) for k, one in enumerate(known)}
+    frame = table.frame.select(*(part.alias(name) for name, part in parts.items()))
+    answer = table.collect(frame.group_by(*parts).agg(nw.len().alias("count")).head(_GROUPS + 1))
+    if len(answer["count"]) > _GROUPS:
+        raise InputError(
+            f"the columns take more than {_GROUPS:,} combinations of values: round the numbers in the table first, or "
+            f"publish fewer columns"
+        )
+    if not answer["count"]:
+        raise InputError(f"{table.name} has no rows")
+    return Lines(answer, len(columns), len(known))
+
+
+def value_of(table: Table, name: str) -> "nw.Expr":
+    """A column's numbers or labels, as the engine reads them."""
+    return table.number(name) if table.schema[name].is_numeric() else table.secret(name)

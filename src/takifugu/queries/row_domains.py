@@ -1,0 +1,67 @@
+"""The list of values that a column of a row is published from: as given, or read from the data."""
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from takifugu.errors import InputError
+from takifugu.laws.lattice import round_step
+from takifugu.problems.domain import Choices
+from takifugu.problems.findings import DomainRead, Finding
+from takifugu.queries.row_counts import value_of
+from takifugu.tables.table import Table, plain
+
+MOST_NUMBERS = 64  # distinct numbers that are published one by one; more are put into bins
+_MOST_LABELS = 1_000
+
+
+def given_domain(name: str, values: Any) -> Choices:
+    """A list that the caller gave."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError(f"the domain of {name!r} must be a list of values, got one {type(values).__name__}")
+    return Choices(tuple(values))
+
+
+def read_domain(table: Table, name: str, findings: list[Finding]) -> Choices:
+    """A domain from the data: its own values, or bins of a round width where they are many."""
+    import narwhals as nw
+
+    numeric = table.schema[name].is_numeric()
+    value = value_of(table, name).alias("x")
+    limit = (MOST_NUMBERS if numeric else _MOST_LABELS) + 2
+    distinct = table.collect(table.frame.select(value).filter(~nw.col("x").is_null()).unique().head(limit))["x"]
+    found: list[Any] = [plain(x) for x in distinct if plain(x) is not None]
+    if not found:
+        raise InputError(f"column {name!r} has no value in any row")
+    if numeric and len(found) > MOST_NUMBERS:
+        extent = table.collect(
+            table.frame.select(value).select(nw.col("x").min().alias("low"), nw.col("x").max().alias("high"))
+        )
+        low, high = float(extent["low"][0]), float(extent["high"][0])
+        if not (math.isfinite(low) and math.isfinite(high)):
+            raise InputError(f"column {name!r} is infinite in a row: remove such rows")
+        found, step = bins(low, high)
+        findings.append(DomainRead(name, len(found), step))
+    else:
+        if len(found) > _MOST_LABELS:
+            raise InputError(
+                f"column {name!r} has more than {_MOST_LABELS:,} distinct labels, too many for a channel: give it a "
+                f"domain, Row({name!r}, domain=[...], other=...)"
+            )
+        if numeric:
+            found = [int(x) if isinstance(x, float) and x.is_integer() else x for x in sorted(found)]
+        findings.append(DomainRead(name, len(found), None))
+    return Choices(tuple(sorted(found, key=lambda v: (isinstance(v, str), v))), is_read=True)
+
+
+def bins(low: float, high: float) -> tuple[list[int | float], float]:
+    """At most `MOST_NUMBERS` multiples of a round step that span a range, and the step.
+
+    >>> bins(17, 90)[0][:3], bins(17, 90)[1]
+    ([16, 18, 20], 2.0)
+    """
+    step = round_step(Fraction(high) - Fraction(low), MOST_NUMBERS - 2)
+    first = math.floor(Fraction(low) / step)
+    points = [float(k * step) for k in range(first, math.ceil(Fraction(high) / step) + 1)]
+    return [int(p) if p.is_integer() else p for p in points], float(step)
