@@ -129,3 +129,41 @@ def test_the_ledger_lies_beside_a_named_table_and_where_it_was_asked_for(tmp_pat
     assert json.dumps(str(beside.entry("heart").ledger)) == '"heart.ledger"'
     beside.uploads.close()
     asked.uploads.close()
+
+
+def _of_people(tmp_path: Path, lines: list[str]) -> Question:
+    (tmp_path / "people.csv").write_text("s,x\n" + "\n".join(lines) + "\n")
+    return _asked(table="file:people.csv", secret="s", columns=["x"], odds=2)
+
+
+def test_rows_sorted_by_the_secret_are_shuffled(tmp_path: Path) -> None:
+    # Four in ten of "a" have a 1, and six in ten of "b": within the odds as they are, and no half hides which it was.
+    asked = _of_people(
+        tmp_path, [f"a,{k % 10 > 5:d}" for k in range(2000)] + [f"b,{k % 10 > 3:d}" for k in range(2000)]
+    )
+    found = Answers(Shelf(tmp_path / "people.csv"))
+    try:
+        publication = Publication(found)
+        told = publication.prepare(asked)
+        assert "unless it plainly tells the secret: they are shuffled then" in " ".join(told["sentences"])
+        published = [int(line) for line in publication.publish(told["ticket"]).read_text().splitlines()[1:]]
+    finally:
+        found.close()
+    halves = sum(published[:2000]), sum(published[2000:])
+    assert len(published) == 4000
+    assert 0 < sum(published) < 4000  # something is left of the values
+    # Two halves of a shuffled table differ by 31 on average; those of the sorted one by 400.
+    assert abs(halves[0] - halves[1]) < 190
+
+
+def test_a_file_that_left_through_another_ledger_is_noticed(tmp_path: Path) -> None:
+    asked = _of_people(tmp_path, [f"{'ab'[k % 2]},{k % 3}" for k in range(300)])
+    path = tmp_path / "people.csv"
+    tk.publish(path, secret="s", columns=["x"], odds=2, ledger=tmp_path / "elsewhere.ledger", allow_no_noise=True)
+    found = Answers(Shelf(path))
+    try:
+        with pytest.raises(tk.LedgerError, match="says that one existed"):
+            Publication(found).prepare(asked)
+    finally:
+        found.close()
+    assert not (tmp_path / "people.ledger").exists()

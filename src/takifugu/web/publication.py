@@ -16,6 +16,7 @@ from takifugu.web.choices import Choice, Question
 
 if TYPE_CHECKING:
     from takifugu.calibration import Calibration
+    from takifugu.releases.ledger import Ledger
 
 _MOST_TICKETS = 16
 
@@ -57,7 +58,7 @@ class Publication:
             if not isinstance(made.guarantee, Renyi):
                 raise InputError(f"{choice.mechanism!r} gives a weaker promise: choose another mechanism to publish")
             self._answers.proved(choice, errand)
-            _refuse_second(entry.ledger)
+            _refuse_second(entry.book())
         bare = drawing_of(made, {}).bare
         key = randomness.token_urlsafe(16)
         with self._lock:
@@ -74,6 +75,7 @@ class Publication:
         told = [
             f"{names} of up to {rows:,} people will be published, and no other column. Who lacks a value stays out.",
             _promise(made),
+            "The rows keep their order, unless it plainly tells the secret: they are shuffled then.",
             f"It can be done once: the ledger {os.path.abspath(ledger)} is charged before the first value is drawn. It "
             "refuses to let these records out again, here and at every other door that uses it.",
         ]
@@ -86,7 +88,6 @@ class Publication:
     def publish(self, ticket: str) -> Path:
         """Draw what was confirmed, or hand out once more what was drawn: the same file again costs nothing."""
         from takifugu.releases.doors.files import release_file
-        from takifugu.releases.ledger import Ledger
 
         with self._lock:
             found = self._tickets.get(ticket)
@@ -101,7 +102,8 @@ class Publication:
                     shelf.open(entry.name),
                     target,
                     found.calibration,
-                    ledger=Ledger(entry.ledger),
+                    ledger=entry.book(),
+                    order="auto",  # what the sentences said of it
                     others="drop" if self._answers.has_others(found.choice) else "error",
                     allow_no_noise=True,  # what there is to say about that was confirmed with the rest
                 )
@@ -123,12 +125,10 @@ def _promise(made: "Calibration") -> str:
     return f"{told}: proved just now for the priors fitted to this table.{sure}"
 
 
-def _refuse_second(ledger: Path) -> None:
-    from takifugu.releases.ledger import Ledger
-
-    account = Ledger(ledger).account()
+def _refuse_second(ledger: "Ledger") -> None:
+    account = ledger.account()
     if account is not None and account.releases:
         raise BudgetError(
-            f"the ledger {os.fspath(ledger)!r} says that these records were published before. Nothing was published; "
-            f"for other people's records start the explorer with another --ledger"
+            f"the ledger {os.fspath(ledger.path)!r} says that these records were published before. Nothing was "
+            f"published; for other people's records start the explorer with another --ledger"
         )

@@ -10,6 +10,7 @@ from typing import Any
 from takifugu import datasets
 from takifugu.errors import InputError
 from takifugu.publishing import ledger_beside
+from takifugu.releases.ledger import Ledger
 from takifugu.tables.inspect import ColumnFacts, look
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Secret, Table, plain
@@ -25,6 +26,7 @@ _MOST_LABELS = 1_000
 class Entry:
     """A table on the shelf, what it is called on a command line, its ledger, and the question that the page opens with.
 
+    `file` is where it lies; a table that was dropped on the page, or is bundled, lies nowhere.
     A name is never given twice, so that what is remembered about a table is about no other.
     """
 
@@ -36,6 +38,14 @@ class Entry:
     secret: str | None = None
     pair: tuple[str, str] | None = None
     answer: str | None = None
+    file: Path | None = None
+
+    def book(self) -> Ledger:
+        """The ledger, which knows the file, where there is one: what left it through another ledger is noticed."""
+        found = Ledger(self.ledger)
+        if self.file is not None:
+            found.watch(self.file)
+        return found
 
 
 class Shelf:
@@ -63,7 +73,9 @@ class Shelf:
             self._add_bundled(str(source))
         elif source is not None:
             title = Path(source).name
-            self._add(title, Table(source, reading), source=os.fspath(source), ledger=ledger_beside(source))
+            self._add(
+                title, Table(source, reading), source=os.fspath(source), ledger=ledger_beside(source), file=Path(source)
+            )
         for name in datasets.names():
             self._add_bundled(name)
         self.describe = lru_cache(maxsize=16)(self._describe)
@@ -76,7 +88,7 @@ class Shelf:
         entry = Entry(name, about.title, name, ledger, "bundled", about.secret, (str(first), str(second)), about.answer)
         self.entries.setdefault(name, entry)
 
-    def _add(self, title: str, table: Table, *, source: str, ledger: Path) -> Entry:
+    def _add(self, title: str, table: Table, *, source: str, ledger: Path, file: Path | None = None) -> Entry:
         name = f"file:{title}"
         count = 1
         while name in self._names:
@@ -84,7 +96,7 @@ class Shelf:
             name = f"file:{title} ({count})"
         self._names.add(name)
         self._opened[name] = table
-        entry = Entry(name, title, source, self._ledger or ledger)
+        entry = Entry(name, title, source, self._ledger or ledger, file=file)
         self.entries = {name: entry, **self.entries}
         return entry
 
