@@ -1,46 +1,31 @@
 """From beliefs and a promise to the channel that keeps it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from takifugu import _validation as check
-from takifugu.calibration.backwards import HALVINGS, Step, default_order, promise_asked, require_one_way, strongest
+from takifugu.calibration.backwards import Step, default_order, promise_asked, require_one_way, strongest
 from takifugu.calibration.checking import checked
-from takifugu.calibration.kinds import default_mechanism, expected_loss
+from takifugu.calibration.kinds import default_mechanism
+from takifugu.calibration.population import Population
 from takifugu.calibration.result import Calibration
-from takifugu.channels.base import Channel
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.channels.listed import ListChannel
-from takifugu.channels.vector import GaussianVector
-from takifugu.divergences.finite import divergence
+from takifugu.calibration.telling import about_the_answer
 from takifugu.errors import InputError, MechanismError
 from takifugu.laws import Law
 from takifugu.mechanisms import get_mechanism
-from takifugu.mechanisms.assurance import Band, assured
-from takifugu.mechanisms.base import Found, Mechanism
-from takifugu.mechanisms.draws import draws_needed
-from takifugu.mechanisms.evidence import Confidence, Shared, confident
-from takifugu.mechanisms.grids import grid_step, on_grid
+from takifugu.mechanisms.base import Mechanism
+from takifugu.mechanisms.grids import grid_step
 from takifugu.mechanisms.optimal.mechanism import MOST_VALUES, Optimal, table_of
 from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.asking_findings import GuessAsked
-from takifugu.problems.findings import Finding, OtherSmoothing, PriceOfIgnorance, SparseChosen
+from takifugu.problems.findings import SparseChosen
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pair
-from takifugu.problems.population_findings import FewForConfidence, OnGrid
 from takifugu.problems.problem import Problem
 from takifugu.queries.few_rows import require_rows
 from takifugu.queries.others import beside
 from takifugu.queries.priors import ColumnWeights
-
-_APART = 1_000_003 * 64  # between the seeds of promises that are tried one after another: each uses up to 18
-_ENOUGH = 30  # rows of a secret below which draws from its posterior are mostly the pseudo-row's
-_CHECKED_PAIRS = 100  # directed pairs whose rows are looked at: more would take longer than the calibration
 
 Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem
 
@@ -119,66 +104,6 @@ def calibrate(
     return made.with_finding(GuessAsked(best_guess, str(asked)))
 
 
-@dataclass(frozen=True)
-class Population:
-    """What is asked for beyond the rows there are, and what calibrations that ask alike share."""
-
-    confidence: float | None = None
-    assurance: str | None = None
-    seed: int = 0
-    grid: float = 0.0
-    shared: Shared = field(default_factory=Shared)
-    halvings: int = 0
-
-    def tried(self, number: int) -> "Population":
-        """The same for one of 2ʰ promises of which one will be chosen: draws of its own, h halvings more strictly."""
-        return replace(self, seed=self.seed + number * _APART, shared=Shared(), halvings=HALVINGS)
-
-    def __post_init__(self) -> None:
-        """Before any work, whether these can be asked for at all."""
-        object.__setattr__(self, "seed", check.integer("seed", self.seed, least=0))
-        if self.assurance not in (None, "band"):
-            raise InputError(f"assurance must be None or 'band', got {self.assurance!r}")
-        if self.assurance is None and self.confidence is not None:
-            draws_needed(self.confidence)
-
-    def covered(
-        self, rule: Mechanism, problem: Problem, asked: Renyi, found: Found
-    ) -> tuple[Found, Confidence | Band | None]:
-        """What a rule found for the sample, or what is enough for the population too."""
-        if self.assurance is None and self.confidence is None:
-            return found, None
-        without = expected_loss(rule, problem, found.channel)
-        if self.assurance is not None:
-            level = 0.95 if self.confidence is None else self.confidence
-            return assured(rule, problem, asked, level=level, found=found, without=without)
-        return confident(
-            rule,
-            problem,
-            asked,
-            level=float(self.confidence or 0),
-            seed=self.seed,
-            found=found,
-            without=without,
-            shared=self.shared,
-            halvings=self.halvings,
-        )
-
-    def on_grid(self, found: Found) -> tuple[Found, list[Finding]]:
-        """More noise, on the grid; a channel is on it already. More noise never loses more (proofs/monotonicity.md)."""
-        if not self.grid:
-            return found, []
-        if isinstance(found.channel, GaussianVector):
-            raise InputError("grid is for noise on one number and for channels: leave it out for vectors")
-        if not isinstance(found.channel, GaussianNoise):
-            return found, [OnGrid("the channel's probabilities were", self.grid)]
-        theta = on_grid(found.channel.theta, self.grid)
-        more = (
-            found if theta == found.channel.theta else Found(GaussianNoise(theta))
-        )  # another place may be the closest
-        return more, [OnGrid("the noise θ was", self.grid)]
-
-
 def calibrated(
     priors: Any,
     problem: Problem,
@@ -206,16 +131,9 @@ def calibrated(
     found = checked(rule, rule.find(problem, asked), problem, asked)
     found, evidence = population.covered(rule, problem, asked, found)
     found, rounded = population.on_grid(found)
-    told: list[Finding] = [*_about_rows(priors, problem, found.channel, asked)]
+    told = about_the_answer(priors, problem, found.channel, asked, rule, evidence)
     if mechanism is None and rule.name == Sparse.name:
         told.append(SparseChosen(len(table_of(problem).values), MOST_VALUES))
-    if getattr(priors, "is_smoothed", False) and isinstance(found.channel, ListChannel):
-        told.append(other_smoothing(problem, found.channel, asked))
-        lost = expected_loss(rule, problem, found.channel)
-        if evidence is not None and lost > 0:
-            told.append(PriceOfIgnorance(max(0.0, 1 - evidence.without / lost)))
-    if isinstance(evidence, Confidence):
-        told += _few(problem)
     return Calibration(
         problem=replace(problem, findings=(*problem.findings, *told, *rounded)),
         guarantee=rule.promise(asked),
@@ -227,36 +145,3 @@ def calibrated(
         optimality=found.optimality,
         evidence=evidence,
     )
-
-
-def other_smoothing(problem: Problem, channel: ListChannel, asked: Renyi) -> OtherSmoothing:
-    """The largest loss, in floats, had a tenth or ten times of the added rows been added to every secret's."""
-    losses = []
-    place = {secret: k for k, secret in enumerate(problem.pairs.secrets)}
-    first, second = np.array([(place[a], place[b]) for a, b in problem.pairs.directed()]).T
-    for factor in (0.1, 10.0):
-        counted = [problem.beliefs[0].counted[secret] for secret in problem.pairs.secrets]
-        laws = np.stack([(counts + factor * pseudo) / (counts + factor * pseudo).sum() for counts, pseudo in counted])
-        published = channel.through(laws)
-        losses.append(float(divergence(published[first], published[second], alpha=asked.alpha).max()))
-    return OtherSmoothing(tenth=losses[0], tenfold=losses[1], epsilon=asked.epsilon)
-
-
-def _few(problem: Problem) -> list[Finding]:
-    """The secrets with so few rows that confidence rests on its model there; cells have a finding of their own."""
-    first = problem.beliefs[0]
-    if problem.answer is None or not problem.answer.is_of_rows or first.label:
-        return []
-    scarce = [secret for secret in problem.pairs.secrets if first.rows.get(secret, _ENOUGH) < _ENOUGH]
-    return [FewForConfidence(secret, first.rows[secret]) for secret in scarce]
-
-
-def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Renyi) -> Sequence[Finding]:
-    """What the rows themselves say about noise that is enough for the priors fitted to them: the worst pair of all."""
-    if not isinstance(channel, GaussianVector) or not getattr(priors, "empirical", None):
-        return []
-    from takifugu.queries.vector import check_rows
-
-    pairs = list(islice(problem.pairs.directed(), _CHECKED_PAIRS))
-    found = check_rows(priors, alpha=asked.alpha, epsilon=asked.epsilon, covariance=channel.covariance, pairs=pairs)
-    return sorted(found, key=lambda one: -one.loss)[:1]

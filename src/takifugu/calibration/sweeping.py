@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from takifugu import _validation as check
-from takifugu.calibration.calibrating import Population, Priors, calibrated
+from takifugu.calibration.calibrating import Priors, calibrated
 from takifugu.calibration.kinds import default_mechanism
+from takifugu.calibration.population import Population
 from takifugu.errors import NoAnswerError
 from takifugu.problems.guarantee import asked_for
 from takifugu.problems.pairs import Pair

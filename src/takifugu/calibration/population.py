@@ -1,0 +1,80 @@
+"""What is asked for beyond the rows there are: confidence, a band, a grid."""
+
+from dataclasses import dataclass, field, replace
+
+from takifugu import _validation as check
+from takifugu.calibration.backwards import HALVINGS
+from takifugu.calibration.kinds import expected_loss
+from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.vector import GaussianVector
+from takifugu.errors import InputError
+from takifugu.mechanisms.assurance import Band, assured
+from takifugu.mechanisms.base import Found, Mechanism
+from takifugu.mechanisms.draws import draws_needed
+from takifugu.mechanisms.evidence import Confidence, Shared, confident
+from takifugu.mechanisms.grids import on_grid
+from takifugu.problems.findings import Finding
+from takifugu.problems.guarantee import Renyi
+from takifugu.problems.population_findings import OnGrid
+from takifugu.problems.problem import Problem
+
+_APART = 1_000_003 * 64  # between the seeds of promises that are tried one after another: each uses up to 18
+
+
+@dataclass(frozen=True)
+class Population:
+    """What is asked for beyond the rows there are, and what calibrations that ask alike share."""
+
+    confidence: float | None = None
+    assurance: str | None = None
+    seed: int = 0
+    grid: float = 0.0
+    shared: Shared = field(default_factory=Shared)
+    halvings: int = 0
+
+    def tried(self, number: int) -> "Population":
+        """The same for one of 2ʰ promises of which one will be chosen: draws of its own, h halvings more strictly."""
+        return replace(self, seed=self.seed + number * _APART, shared=Shared(), halvings=HALVINGS)
+
+    def __post_init__(self) -> None:
+        """Before any work, whether these can be asked for at all."""
+        object.__setattr__(self, "seed", check.integer("seed", self.seed, least=0))
+        if self.assurance not in (None, "band"):
+            raise InputError(f"assurance must be None or 'band', got {self.assurance!r}")
+        if self.assurance is None and self.confidence is not None:
+            draws_needed(self.confidence)
+
+    def covered(
+        self, rule: Mechanism, problem: Problem, asked: Renyi, found: Found
+    ) -> tuple[Found, Confidence | Band | None]:
+        """What a rule found for the sample, or what is enough for the population too."""
+        if self.assurance is None and self.confidence is None:
+            return found, None
+        without = expected_loss(rule, problem, found.channel)
+        if self.assurance is not None:
+            level = 0.95 if self.confidence is None else self.confidence
+            return assured(rule, problem, asked, level=level, found=found, without=without)
+        return confident(
+            rule,
+            problem,
+            asked,
+            level=float(self.confidence or 0),
+            seed=self.seed,
+            found=found,
+            without=without,
+            shared=self.shared,
+            halvings=self.halvings,
+        )
+
+    def on_grid(self, found: Found) -> tuple[Found, list[Finding]]:
+        """More noise, on the grid; a channel is on it already. More noise never loses more (proofs/monotonicity.md)."""
+        if not self.grid:
+            return found, []
+        if isinstance(found.channel, GaussianVector):
+            raise InputError("grid is for noise on one number and for channels: leave it out for vectors")
+        if not isinstance(found.channel, GaussianNoise):
+            return found, [OnGrid("the channel's probabilities were", self.grid)]
+        theta, told = on_grid(found.channel.theta, self.grid), [OnGrid("the noise θ was", self.grid)]
+        if theta == found.channel.theta:
+            return found, [*told]
+        return Found(GaussianNoise(theta)), [*told]  # without its place: another may be the closest now

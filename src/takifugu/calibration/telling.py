@@ -1,0 +1,69 @@
+"""What a calibration has to say about the rows and the assumptions it rests on, once its channel is found."""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from takifugu.calibration.kinds import expected_loss
+from takifugu.channels.base import Channel
+from takifugu.channels.listed import ListChannel
+from takifugu.channels.vector import GaussianVector
+from takifugu.divergences.finite import divergence
+from takifugu.mechanisms.assurance import Band
+from takifugu.mechanisms.base import Mechanism
+from takifugu.mechanisms.evidence import Confidence
+from takifugu.problems.findings import Finding, OtherSmoothing, PriceOfIgnorance
+from takifugu.problems.guarantee import Renyi
+from takifugu.problems.population_findings import FewForConfidence
+from takifugu.problems.problem import Problem
+
+_ENOUGH = 30  # rows of a secret below which draws from its posterior are mostly the pseudo-row's
+_CHECKED_PAIRS = 100  # directed pairs whose rows are looked at: more would take longer than the calibration
+
+
+def about_the_answer(
+    priors: Any, problem: Problem, channel: Channel, asked: Renyi, rule: Mechanism, evidence: Confidence | Band | None
+) -> list[Finding]:
+    """All of it."""
+    told = [*_about_rows(priors, problem, channel, asked)]
+    if getattr(priors, "is_smoothed", False) and isinstance(channel, ListChannel):
+        told.append(other_smoothing(problem, channel, asked))
+        lost = expected_loss(rule, problem, channel)
+        if evidence is not None and lost > 0:
+            told.append(PriceOfIgnorance(max(0.0, 1 - evidence.without / lost)))
+    return [*told, *_few_for_confidence(problem)] if isinstance(evidence, Confidence) else told
+
+
+def other_smoothing(problem: Problem, channel: ListChannel, asked: Renyi) -> OtherSmoothing:
+    """The largest loss, in floats, had a tenth or ten times of the added rows been added to every secret's."""
+    losses = []
+    place = {secret: k for k, secret in enumerate(problem.pairs.secrets)}
+    first, second = np.array([(place[a], place[b]) for a, b in problem.pairs.directed()]).T
+    for factor in (0.1, 10.0):
+        counted = [problem.beliefs[0].counted[secret] for secret in problem.pairs.secrets]
+        laws = np.stack([(counts + factor * pseudo) / (counts + factor * pseudo).sum() for counts, pseudo in counted])
+        published = channel.through(laws)
+        losses.append(float(divergence(published[first], published[second], alpha=asked.alpha).max()))
+    return OtherSmoothing(tenth=losses[0], tenfold=losses[1], epsilon=asked.epsilon)
+
+
+def _few_for_confidence(problem: Problem) -> list[Finding]:
+    """The secrets with so few rows that confidence rests on its model there; cells have a finding of their own."""
+    first = problem.beliefs[0]
+    if problem.answer is None or not problem.answer.is_of_rows or first.label:
+        return []
+    scarce = [secret for secret in problem.pairs.secrets if first.rows.get(secret, _ENOUGH) < _ENOUGH]
+    return [FewForConfidence(secret, first.rows[secret]) for secret in scarce]
+
+
+def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Renyi) -> Sequence[Finding]:
+    """What the rows themselves say about noise that is enough for the priors fitted to them: the worst pair of all."""
+    if not isinstance(channel, GaussianVector) or not getattr(priors, "empirical", None):
+        return []
+    from takifugu.queries.vector import check_rows
+
+    pairs = list(islice(problem.pairs.directed(), _CHECKED_PAIRS))
+    found = check_rows(priors, alpha=asked.alpha, epsilon=asked.epsilon, covariance=channel.covariance, pairs=pairs)
+    return sorted(found, key=lambda one: -one.loss)[:1]
