@@ -50,6 +50,12 @@ def test_every_curve_is_that_of_its_mechanism(priors):
             assert float(curve.theta[k]) == pytest.approx(wanted, rel=1e-3, abs=1e-4), (curve.mechanism, epsilon)
 
 
+def test_curves_are_drawn_when_they_are_looked_at():
+    facts = facts_for(POINTS, alpha=2.5, epsilon=0.7, question="?")
+    assert "noise_curves" not in vars(facts)
+    assert facts.noise_curves is facts.noise_curves
+
+
 def test_the_curve_bends_where_the_loss_falls_off_a_cliff():
     rare = {"a": tk.Mixture([0.999, 0.001], [0, 0], [1, 4]), "b": tk.Mixture.gaussian(0, 1)}
     exact = facts_for(rare, alpha=3, epsilon=0.5, question="?", compare=False).noise_curves[0]

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,6 @@ class NoiseFacts(Facts):
     histograms: tuple[Histogram, ...] = field(repr=False)
     before: tuple[Curve, Curve] = field(repr=False)
     after: tuple[Curve, Curve] = field(repr=False)
-    noise_curves: tuple[Drawn, ...] = field(repr=False)
     comparisons: tuple[Comparison, ...]
     analyst: tuple[Averaged, ...]
     spread: float
@@ -70,6 +70,11 @@ class NoiseFacts(Facts):
     def theta(self) -> float:
         """The standard deviation of the noise."""
         return self.calibration.theta
+
+    @cached_property
+    def noise_curves(self) -> tuple[Drawn, ...]:
+        """Noise against budget, drawn when first looked at: a terminal shows no curve and need not wait for it."""
+        return noise_curves(self.calibration, self.comparisons)
 
     def to_dict(self) -> dict[str, Any]:
         """See `Facts.to_dict`."""
@@ -118,7 +123,6 @@ def noise_facts(
         histograms=_histograms(belief, names),
         before=(curve(str(a), p, pair_x), curve(str(b), q, pair_x)),
         after=(curve(str(a), noisy[0], noisy_x), curve(str(b), noisy[1], noisy_x)),
-        noise_curves=noise_curves(calibration, comparisons),
         comparisons=comparisons,
         adversary=adversary(p, q, promise=promised(calibration), theta=theta),
         analyst=tuple(Averaged(n, theta / math.sqrt(n)) for n in _RELEASES),

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from takifugu.calibration import Calibration, calibrate
+from takifugu.calibration import Calibration
 from takifugu.errors import CalibrationError, MechanismError
 from takifugu.laws.mixture import Mixture
+from takifugu.mechanisms.additive.exact import Exact
 from takifugu.problems.beliefs import Belief
 from takifugu.problems.guarantee import Renyi
+from takifugu.problems.problem import Problem
 
 _MOST_SECRETS = 12
 _MOST_VALUES = 400  # of one secret: more take longer than a comparison is worth
@@ -37,8 +39,10 @@ def priors_compared(calibration: Calibration) -> tuple[UnderPrior, ...]:
     for name, law in (("the rows' own shares", _empirical), ("one normal per secret", _normal)):
         laws = {secret: law(belief, secret) for secret in secrets}
         try:
-            made = calibrate(laws, alpha=calibration.alpha, epsilon=calibration.epsilon, pairs=list(calibration.pairs))
-            found.append(UnderPrior(name, made.theta))
+            problem = Problem.of(laws, list(calibration.pairs))
+            # Not proved: nothing is published through it.
+            needed = Exact().needed(problem, alpha=calibration.alpha, epsilon=calibration.epsilon)
+            found.append(UnderPrior(name, math.sqrt(needed.variance)))
         except (CalibrationError, MechanismError):
             found.append(UnderPrior(name, math.inf))
     return tuple(found)

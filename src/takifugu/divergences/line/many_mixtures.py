@@ -77,7 +77,21 @@ def rough_losses(
     tolerance: float = 1e-6,
     around: float = 1.0,
 ) -> Array:
-    """The matrix of D_α of row against column, with what the grid may have missed added; infinite where unknown.
+    """The matrix of D_α of row against column, with what the grid may have missed added; infinite where unknown."""
+    losses, _ = losses_and_doubts(rows, columns, alpha=alpha, theta=theta, tolerance=tolerance, around=around)
+    return losses
+
+
+def losses_and_doubts(
+    rows: Components,
+    columns: Components,
+    *,
+    alpha: float,
+    theta: float,
+    tolerance: float = 1e-6,
+    around: float = 1.0,
+) -> tuple[Array, Array]:
+    """`rough_losses`, and the share of each integral that was added for what the grid may have missed.
 
     Grids are refined for the pairs of which more than the share `tolerance` of the integral may be missing. Losses of
     the size `around` are of interest: their mass lies some √(2α·loss) standard deviations out.
@@ -87,9 +101,9 @@ def rough_losses(
     q = p if rows is columns else columns.with_noise(theta).seen_from(origin)
     first_reach = max(_LEAST_REACH, 8.0 + 1.3 * math.sqrt(2 * alpha * around))
     losses = np.full((len(p.means), len(q.means)), np.inf)
-    if min(p.stds.min(), q.stds.min()) == 0:
-        return losses
     missing = losses.copy()
+    if min(p.stds.min(), q.stds.min()) == 0:
+        return losses, missing
     for density, reach in _LEVELS:
         doubt = missing > tolerance
         i, j = np.flatnonzero(doubt.any(axis=1)), np.flatnonzero(doubt.any(axis=0))
@@ -100,7 +114,7 @@ def rough_losses(
         follow = lead if p is q and np.array_equal(i, j) else q.of_rows(j)
         found, lack = _losses_on_grid(lead, follow, alpha, density, reach * first_reach)
         losses[part], missing[part] = np.minimum(losses[part], found), np.minimum(missing[part], lack)
-    return losses
+    return losses, missing
 
 
 def _losses_on_grid(p: Components, q: Components, alpha: float, density: float, reach: float) -> tuple[Array, Array]:

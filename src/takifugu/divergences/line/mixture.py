@@ -133,11 +133,14 @@ def _above_owner(middle: Split, offsets: Array, curves: Parabolas, owner: Indice
     """ln of the density over that of its component `owner`, at middle + offsets."""
     everyone = np.arange(len(curves.means))[None, :]
     curve = relative(curves, everyone, curves, owner[:, None], _column(middle))
-    logs = curve.constant[:, None, :] + offsets[:, :, None] * (
-        curve.linear[:, None, :] + curve.square[:, None, :] * offsets[:, :, None]
-    )
+    # constant + u·(linear + square·u), in place: half of the time went into making room for what lies between
+    logs = curve.square[:, None, :] * offsets[:, :, None]
+    logs += curve.linear[:, None, :]
+    logs *= offsets[:, :, None]
+    logs += curve.constant[:, None, :]
     top = logs.max(axis=2)
-    above: Array = top + np.log(np.exp(logs - top[:, :, None]).sum(axis=2))
+    logs -= top[:, :, None]
+    above: Array = top + np.log(np.exp(logs, out=logs).sum(axis=2))
     return above
 
 

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from takifugu._threads import one_thread
-from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.divergences.line.general import divergence
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.additive.closed_form import closed_form
 from takifugu.mechanisms.base import Additive, Binding
 from takifugu.mechanisms.curves import POINTS, NoiseCurve, curve_from_losses
 from takifugu.mechanisms.search import least_variance
-from takifugu.mechanisms.worst import worst
+from takifugu.mechanisms.worst import drawn_loss
 from takifugu.problems.pairs import Pairs
 from takifugu.problems.problem import Problem
 
@@ -99,7 +98,7 @@ class Exact(Additive):
         return Binding(found.variance, (int(places[i]), int(places[j])))
 
     def curve(self, problem: Problem, *, alpha: float, low: float, high: float) -> NoiseCurve:
-        """ε as the exact loss at each of a range of θ: one integral a point, where inverting would take a dozen."""
+        """ε as the loss at each of a range of θ: one look a point, where inverting would take a dozen."""
         return _exact_curve(problem, alpha, low, high)
 
 
@@ -109,7 +108,7 @@ def _exact_curve(problem: Problem, alpha: float, low: float, high: float) -> Noi
 
     def loss(theta: float) -> float:
         if theta not in seen:
-            seen[theta] = worst(problem, GaussianNoise(theta), alpha=alpha).loss
+            seen[theta] = drawn_loss(problem, theta=theta, alpha=alpha)
         return seen[theta]
 
     start = max(max(law.std for law in belief.values()) for belief in problem.beliefs) or 1.0

@@ -93,6 +93,7 @@ def coupled_bound(mass: Array, gaps: Array, std_p: Array, std_q: Array, *, alpha
         return float((top + np.log(np.exp(terms - top).sum())) / (alpha - 1))
 
 
+@lru_cache(maxsize=64)  # a comparison and its curve ask for the same few
 def optimal_coupling(p: Mixture, q: Mixture) -> tuple[Indices, Indices, Array]:
     """The coupled components (k, l) and their mass, of least cost Σ π_kl [(μ_k − m_l)² + (σ_k − s_l)²].
 
@@ -105,6 +106,9 @@ def optimal_coupling(p: Mixture, q: Mixture) -> tuple[Indices, Indices, Array]:
             f"{len(p) * len(q) * 100 / 2**30:,.0f} GB of memory: use 'exact', or priors with fewer components"
         )
     a, b = p.weights / p.weights.sum(), q.weights / q.weights.sum()
+    if len(a) == 1 or len(b) == 1:  # one component takes all there is on the other side
+        k, l = np.indices((len(a), len(b))).reshape(2, -1)
+        return k, l, a[k] * b[l]
     cost = (p.means[:, None] - q.means) ** 2 + (p.stds[:, None] - q.stds) ** 2
     plan = np.zeros_like(cost)
     for _ in range(_ROUNDS):
@@ -139,13 +143,15 @@ def _within(plan: Array, rows: Array, columns: Array) -> Array:
 def _transport(a: Array, b: Array, cost: Array) -> Array:
     """A plan of least cost between the masses a and b, up to the tolerance of the solver."""
     from scipy.optimize import linprog
-    from scipy.sparse import identity, kron, vstack
+    from scipy.sparse import csc_matrix
 
-    rows = kron(identity(len(a)), np.ones((1, len(b))))
-    columns = kron(np.ones((1, len(a))), identity(len(b)))
+    # What leaves k for l counts twice: in the k-th row, and in the l-th of those below.
+    k, l = np.indices(cost.shape).reshape(2, -1)
+    touched = np.column_stack([k, len(a) + l]).ravel()
+    sums = csc_matrix((np.ones(2 * cost.size), touched, np.arange(0, 2 * cost.size + 1, 2)))
     solution = linprog(
         cost.ravel() / max(cost.max(), 1e-300),
-        A_eq=vstack([rows, columns]).tocsr(),
+        A_eq=sums,
         b_eq=np.concatenate([a, b]),
         method="highs-ds",
     )
