@@ -24,6 +24,7 @@ ROOMS = (
     ("releases",),
     ("audits", "estimates"),
     ("reports",),
+    ("published",),
     ("publishing",),
     ("web", "studies"),
     ("commands",),

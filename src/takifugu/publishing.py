@@ -2,19 +2,15 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from takifugu.calibration import Calibration, calibrate
-from takifugu.certificates import ChannelCertificate, certify
-from takifugu.certificates.document import Certificate
+from takifugu.certificates import certify
 from takifugu.errors import InputError
-from takifugu.estimates import Estimates
-from takifugu.estimates.description import described
-from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import asked_for
 from takifugu.problems.pairs import Pair
+from takifugu.published import Published
 from takifugu.queries.binned import Binned
 from takifugu.queries.others_alone import priors_asked_for
 from takifugu.queries.row import Row
@@ -23,56 +19,15 @@ from takifugu.releases.doors.frames import as_frame
 from takifugu.releases.in_turn import ODDS, in_turn, named_pairs
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.order import Orders
+from takifugu.releases.order import order_tells
 from takifugu.releases.shuffling import RowsShuffled
-from takifugu.reports.publication import Publication, told
 from takifugu.tables.reading import Reading
 from takifugu.tables.rows import complete_rows
-from takifugu.tables.table import Table, plain
+from takifugu.tables.table import Table
 
 Step = Callable[[str], None]
 
 CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True)
-class Published:
-    """What was published, and all that goes with it. Only `table` is for the public; see `private`.
-
-    >>> import takifugu as tk
-    >>> pupils = tk.datasets.load("student-por")
-    >>> made = tk.publish(pupils, secret="schoolsup", columns=["G3"], odds=3)
-    >>> list(made.table.columns), made.calibration.guarantee.most_odds.__round__(6)
-    (['G3'], 3.0)
-    """
-
-    table: Any = field(repr=False)
-    calibration: Calibration = field(repr=False)
-    certificate: Certificate | ChannelCertificate = field(repr=False)
-    findings: tuple[Finding, ...] = field(repr=False)
-
-    @property
-    def summary(self) -> Publication:
-        """What was hidden from whom, what changed, and what an adversary can still guess, in figures."""
-        return told(self.calibration)
-
-    @property
-    def estimate(self) -> Estimates:
-        """What the published table still says: `mean`, `histogram`, `regression` and `bounds`, with standard errors.
-
-        Analysts have the same from the public papers alone: see `takifugu.estimate`.
-        """
-        return Estimates(self.table, described(self.calibration), None, None)
-
-    def __str__(self) -> str:
-        """One page of plain words."""
-        return "\n".join(self.summary.sentences)
-
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write the report as one HTML file. It describes the priors: keep it private."""
-        from takifugu.reports.writing import report
-
-        report(self.calibration, path, certificate=self.certificate)
 
 
 def calibrated(
@@ -229,11 +184,13 @@ def publish(
             anything about one's own rows; options of the mechanism "optimal" such as `loss`; and `keep_shares`: True
             keeps the share of each published value what it was among the true ones, which changes more of them.
     """
+    import narwhals as nw
+
     if isinstance(keep, str):
         raise InputError(f"keep must be a list of columns, got the text {keep!r}: write [{keep!r}]")
-    if ledger is not None and isinstance(table, str | os.PathLike):
-        ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-        ledger.watch(table)
+    book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
+    if book is not None and isinstance(table, str | os.PathLike):
+        book.watch(table)
     # Whoever reads the kept columns knows them: two harmless columns may tell the secret together.
     options["known"] = known_with(options.get("known"), keep)
     if options.get("leave_out") and others == "error":
@@ -242,7 +199,6 @@ def publish(
         if not keep:
             raise InputError("per_cell is about kept columns, and none is kept: name them with keep")
         options, keep = options | {"per_cell": list(keep)}, ()  # they are published through the channel, unchanged
-    book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
     made = calibrated(
         table,
         secret=secret,
@@ -261,7 +217,8 @@ def publish(
     account = None if book is None else book.account()
     also = account.columns if isinstance(account, JointAccount) else ()
     source = _frame(table, made, options.get("reading"), also=also, keep=keep)
-    if order == "auto" and _tells(source, made):
+    frame = as_frame(source)
+    if order == "auto" and isinstance(frame, nw.DataFrame) and order_tells(frame, made):  # a lazy table has no order
         order = "shuffle"
     published = release(
         source,
@@ -295,19 +252,6 @@ def _frame(table: Any, made: Calibration, reading: Reading | None, *, also: Sequ
     answer = made.answer
     needed = [] if answer is None else list(dict.fromkeys([*answer.columns, *also, *answer.secret]))
     return complete_rows(table, needed=needed, columns=[*needed, *keep], reading=reading)
-
-
-def _tells(source: Any, made: Calibration) -> bool:
-    """Whether the order of the rows is seen to tell the secret."""
-    import narwhals as nw
-
-    frame = as_frame(source)
-    if made.answer is None or not isinstance(frame, nw.DataFrame):  # a lazy table has no order of its own
-        return False
-    orders = Orders(made.answer.secret)
-    for name in made.answer.secret:
-        orders.look(name, [plain(secret) for secret in frame[name].to_list()])
-    return orders.told(made) is not None
 
 
 def ledger_beside(path: str | os.PathLike[str]) -> Path:

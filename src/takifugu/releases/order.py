@@ -6,11 +6,12 @@ the promise allows, or a stretch moves their odds further, so far beyond chance 
 nothing is released.
 """
 
+import logging
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from takifugu.calibration import Calibration
 from takifugu.divergences.proved.guessing import guess_allowed
@@ -19,6 +20,11 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.queries.several import named
 from takifugu.releases.secret_rows import protected_secrets
 from takifugu.tables.table import plain
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+_log = logging.getLogger("takifugu")
 
 _SHUFFLE = "shuffle the rows (in pandas: table.sample(frac=1)), or give order='shuffle'"
 _STRETCHES = 16  # at least, of a long table; never as many as twice
@@ -155,6 +161,21 @@ def kept_order(told: str | None) -> tuple[str, ...]:
     if told is None:
         return ()
     return (f"the order of the rows tells the secret, and was kept: {told}. Before you hand them on, {_SHUFFLE}",)
+
+
+def warn(sentences: Iterable[str]) -> None:
+    """Say them in the log: what leaves is in the caller's hands, who may still shuffle it."""
+    for sentence in sentences:
+        _log.warning("%s", sentence)
+
+
+def order_tells(frame: "nw.DataFrame[Any]", calibration: Calibration) -> bool:
+    """Whether the order of all rows of a table is seen to tell one of the secrets of a calibration."""
+    columns = () if calibration.answer is None else calibration.answer.secret
+    orders = Orders(columns)
+    for name in columns:
+        orders.look(name, [plain(secret) for secret in frame[name].to_list()])
+    return orders.told(calibration) is not None
 
 
 def told_by(order: Order, calibration: Calibration) -> str | None:

@@ -1,6 +1,5 @@
 """`release`: the one door through which values are published."""
 
-import logging
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -13,14 +12,12 @@ from takifugu.queries.several import named
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
 from takifugu.releases.doors.frames import as_frame, publish, refuse_telling_index, release_frame, release_series
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.order import Order, kept_order, refuse_telling_order, told_by
+from takifugu.releases.order import Order, kept_order, refuse_telling_order, told_by, warn
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
 from takifugu.releases.secret_rows import check_others, has_pairs, protected_rows
 from takifugu.tables.rows import complete_rows
 from takifugu.tables.table import plain
-
-_log = logging.getLogger("takifugu")
 
 
 def release(
@@ -212,6 +209,5 @@ def _protected(secrets: list[Any], plan: Plan, others: str) -> Any:
     told = told_by(order, plan.calibration)
     if plan.order == "keep":
         refuse_telling_order(told)
-    for sentence in kept_order(told):
-        _log.warning("%s", sentence)
+    warn(kept_order(told))
     return kept

@@ -13,12 +13,13 @@ from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
-from takifugu.releases.doors.frames import Watch, for_spreadsheets, leaving, protected, ready
+from takifugu.releases.doors.frames import for_spreadsheets, leaving, protected, ready
 from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import check_others
 from takifugu.releases.shuffling import RowsShuffled, require_few_enough, shuffled
+from takifugu.releases.watching import Watch
 from takifugu.tables.formats import PARQUET
 from takifugu.tables.missing import lacking
 from takifugu.tables.reading import Reading

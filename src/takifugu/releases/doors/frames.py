@@ -1,6 +1,5 @@
 """Columns and tables of any dataframe library, through narwhals."""
 
-import logging
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,19 +7,18 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.releases.binding import Columns
-from takifugu.releases.kept import Telling, harmless, tells
-from takifugu.releases.order import Orders, kept_order, named_secrets, refuse_telling_order
+from takifugu.releases.kept import harmless, tells
+from takifugu.releases.order import named_secrets, warn
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import has_pairs, protected_rows
 from takifugu.releases.shuffling import shuffled
+from takifugu.releases.watching import Watch
 from takifugu.tables.table import plain
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 INSECURE = " (insecure seed)"  # added to the name of a column that came from a seed
-
-_log = logging.getLogger("takifugu")
 
 
 def as_frame(values: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[Any] | None":
@@ -69,8 +67,7 @@ def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> A
     watch = Watch(columns, plan)
     watch.look(rows)
     watch.refuse()
-    for sentence in watch.kept_order:
-        _log.warning("%s", sentence)
+    warn(watch.kept_order)
     paid = charged(ready(rows, plan, columns), plan)
     if watch.shuffles:
         order = shuffled(len(rows), plan.source)
@@ -145,43 +142,6 @@ def refuse_telling_index(rows: Any, secret: str | None, secrets: list[Any], *, w
         raise InputError(
             f"the index of the table tells {what} of each row and would be published: reset_index(drop=True)"
         )
-
-
-class Watch:
-    """Whether a kept column, or the order of the rows, says the same as one of the columns of secrets."""
-
-    def __init__(self, columns: Columns, plan: Plan) -> None:
-        """Watch the kept columns and the order, for each column of secrets."""
-        self._columns, self._plan = columns, plan
-        self._telling = {secret: Telling(columns.keep) for secret in columns.secret}
-        self._orders = Orders(columns.secret)
-
-    def look(self, rows: "nw.DataFrame[Any]") -> None:
-        """One more batch of rows."""
-        kept = {name: rows[name].to_list() for name in self._columns.keep}
-        for name in self._columns.secret:
-            secrets = rows[name].to_list()
-            self._telling[name].look(secrets, kept)
-            self._orders.look(name, secrets)
-
-    def refuse(self) -> None:
-        """Raise where a kept column or the order tells a secret."""
-        for telling in self._telling.values():
-            telling.refuse()
-        if self._plan.order == "keep":
-            refuse_telling_order(self._orders.told(self._plan.calibration))
-
-    @property
-    def kept_order(self) -> tuple[str, ...]:
-        """What to say about an order that tells the secret and is kept."""
-        return kept_order(self._orders.told(self._plan.calibration)) if self._plan.order == "warn" else ()
-
-    @property
-    def shuffles(self) -> bool:
-        """Whether the rows are to lose their order: that was asked for, or it tells the secret."""
-        if self._plan.order == "auto":
-            return self._orders.told(self._plan.calibration) is not None
-        return self._plan.order == "shuffle"
 
 
 def _series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]":

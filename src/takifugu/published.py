@@ -1,0 +1,53 @@
+"""What `publish` returns: the table for the public, and everything that goes with it."""
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from takifugu.calibration import Calibration
+from takifugu.certificates import ChannelCertificate
+from takifugu.certificates.document import Certificate
+from takifugu.estimates import Estimates
+from takifugu.estimates.description import described
+from takifugu.problems.findings import Finding
+from takifugu.reports.publication import Publication, told
+
+
+@dataclass(frozen=True)
+class Published:
+    """What was published, and all that goes with it. Only `table` is for the public; see `private`.
+
+    >>> import takifugu as tk
+    >>> pupils = tk.datasets.load("student-por")
+    >>> made = tk.publish(pupils, secret="schoolsup", columns=["G3"], odds=3)
+    >>> list(made.table.columns), made.calibration.guarantee.most_odds.__round__(6)
+    (['G3'], 3.0)
+    """
+
+    table: Any = field(repr=False)
+    calibration: Calibration = field(repr=False)
+    certificate: Certificate | ChannelCertificate = field(repr=False)
+    findings: tuple[Finding, ...] = field(repr=False)
+
+    @property
+    def summary(self) -> Publication:
+        """What was hidden from whom, what changed, and what an adversary can still guess, in figures."""
+        return told(self.calibration)
+
+    @property
+    def estimate(self) -> Estimates:
+        """What the published table still says: `mean`, `histogram`, `regression` and `bounds`, with standard errors.
+
+        Analysts have the same from the public papers alone: see `takifugu.estimate`.
+        """
+        return Estimates(self.table, described(self.calibration), None, None)
+
+    def __str__(self) -> str:
+        """One page of plain words."""
+        return "\n".join(self.summary.sentences)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the report as one HTML file. It describes the priors: keep it private."""
+        from takifugu.reports.writing import report
+
+        report(self.calibration, path, certificate=self.certificate)

@@ -1,0 +1,48 @@
+"""What is looked at in every row that is published: kept columns, and the order, which may tell the secret."""
+
+from typing import TYPE_CHECKING, Any
+
+from takifugu.releases.binding import Columns
+from takifugu.releases.kept import Telling
+from takifugu.releases.order import Orders, kept_order, refuse_telling_order
+from takifugu.releases.plan import Plan
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+
+class Watch:
+    """Whether a kept column, or the order of the rows, says the same as one of the columns of secrets."""
+
+    def __init__(self, columns: Columns, plan: Plan) -> None:
+        """Watch the kept columns and the order, for each column of secrets."""
+        self._columns, self._plan = columns, plan
+        self._telling = {secret: Telling(columns.keep) for secret in columns.secret}
+        self._orders = Orders(columns.secret)
+
+    def look(self, rows: "nw.DataFrame[Any]") -> None:
+        """One more batch of rows."""
+        kept = {name: rows[name].to_list() for name in self._columns.keep}
+        for name in self._columns.secret:
+            secrets = rows[name].to_list()
+            self._telling[name].look(secrets, kept)
+            self._orders.look(name, secrets)
+
+    def refuse(self) -> None:
+        """Raise where a kept column or the order tells a secret."""
+        for telling in self._telling.values():
+            telling.refuse()
+        if self._plan.order == "keep":
+            refuse_telling_order(self._orders.told(self._plan.calibration))
+
+    @property
+    def kept_order(self) -> tuple[str, ...]:
+        """What to say about an order that tells the secret and is kept."""
+        return kept_order(self._orders.told(self._plan.calibration)) if self._plan.order == "warn" else ()
+
+    @property
+    def shuffles(self) -> bool:
+        """Whether the rows are to lose their order: that was asked for, or it tells the secret."""
+        if self._plan.order == "auto":
+            return self._orders.told(self._plan.calibration) is not None
+        return self._plan.order == "shuffle"
