@@ -32,28 +32,28 @@ def integer(name: str, value: Any, *, least: int) -> int:
     return int(value)
 
 
+def above(name: str, value: Any, least: float, *, because: str = "") -> float:
+    """`value` as a finite float above `least`, or an error that names it."""
+    accepted = f"a finite number above {least:g}"
+    number = real(name, value, accepted)
+    if number <= least:
+        raise InputError(f"{name} must be {accepted}, got {value!r}{because}")
+    return number
+
+
 def order(alpha: Any) -> float:
     """The Rényi order, above one."""
-    number = real("alpha", alpha, "a finite number above 1")
-    if number <= 1:
-        raise InputError(f"alpha must be a finite number above 1, got {alpha!r}")
-    return number
+    return above("alpha", alpha, 1)
 
 
 def budget(epsilon: Any) -> float:
     """The privacy budget, above zero."""
-    number = real("epsilon", epsilon, "a finite number above 0")
-    if number <= 0:
-        raise InputError(f"epsilon must be a finite number above 0, got {epsilon!r}")
-    return number
+    return above("epsilon", epsilon, 0)
 
 
 def odds(factor: Any) -> float:
     """A factor that odds may change by, above one."""
-    number = real("odds", factor, "a finite number above 1")
-    if number <= 1:
-        raise InputError(f"odds must be a finite number above 1, got {factor!r}: at 1 nothing may be told at all")
-    return number
+    return above("odds", factor, 1, because=": at 1 nothing may be told at all")
 
 
 def noise(theta: Any) -> float:

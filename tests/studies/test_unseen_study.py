@@ -8,30 +8,18 @@ import mpmath
 import numpy as np
 import pandas as pd
 import pytest
+from made_up import made_up_table
 
 import takifugu as tk
 from takifugu.studies.unseen import __main__ as command
 from takifugu.studies.unseen.errors_of_noise import clipped, estimated
-from takifugu.studies.unseen.settings import ALPHA, CONFIDENCE, EPSILON, Unseen, Wheel
+from takifugu.studies.unseen.settings import ALPHA, CONFIDENCE, EPSILON
 from takifugu.studies.unseen.study import share_changed, square_error, study
 from takifugu.studies.unseen.telling import sources, summary, told
 
 VALUES = np.array([0.0, 1.0, 2.0, 5.0])
 SHARES = np.array([0.4, 0.3, 0.2, 0.1])
-TABLE = Unseen(
-    name="made-up",
-    title="nobody",
-    wheel=Wheel("made-up", "1.0", "MIT"),
-    member="made/up.csv",
-    sha256="",
-    secret="s",
-    number="x",
-    low=0,
-    high=8,
-    step=1,
-    label="ward",
-    source="nowhere",
-)
+TABLE = made_up_table(high=8)
 
 
 def integral(loss, theta, x):

@@ -7,28 +7,16 @@ import zipfile
 from dataclasses import replace
 
 import pytest
+from made_up import made_up_table
 
 import takifugu as tk
 from takifugu.laws.lattice import Lattice
 from takifugu.studies.unseen import wheels
 from takifugu.studies.unseen.reading import read
-from takifugu.studies.unseen.settings import LEAST_ROWS, Unseen, Wheel
+from takifugu.studies.unseen.settings import LEAST_ROWS
 from takifugu.studies.unseen.tables import TABLES
 
-TABLE = Unseen(
-    name="made-up",
-    title="nobody",
-    wheel=Wheel("made-up", "1.0", "MIT"),
-    member="made/up.csv",
-    sha256="",
-    secret="s",
-    number="x",
-    low=0,
-    high=10,
-    step=1,
-    label="ward",
-    source="nowhere",
-)
+TABLE = made_up_table(high=10)
 CSV = "s,x,ward,more\n" + "a,1,7,0\n" * 60 + "b,2,8,0\n" * 50 + "c,3,8,0\n" * 49 + "a,,7,0\n" * 5
 
 

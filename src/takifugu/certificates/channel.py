@@ -15,6 +15,7 @@ from takifugu._display import Plotted
 from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
 from takifugu.certificates.keeping import kept
+from takifugu.certificates.redaction import require_redaction
 from takifugu.channels.base import Channel
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
@@ -26,7 +27,7 @@ from takifugu.documents import channels as channel_form
 from takifugu.documents import fields as form
 from takifugu.documents import problems as documents
 from takifugu.documents import strict_json
-from takifugu.errors import CertificationError, InputError
+from takifugu.errors import InputError
 from takifugu.mechanisms.optimal.duals import Duals
 from takifugu.mechanisms.optimal.every_real import EveryReal
 from takifugu.problems.problem import Place
@@ -165,10 +166,7 @@ class ChannelCertificate(Plotted):
 
     def require_match(self, published: Any) -> None:
         """Make sure that a published certificate is the redaction of this one, in every field."""
-        if self.redacted() != published:
-            raise CertificationError(
-                "the redacted certificate is not that of this certificate: a figure or the digest in it differs"
-            )
+        require_redaction(self, published)
 
     def _content(self) -> dict[str, Any]:
         return {

@@ -7,11 +7,11 @@ from typing import Any
 
 from takifugu._display import Displayed
 from takifugu.certificates import version_1
-from takifugu.certificates.redaction import RedactedCertificate
+from takifugu.certificates.redaction import RedactedCertificate, require_redaction
 from takifugu.divergences.proved.balls import Enclosure
 from takifugu.documents import fields as form
 from takifugu.documents import strict_json
-from takifugu.errors import CertificationError, InputError
+from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
 
 
@@ -116,10 +116,7 @@ class Certificate(Displayed):
 
     def require_match(self, published: Any) -> None:
         """Make sure that a published certificate is the redaction of this one, in every field."""
-        if self.redacted() != published:
-            raise CertificationError(
-                "the redacted certificate is not that of this certificate: a figure or the digest in it differs"
-            )
+        require_redaction(self, published)
 
     def _content(self) -> dict[str, Any]:
         return {

@@ -7,7 +7,7 @@ from typing import Any
 from takifugu.certificates import version_1
 from takifugu.documents import fields as form
 from takifugu.documents import strict_json
-from takifugu.errors import InputError
+from takifugu.errors import CertificationError, InputError
 
 
 @dataclass(frozen=True)
@@ -76,3 +76,11 @@ class RedactedCertificate:
     def load(cls, path: str | os.PathLike[str]) -> "RedactedCertificate":
         """Read a published file; it proves nothing without the full certificate."""
         return cls.from_dict(strict_json.read(path))
+
+
+def require_redaction(own: Any, published: Any) -> None:
+    """Make sure that a published certificate is the redaction of one's own, in every field."""
+    if own.redacted() != published:
+        raise CertificationError(
+            "the redacted certificate is not that of this certificate: a figure or the digest in it differs"
+        )
