@@ -9,6 +9,7 @@ import pytest
 import takifugu as tk
 from takifugu.certificates import ChannelCertificate
 from takifugu.errors import BudgetError, InputError
+from takifugu.problems.population_findings import CellTells
 from takifugu.publishing import ledger_beside
 from takifugu.releases.ledger import Ledger
 from takifugu.tables.reading import Reading
@@ -164,3 +165,55 @@ def test_secrets_can_be_left_out_in_python_too():
     ):
         with pytest.raises(tk.InputError, match=words):
             tk.publish(people, secret="slope", columns=["sex"], **given)
+
+
+@pytest.fixture
+def telling():
+    """A kept note that tells the secret of 99 rows in 100, and one that only a difference nobody counts would tell."""
+    rng = np.random.default_rng(4)
+    secret = rng.choice(["a", "b"], 1500)
+    tells = (secret == "a") ^ (rng.random(1500) < 0.01)
+    return pd.DataFrame(
+        {
+            "s": secret,
+            "x": rng.integers(0, 3, 1500),
+            "note": np.where(tells, "n", "m"),
+            "zero": np.where(tells, 0.0, -0.0),
+            "small": np.where(tells, 0.0, -0.0).astype(np.float32),
+            "mixed": [1 if one else "1" for one in tells],
+        }
+    )
+
+
+@pytest.mark.parametrize("secret", ["s", ["s", "other"]])
+def test_what_kept_columns_tell_by_themselves_is_said(telling, secret):
+    telling["other"] = np.random.default_rng(5).choice(["u", "v"], 1500)
+    made = tk.publish(telling, secret=secret, columns=["x"], keep=["note"], allow_no_noise=True)
+    told = next(one for one in made.findings if isinstance(one, CellTells))
+    shares = pd.crosstab(telling["s"], telling["note"], normalize="index").to_numpy()
+    assert told.guess == pytest.approx(0.5 + 0.25 * np.abs(shares[0] - shares[1]).sum())
+    assert told.odds == pytest.approx(np.maximum(shares[0] / shares[1], shares[1] / shares[0]).max())
+    assert "99%" in told.sentence
+    assert str(made).startswith("Of x, nothing published moves")
+    assert "not hidden" in str(made)
+
+
+def test_priors_of_others_alone_tell_nothing_about_kept_columns(telling):
+    made = tk.publish(
+        telling, secret="s", columns=["x"], keep=["note"], own=False, beliefs={"then": telling}, allow_no_noise=True
+    )
+    assert [one for one in made.findings if isinstance(one, CellTells)] == [CellTells(("note",))]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
+def test_kept_columns_leave_without_what_their_cells_were_counted_without(telling, make):
+    keep = ["zero", "small"]
+    if make is pd.DataFrame:
+        keep.append("mixed")
+    made = tk.publish(make(telling[["s", "x", *keep]]), secret="s", columns=["x"], keep=keep, allow_no_noise=True)
+    for name in ("zero", "small"):
+        column = np.asarray(made.table[name])
+        assert not np.signbit(column).any()
+        assert column.dtype == telling[name].dtype
+    if "mixed" in keep:
+        assert set(made.table["mixed"]) == {"1"}

@@ -10,6 +10,8 @@ from takifugu.certificates import certify
 from takifugu.errors import InputError
 from takifugu.problems.guarantee import asked_for
 from takifugu.problems.pairs import Pair
+from takifugu.problems.population_findings import CellTells
+from takifugu.queries.as_they_are import told_by_kept
 from takifugu.published import Published
 from takifugu.queries.binned import Binned
 from takifugu.queries.others_alone import priors_asked_for
@@ -44,7 +46,8 @@ def calibrated(
     known: Sequence[str | Binned] | None = None,
     beliefs: Mapping[str, Any] | None = None,
     own: bool = True,
-    per_cell: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    per_cell: bool = False,
     pairs: Iterable[Pair] | None = None,
     secrets: Iterable[Any] | None = None,
     leave_out: Sequence[Any] = (),
@@ -59,12 +62,17 @@ def calibrated(
     spend: float | None = None,
     **options: Any,
 ) -> Calibration:
-    """The calibration that `publish` makes: rows of the columns, through the best channel, for the population."""
+    """The calibration that `publish` makes: rows of the columns, through the best channel, for the population.
+
+    Whoever reads the kept columns knows them, so they are among what is known: two harmless ones may tell the secret
+    together. What they tell by themselves is a finding.
+    """
     if isinstance(columns, str):
         raise InputError(f"columns must be a list of columns, got the text {columns!r}: write [{columns!r}]")
     promise = odds_by_default(odds=odds, alpha=alpha, epsilon=epsilon, best_guess=best_guess, error=error)
     if leave_out:
         secrets = _without(leave_out, table, secret, reading, secrets is not None or pairs is not None)
+    known, cells = known_with(known, keep), tuple(keep) if per_cell else ()
     turn = in_turn(
         table,
         ledger,
@@ -84,21 +92,21 @@ def calibrated(
             "other": other,
             "beliefs": beliefs,
             "own": None if own else False,
-            "per_cell": per_cell or None,
+            "per_cell": cells or None,
             "best_guess": best_guess,
             "error": error,
         }
         | options,
     )
     if turn is not None:
-        return turn
+        return _told(turn, table, keep, reading, own=own)
     query = Row(*columns, domain=domain, other=other)
     step("Counting what goes with each secret")
     asked: dict[str, Any] = {"secret": secret, "query": query, "secrets": secrets, "known": known, "reading": reading}
-    priors = priors_asked_for(table, asked, beliefs=beliefs, own=own, per_cell=per_cell)
+    priors = priors_asked_for(table, asked, beliefs=beliefs, own=own, per_cell=cells)
     pairs = None if pairs is None else named_pairs(pairs, priors)
     step("Finding the channel that changes least")
-    return calibrate(
+    made = calibrate(
         priors,
         **promise,
         step=step,
@@ -108,6 +116,16 @@ def calibrated(
         keep="marginal" if keep_shares else None,
         **options,
     )
+    return made if cells else _told(made, table, keep, reading, own=own)
+
+
+def _told(made: Calibration, table: Any, keep: Sequence[str], reading: Reading | None, *, own: bool) -> Calibration:
+    """The calibration, with what columns that leave as they are tell by themselves."""
+    if not keep or made.answer is None:
+        return made
+    if not own:  # nothing about these rows may stand in what follows from other people's
+        return made.with_finding(CellTells(tuple(keep)))
+    return made.with_finding(told_by_kept(Table(table, reading), made.answer.secret, keep, made.pairs.secrets))
 
 
 def _without(leave_out: Sequence[Any], table: Any, secret: Any, reading: Reading | None, named: bool) -> list[Any]:
@@ -191,14 +209,10 @@ def publish(
     book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
     if book is not None and isinstance(table, str | os.PathLike):
         book.watch(table)
-    # Whoever reads the kept columns knows them: two harmless columns may tell the secret together.
-    options["known"] = known_with(options.get("known"), keep)
     if options.get("leave_out") and others == "error":
         others = "drop"
-    if per_cell:
-        if not keep:
-            raise InputError("per_cell is about kept columns, and none is kept: name them with keep")
-        options, keep = options | {"per_cell": list(keep)}, ()  # they are published through the channel, unchanged
+    if per_cell and not keep:
+        raise InputError("per_cell is about kept columns, and none is kept: name them with keep")
     made = calibrated(
         table,
         secret=secret,
@@ -209,8 +223,11 @@ def publish(
         later=later,
         spend=spend,
         step=step,
+        keep=keep,
+        per_cell=per_cell,
         **options,
     )
+    keep = () if per_cell else keep  # they are published through the channel, unchanged
     step("Proving that it keeps the promise")
     certificate = certify(made)
     step("Drawing what is published")

@@ -62,7 +62,7 @@ class Asked:
 def run(asked: Asked, *, quiet: bool) -> None:
     """Do it, and tell."""
     from takifugu.certificates import certify
-    from takifugu.publishing import calibrated, known_with, ledger_beside, odds_by_default
+    from takifugu.publishing import calibrated, ledger_beside, odds_by_default
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.drawing import drawing_of
     from takifugu.releases.ledger import Ledger
@@ -101,10 +101,11 @@ def run(asked: Asked, *, quiet: bool) -> None:
         **promise,
         confidence=asked.confidence,
         assurance=asked.assurance,
-        known=known_with(known_of(asked.known), asked.keep),
+        known=known_of(asked.known),
         beliefs=others,
         own=not asked.only_beliefs,
-        per_cell=asked.keep if asked.per_cell else (),
+        keep=asked.keep,
+        per_cell=asked.per_cell,
         grid=asked.grid,
         secrets=_named_secrets(asked),
         pairs=asked.pairs or None,

@@ -9,25 +9,38 @@ from takifugu.problems.pairs import Secret
 
 @dataclass(frozen=True)
 class CellTells(Finding):
-    """Known columns that are published as they are, and what they tell of the secret by themselves."""
+    """Known columns that are published as they are, and what they tell of the secret by themselves.
+
+    `odds` and `guess` are by the rows' shares: the largest factor by which a cell changes the odds of two secrets, and
+    how often a guess between two equally likely ones is right. They are None where nothing may be told of the rows.
+    """
 
     level = "warning"
     columns: tuple[str, ...]
-    odds: float
+    odds: float | None = None
+    guess: float | None = None
 
     @property
     def sentence(self) -> str:
         """See `Finding.sentence`."""
         names = ", ".join(repr(column) for column in self.columns)
-        told = (
-            "in some cell one of the secrets does not occur at all"
-            if math.isinf(self.odds)
-            else f"they change the odds between two secrets by a factor of up to {self.odds:.3g}, by the rows' shares"
-        )
+        told = "" if self.odds is None else f": {self._odds}{self._guess}"
         return (
-            f"the known columns ({names}) are published as they are, and what they tell by themselves is not hidden: "
+            f"the known columns ({names}) are published as they are, and what they tell by themselves is not hidden"
             f"{told}. The promise is about what the rest of a row adds, for who has read them"
         )
+
+    @property
+    def _odds(self) -> str:
+        if self.odds is not None and math.isinf(self.odds):
+            return "in some cell one of the secrets does not occur at all"
+        return f"they change the odds between two secrets by a factor of up to {self.odds:.3g}, by the rows' shares"
+
+    @property
+    def _guess(self) -> str:
+        if self.guess is None:
+            return ""
+        return f", and a guess between two equally likely ones is right with a chance of up to {self.guess:.0%}"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from takifugu.laws.fitting.counts import counted
 from takifugu.problems.domain import Choices
 from takifugu.problems.findings import Finding, SmallCells
 from takifugu.problems.population_findings import CellTells
+from takifugu.queries.as_they_are import told_by_cells
 from takifugu.queries.cells import SMALL, Key, cell_beliefs, checked_known, ordered_keys
 from takifugu.queries.priors import Beliefs, Priors
 from takifugu.queries.row import Row
@@ -65,7 +66,7 @@ def row_beliefs_per_cell(
         answer = replace(answer, columns=(*names, *query.columns), known=tuple(names), domain=(*domain, *answer.domain))
     beliefs[0].answer = answer
     small = sum(min(one.rows.values()) < SMALL for one in beliefs)
-    findings: list[Finding] = [*first.findings, CellTells(tuple(names), _odds(cells, list(first)))]
+    findings: list[Finding] = [*first.findings, _told(names, cells, list(first))]
     if small:
         findings.append(SmallCells(small, len(beliefs), SMALL))
     made = Beliefs(beliefs, findings=findings)
@@ -95,11 +96,8 @@ def _whole(one: Priors, cell: int, width: int, rows: list[tuple[Any, ...]]) -> P
     )
 
 
-def _odds(cells: dict[tuple[Key, Secret], Array], secrets: list[Secret]) -> float:
-    """The most that the cell alone changes the odds between two secrets, by the shares of the rows."""
+def _told(names: Sequence[str], cells: dict[tuple[Key, Secret], Array], secrets: list[Secret]) -> CellTells:
+    """What the cell alone tells of the secrets, by the shares of the rows."""
     keys = ordered_keys(cells)
-    tallies = np.array([[float(cells[cell, s].sum()) if (cell, s) in cells else 0.0 for cell in keys] for s in secrets])
-    shares = tallies / tallies.sum(axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = shares[:, None, :] / shares[None, :, :]
-    return float(np.nanmax(ratios))
+    tallies = {s: [float(cells[cell, s].sum()) if (cell, s) in cells else 0.0 for cell in keys] for s in secrets}
+    return told_by_cells(names, {s: np.array(counts) for s, counts in tallies.items()})

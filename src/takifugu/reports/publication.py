@@ -57,7 +57,10 @@ class Publication:
             names = ", ".join(clean(name) for name in read)
             lines.append(f"It is for who has read {names}, published as they are: what they tell is not hidden.")
         elif answer is not None and answer.known:
-            lines.append(f"It holds also for who knows {', '.join(clean(name) for name in answer.known)}.")
+            lines.append(
+                f"It holds also for who knows {', '.join(clean(name) for name in answer.known)}. What that tells by "
+                f"itself, where it is handed over too, is not hidden."
+            )
         if answer is not None and answer.before:
             before = ", ".join(clean(name) for name in answer.before)
             lines.append(f"That is for {', '.join(map(clean, answer.drawn))} together with {before}, published before.")
@@ -117,8 +120,11 @@ class Publication:
         if isinstance(guarantee, Renyi) and guarantee.most_odds is not None:
             more = "" if math.isinf(guarantee.alpha) else f", and each pair is within {guarantee}"
             first = "Nothing"
+            answer = self.calibration.answer
             if read := self.calibration.read:
                 first = f"Beyond what {', '.join(clean(name) for name in read)} tell by themselves, nothing"
+            elif answer is not None and answer.known:  # which may be handed over as they are
+                first = f"Of {', '.join(map(clean, answer.drawn))}, nothing"
             return (
                 f"{first} published moves anyone's odds between two values of {secret} by more than a factor of "
                 f"{number(guarantee.most_odds, 4)}{more}."

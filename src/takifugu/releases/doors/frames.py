@@ -99,17 +99,31 @@ def leaving(rows: "nw.DataFrame[Any]", paid: Array, plan: Plan, columns: Columns
     It is in its own library, the drawn columns in their places, beside the kept ones. What a library stores beside the
     values of a column does not leave: categories of rows that were left out, an index, the metadata of a source.
     """
-    import narwhals as nw
-
     made = [
         _series(name, values, plan, rows.implementation)
         for name, values in zip(columns.answer, plan.drawn(paid), strict=True)
     ]
     chosen = [name for name in rows.columns if name in columns.published]
-    kept = [rows[name] for name in chosen if name not in columns.answer]
-    texts = [column.cast(nw.String) for column in kept if column.dtype in (nw.Categorical, nw.Enum)]
-    published = rows.with_columns(*made, *texts).select(chosen)
+    kept = [_as_counted(rows[name], plan) for name in chosen if name not in columns.answer]
+    published = rows.with_columns(*made, *(one for one in kept if one is not None)).select(chosen)
     return _without_traces(published.rename({name: named(name, plan) for name in columns.answer}).to_native())
+
+
+def _as_counted(column: "nw.Series[Any]", plan: Plan) -> "nw.Expr | None":
+    """A kept column without what its cells were counted without; None where it is that already.
+
+    Two zeros are one number, and beside a text "1" the number 1 is one cell: a difference that nobody counted could
+    tell the secret.
+    """
+    import narwhals as nw
+
+    value, dtype, answer = nw.col(column.name), column.dtype, plan.calibration.answer
+    mixed = dtype == nw.Object and answer is not None and column.name in answer.known
+    if dtype in (nw.Categorical, nw.Enum) or mixed:
+        return nw.when(~value.is_null()).then(value.cast(nw.String))  # missing ones stay missing
+    if not dtype.is_float():
+        return None
+    return nw.when(value == 0).then(nw.lit(0.0).cast(dtype)).otherwise(value).alias(column.name)
 
 
 def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.DataFrame[Any]":

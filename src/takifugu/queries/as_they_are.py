@@ -1,0 +1,59 @@
+"""Columns that are handed over as they are, beside what goes through a channel: what they tell by themselves.
+
+The promise holds for who knows them, and is about what the rest of a row adds. Nothing hides what they tell, so it is
+said (proofs/cells.md, claim 2).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.errors import InputError
+from takifugu.problems.population_findings import CellTells
+from takifugu.queries.betrayal import betrayal
+from takifugu.queries.cells import known_key
+from takifugu.queries.several import named
+from takifugu.tables.table import Secret, Table, plain
+
+_GROUPS = 1_000_000  # lines of counts that are brought home
+
+
+def told_by_cells(names: Sequence[str], counts: Mapping[Secret, Array]) -> CellTells:
+    """What cells tell of the secrets, whose rows in each of them are given, by their shares."""
+    found = betrayal("", dict(counts))
+    return CellTells(tuple(names)) if found is None else CellTells(tuple(names), found.odds, found.best_guess)
+
+
+def told_by_kept(table: Table, columns: Sequence[str], keep: Sequence[str], hidden: Iterable[Any]) -> CellTells:
+    """What kept columns together tell of the secrets in `columns`; of several, of the one that they tell most of.
+
+    `hidden` are the secrets that are hidden from one another, named by their column where there are several.
+    """
+    chosen = set(hidden)
+    every = [told_by_cells(keep, _counts(table, name, keep, chosen, several=len(columns) > 1)) for name in columns]
+    return max(every, key=lambda one: (one.guess or 0.0, one.odds or 0.0))
+
+
+def _counts(table: Table, secret: str, keep: Sequence[str], hidden: set[Any], *, several: bool) -> dict[Secret, Array]:
+    import narwhals as nw
+
+    parts = {"secret": table.secret(secret)} | {f"kept{k}": known_key(table, name) for k, name in enumerate(keep)}
+    frame = table.frame.select(*(part.alias(name) for name, part in parts.items()))
+    answer = table.collect(frame.group_by(*parts).agg(nw.len().alias("count")).head(_GROUPS + 1))
+    if len(answer["count"]) > _GROUPS:
+        raise InputError(f"the kept columns take more than {_GROUPS:,} combinations of values: keep fewer, or none")
+    places: dict[Any, int] = {}
+    lines = []
+    for who, tally, *cell in zip(
+        answer["secret"], answer["count"], *(answer[f"kept{k}"] for k in range(len(keep))), strict=True
+    ):
+        name = plain(who)
+        name = named(secret, name) if several and name is not None else name
+        if name is not None and name in hidden:
+            lines.append((name, places.setdefault(tuple(map(plain, cell)), len(places)), float(tally)))
+    counts: dict[Secret, Array] = {name: np.zeros(len(places)) for name, _, _ in lines}
+    for name, place, tally in lines:
+        counts[name][place] += tally
+    return counts
