@@ -21,7 +21,7 @@ from takifugu.releases.doors.frames import as_frame
 from takifugu.releases.in_turn import ODDS, in_turn, named_pairs
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.order import order_tells
+from takifugu.releases.order import gives_up_order
 from takifugu.releases.shuffling import RowsShuffled
 from takifugu.tables.reading import Reading
 from takifugu.tables.rows import complete_rows
@@ -188,9 +188,9 @@ def publish(
         ledger: a `Ledger`, or the path of one: it lets these records out once, or each column of an account once.
         keep: columns to hand over as they are.
         others: as for `release`; "drop" where secrets are left out.
-        order: the rows keep their order unless it plainly tells the secret, and are shuffled then ("auto"); "shuffle"
-            gives it up in any case, and "keep" refuses. To `audit` shuffled rows, keep columns that say which row is
-            whose.
+        order: the rows keep their order unless it plainly tells the secret or they are fewer than 500, of which that
+            cannot be seen: they are shuffled then ("auto"). "shuffle" gives it up in any case, and "keep" refuses. To
+            `audit` shuffled rows, or to join columns published in turn, keep columns that say which row is whose.
         allow_no_noise: publish without a warning where nothing had to be changed.
         insecure_seed: for tests alone.
         per_cell: make the promise to who has read the kept columns, one block of the channel for each of their cells,
@@ -235,7 +235,7 @@ def publish(
     also = account.columns if isinstance(account, JointAccount) else ()
     source = _frame(table, made, options.get("reading"), also=also, keep=keep)
     frame = as_frame(source)
-    if order == "auto" and isinstance(frame, nw.DataFrame) and order_tells(frame, made):  # a lazy table has no order
+    if order == "auto" and isinstance(frame, nw.DataFrame) and gives_up_order(frame, made):  # a lazy table has no order
         order = "shuffle"
     published = release(
         source,

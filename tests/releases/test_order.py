@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 import takifugu as tk
-from takifugu.releases.order import Order, _divergence
+from takifugu.releases.order import NOTICED, REFUSED, Order, _divergence
 
 ROWS = 2_000
 
@@ -175,3 +175,11 @@ def test_small_tables_are_looked_at_in_halves():
     assert order.surely_told("a", "b") > 0.75
     assert order.surely_told("a", "nobody") == 0.5
     assert Order().surely_told("a", "b") == 0.5
+
+
+def test_a_warning_needs_less_than_a_refusal():
+    order = Order()
+    order.look(["a"] * 64 + ["b"] * 64)
+    assert not order.surely_moves("a", "b", 3.0, chance=REFUSED)
+    assert order.surely_moves("a", "b", 3.0, chance=NOTICED)
+    assert order.surely_told("a", "b", chance=NOTICED) > order.surely_told("a", "b", chance=REFUSED)

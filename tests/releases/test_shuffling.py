@@ -84,6 +84,16 @@ def test_publish_gives_up_an_order_that_tells():
         tk.publish(people, secret="s", columns=["v"], confidence=None, order="keep")
 
 
+def test_few_rows_lose_their_order_where_nothing_could_be_seen():
+    people = pd.DataFrame({"s": ["a"] * 30 + ["b"] * 30, "v": list(range(30)) * 2})
+    made = tk.publish(people, secret="s", columns=["v"], confidence=None, allow_no_noise=True)
+    assert made.findings[-1] == RowsShuffled(60)
+    assert sorted(made.table["v"]) == sorted(people["v"])
+    assert list(made.table["v"]) != list(people["v"])
+    kept = tk.publish(people, secret="s", columns=["v"], confidence=None, allow_no_noise=True, order="keep")
+    assert list(kept.table["v"]) == list(people["v"])
+
+
 @pytest.mark.parametrize("order", ["random", None, 1])
 def test_other_words_are_refused(order):
     with pytest.raises(tk.InputError, match="order must be one of 'warn', 'keep', 'shuffle', 'auto'"):

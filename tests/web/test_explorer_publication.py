@@ -145,7 +145,9 @@ def test_rows_sorted_by_the_secret_are_shuffled(tmp_path: Path) -> None:
     try:
         publication = Publication(found)
         told = publication.prepare(asked)
-        assert "unless it plainly tells the secret: they are shuffled then" in " ".join(told["sentences"])
+        assert "unless it plainly tells the secret or they are fewer than 500: they are shuffled then" in " ".join(
+            told["sentences"]
+        )
         published = [int(line) for line in publication.publish(told["ticket"]).read_text().splitlines()[1:]]
     finally:
         found.close()

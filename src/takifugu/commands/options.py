@@ -146,8 +146,8 @@ workers_option = single(
 order_option = single(
     "--order",
     type=click.Choice(["warn", "keep", "shuffle", "auto"]),
-    help="What becomes of the order of the rows where it follows the secret: warn, keep (refuse), auto (shuffle); "
-    "shuffle does so in any case.",
+    help="What becomes of the order of the rows where it follows the secret: warn, keep (refuse), auto (shuffle, and "
+    "wherever rows are fewer than 500); shuffle does so in any case.",
 )
 
 

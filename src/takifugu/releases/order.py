@@ -28,8 +28,9 @@ _log = logging.getLogger("takifugu")
 
 _SHUFFLE = "shuffle the rows (in pandas: table.sample(frac=1)), or give order='shuffle'"
 _STRETCHES = 16  # at least, of a long table; never as many as twice
-_CHANCE = 1e-9  # that a shuffled table is refused for one pair and stretch
-_DOUBT = math.log(1 / _CHANCE)
+REFUSED = 1e-9  # the chance that a shuffled table is refused for one pair and stretch
+NOTICED = 1e-6  # the same where it is only warned of, or shuffled once more: that costs nobody anything
+FEW_ROWS = 500  # of fewer, hardly any order shows beyond chance, and one may tell the secret all the same
 _NEARLY_ALWAYS = 0.9
 _MOST_SECRETS = 40  # whose pairs are looked at
 
@@ -57,11 +58,16 @@ class Order:
             self._counts[-1].update(secrets[start : start + room])
             start += room
 
+    @property
+    def rows(self) -> int:
+        """How many were looked at."""
+        return sum(stretch.total() for stretch in self._counts)
+
     def common(self, most: int) -> list[Any]:
         """The secrets with most rows."""
         return [secret for secret, _ in sum(self._counts, Counter()).most_common(most)]
 
-    def surely_told(self, first: Any, second: Any) -> float:
+    def surely_told(self, first: Any, second: Any, *, chance: float = REFUSED) -> float:
         """How often a place tells one secret from the other, half of the rows of each, less what chance explains.
 
         >>> order = Order()
@@ -78,11 +84,11 @@ class Order:
             apart = 0.5 * sum(abs(one[first] / sizes[0] - one[second] / sizes[1]) for one in stretches)
             # The distance is the largest difference over all sets of stretches. In a shuffled table each of them
             # passes t with probability exp(−2t²/room) at most, and there are 2^stretches (proofs/audit.md, claim 5).
-            chance = math.sqrt(0.5 * (len(stretches) * math.log(2) + _DOUBT) * room)
-            surely = max(surely, apart - chance)
+            by_chance = math.sqrt(0.5 * (len(stretches) * math.log(2) + math.log(1 / chance)) * room)
+            surely = max(surely, apart - by_chance)
         return 0.5 + 0.5 * surely
 
-    def surely_moves(self, first: Any, second: Any, odds: float) -> bool:
+    def surely_moves(self, first: Any, second: Any, odds: float, *, chance: float = REFUSED) -> bool:
         """Whether being in some stretch moves the odds of a pair by more than this factor, beyond chance.
 
         >>> order = Order()
@@ -96,7 +102,7 @@ class Order:
             share = odds * sizes[one] / (odds * sizes[one] + sizes[other])
             for stretch in (stretch for stretches in self._levels() for stretch in stretches):
                 here, both = stretch[one], stretch[one] + stretch[other]
-                if here > share * both and both * _divergence(here / both, share) > _DOUBT:
+                if here > share * both and both * _divergence(here / both, share) > math.log(1 / chance):
                     return True
         return False
 
@@ -140,9 +146,15 @@ class Orders:
         several = len(self._orders) > 1
         self._orders[column].look(named_secrets(column, secrets) if several else secrets)
 
-    def told(self, calibration: Calibration) -> str | None:
+    def told(self, calibration: Calibration, *, chance: float) -> str | None:
         """What the order tells beyond the promise, in words; None where nothing is seen."""
-        return next((told for one in self._orders.values() if (told := told_by(one, calibration))), None)
+        every = (told_by(one, calibration, chance=chance) for one in self._orders.values())
+        return next((told for told in every if told), None)
+
+    def is_given_up(self, calibration: Calibration) -> bool:
+        """Whether rows whose order matters to nobody are to be shuffled: they are few, or it tells the secret."""
+        rows = max((one.rows for one in self._orders.values()), default=0)
+        return rows < FEW_ROWS or self.told(calibration, chance=NOTICED) is not None
 
 
 def named_secrets(column: str, secrets: list[Any]) -> list[Any]:
@@ -169,16 +181,16 @@ def warn(sentences: Iterable[str]) -> None:
         _log.warning("%s", sentence)
 
 
-def order_tells(frame: "nw.DataFrame[Any]", calibration: Calibration) -> bool:
-    """Whether the order of all rows of a table is seen to tell one of the secrets of a calibration."""
+def gives_up_order(frame: "nw.DataFrame[Any]", calibration: Calibration) -> bool:
+    """`Orders.is_given_up` for all rows of a table."""
     columns = () if calibration.answer is None else calibration.answer.secret
     orders = Orders(columns)
     for name in columns:
         orders.look(name, [plain(secret) for secret in frame[name].to_list()])
-    return orders.told(calibration) is not None
+    return orders.is_given_up(calibration)
 
 
-def told_by(order: Order, calibration: Calibration) -> str | None:
+def told_by(order: Order, calibration: Calibration, *, chance: float) -> str | None:
     """How the order tells two secrets of a calibrated pair apart more often than is promised; None where it does not.
 
     The words are the middle of a sentence.
@@ -189,8 +201,8 @@ def told_by(order: Order, calibration: Calibration) -> str | None:
     if isinstance(guarantee, Renyi) and (calibration.answer is None or not calibration.answer.known):
         limit, odds = guess_allowed(guarantee), guarantee.most_odds
     for first, second in _pairs(order, calibration):
-        told = order.surely_told(first, second)
-        if odds is not None and order.surely_moves(first, second, odds):
+        told = order.surely_told(first, second, chance=chance)
+        if odds is not None and order.surely_moves(first, second, odds, chance=chance):
             return (
                 f"in a part of the table the odds of two secrets are more than {odds:g} times what they are in all of "
                 f"it, and no more was promised"

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from takifugu.releases.binding import Columns
 from takifugu.releases.kept import Telling
-from takifugu.releases.order import Orders, kept_order, refuse_telling_order
+from takifugu.releases.order import NOTICED, REFUSED, Orders, kept_order, refuse_telling_order
 from takifugu.releases.plan import Plan
 
 if TYPE_CHECKING:
@@ -33,16 +33,18 @@ class Watch:
         for telling in self._telling.values():
             telling.refuse()
         if self._plan.order == "keep":
-            refuse_telling_order(self._orders.told(self._plan.calibration))
+            refuse_telling_order(self._orders.told(self._plan.calibration, chance=REFUSED))
 
     @property
     def kept_order(self) -> tuple[str, ...]:
         """What to say about an order that tells the secret and is kept."""
-        return kept_order(self._orders.told(self._plan.calibration)) if self._plan.order == "warn" else ()
+        if self._plan.order != "warn":
+            return ()
+        return kept_order(self._orders.told(self._plan.calibration, chance=NOTICED))
 
     @property
     def shuffles(self) -> bool:
-        """Whether the rows are to lose their order: that was asked for, or it tells the secret."""
+        """Whether the rows are to lose their order: that was asked for, or it may tell the secret."""
         if self._plan.order == "auto":
-            return self._orders.told(self._plan.calibration) is not None
+            return self._orders.is_given_up(self._plan.calibration)
         return self._plan.order == "shuffle"

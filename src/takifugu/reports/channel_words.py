@@ -9,7 +9,7 @@ from takifugu.laws.values import key
 from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.columns import ColumnFacts
-from takifugu.reports.text import clean, number, percent
+from takifugu.reports.text import beyond, clean, number, percent
 from takifugu.reports.words import what
 
 _PARTS = 4  # outcomes that a sentence names one by one
@@ -33,8 +33,7 @@ def promise(facts: ChannelFacts) -> str:
     """What is kept, as a clause."""
     asked, read = facts.calibration.guarantee, facts.calibration.read
     if read:
-        names = ", ".join(clean(name) for name in read)
-        return f"beyond what {names} tell by themselves, for who has read them, {_kept(asked)}"
+        return f"{beyond(read)}, for who has read {'it' if len(read) == 1 else 'them'}, {_kept(asked)}"
     return _kept(asked)
 
 

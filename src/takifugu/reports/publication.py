@@ -14,7 +14,7 @@ from takifugu.problems.beliefs import belief_names
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.channel_facts import channel_facts
 from takifugu.reports.columns import ColumnFacts
-from takifugu.reports.text import clean, number, percent
+from takifugu.reports.text import beyond, clean, number, percent
 from takifugu.reports.words import in_guesses
 
 _LESS = 0.5  # of what is lost: what the promise for the sample alone would lose, where that is worth a word
@@ -116,20 +116,21 @@ class Publication:
         )
 
     def _promise(self, secret: str) -> str:
-        guarantee = self.calibration.guarantee
+        guarantee, read = self.calibration.guarantee, self.calibration.read
         if isinstance(guarantee, Renyi) and guarantee.most_odds is not None:
             more = "" if math.isinf(guarantee.alpha) else f", and each pair is within {guarantee}"
-            first = "Nothing"
-            answer = self.calibration.answer
-            if read := self.calibration.read:
-                first = f"Beyond what {', '.join(clean(name) for name in read)} tell by themselves, nothing"
-            elif answer is not None and answer.known:  # which may be handed over as they are
-                first = f"Of {', '.join(map(clean, answer.drawn))}, nothing"
-            return (
-                f"{first} published moves anyone's odds between two values of {secret} by more than a factor of "
+            kept = (
+                f"nothing published moves anyone's odds between two values of {secret} by more than a factor of "
                 f"{number(guarantee.most_odds, 4)}{more}."
             )
-        return f"Every pair of values of {secret} is hidden {guarantee.bound}."
+        else:
+            kept = f"every pair of values of {secret} is hidden {guarantee.bound}."
+        answer = self.calibration.answer
+        if read:
+            kept = f"{beyond(read)}, {kept}"
+        elif answer is not None and answer.known:  # which may be handed over as they are
+            kept = f"of {', '.join(map(clean, answer.drawn))}, {kept}"
+        return kept[0].upper() + kept[1:]
 
 
 def told(calibration: Calibration) -> Publication:

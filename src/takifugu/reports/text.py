@@ -3,6 +3,7 @@
 import html
 import math
 import unicodedata
+from collections.abc import Sequence
 
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -17,6 +18,16 @@ def clean(value: object, longest: int = 60) -> str:
     """
     text = "".join("�" if c in _TURNING or unicodedata.category(c) in ("Cc", "Cs") else c for c in str(value))
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def beyond(columns: Sequence[str]) -> str:
+    """What a promise leaves out that is made to who has read these columns, as the opening of a sentence.
+
+    >>> beyond(["sex"]), beyond(["sex", "ward"])
+    ('beyond what sex tells by itself', 'beyond what sex and ward tell by themselves')
+    """
+    names = " and ".join(clean(name) for name in columns)
+    return f"beyond what {names} " + ("tells by itself" if len(columns) == 1 else "tell by themselves")
 
 
 def escape(value: object, longest: int = 60) -> str:

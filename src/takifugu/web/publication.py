@@ -75,7 +75,8 @@ class Publication:
         told = [
             f"{names} of up to {rows:,} people will be published, and no other column. Who lacks a value stays out.",
             _promise(made),
-            "The rows keep their order, unless it plainly tells the secret: they are shuffled then.",
+            "The rows keep their order, unless it plainly tells the secret or they are fewer than 500: they are "
+            "shuffled then.",
             f"It can be done once: the ledger {os.path.abspath(ledger)} is charged before the first value is drawn. It "
             "refuses to let these records out again, here and at every other door that uses it.",
         ]

@@ -113,7 +113,11 @@ def test_publishing_leaves_the_kept_columns_as_they_are():
     )
     assert made.table["sex"].tolist() == TABLE["sex"].tolist()
     assert sorted(made.table.columns) == ["sex", "stay", "ward"]
-    assert str(made).startswith("Beyond what sex tell by themselves, nothing published moves")
+    assert str(made).startswith("Beyond what sex tells by itself, nothing published moves")
+    under = tk.publish(
+        TABLE, secret="diagnosis", columns=["stay"], keep=["sex"], per_cell=True, alpha=2, epsilon=1, confidence=None
+    )
+    assert str(under).startswith("Beyond what sex tells by itself, every pair of values of 'diagnosis' is hidden")
     with pytest.raises(InputError, match="contradicts nothing"):
         tk.audit(made.table, TABLE, made.calibration)
 

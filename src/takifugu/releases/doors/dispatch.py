@@ -12,7 +12,7 @@ from takifugu.queries.several import named
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
 from takifugu.releases.doors.frames import as_frame, publish, refuse_telling_index, release_frame, release_series
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.order import Order, kept_order, refuse_telling_order, told_by, warn
+from takifugu.releases.order import NOTICED, REFUSED, Order, kept_order, refuse_telling_order, told_by, warn
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
 from takifugu.releases.secret_rows import check_others, has_pairs, protected_rows
@@ -70,7 +70,7 @@ def release(
             "wasserstein-approx".
         order: what becomes of the order of the rows, which may tell the secret too. "warn" keeps it, and a pandas index
             with it, and says in the log where it plainly tells the secret; "keep" refuses there; of a table "auto"
-            shuffles the rows there, and "shuffle" always.
+            shuffles the rows there and wherever they are fewer than 500, and "shuffle" always.
         missing: what to do with rows of a table that lack a value of the answer or a secret: "refuse" them, since a
             hole tells who is missing, or "drop" them, as `publish` does with those that were left out of the priors.
         insecure_seed: makes the release reproducible, for tests alone. A warning says so, and so do the name of a
@@ -206,8 +206,7 @@ def _protected(secrets: list[Any], plan: Plan, others: str) -> Any:
     kept = protected_rows(secrets, plan.calibration, others)
     order = Order()
     order.look(secrets if kept is None else [secret for secret, stays in zip(secrets, kept, strict=True) if stays])
-    told = told_by(order, plan.calibration)
     if plan.order == "keep":
-        refuse_telling_order(told)
-    warn(kept_order(told))
+        refuse_telling_order(told_by(order, plan.calibration, chance=REFUSED))
+    warn(kept_order(told_by(order, plan.calibration, chance=NOTICED)))
     return kept
