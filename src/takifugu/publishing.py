@@ -11,8 +11,8 @@ from takifugu.errors import InputError
 from takifugu.problems.guarantee import asked_for
 from takifugu.problems.pairs import Pair
 from takifugu.problems.population_findings import CellTells
-from takifugu.queries.as_they_are import told_by_kept
 from takifugu.published import Published
+from takifugu.queries.as_they_are import told_by_kept
 from takifugu.queries.binned import Binned
 from takifugu.queries.others_alone import priors_asked_for
 from takifugu.queries.row import Row

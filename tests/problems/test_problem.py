@@ -1,7 +1,12 @@
 """Problems: beliefs, pairs, and the places where a loss is measured."""
 
+import copy
 import math
+import pickle
+from collections.abc import Mapping
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import takifugu as tk
@@ -71,3 +76,48 @@ def test_what_laws_rest_on_does_not_make_beliefs_differ():
 def test_what_are_no_beliefs_is_told(priors, says):
     with pytest.raises(InputError, match=says):
         beliefs_from(priors)
+
+
+def _arrays(held):
+    """Every array that can be reached from an object, with the name it is reached by."""
+    waiting, seen = [("calibration", held)], set()
+    while waiting:
+        name, one = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, np.ndarray):
+            yield name, one
+        elif isinstance(one, Mapping):
+            waiting += [(f"{name}[{key!r}]", part) for key, part in one.items()]
+        elif isinstance(one, tuple | list):
+            waiting += [(f"{name}[{k}]", part) for k, part in enumerate(one)]
+        if type(one).__module__.startswith("takifugu"):
+            names = [*getattr(one, "__dict__", ()), *getattr(type(one), "__slots__", ())]
+            waiting += [(f"{name}.{key}", getattr(one, key)) for key in names if hasattr(one, key)]
+
+
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        (tk.Raw("x", bounds=(0, 6), step=1), {"alpha": 3, "epsilon": 1}),
+        (tk.Row("x"), {"odds": 3}),
+        (tk.Row("x", "z"), {"odds": 3, "mechanism": "sparse"}),
+    ],
+)
+@pytest.mark.parametrize("again", [lambda one: one, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_nothing_that_a_promise_rests_on_can_be_changed_afterwards(query, asked, again):
+    rng = np.random.default_rng(3)
+    secret = rng.choice(["a", "b"], 400)
+    table = pd.DataFrame({"s": secret, "x": rng.integers(0, 6, 400) + (secret == "a"), "z": rng.integers(0, 2, 400)})
+    priors = tk.fit_priors(table, secret="s", query=query)
+    made = tk.calibrate(priors, confidence=0.9, **asked)
+    assert made.meets_budget()
+    before = {name: array.copy() for name, array in _arrays(made)}
+    for counts in priors.counts.values():
+        counts *= 1000  # as if the population were known, once the evidence is there
+    made = again(made)
+    assert made.meets_budget()
+    rests = {name: array for name, array in _arrays(made) if ".optimality" not in name and ".histograms" not in name}
+    assert [name for name, array in rests.items() if array.flags.writeable] == []
+    assert all(np.array_equal(array, before[name]) for name, array in rests.items() if name in before)

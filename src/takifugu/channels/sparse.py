@@ -91,12 +91,15 @@ class SparseChannel(ListChannel):
     @cached_property
     def sources(self) -> Integers:
         """The input of every entry."""
-        return np.repeat(np.arange(len(self.inputs)), np.diff(self.starts))
+        sources = np.repeat(np.arange(len(self.inputs)), np.diff(self.starts))
+        sources.setflags(write=False)  # what is proved rests on them
+        return sources
 
     @cached_property
     def shares(self) -> Array:
         """The probability of every entry, in float64."""
         shares: Array = self.counts / self.denominator
+        shares.setflags(write=False)
         return shares
 
     @cached_property

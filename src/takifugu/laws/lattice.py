@@ -69,6 +69,10 @@ class Lattice:
                 f"{int(count) + 1:,} points are more than {MOST_POINTS:,}: use a step of {float(wider):g} or more"
             )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle without the points: arrays that are unpickled could be changed."""
+        return type(self), (self.low, self.high, self.step, self.transform)
+
     @property
     def _exact_span(self) -> Fraction:
         return exact(self.high) - exact(self.low)

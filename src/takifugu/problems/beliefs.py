@@ -51,13 +51,17 @@ class Belief(Mapping[Hashable, Law]):
         counted: Mapping[Any, tuple[Array, Array]] | None = None,
         drawn: Mapping[Any, tuple[Array, Array]] | None = None,
     ) -> None:
-        """Copy the mappings."""
+        """Copy the mappings, and the numbers that evidence is drawn from: whoever has them may change them later."""
         self._laws = dict(laws)
         self.label = str(label)
         self.rows = dict(rows or {})
         self.histograms = dict(histograms or {})
-        self.counted = dict(counted or {})
-        self.drawn = dict(drawn or {})
+        self.counted = {secret: _frozen(pair) for secret, pair in (counted or {}).items()}
+        self.drawn = {secret: _frozen(pair) for secret, pair in (drawn or {}).items()}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as what it was made of: arrays that are unpickled could be changed."""
+        return _rebuilt, (self._laws, self.label, self.rows, self.histograms, self.counted, self.drawn)
 
     def __getitem__(self, secret: Hashable) -> Law:
         """The law of the answer given the secret."""
@@ -78,6 +82,17 @@ class Belief(Mapping[Hashable, Law]):
     def __repr__(self) -> str:
         """As a dictionary."""
         return repr(self._laws)
+
+
+def _frozen(pair: tuple[Array, Array]) -> tuple[Array, Array]:
+    first, second = (np.array(part, dtype=np.float64) for part in pair)
+    first.setflags(write=False)
+    second.setflags(write=False)
+    return first, second
+
+
+def _rebuilt(laws: Any, label: str, rows: Any, histograms: Any, counted: Any, drawn: Any) -> Belief:
+    return Belief(laws, label=label, rows=rows, histograms=histograms, counted=counted, drawn=drawn)
 
 
 _NAMED = re.compile(r"the belief is '([^']*)'")
