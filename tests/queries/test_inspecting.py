@@ -91,7 +91,7 @@ def test_the_proposed_columns_fit_a_channel(found):
 
 def test_no_record_is_shown(found):
     table = records()
-    said = json.dumps(found.to_dict(), ensure_ascii=False) + found._repr_html_() + str(found.findings)
+    said = json.dumps(found.to_dict(), ensure_ascii=False) + found._repr_html_() + str(found) + str(found.findings)
     assert all(name not in said for name in (*NAMES, *table["patient"], *table["admitted"]))
     assert all(f"{bill:.2f}" not in said for bill in table["bill"])
 
@@ -216,6 +216,15 @@ def test_too_many_secrets():
 def test_names_that_mean_harm_stay_text():
     table = pd.DataFrame({"<b>x": ["<i>", "&"] * 30, "s": ["<script>", "b"] * 30})
     html = inspect(table, "s")._repr_html_()
+    assert str(inspect(table, "s")).splitlines()[1].split() == [
+        "column",
+        "holds",
+        "distinct",
+        "missing",
+        "best",
+        "guess",
+        "advice",
+    ]
     assert "<b>x" not in html
     assert "<script>" not in html
     assert "&lt;b&gt;x" in html

@@ -44,6 +44,10 @@ class Certificate(Displayed):
         """What the losses are about, in order: (belief, from, to)."""
         return version_1.places(self.pairs, len(self.beliefs))
 
+    def __str__(self) -> str:
+        """What is proved."""
+        return self.claim
+
     @property
     def claim(self) -> str:
         """What is proved, in a sentence."""

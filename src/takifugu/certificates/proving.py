@@ -13,11 +13,12 @@ from dataclasses import replace
 from takifugu._validation import real
 from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
-from takifugu.certificates.channel import VERSION as CHANNEL_VERSION
-from takifugu.certificates.channel import ChannelCertificate, RedactedChannel
+from takifugu.certificates.channel import ChannelCertificate
 from takifugu.certificates.channel_proofs import NO_ODDS, prove, reprove
 from takifugu.certificates.document import Certificate
 from takifugu.certificates.many_places import Claims, Progress, settle_all
+from takifugu.certificates.redacted_channel import VERSION as CHANNEL_VERSION
+from takifugu.certificates.redacted_channel import RedactedChannel
 from takifugu.certificates.redaction import RedactedCertificate
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.divergences.proved.balls import Enclosure

@@ -10,9 +10,9 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.certificates import ChannelCertificate
-from takifugu.certificates.channel import RedactedChannel
 from takifugu.certificates.document import Certificate
 from takifugu.certificates.keeping import kept
+from takifugu.certificates.redacted_channel import RedactedChannel
 from takifugu.certificates.redaction import RedactedCertificate
 from takifugu.certificates.version_1 import REDACTED
 from takifugu.channels.finite import FiniteChannel

@@ -57,7 +57,7 @@ class Group:
     rows: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Inspection:
     """What is in a table. `source` is its path, `reading` how it was asked to be read.
 
@@ -124,16 +124,30 @@ class Inspection:
             "next_step": self.next_step,
         }
 
-    def _repr_html_(self) -> str:
-        """A table for a notebook."""
-        head = ("column", "holds", "distinct", "missing", "best guess", "advice")
-        lines = []
+    @property
+    def _lines(self) -> list[tuple[str, ...]]:
+        """The table that people see, its head first."""
+        lines: list[tuple[str, ...]] = [("column", "holds", "distinct", "missing", "best guess", "advice")]
         for one in self.columns:
             guess = "" if one.betrayal is None else f"{100 * one.betrayal.best_guess:.1f} %"
-            cells = (one.name, one.kind, f"{one.distinct:,}", f"{one.missing:,}", guess, one.advice)
-            lines.append("".join(f"<td>{escape(cell)}</td>" for cell in cells))
-        said = "".join(f"<li>{escape(finding.sentence)}</li>" for finding in self.findings)
+            lines.append((one.name, one.kind, f"{one.distinct:,}", f"{one.missing:,}", guess, one.advice))
+        return lines
+
+    def __repr__(self) -> str:
+        """The same as text: the table, what was found, and what to do next."""
+        wide = [max(map(len, cells)) for cells in zip(*self._lines, strict=True)]
+        hidden = "" if self.secret is None else f", of which {self.secret!r} is to be hidden"
+        told = [f"{self.rows:,} rows, {len(self.columns)} columns{hidden}"]
+        for line in self._lines:
+            told.append("  ".join(cell.ljust(width) for cell, width in zip(line, wide, strict=True)).rstrip())
+        told += [f"- {finding.sentence}" for finding in self.findings]
+        return "\n".join(told if self.next_step is None else [*told, f"Next, for example: {self.next_step}"])
+
+    def _repr_html_(self) -> str:
+        """A table for a notebook."""
+        head, *rows = self._lines
         names = "".join(f"<th>{name}</th>" for name in head)
+        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>" for cells in rows)
+        said = "".join(f"<li>{escape(finding.sentence)}</li>" for finding in self.findings)
         step = "" if self.next_step is None else f"<pre>{escape(self.next_step)}</pre>"
-        body = "".join(f"<tr>{line}</tr>" for line in lines)
         return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table><ul>{said}</ul>{step}"
