@@ -216,15 +216,8 @@ def test_too_many_secrets():
 def test_names_that_mean_harm_stay_text():
     table = pd.DataFrame({"<b>x": ["<i>", "&"] * 30, "s": ["<script>", "b"] * 30})
     html = inspect(table, "s")._repr_html_()
-    assert str(inspect(table, "s")).splitlines()[1].split() == [
-        "column",
-        "holds",
-        "distinct",
-        "missing",
-        "best",
-        "guess",
-        "advice",
-    ]
+    assert "best guess" in str(inspect(table, "s")).splitlines()[1]
+    assert "\x1b" not in str(inspect(table.rename(columns={"<b>x": "\x1b[2J"}), "s"))
     assert "<b>x" not in html
     assert "<script>" not in html
     assert "&lt;b&gt;x" in html

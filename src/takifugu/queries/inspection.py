@@ -139,7 +139,8 @@ class Inspection:
         hidden = "" if self.secret is None else f", of which {self.secret!r} is to be hidden"
         told = [f"{self.rows:,} rows, {len(self.columns)} columns{hidden}"]
         for line in self._lines:
-            told.append("  ".join(cell.ljust(width) for cell, width in zip(line, wide, strict=True)).rstrip())
+            cells = "  ".join(cell.ljust(width) for cell, width in zip(line, wide, strict=True)).rstrip()
+            told.append(cells if cells.isprintable() else ascii(cells)[1:-1])  # a name may act on the terminal
         told += [f"- {finding.sentence}" for finding in self.findings]
         return "\n".join(told if self.next_step is None else [*told, f"Next, for example: {self.next_step}"])
 
