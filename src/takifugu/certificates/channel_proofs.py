@@ -153,6 +153,8 @@ def _require_best(calibration: Calibration, rule: Optimal, promise: Renyi) -> No
         return
     if calibration.optimality is None:
         raise CertificationError("a lower bound is stated, and nothing proves it")
+    if calibration.mechanism != Optimal.name:  # whose options say what was to be lost least: of others it is not known
+        raise CertificationError(f"a lower bound is stated, and one is proved for {Optimal.name!r} alone")
     proved = lower_bound(rule.program(calibration.problem, promise), calibration.optimality)
     if not proved >= stated * (1 - _ROOM):
         raise CertificationError(f"that no channel loses less than {stated!r} is not proved: the bound is {proved!r}")
@@ -163,8 +165,12 @@ def _require_best_of_all(certificate: ChannelCertificate) -> None:
     stated, calibration = certificate.every_real, certificate.calibration
     if stated is None:
         return
-    if not isinstance(calibration.channel, FiniteChannel) or not isinstance(calibration.guarantee, Renyi):
-        raise CertificationError("a bound over every real output is stated, and it belongs to finite channels alone")
+    if (
+        not isinstance(calibration.channel, FiniteChannel)
+        or not isinstance(calibration.guarantee, Renyi)
+        or calibration.mechanism != Optimal.name
+    ):
+        raise CertificationError("a bound over every real output is stated, and it belongs to the best channels alone")
     rule = rule_of(calibration.mechanism, dict(calibration.options))
     proved = stated.proved(rule.program(calibration.problem, calibration.guarantee))
     if not proved >= stated.lower_bound * (1 - _ROOM):
