@@ -5,6 +5,7 @@ bound over points and sides makes them hold at once (proofs/band.md).
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,13 +49,9 @@ class Band:
             raise InputError(f"side must be a probability below 0.5, got {side!r}")
         upto = [int(x) for x in np.cumsum(c)]
         rows = upto.pop()
+        lower, upper = binomial_bounds(upto, rows, side=side)
         # F never falls, so a bound at one point bounds the others too: what rounding broke is mended for free.
-        lower = {x: _lower(x, rows, side) for x in set(upto)}
-        upper = {x: _upper(x, rows, side) for x in set(upto)}
-        return cls(
-            np.maximum.accumulate([lower[x] for x in upto]),
-            np.minimum.accumulate([upper[x] for x in reversed(upto)])[::-1].copy(),
-        )
+        return cls(np.maximum.accumulate(lower), np.minimum.accumulate(upper[::-1])[::-1].copy())
 
     def holds(self, masses: npt.ArrayLike) -> bool:
         """Whether a law on the lattice lies in the band."""
@@ -71,6 +68,13 @@ def level_a_side(level: float, *, laws: int, points: int) -> float:
     if not 0.5 <= level < 1:
         raise InputError(f"the level of a band must be from 0.5 to below 1, such as 0.95; got {level!r}")
     return (1 - level) / (laws * 2 * (points - 1))
+
+
+def binomial_bounds(seen: Sequence[int], rows: int, *, side: float) -> tuple[Array, Array]:
+    """Bounds on the probability behind each number of successes, each failing with probability `side` at most."""
+    lower = {x: _lower(x, rows, side) for x in set(seen)}
+    upper = {x: _upper(x, rows, side) for x in set(seen)}
+    return np.array([lower[x] for x in seen]), np.array([upper[x] for x in seen])
 
 
 def _upper(successes: int, rows: int, side: float) -> float:

@@ -1,8 +1,8 @@
 """The promise for the population, proved: with a stated probability over independent rows, and no model.
 
-For Gaussian noise on a lattice, bands around each secret's distribution function (proofs/band.md). For finite
-channels, a ball of total variation around each secret's law that holds the population's (McDiarmid's inequality), and a
-channel that keeps the promise for every prior in it (proofs/finite-channels.md).
+For Gaussian noise on a lattice, bands around each secret's distribution function (proofs/band.md). For finite channels
+the same and bounds on the share of each value (proofs/bounds.md); between many values, a ball of total variation around
+each secret's law that holds the population's by McDiarmid's inequality (proofs/finite-channels.md).
 """
 
 import math
@@ -13,6 +13,7 @@ import numpy as np
 
 from takifugu._validation import Array, real
 from takifugu.channels.base import Channel
+from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.listed import ListChannel
 from takifugu.divergences.proved.band import band_upper
@@ -20,10 +21,17 @@ from takifugu.errors import InputError, MechanismError
 from takifugu.laws.lattice import Lattice
 from takifugu.mechanisms.band import band_noise, bands_of
 from takifugu.mechanisms.base import Found
-from takifugu.mechanisms.optimal.mechanism import Optimal, table_of
+from takifugu.mechanisms.bounded_channel import MOST_VALUES, bounded_channel, every_law
+from takifugu.mechanisms.optimal.every_law import EveryLaw
+from takifugu.mechanisms.optimal.mechanism import Optimal, has_inputs, table_of
 from takifugu.mechanisms.posterior import posterior
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
+
+_TOO_FEW = (
+    "a secret has too few rows for a proof about the population: merge it with another, give a coarser domain, or use "
+    "confidence alone"
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,8 @@ class Band:
 
     def holds(self, problem: Problem, channel: Channel, asked: Renyi) -> bool:
         """Prove it again."""
+        if isinstance(channel, FiniteChannel) and _is_bounded(problem):
+            return has_inputs(channel, problem) and _every_law(problem, asked, self.level).is_kept(channel.counts)
         if isinstance(channel, ListChannel):
             return Optimal(keep=None, radius=tuple(radii(problem, self.level))).is_kept(problem, asked, channel)
         if not isinstance(channel, GaussianNoise):
@@ -79,14 +89,26 @@ def assured(
             f"assurance='band' is for 'exact' and 'optimal', not for {rule.name!r}: publish fewer values, or use "
             f"confidence alone"
         )
+    if _is_bounded(problem):
+        promise = _every_law(problem, asked, level, rule.reach(problem))
+        return bounded_channel(rule, problem, asked, promise), Band(level, without)
     reach = np.maximum(radii(problem, level), rule.reach(problem))
     if reach.max() >= 1:
-        raise MechanismError(
-            "a secret has too few rows for a proof about the population: merge it with another, give a coarser domain, "
-            "or use confidence alone"
-        )
+        raise MechanismError(_TOO_FEW)
     wider = Optimal(**(rule.options | {"radius": tuple(reach.tolist())}))
     return wider.find(problem, asked)._replace(options=wider.options), Band(level, without)
+
+
+def _is_bounded(problem: Problem) -> bool:
+    """Which set of laws is used, and it must not depend on what the rows are: bounds for short lists, else a ball."""
+    return len(table_of(problem).values) <= MOST_VALUES
+
+
+def _every_law(problem: Problem, asked: Renyi, level: float, reach: Array | None = None) -> EveryLaw:
+    counts = [belief[secret].counts for belief in posterior(problem) for secret in problem.pairs.secrets]
+    if min(float(seen.sum()) for seen in counts) < 1:
+        raise MechanismError(_TOO_FEW)
+    return every_law(problem, asked, counts, level=level, laws=len(counts), reach=reach)
 
 
 def radii(problem: Problem, level: float) -> Array:

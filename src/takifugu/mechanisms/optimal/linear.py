@@ -4,13 +4,13 @@ With α = ∞ every promise and wish is linear. The dual values it returns prove
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from takifugu._validation import Array
 from takifugu.mechanisms.optimal.duals import Duals
 from takifugu.mechanisms.optimal.program import Mask, Program
+from takifugu.mechanisms.optimal.rows import Rows, add_diagonal, add_wishes
 
 _MARGIN = 1e-9  # HiGHS may violate a row by 1e-10
 _NOISE = 1e-10
@@ -25,32 +25,7 @@ class Linear:
     iterations: int
 
 
-class _Rows:
-    """Rows of a sparse program over (K, p, then u and l), collected block by block."""
-
-    def __init__(self, widths: tuple[int, ...]) -> None:
-        """Columns: so many for K, for p, and for u and l."""
-        self.widths = widths
-        self.blocks: list[Any] = []
-        self.limits: list[Array] = []
-
-    def add(self, limit: Array, **parts: Any) -> None:
-        """A block given by its parts over "channel", "means" and "ends"; what is not given is zero."""
-        from scipy.sparse import csr_array, hstack
-
-        blank = {name: csr_array((limit.size, width)) for name, width in zip(_PARTS, self.widths, strict=True)}
-        self.blocks.append(hstack([(blank | parts)[name] for name in _PARTS], format="csr"))
-        self.limits.append(limit)
-
-    def joined(self) -> tuple[Any, Array]:
-        """All rows, and their limits."""
-        from scipy.sparse import vstack
-
-        return vstack(self.blocks, format="csr"), np.concatenate(self.limits)
-
-
 _SIMPLEX = 5_000  # entries up to which the simplex method is as fast where a radius ties every entry to two ends
-_PARTS = ("channel", "means", "ends")
 
 
 def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear | None:
@@ -58,10 +33,14 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
     from scipy.optimize import linprog
 
     n, m = program.size
-    widths = (n * m, program.laws.shape[0] * m, 2 * m if program.radius is not None else 0)
+    widths = {
+        "channel": n * m,
+        "means": program.laws.shape[0] * m,
+        "ends": 2 * m if program.radius is not None else 0,
+    }
     equal, equal_to = _equalities(program, widths).joined()
     below, below_than = _inequalities(program, widths).joined()
-    rest = sum(widths[1:])
+    rest = widths["means"] + widths["ends"]
     scale = max(float(program.cost.max()), 1e-300)
     upper = np.concatenate([np.where(allowed, 1.0, 0.0).ravel(), np.ones(rest)])
     found = linprog(
@@ -84,32 +63,24 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
     )
 
 
-def _equalities(program: Program, widths: tuple[int, ...]) -> _Rows:
+def _equalities(program: Program, widths: dict[str, int]) -> Rows:
     from scipy.sparse import csr_array, eye_array, kron
 
     n, m = program.size
-    rows, eye = _Rows(widths), eye_array(m, format="csr")
-    pooled = csr_array(program.pooled[None, :])
+    rows = Rows(widths)
     rows.add(np.ones(n), channel=kron(eye_array(n), np.ones((1, m)), format="csr"))
     # p_s(y) = Σ_x P_s(x) K(y|x) as variables of their own: the promises then have two entries a row, not 2n.
-    means = kron(csr_array(program.shares), eye, format="csr")
-    rows.add(np.zeros(widths[1]), channel=means, means=-eye_array(widths[1], format="csr"))
-    if program.keep == "marginal":
-        rows.add(program.pooled, channel=kron(pooled, eye, format="csr"))
-    if program.outputs is not None and program.inputs is not None:
-        out = csr_array(program.outputs[None, :])
-        if program.unbiased:
-            rows.add(program.inputs, channel=kron(eye_array(n), out, format="csr"))
-        elif program.keep == "mean":
-            rows.add(np.array([program.pooled @ program.inputs]), channel=kron(pooled, out, format="csr"))
+    means = kron(csr_array(program.shares), eye_array(m, format="csr"), format="csr")
+    rows.add(np.zeros(widths["means"]), channel=means, means=-eye_array(widths["means"], format="csr"))
+    add_wishes(program, rows)
     return rows
 
 
-def _inequalities(program: Program, widths: tuple[int, ...]) -> _Rows:
+def _inequalities(program: Program, widths: dict[str, int]) -> Rows:
     from scipy.sparse import coo_array, csr_array, eye_array, hstack, kron
 
     n, m = program.size
-    rows, eye, count = _Rows(widths), eye_array(m, format="csr"), len(program.constraints)
+    rows, eye, count = Rows(widths), eye_array(m, format="csr"), len(program.constraints)
     factor = program.factor * (1.0 - _MARGIN)
     places = (np.tile(np.arange(count), 2), np.concatenate([program.left, program.right]))
     signs = np.concatenate([np.ones(count), np.full(count, -factor)])
@@ -124,8 +95,7 @@ def _inequalities(program: Program, widths: tuple[int, ...]) -> _Rows:
         empty = csr_array(tall.shape)
         rows.add(np.zeros(n * m), channel=cells, ends=hstack([-tall, empty], format="csr"))
         rows.add(np.zeros(n * m), channel=-cells, ends=hstack([empty, tall], format="csr"))
-    if program.diagonal is not None:
-        rows.add(np.array([-program.diagonal]), channel=csr_array(-np.diag(program.pooled).reshape(1, -1)))
+    add_diagonal(program, rows)
     return rows
 
 

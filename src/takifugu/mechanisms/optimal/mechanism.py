@@ -29,9 +29,7 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 
 MOST_VALUES = 2_000  # of the best channel; beyond, see the mechanism "sparse"
-_FINER = (
-    10  # steps of a channel's probabilities within the grid that is asked for: fewer would cost tenths of the error
-)
+FINER = 10  # steps of a channel's probabilities within the grid that is asked for: fewer would cost tenths of the error
 _SAFER = 0.9  # the share of the budget for which a channel is solved that repair may fall back on
 
 
@@ -127,7 +125,7 @@ class Optimal(Mechanism):
             radius=promise.radius,
             allowed=allowed,
             fallback=fallback,
-            bits=math.ceil(math.log2(_FINER / self.grid)) if self.grid else BITS,
+            bits=math.ceil(math.log2(FINER / self.grid)) if self.grid else BITS,
         )
         channel = FiniteChannel(table.values, table.values, counts)
         # Rounding to counts can miss a wish by a hair, and the exact condition for a radius is a hair wider than the
@@ -136,11 +134,15 @@ class Optimal(Mechanism):
 
     def program(self, problem: Problem, asked: Renyi) -> Program:
         """The convex program of a problem: the same from the same, so that a certificate can be checked."""
-        return _program(self, problem, asked)
+        return _solved_program(self, problem, asked)
+
+    def whole_program(self, problem: Problem, asked: Renyi) -> Program:
+        """The program about all values, also those that nobody has: for a promise that covers who may have them."""
+        return _program(self, problem, asked, np.arange(len(table_of(problem).values)))
 
     def is_kept(self, problem: Problem, asked: Renyi, channel: ListChannel) -> bool:
         """Whether a channel is proved to keep the promise for every pair, belief and prior within the radius."""
-        if self.cells and (not isinstance(channel, FiniteChannel) or not _has_inputs(channel, problem)):
+        if self.cells and (not isinstance(channel, FiniteChannel) or not has_inputs(channel, problem)):
             return False
         if self.cells and isinstance(channel, FiniteChannel):
             return is_kept_in_cells(self, problem, asked, channel)
@@ -193,12 +195,12 @@ def promise_of(problem: Problem, asked: Renyi, *, radius: Array | None = None) -
 
 def is_kept(problem: Problem, asked: Renyi, channel: ListChannel, *, radius: Array | None = None) -> bool:
     """Whether a channel is proved to keep the promise for every pair, belief and prior within the radius."""
-    if not _has_inputs(channel, problem):
+    if not has_inputs(channel, problem):
         return False
     return promise_of(problem, asked, radius=radius).is_kept_by(channel)
 
 
-def _has_inputs(channel: ListChannel, problem: Problem) -> bool:
+def has_inputs(channel: ListChannel, problem: Problem) -> bool:
     """Whether the channel takes the values of the laws, in their order."""
     return tuple(map(key, channel.inputs)) == tuple(map(key, table_of(problem).values))
 
@@ -236,7 +238,11 @@ def _table(problem: Problem) -> Table:
 
 
 @lru_cache(maxsize=32)
-def _program(rule: Optimal, problem: Problem, asked: Renyi) -> Program:
+def _solved_program(rule: Optimal, problem: Problem, asked: Renyi) -> Program:
+    return _program(rule, problem, asked, _support(rule, table_of(problem)))
+
+
+def _program(rule: Optimal, problem: Problem, asked: Renyi, here: npt.NDArray[np.intp]) -> Program:
     table = table_of(problem)
     if len(table.values) > MOST_VALUES:
         raise InputError(
@@ -244,7 +250,6 @@ def _program(rule: Optimal, problem: Problem, asked: Renyi) -> Program:
             f"at most: use the mechanism 'sparse', or give a coarser domain, such as Row(column, domain=[...])"
         )
     numeric = all(map(number, table.values))
-    here = _support(rule, table)
     numbers = np.array(table.values, dtype=np.float64)[here] if numeric else None
     forbidden = _forbidden(rule.forbidden, table.values)
     return Program(

@@ -1,0 +1,138 @@
+"""Every law that the rows of a list allow: bounds on the share of each value and, for numbers, of those up to each.
+
+The number of rows with a value is binomial, and so is the number at or below it; Clopper–Pearson bounds hold whatever
+the law is, and a union bound makes all of them hold at once (proofs/bounds.md).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from takifugu._validation import Array
+from takifugu.errors import InputError
+from takifugu.laws.band import Band, binomial_bounds, level_a_side
+
+Whole = npt.NDArray[np.int64]
+
+UNIT = 1 << 50  # bounds are whole numbers of its inverse: sums over 8,191 values then stay exact in 64 bits
+_MOST_VALUES = 4_000
+_ROUNDING = 1e-12  # by which bounds are moved to hold a law that is known in floats
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """lower <= P(x) <= upper for every value x, and below <= P(x_0) + … + P(x) <= above; in units of 2**-50.
+
+    Values are in the order of their numbers; labels have no order, and their sums no bounds.
+    """
+
+    lower: Whole
+    upper: Whole
+    below: Whole
+    above: Whole
+
+    def __post_init__(self) -> None:
+        """Refuse what no law is within: every proof about bounds starts from there being one."""
+        sides = (self.lower, self.upper, self.below, self.above)
+        if len({side.shape for side in sides}) > 1 or self.lower.ndim != 1 or not 0 < len(self.lower) <= _MOST_VALUES:
+            raise InputError(f"bounds are four lists of one length, of 1 to {_MOST_VALUES:,} values")
+        if any(side.dtype != np.int64 or side.min() < 0 or side.max() > UNIT for side in sides):
+            raise InputError("bounds lie between 0 and 1")
+        if self.below[-1] != UNIT or self.above[-1] != UNIT:
+            raise InputError("all shares together are 1")
+        for side in sides:
+            side.setflags(write=False)
+        self.extreme(np.zeros((len(self.lower), 1)), largest=True)
+
+    @classmethod
+    def of_counts(cls, counts: npt.ArrayLike, *, level: float, laws: int, ordered: bool) -> "Bounds":
+        """Bounds that hold, for so many laws at once, with probability `level`; half of what is left for each kind.
+
+        `ordered` says whether the values are numbers, whose sums are bounded too.
+        """
+        c = np.asarray(counts, dtype=np.float64)
+        if c.ndim != 1 or not len(c) or not np.isfinite(c).all() or c.min() < 0 or (c != np.floor(c)).any():
+            raise InputError("bounds are made from whole counts, 0 or more")
+        size, rows = len(c), int(c.sum())
+        if size == 1:
+            return cls(*(np.array([UNIT]) for _ in range(4)))
+        shared = 0.5 * (1 + level) if ordered else level
+        each = binomial_bounds([int(x) for x in c], rows, side=level_a_side(shared, laws=laws, points=size + 1))
+        below, above = np.zeros(size), np.ones(size)
+        below[-1] = 1.0
+        if ordered:
+            band = Band.of_counts(c, side=level_a_side(shared, laws=laws, points=size))
+            below[:-1], above[:-1] = band.lower, band.upper
+        return cls(_down(each[0]), _up(each[1]), _down(below), _up(above))
+
+    def holding(self, weights: npt.ArrayLike, *, radius: float = 0.0) -> "Bounds":
+        """The same, moved apart where that is needed to hold a law, and all within a total variation of it.
+
+        The law is these weights over their sum. Within a radius no share and no sum of shares differs by more.
+        """
+        given = np.asarray(weights, dtype=np.float64)
+        law, away = given / given.sum(), radius + _ROUNDING
+        upto = np.cumsum(law)[:-1]
+        return Bounds(
+            np.minimum(self.lower, _down(law - away)),
+            np.maximum(self.upper, _up(law + away)),
+            np.minimum(self.below, _down(np.append(upto - away, 1.0))),
+            np.maximum(self.above, _up(np.append(upto + away, 1.0))),
+        )
+
+    def holds(self, masses: npt.ArrayLike) -> bool:
+        """Whether a law on the values is within the bounds, in floats."""
+        law = np.asarray(masses, dtype=np.float64)
+        upto = np.append(np.cumsum(law)[:-1], 1.0)
+        return bool(
+            (self.lower <= law * UNIT).all()
+            and (law * UNIT <= self.upper).all()
+            and (self.below <= upto * UNIT).all()
+            and (upto * UNIT <= self.above).all()
+        )
+
+    def extreme(self, table: npt.NDArray[np.generic], *, largest: bool) -> Whole:
+        """For each column of a table (values × outputs), the law whose average of it is the largest, or the least.
+
+        Masses in units of 2**-50, outputs × values. Value by value: what a share must be is taken, what it may be
+        beside is open; where a sum is below its bound the best of what is open is taken, and where it could come to lie
+        above the worst is given up. No other law does better (proofs/bounds.md).
+        """
+        size, outputs = table.shape
+        best_last = np.argsort(table, axis=0, kind="stable").T
+        order = np.ascontiguousarray(best_last[:, ::-1] if largest else best_last)
+        rank = np.argsort(order, axis=1)
+        every = np.arange(outputs)
+        taken, open_to = np.zeros((2, outputs, size), dtype=np.int64)
+        for k in range(size):
+            taken[every, rank[:, k]] += self.lower[k]
+            open_to[every, rank[:, k]] += self.upper[k] - self.lower[k]
+            short = self.below[k] - taken.sum(axis=1)
+            if (short > 0).any():
+                more = np.clip(short[:, None] - (open_to.cumsum(axis=1) - open_to), 0, open_to)
+                taken, open_to = taken + more, open_to - more
+            over = taken.sum(axis=1) + open_to.sum(axis=1) - self.above[k]
+            if (over > 0).any():
+                after = open_to[:, ::-1].cumsum(axis=1)[:, ::-1] - open_to
+                open_to = open_to - np.clip(over[:, None] - after, 0, open_to)
+            reached = taken.sum(axis=1)
+            if (reached < self.below[k]).any() or (reached > self.above[k]).any():
+                raise InputError("no law is within these bounds")
+        laws = np.empty_like(taken)
+        np.put_along_axis(laws, order, taken, axis=1)
+        return laws
+
+
+def _down(shares: Array) -> Whole:
+    return np.floor(np.clip(shares, 0.0, 1.0) * UNIT).astype(np.int64)
+
+
+def _up(shares: Array) -> Whole:
+    return np.ceil(np.clip(shares, 0.0, 1.0) * UNIT).astype(np.int64)
+
+
+def shares_of(masses: Whole) -> Array:
+    """Masses in units of 2**-50 as floats."""
+    return np.asarray(np.ldexp(masses.astype(np.float64), -round(math.log2(UNIT))))

@@ -1,0 +1,195 @@
+"""The best channel for every law within bounds: a linear program, with the promise of finite order cut from outside.
+
+Laws within bounds publish an output with at most p⁺ and at least q⁻, which are linear once a column of the channel is
+written as a part that is paid for value by value and a part that is paid for by its rises and falls. The convex
+p^α q^{1−α} is bounded from below by tangent planes, more of them where the last answer was. Nothing here is trusted:
+what comes out is repaired and proved (proofs/bounds.md).
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.laws.bounds import Bounds, shares_of
+from takifugu.mechanisms.optimal.every_law import EveryLaw
+from takifugu.mechanisms.optimal.program import Mask, Program
+from takifugu.mechanisms.optimal.rows import Rows, add_diagonal, add_wishes
+
+_MARGIN = 1e-9  # HiGHS may violate a row by 1e-10
+_NOISE = 1e-9
+_ROUNDS = 10
+_CLOSE = 2e-3  # of the cost: the rounds end when mixing what is over the promise away costs no more than this
+_PLANES = 15  # tangent planes to begin with, for each output and constraint
+_STEEPEST = 6.0  # logarithm of the largest ratio at which a plane touches
+_UNSEEN = 1e-6  # the mass of a value that no row has, in the cost alone: it should not go just anywhere
+_SIMPLEX = 500  # entries up to which the simplex method is faster than the interior point
+
+
+def bounded(program: Program, promise: EveryLaw, allowed: Mask, *, seconds: float = 120.0) -> Array | None:
+    """A channel (inputs × outputs) that all but keeps the promise at nearly the least cost, or None."""
+    planned = _Plan(program, promise)
+    best: Array | None = None
+    for _ in range(_ROUNDS):
+        found = planned.solved(allowed, seconds)
+        if found is None:
+            return best
+        best, share = found
+        cost = program.value(best)
+        same = np.repeat((program.pooled @ best)[None, :], len(best), axis=0)
+        if share * (program.value(same) - cost) <= _CLOSE * cost or not program.bounds_divergence:
+            break
+    return best
+
+
+class _Plan:
+    """The rows of the program, to which planes are added round by round."""
+
+    def __init__(self, program: Program, promise: EveryLaw) -> None:
+        """Everything but the planes that later rounds add."""
+        n, m = program.size
+        self.program, self.promise, self.ordered = program, promise, _is_ordered(promise.bounds[0])
+        laws, count = len(promise.bounds), len(program.constraints)
+        steps = (n - 1) * m if self.ordered else 0
+        self.widths = {
+            "channel": n * m,
+            "over": n * m,  # what of a column lies above its base, value by value,
+            "under": 0 if self.ordered else n * m,  # and below it; of numbers, steps are cheaper
+            "rise": steps,  # from the next value to this one, and the other way round
+            "fall": steps,
+            "base": 0 if self.ordered else m,
+            "most": laws * m,  # p⁺ and q⁻
+            "least": laws * m,
+            "parts": count * m if program.bounds_divergence else 0,
+        }
+        self.starts = dict(zip(self.widths, np.cumsum([0, *self.widths.values()]).tolist(), strict=False))
+        self.left = (program.left[:, None] * m + np.arange(m)).ravel()
+        self.right = (program.right[:, None] * m + np.arange(m)).ravel()
+        self.equal, self.below = self._equalities(), self._inequalities()
+        unseen = np.where(program.pooled > 0, 0.0, _UNSEEN)[:, None] * program.loss
+        self.cost = (program.cost + unseen).ravel() / max(float(program.cost.max()), 1e-300)
+
+    def solved(self, allowed: Mask, seconds: float) -> tuple[Array, float] | None:
+        """The best channel for the planes so far, and the share of a constant row that would keep the promise."""
+        from scipy.optimize import linprog
+
+        n, m = self.program.size
+        upper = np.full(sum(self.widths.values()), np.inf)
+        upper[: n * m] = np.where(allowed, 1.0, 0.0).ravel()
+        cost = np.zeros_like(upper)
+        cost[: n * m] = self.cost
+        (equal, equal_to), (below, below_than) = self.equal.joined(), self.below.joined()
+        found = linprog(
+            cost,
+            A_ub=below,
+            b_ub=below_than,
+            A_eq=equal,
+            b_eq=equal_to,
+            bounds=np.stack([np.zeros_like(upper), upper], axis=1),
+            method="highs-ds" if n * m <= _SIMPLEX else "highs-ipm",
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-9, "time_limit": seconds},
+        )
+        if found.status != 0 or found.x is None:
+            return None
+        matrix = np.clip(found.x[: n * m].reshape(n, m), 0.0, 1.0)
+        matrix[matrix < _NOISE] = 0.0
+        share = self._add_planes_at(found.x) if self.program.bounds_divergence else 0.0
+        return matrix / matrix.sum(axis=1, keepdims=True), share
+
+    def _equalities(self) -> Rows:
+        from scipy.sparse import coo_array, csr_array, eye_array, kron
+
+        program, promise, (n, m) = self.program, self.promise, self.program.size
+        rows, eye = Rows(self.widths), eye_array(m, format="csr")
+        rows.add(np.ones(n), channel=kron(eye_array(n), np.ones((1, m)), format="csr"))
+        add_wishes(program, rows)
+        sorted_rows = coo_array((np.ones(n), (np.arange(n), promise.order)), shape=(n, n)).tocsr()
+        lower, upper, below, above = (
+            np.array([shares_of(getattr(one, name)) for one in promise.bounds])
+            for name in ("lower", "upper", "below", "above")
+        )
+        base: dict[str, Any]
+        if self.ordered:
+            # H = K − over is the part that is paid for by its steps; where it ends is the base.
+            step = eye_array(n - 1, n, format="csr") - eye_array(n - 1, n, k=1, format="csr")
+            each, steps = kron(step, eye, format="csr"), eye_array((n - 1) * m, format="csr")
+            moved = kron(step @ sorted_rows, eye, format="csr")
+            rows.add(np.zeros((n - 1) * m), channel=moved, over=-each, rise=-steps, fall=steps)
+            last = csr_array(np.eye(n)[-1:])
+            base = {"channel": kron(last @ sorted_rows, eye, format="csr"), "over": -kron(last, eye, format="csr")}
+        else:
+            each = eye_array(n * m, format="csr")
+            everywhere = kron(np.ones((n, 1)), eye, format="csr")
+            rows.add(
+                np.zeros(n * m), channel=kron(sorted_rows, eye, format="csr"), over=-each, under=each, base=-everywhere
+            )
+            base = {"base": eye}
+        for name, sides in (("most", (upper, lower, above, below)), ("least", (lower, upper, below, above))):
+            parts = {key: kron(np.ones((len(upper), 1)), part, format="csr") for key, part in base.items()}
+            weights = {"over": sides[0]} | (
+                {"rise": sides[2][:, :-1], "fall": -sides[3][:, :-1]} if self.ordered else {"under": -sides[1]}
+            )
+            for key, weight in weights.items():
+                term = kron(csr_array(weight), eye, format="csr")
+                parts[key] = parts[key] + term if key in parts else term
+            size = len(upper) * m
+            rows.add(np.zeros(size), **parts, **{name: -eye_array(size, format="csr")})
+        return rows
+
+    def _inequalities(self) -> Rows:
+        from scipy.sparse import eye_array, kron
+
+        program, (_, m) = self.program, self.program.size
+        rows, count = Rows(self.widths), len(program.constraints)
+        add_diagonal(program, rows)
+        if program.factor < math.inf:
+            factor = np.full(self.left.size, program.factor * (1.0 - _MARGIN))
+            rows.add(np.zeros(self.left.size), **self._sides(np.ones_like(factor), -factor))
+        if program.bounds_divergence:
+            budget = math.exp(program.log_budget) * (1.0 - _MARGIN)
+            rows.add(np.full(count, budget), parts=kron(eye_array(count), np.ones((1, m)), format="csr"))
+            steepest = min(2 * program.epsilon + 0.5, _STEEPEST)
+            for log in np.linspace(-steepest, steepest, _PLANES).tolist():
+                self._add_planes(rows, np.full(self.left.size, math.exp(log)))
+        return rows
+
+    def _sides(self, first: Array, second: Array) -> dict[str, Any]:
+        """Coefficients of p⁺ of the first law and of q⁻ of the second, one row per output and constraint."""
+        from scipy.sparse import coo_array
+
+        at = np.arange(first.size)
+        return {
+            name: coo_array((factors, (at, places)), shape=(first.size, self.widths[name])).tocsr()
+            for name, factors, places in (("most", first, self.left), ("least", second, self.right))
+        }
+
+    def _add_planes(self, rows: Rows, ratios: Array) -> None:
+        """t ≥ αr^{α−1}p⁺ − (α−1)r^αq⁻, for every output and constraint at a ratio of its own."""
+        from scipy.sparse import diags_array
+
+        alpha = self.program.alpha
+        unit = np.maximum(ratios, 1.0) ** -alpha  # HiGHS wants rows of like size
+        sides = self._sides(unit * alpha * ratios ** (alpha - 1), -unit * (alpha - 1) * ratios**alpha)
+        rows.add(np.zeros(ratios.size), **sides, parts=-diags_array(unit, format="csr"))
+
+    def _add_planes_at(self, answer: Array) -> float:
+        """Planes at the ratios of an answer, and the share of a constant row that brings it within the promise."""
+        program = self.program
+        most, least = (
+            answer[self.starts[name] : self.starts[name] + self.widths[name]][places]
+            for name, places in (("most", self.left), ("least", self.right))
+        )
+        with np.errstate(all="ignore"):
+            ratios = np.clip(most / least, math.exp(-_STEEPEST), math.exp(_STEEPEST))
+            sums = (most * (most / least) ** (program.alpha - 1)).reshape(len(program.constraints), -1)
+            worst = float(np.where(most > 1e-12, sums.ravel(), 0.0).reshape(sums.shape).sum(axis=1).max())
+            # By convexity a share s of a constant row leaves (1 − s)Σf + s of the sum.
+            over = (worst - math.exp(program.log_budget)) / (worst - 1.0)
+        self._add_planes(self.below, np.where(np.isfinite(ratios), ratios, 1.0))
+        return min(1.0, max(0.0, over)) if math.isfinite(over) else 1.0
+
+
+def _is_ordered(bounds: Bounds) -> bool:
+    """Whether sums are bounded too, as those of numbers are."""
+    return len(bounds.below) > 1 and bool(bounds.below[:-1].any() or (bounds.above[:-1] < bounds.above[-1]).any())
