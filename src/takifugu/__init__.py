@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         CalibrationError,
         CertificationError,
         CompositionError,
+        FindingWarning,
         InputError,
         LedgerError,
         MechanismError,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from takifugu.releases.doors.transformer import ReleaseTransformer
     from takifugu.releases.ledger import Ledger
     from takifugu.reports.writing import report
+    from takifugu.tables.reading import Reading
 
 __version__ = "0.2.0"
 
@@ -56,6 +58,7 @@ _HOME = {
     "CalibrationError": "takifugu.errors",
     "Certificate": "takifugu.certificates",
     "CertificationError": "takifugu.errors",
+    "FindingWarning": "takifugu.errors",
     "Finite": "takifugu.laws.finite",
     "GP": "takifugu.queries.gp",
     "InputError": "takifugu.errors",
@@ -67,6 +70,7 @@ _HOME = {
     "MissingExtraError": "takifugu.errors",
     "Mixture": "takifugu.laws.mixture",
     "Raw": "takifugu.queries.raw",
+    "Reading": "takifugu.tables.reading",
     "Row": "takifugu.queries.row",
     "ReleaseTransformer": "takifugu.releases.doors.transformer",
     "TakifuguError": "takifugu.errors",
@@ -102,6 +106,7 @@ __all__ = [
     "Certificate",
     "CertificationError",
     "CompositionError",
+    "FindingWarning",
     "Finite",
     "InputError",
     "Ledger",
@@ -111,6 +116,7 @@ __all__ = [
     "MissingExtraError",
     "Mixture",
     "Raw",
+    "Reading",
     "ReleaseTransformer",
     "Row",
     "TakifuguError",

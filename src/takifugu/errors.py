@@ -39,3 +39,7 @@ class BudgetError(LedgerError):
 
 class CompositionError(LedgerError):
     """The release does not compose with an earlier one about the same records."""
+
+
+class FindingWarning(UserWarning):
+    """Something about the table or the priors that may make a promise worth less than it looks; see `findings`."""

@@ -8,6 +8,7 @@ from typing import Any
 from takifugu.calibration import Calibration, calibrate
 from takifugu.certificates import certify
 from takifugu.errors import InputError
+from takifugu.problems.findings.shown import show
 from takifugu.problems.guarantee import asked_for
 from takifugu.problems.pairs import Pair
 from takifugu.problems.population_findings import CellTells
@@ -248,6 +249,7 @@ def publish(
         insecure_seed=insecure_seed,
     )
     about_order = [RowsShuffled(len(published))] if order == "shuffle" and hasattr(published, "__len__") else []
+    show(made.findings)
     return Published(published, made, certificate, (*made.findings, *about_order))
 
 

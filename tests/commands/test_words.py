@@ -82,7 +82,14 @@ def test_every_flag_that_a_sentence_names_is_one():
 @pytest.mark.parametrize(
     ("python", "typed"),
     [
-        ("declare the sentinel 'order=999'; if not", "declare it with --sentinel 'order=999'; if not"),
+        ("give reading=Reading(sentinels=['order=999']); if not", "give --sentinel 'order=999'; if not"),
+        ("give reading=Reading(na=[...]) to change that", "give --na to change that"),
+        ("give reading=Reading(decimal=...) to be sure", "give --decimal to be sure"),
+        ("ask for keep_shares=True.", "ask for --keep-shares."),
+        (
+            "leave them out (leave_out=), or give coarser lists (domain=)",
+            "leave them out (--leave-out), or give coarser lists (--domain)",
+        ),
         ("column 'theta' has no value in any row", "column 'theta' has no value in any row"),
         ("give others='drop' to leave the rows out", "give --others drop to leave the rows out"),
         ("clip=(0.2, 0.8) leaves none", "--clip 0.2 0.8 leaves none"),

@@ -20,6 +20,7 @@ from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.asking_findings import GuessAsked
 from takifugu.problems.findings import SparseChosen
+from takifugu.problems.findings.shown import show
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pair
 from takifugu.problems.problem import Problem
@@ -94,14 +95,18 @@ def calibrate(
         def one_of_many(asked: Renyi, number: int) -> Calibration:
             return calibrated(priors, problem, asked, mechanism, population.tried(number), options)
 
-        return strongest(one_of_many, alpha=order, error=error, step=step)
-    asked = promise_asked(problem, alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess)
-    made = calibrated(priors, problem, asked, mechanism, population, options)
-    if best_guess is None:
-        return made
-    if not isinstance(made.guarantee, Renyi):
-        raise MechanismError(f"{made.mechanism!r} promises less than (α, ε), and bounds no guess: leave best_guess out")
-    return made.with_finding(GuessAsked(best_guess, str(asked)))
+        made = strongest(one_of_many, alpha=order, error=error, step=step)
+    else:
+        asked = promise_asked(problem, alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess)
+        made = calibrated(priors, problem, asked, mechanism, population, options)
+    if best_guess is not None:
+        if not isinstance(made.guarantee, Renyi):
+            raise MechanismError(
+                f"{made.mechanism!r} promises less than (α, ε), and bounds no guess: leave best_guess out"
+            )
+        made = made.with_finding(GuessAsked(best_guess, str(asked)))
+    show(one for one in made.findings if one not in problem.findings)  # those were shown where the priors were fitted
+    return made
 
 
 def calibrated(

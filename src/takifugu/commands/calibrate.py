@@ -9,6 +9,7 @@ from takifugu.commands.asking import ask, asking, default_of
 from takifugu.commands.options import Command, require_promise, single
 from takifugu.commands.progress import doing, done
 from takifugu.commands.telling import console, file_of, print_json, tell, tell_files
+from takifugu.commands.words import in_flags
 
 if TYPE_CHECKING:
     from takifugu.atomic import Files
@@ -134,7 +135,7 @@ def command(
     if report is not None and facts is not None:
         from takifugu.reports.html import render
 
-        files.add(report, render(facts, dated=datetime.date.today()), private=True)
+        files.add(report, render(facts, dated=datetime.date.today(), words=in_flags), private=True)
         told.append((report, "the report (private)"))
     told += _papers(files, proved, certificate, public)
     if output is not None:

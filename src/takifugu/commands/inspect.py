@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from takifugu.queries.inspection import Inspection
 
+_WIDEST = 20  # characters of a column's name before it is broken
 _SHOWN = 20  # groups of the secret, and columns that betray it, before the rest is counted
 
 
@@ -88,16 +89,32 @@ def _tell_columns(found: "Inspection", out: "Console") -> None:
     from takifugu.reports.text import clean
 
     lines = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    lines.add_column("column", style="bold", overflow="fold")
-    lines.add_column("holds")
-    for name in ("distinct", "missing"):
-        lines.add_column(name, justify="right")
+    # A terminal has 80 columns, and words that are cut in the middle are not read: names get the room they need.
+    widest = max(len(clean(one.name)) for one in found.columns)
+    lines.add_column("column", style="bold", overflow="fold", min_width=min(widest, _WIDEST))
+    lines.add_column("holds", min_width=16)
+    if gaps := any(one.missing for one in found.columns):
+        lines.add_column("missing", justify="right")
     lines.add_column("advice")
-    lines.add_column("a list that could be public", overflow="fold")
+    lines.add_column("public list", min_width=17, overflow="fold")
     for one in found.columns:
-        domain = "" if one.domain is None else clean(one.domain.words, 120)
-        lines.add_row(clean(one.name), one.kind, f"{one.distinct:,}", f"{one.missing:,}", one.advice, domain)
+        domain = "" if one.domain is None else clean(one.domain.words, 160)
+        missing = (f"{one.missing:,}" if one.missing else "",) if gaps else ()
+        lines.add_row(clean(one.name), _holds(one.kind, one.distinct), *missing, one.advice, domain)
     out.print(Padding(lines, (0, 2)))
+    out.print("A public list: one that could be known without these rows, for you to judge.", style="dim")
+
+
+def _holds(kind: str, distinct: int) -> str:
+    """What is in a column, and how many different values of it.
+
+    >>> _holds("labels", 1200), _holds("truth", 2), _holds("nothing", 0)
+    ('1,200 labels', '2 truth values', 'nothing')
+    """
+    if kind in ("nothing", "something else"):
+        return kind
+    many = {"truth": "truth values"}.get(kind, kind)
+    return f"{distinct:,} {many.removesuffix('s') if distinct == 1 else many}"
 
 
 def _tell_groups(found: "Inspection", out: "Console") -> None:

@@ -11,6 +11,7 @@ from takifugu.commands.findings import tell_findings
 from takifugu.commands.options import beliefs_from
 from takifugu.commands.telling import console, file_of, tell_files
 from takifugu.commands.wishes import domain_of, known_of
+from takifugu.commands.words import in_flags
 from takifugu.errors import CalibrationError, InputError
 from takifugu.tables.reading import Reading
 
@@ -126,7 +127,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
     step("Proving that it keeps the promise")
     proved = certify(made)
     step("Writing the report")
-    files.add(paths["report"], report(made, certificate=proved), private=True)
+    files.add(paths["report"], report(made, certificate=proved, words=in_flags), private=True)
     files.add(paths["certificate"], file_of(proved.to_dict()), private=True)
     files.add(paths["public"], file_of(proved.redacted().to_dict()))
     files.add(paths["calibration"], file_of(made.to_dict()), private=True)
@@ -164,7 +165,7 @@ def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], ledger: An
     out = console()
     out.print()
     for sentence in told(made).sentences:
-        out.print(sentence)
+        out.print(in_flags(sentence))
     if (left := _left(ledger)) is not None:
         out.print(left)
     out.print()

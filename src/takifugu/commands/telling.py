@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from takifugu.commands.findings import tell_findings
+from takifugu.commands.words import in_flags
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -87,7 +88,7 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
     promise = words.in_guesses(facts.calibration.guarantee)
     for told in (promise, words.order(facts), words.priors(facts), words.population(facts), words.saving(facts)):
         if told:
-            out.print(told)
+            out.print(in_flags(told))
     out.print()
     a, b = (clean(name, 30) for name in facts.worst_pair)
     where = f", {clean(facts.belief, 60)}" if facts.belief else ""
@@ -116,7 +117,7 @@ def _tell_vectors(facts: "VectorFacts", out: "Console") -> None:
     guess = facts.adversary
     out.print(vector_page.answer(facts))
     if told := words.population(facts):
-        out.print(told)
+        out.print(in_flags(told))
     out.print()
     a, b = (clean(name, 30) for name in facts.worst_pair)
     where = f", {clean(facts.belief, 60)}" if facts.belief else ""
@@ -139,7 +140,7 @@ def _tell_channel(facts: "ChannelFacts", out: "Console") -> None:
     beside = (words.radius, words.best, words.best_of_all, words.counted_as, words.gaussian)
     for told in (in_guesses(facts.calibration.guarantee), population(facts), *(say(facts) for say in beside)):
         if told:
-            out.print(told)
+            out.print(in_flags(told))
     out.print()
     _figures(words.figures(facts), out)
     for column in facts.columns[:_MOST_COLUMNS]:

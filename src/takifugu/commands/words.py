@@ -34,6 +34,7 @@ _QUOTED = re.compile(rf"`({_NAMES})`")
 _OPENING = re.compile(rf"^({_NAMES}) (?=(?:must|is|are|was|has|have|cannot|takes|needs|leaves|holds)\b)")
 _URGED = re.compile(rf"\b([Gg]ive|[Ll]eave|ask for|with) ({_NAMES})\b(?=(?: out| too| alone)?(?:[.,;:]|$)| out\b)")
 _QUERY = re.compile(r"\b(Raw|Row|Mean|GP|BNN)\(\[?('[^()\[\]]*?')\]?\)")
+_READING = re.compile(r"give reading=Reading\((\w+)=\[?(\.\.\.|'[^']*'|\"[^\"]*\")\]?\)")
 _BUDGET = re.compile(r"\((alpha=[^()]*)\)")
 
 
@@ -51,6 +52,9 @@ def in_flags(sentence: str) -> str:
         sentence = sentence.replace(python, typed)
     sentence = re.sub(
         r"Row\('([^']*)', domain=\[\.\.\.\], other=\.\.\.\)", r"--query row:\1 with --domain and --other", sentence
+    )
+    sentence = _READING.sub(
+        lambda found: f"give {_flag(found[1], '')}{'' if found[2] == '...' else ' ' + found[2]}", sentence
     )
     sentence = re.sub(r"binned\(('?)([^,()']+)\1, \[\.\.\.\]\)", r"--known \2:EDGE:EDGE", sentence)
     sentence = _QUERY.sub(lambda found: f"--query {found[1].lower()}:{_listed(found[2])}", sentence)
@@ -77,8 +81,6 @@ _PHRASES = {
     "by naming the others in `secrets`": "by naming the others",
     "leave it out by naming the others": "leave it out by naming the others with --pair",
     "named in keys": "named in --keys",
-    "declare the sentinel ": "declare it with --sentinel ",
-    "name the decimal mark to be sure": "name the decimal mark with --decimal to be sure",
 }
 
 

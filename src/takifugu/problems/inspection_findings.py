@@ -30,7 +30,7 @@ class SuspectedSentinel(Finding):
         how = "stands far from the rest" if self.apart else "is far more frequent than its neighbours"
         return (
             f"{self.value:.15g} {how} in {self.column!r} ({_rows(self.rows)}) and may mean a missing value: if it "
-            f"does, declare the sentinel {self.code!r}; otherwise it is published like any other value"
+            f"does, give reading=Reading(sentinels=[{self.code!r}]); otherwise it is published like any other value"
         )
 
 

@@ -3,7 +3,8 @@
 No remark shows a value of a record; names of columns and the texts that mean "missing" are all that is quoted.
 """
 
-from dataclasses import dataclass
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, replace
 
 from takifugu.problems.findings import Finding
 from takifugu.problems.findings.base import rows_of, were
@@ -128,7 +129,7 @@ class AmbiguousNumbers(Finding):
         mark = "point" if self.decimal == "." else "comma"
         return (
             f"nothing in {_some(self.columns)} tells a decimal mark from one between thousands: the decimal {mark} "
-            f"was assumed; name the decimal mark to be sure"
+            f"was assumed; give reading=Reading(decimal=...) to be sure"
         )
 
 
@@ -145,7 +146,8 @@ class MissingTexts(Finding):
         """See `Finding.sentence`."""
         texts = " or ".join(map(repr, self.texts))
         return (
-            f"column {self.column!r} says {texts} in {rows_of(self.cells)}, read as missing: list `na` to change that"
+            f"column {self.column!r} says {texts} in {rows_of(self.cells)}, read as missing: give "
+            f"reading=Reading(na=[...]) to change that"
         )
 
 
@@ -162,6 +164,25 @@ class SentinelsTreated(Finding):
         return f"{rows_of(self.cells)} had a declared sentinel in {self.column!r}, read as missing"
 
 
+def about(findings: Iterable[Finding], columns: Container[str]) -> tuple[Finding, ...]:
+    """What of it concerns these columns, or the file as a whole: what was decided about others changes nothing.
+
+    >>> about([DecimalCommas(("dose", "weight")), MissingTexts("age", ("NA",), 3)], ["dose"])
+    (DecimalCommas(columns=('dose',)),)
+    """
+    found: list[Finding] = []
+    for one in findings:
+        if isinstance(one, MissingTexts | SentinelsTreated):
+            found.extend([one] if one.column in columns else [])
+        elif isinstance(one, _OF_COLUMNS):
+            named = tuple(name for name in one.columns if name in columns)
+            found.extend([replace(one, columns=named)] if named else [])
+        else:
+            found.append(one)
+    return tuple(found)
+
+
+_OF_COLUMNS = DecimalCommas | GroupedDigits | Percentages | KeptAsText | SpacesDropped | AmbiguousNumbers
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 
 

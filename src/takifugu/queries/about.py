@@ -1,13 +1,17 @@
 """What there is to say about a column before noise: its lattice, its tail, and how well a law fits it."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from takifugu._validation import Array
+from takifugu.laws.mixture import merge
 from takifugu.laws.reading import Reading
 from takifugu.problems.findings import Clipped, CoarserStep, Finding, HeavyTail, LatticeRead, PoorFit
+from takifugu.problems.inspection_findings import SuspectedSentinel
+from takifugu.tables.count import Subset
+from takifugu.tables.suspects import suspects
 from takifugu.tables.table import Secret
 
 _POOR = 0.05  # a Kolmogorov distance worth a word, where there are rows enough to measure it
@@ -39,6 +43,27 @@ def heavy_tail(column: str, values: Array, counts: Array) -> Iterable[HeavyTail]
     is_far = 0 < high - low < _TAIL_SHARE * span or third - first < _MIDDLE_SHARE * span
     if counts.sum() >= _TAIL_ROWS and 0 < high - low < span and is_far:
         yield HeavyTail(column, high, (high - low) / span, bool(values[0] > 0))
+
+
+def together(subsets: Mapping[Secret, Subset]) -> tuple[Array, Array]:
+    """The values of all secrets together, with their counts."""
+    return merge(
+        np.concatenate([subset.values for subset in subsets.values()]),
+        np.concatenate([subset.counts for subset in subsets.values()]),
+    )
+
+
+def suspected(column: str, values: Array, counts: Array) -> Iterable[SuspectedSentinel]:
+    """Codes such as 999 that stand far from the rest: `inspect` tells these too, and whoever did not ask must know.
+
+    Codes that are only frequent are left to `inspect`: 99 hours a week is as often the end of a scale.
+
+    >>> [one.code for one in suspected("age", np.array([20.0, 30, 40, 50, 60, 999]), np.full(6, 9.0))]
+    ['age=999']
+    """
+    for one in suspects(values, counts):
+        if one.apart:
+            yield SuspectedSentinel(column, one.value, one.rows, one.apart)
 
 
 def missed_masses(name: Secret, masses: Array, counts: Array) -> Iterable[PoorFit]:

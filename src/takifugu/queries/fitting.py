@@ -5,6 +5,8 @@ from dataclasses import replace
 from typing import Any, overload
 
 from takifugu.errors import InputError
+from takifugu.problems.findings.shown import show
+from takifugu.problems.reading_findings import about
 from takifugu.queries.binned import Binned
 from takifugu.queries.few_rows import SCARCE
 from takifugu.queries.priors import Beliefs, CellQuery, Priors, Query
@@ -79,6 +81,22 @@ def fit_priors(
     ...     print(finding)
     secret 3 has 21 rows: its prior is uncertain
     """
+    found = _fit(table, secret, query, secrets, known, few, reading, beliefs, per_cell)
+    show(found.findings)
+    return found
+
+
+def _fit(
+    table: Any,
+    secret: str | Sequence[str],
+    query: Query,
+    secrets: Iterable[Any] | None,
+    known: Sequence[str | Binned] | None,
+    few: str | None,
+    reading: Reading | None,
+    beliefs: Mapping[str, Any] | None,
+    per_cell: bool,
+) -> Any:
     if isinstance(query, type) or not isinstance(query, Query):
         raise InputError(f"query must be a Raw, Row, Mean, GP or BNN, such as Raw('age'); got {query!r}")
     if few not in (None, "allow"):
@@ -98,10 +116,19 @@ def fit_priors(
     if not isinstance(secret, str):
         return _several(source, secret, query, secrets, known, few)
     found = query.priors(source, secret, secrets) if known is None else _cells(source, secret, query, secrets, known)
-    found.findings = (*source.findings, *found.findings)
+    found.findings = (*about(source.findings, _used(source, secret, query, known)), *found.findings)
     for priors in [found] if isinstance(found, Priors) else found:
         _note(priors, source, few)
     return found
+
+
+def _used(table: Table, secret: str, query: Query, known: Sequence[str | Binned] | None) -> list[str]:
+    """The columns that a question is about; all of them where the query does not say."""
+    named = getattr(query, "columns", None) or getattr(query, "column", None)
+    if named is None:
+        return table.columns
+    columns = [named] if isinstance(named, str) else list(named)
+    return [secret, *columns, *(one if isinstance(one, str) else one.column for one in known or ())]
 
 
 def _cells(table: Table, secret: str, query: Query, secrets: Any, known: Any) -> Beliefs:

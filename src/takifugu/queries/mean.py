@@ -8,10 +8,12 @@ from typing import Any
 from takifugu.laws.mixture import Mixture
 from takifugu.problems.answer import Answer
 from takifugu.problems.findings import Constant
+from takifugu.queries.about import suspected, together
 from takifugu.queries.few_rows import about_rows, check_roles
 from takifugu.queries.priors import Priors
 from takifugu.queries.vector import mean_vectors, one_or_several
-from takifugu.tables.count import moments, overview
+from takifugu.tables.count import count, moments, overview
+from takifugu.tables.suspects import USUAL
 from takifugu.tables.table import Table
 
 
@@ -39,6 +41,9 @@ class Mean:
         check_roles(secret, self.column)
         seen = overview(table, secret, self.column, secrets)
         findings = about_rows(secret, (self.column,), seen)
+        ends = {end for extent in seen.extents.values() for end in (extent.low, extent.high)}
+        if ends & USUAL:  # another pass over the table, and no need of one otherwise
+            findings.extend(suspected(self.column, *together(count(table, secret, self.column, seen))))
         found = {}
         for name, (mean, std) in moments(table, secret, self.column, seen).items():
             if std == 0:

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from takifugu._nearest import suggestion
-from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws.fitting.counts import counted, own_normal
 from takifugu.laws.fitting.grouped import fit_grouped
 from takifugu.laws.lattice import Lattice
-from takifugu.laws.mixture import Mixture, merge
+from takifugu.laws.mixture import Mixture
 from takifugu.laws.reading import Reading, read
 from takifugu.problems.answer import Answer
 from takifugu.problems.findings import ComponentLimit, Constant, Finding, Gridded, NotConverged, PoorFit, Rounded
-from takifugu.queries.about import about_lattice, heavy_tail, is_poor, missed_masses
+from takifugu.queries.about import about_lattice, heavy_tail, is_poor, missed_masses, suspected, together
 from takifugu.queries.binned import Binned
 from takifugu.queries.cells import cell_beliefs, count_cells
 from takifugu.queries.few_rows import about_rows, about_scarce, check_roles
@@ -110,7 +109,7 @@ class Raw:
         seen = overview(table, secret, self.column, secrets)
         counts = count_cells(table, secret, self.column, known, seen)
         subsets = counts.subsets(seen.extents)
-        reading = read(_all(subsets)[0], bounds=self.bounds, step=self.step, transform=self.transform)
+        reading = read(together(subsets)[0], bounds=self.bounds, step=self.step, transform=self.transform)
         first = self._from_counts(secret, seen, subsets, reading)
         lattice = reading.lattice
         cells, findings = cell_beliefs(
@@ -128,7 +127,7 @@ class Raw:
         asked = self.prior == "counts" or (self.bounds, self.step, self.transform) != (None, None, None)
         if self.step == 0 or (not asked and self.prior in ("empirical", "gaussian")):
             return None
-        values, _ = _all(subsets)
+        values, _ = together(subsets)
         if not asked and (len(values) < 2 or any(subset.width for subset in subsets.values())):
             return None
         reading = read(values, bounds=self.bounds, step=self.step, transform=self.transform)
@@ -146,9 +145,10 @@ class Raw:
             for name, subset in subsets.items()
             if len(subset.values) == 1
         )
+        findings.extend(suspected(self.column, *together(subsets)))
         rows = {name: extent.valid for name, extent in seen.extents.items()}
         if reading is not None:
-            findings.extend(about_lattice(self.column, reading, *_all(subsets), bounded=self.bounds is not None))
+            findings.extend(about_lattice(self.column, reading, *together(subsets), bounded=self.bounds is not None))
             lattice = reading.lattice
             answer = Answer(
                 "raw", (self.column,), (secret,), domain=lattice, step=lattice.step, is_read=self.bounds is None
@@ -156,7 +156,7 @@ class Raw:
             return self._on_lattice(lattice, subsets, findings, rows, answer)
         step = _step(subsets)
         if self.prior in (None, "mixture"):
-            findings.extend(heavy_tail(self.column, *_all(subsets)) if self.step is None else ())
+            findings.extend(heavy_tail(self.column, *together(subsets)) if self.step is None else ())
             found = self._mixtures(subsets, step, findings)
         else:
             make = _empirical if self.prior == "empirical" else _gaussian
@@ -228,14 +228,6 @@ def _how_it_went(name: Secret, limit: int, hit_limit: bool, converged: bool) -> 
         yield NotConverged(name, "mixture", "the fit was still improving when it stopped")
 
 
-def _all(subsets: dict[Secret, Subset]) -> tuple[Array, Array]:
-    """The values of all secrets together, with their counts."""
-    return merge(
-        np.concatenate([subset.values for subset in subsets.values()]),
-        np.concatenate([subset.counts for subset in subsets.values()]),
-    )
-
-
 def _empirical(subset: Subset) -> Mixture:
     return Mixture.empirical(subset.values, subset.counts)
 
@@ -256,7 +248,7 @@ def _step(subsets: dict[Secret, Subset]) -> float:
 
     if width := max(subset.width for subset in subsets.values()):
         return width
-    values, counts = _all(subsets)
+    values, counts = together(subsets)
     largest = float(np.abs(values).max())
     unit = math.ldexp(0.5, math.frexp(largest)[1])
     floor, step = least_std(

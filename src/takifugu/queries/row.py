@@ -16,6 +16,7 @@ from takifugu.mechanisms.sparse.mechanism import MOST_CELLS
 from takifugu.problems.answer import Answer
 from takifugu.problems.domain import Choices
 from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue, Smoothed
+from takifugu.queries.about import suspected
 from takifugu.queries.binned import Binned
 from takifugu.queries.cells import Key, cell_beliefs, checked_known
 from takifugu.queries.few_rows import FEW, check_roles
@@ -106,6 +107,9 @@ class Row:
         findings: list[Finding] = []
         domain = tuple(self.domain.get(name) or read_domain(table, name, findings) for name in self.columns)
         lines = count_rows(table, secret, self.columns, known)
+        for k, name in enumerate(self.columns):
+            if table.schema[name].is_numeric():
+                findings.extend(suspected(name, *lines.counted(k)))
         rows, without, missing = lines.rows(table, secret, secrets)
         places = np.stack(
             [one.places(lines.values[k], name) for k, (one, name) in enumerate(zip(domain, self.columns, strict=True))]

@@ -17,6 +17,7 @@ from takifugu.laws.fitting.counts import counted
 from takifugu.problems.domain import Choices
 from takifugu.problems.findings import Finding, SmallCells
 from takifugu.problems.population_findings import CellTells
+from takifugu.problems.reading_findings import about
 from takifugu.queries.as_they_are import told_by_cells
 from takifugu.queries.cells import SMALL, Key, cell_beliefs, checked_known, ordered_keys
 from takifugu.queries.priors import Beliefs, Priors
@@ -32,7 +33,7 @@ def fit_per_cell(table: Table, secret: Any, query: Any, secrets: Any, known: Any
     if not isinstance(query, Row) or not isinstance(secret, str) or not known or isinstance(known, str):
         raise InputError("per_cell is for a Row, one column of secrets and a list of known columns to publish")
     found = row_beliefs_per_cell(query, table, secret, secrets, list(known))
-    found.findings = (*table.findings, *found.findings)
+    found.findings = (*about(table.findings, [secret, *query.columns, *known]), *found.findings)
     return found
 
 

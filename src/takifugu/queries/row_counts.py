@@ -3,7 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from takifugu._validation import Array
 from takifugu.errors import InputError
+from takifugu.laws.mixture import merge
 from takifugu.queries.binned import Binned
 from takifugu.queries.cells import Key, known_key
 from takifugu.tables.count import chosen_secrets
@@ -35,6 +39,12 @@ class Lines:
             self.tallies.append(float(tally))
             self.keys.append(tuple(plain(answer[f"known{k}"][line]) for k in range(known)))
         self.values = [[row[k] for row in whole] for k in range(columns)]
+
+    def counted(self, column: int) -> tuple[Array, Array]:
+        """The distinct finite numbers of a column in order, and how many rows have each."""
+        values, tallies = np.array(self.values[column], dtype=np.float64), np.array(self.tallies)
+        here = np.isfinite(values)
+        return merge(values[here], tallies[here]) if here.any() else (values[here], tallies[here])
 
     def rows(self, table: Table, secret: str, wanted: Iterable[Any] | None) -> tuple[list[Secret], int, int]:
         """The secrets to fit, in order; rows without a secret; and rows of theirs that lack a value."""

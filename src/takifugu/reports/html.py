@@ -1,6 +1,7 @@
 """The report: one HTML file with everything in it, made from the facts and nothing else."""
 
 import datetime
+from collections.abc import Callable
 from importlib.resources import files
 from string import Template
 from typing import NamedTuple
@@ -26,8 +27,11 @@ class Page(NamedTuple):
     unproved: str
 
 
-def render(facts: Facts, *, dated: datetime.date | None = None) -> str:
-    """The page. It describes the priors, so it is for the auditor; everything that came from data is escaped."""
+def render(facts: Facts, *, dated: datetime.date | None = None, words: Callable[[str], str] = str) -> str:
+    """The page. It describes the priors, so it is for the auditor; everything that came from data is escaped.
+
+    `words` turns a sentence that names arguments into the words of the door that the page was asked for at.
+    """
     from takifugu import __version__
 
     folder = files("takifugu.reports")
@@ -39,10 +43,10 @@ def render(facts: Facts, *, dated: datetime.date | None = None) -> str:
         question=say(facts.question),
         published=say(page.published),
         answer=say(page.answer),
-        beside=paragraphs(*page.beside),
+        beside=paragraphs(*(words(text) for text in page.beside if text)),
         figures=cards(page.figures),
         sections=page.sections,
-        findings=_findings(facts),
+        findings=_findings(facts, words),
         proof=_proof(facts, page.unproved),
         symbols=say(page.symbols),
         version=say(__version__),
@@ -61,12 +65,12 @@ def page_of(facts: Facts) -> Page:
     raise InputError(f"there is no page for {type(facts).__name__}")
 
 
-def _findings(facts: Facts) -> str:
+def _findings(facts: Facts, words: Callable[[str], str]) -> str:
     if not facts.findings:
         return "<p>Nothing stood out.</p>"
     tags = {"warning": "Take care", "note": "Note"}
     inside = "".join(
-        f'<li><span class="tag">{tags[finding.level]}</span>{say(_sentence(finding.sentence))}</li>'
+        f'<li><span class="tag">{tags[finding.level]}</span>{say(_sentence(words(finding.sentence)))}</li>'
         for finding in facts.findings
     )
     return f'<ul class="findings">{inside}</ul>'

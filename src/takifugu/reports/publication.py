@@ -74,13 +74,14 @@ class Publication:
         if self.gone:
             lines.append(
                 f"{self.gone} of the values that the columns may take {'is' if self.gone == 1 else 'are'} published no "
-                f"more; to keep the share of every value as it was, at the price of more changes, ask to keep shares."
+                f"more; to keep the share of every value as it was, at the price of more changes, ask for "
+                f"keep_shares=True."
             )
         if (lost := max(self.columns, key=_lost)) and _lost(lost) > _USELESS:
             lines.append(
                 f"Little of use is left of {clean(lost.name)}. The rarest secret decides what can be promised"
-                f"{self._rarest}: merge rare secrets or leave them out, publish fewer columns, give coarser domains, "
-                f"or allow larger odds."
+                f"{self._rarest}: merge rare secrets in the table or leave them out (leave_out=), publish fewer "
+                f"columns, give coarser lists (domain=), or allow larger odds."
             )
         lines.append(
             f"The pair hardest to hide is {clean(a)} and {clean(b)}. From one published row the best possible guess "

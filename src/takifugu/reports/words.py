@@ -139,7 +139,7 @@ def population(facts: Facts) -> str | None:
         return f"That is for the population, not only for these rows: {evidence.sentence}.{cost}"
     if not any(belief.rows for belief in facts.calibration.beliefs):
         return None
-    return "That is for who believes these rows’ own shares; with confidence it would be for the population too."
+    return "That is for who believes these rows’ own shares; with confidence=0.95 it would be for the population too."
 
 
 def _bare(facts: Facts) -> str:

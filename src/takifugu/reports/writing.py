@@ -2,6 +2,7 @@
 
 import datetime
 import os
+from collections.abc import Callable
 
 from takifugu.atomic import write_text
 from takifugu.calibration import Calibration
@@ -17,6 +18,7 @@ def report(
     certificate: Certificate | ChannelCertificate | None = None,
     *,
     question: str | None = None,
+    words: Callable[[str], str] = str,
 ) -> str:
     """The report on a calibration: one HTML page that loads nothing from elsewhere. It describes the priors.
 
@@ -25,6 +27,7 @@ def report(
         path: where to write it, readable for its owner alone; by default it is only returned.
         certificate: what `certify` made of this calibration. The page then says that it is proved, and by which file.
         question: the page's first line; by default it follows from what is published.
+        words: turns sentences that name arguments of Python into the words of another door.
 
     >>> from takifugu import Finite, calibrate
     >>> page = report(calibrate({"a": Finite([0, 1], [3, 1]), "b": Finite([0, 1], [1, 3])}, odds=2))
@@ -40,7 +43,9 @@ def report(
         if not is_about(certificate, calibration):
             raise InputError("the certificate is about another calibration: certify this one, or leave it out")
         digest = certificate.sha256
-    page = render(facts_of(calibration, question=question, certificate_sha256=digest), dated=datetime.date.today())
+    page = render(
+        facts_of(calibration, question=question, certificate_sha256=digest), dated=datetime.date.today(), words=words
+    )
     if path is not None:
         write_text(page, path, private=True)
     return page

@@ -101,6 +101,7 @@ def _check_content(path: str) -> None:
                 return
             remedy = f"give it a name that ends in {endings[0]}" if endings else "save it as CSV, Parquet or .xlsx"
             raise InputError(f"the file {path!r} cannot be read: by its content it is {what}; {remedy}")
-    for ending, what in ((".gz", "gzip"), (".zst", "zstd"), *((e, "Parquet") for e in PARQUET), (".xlsx", "Excel")):
+    kinds = {".gz": "a gzip", ".zst": "a zstd", ".xlsx": "an Excel"} | dict.fromkeys(PARQUET, "a Parquet")
+    for ending, what in kinds.items():
         if lower.endswith(ending):
-            raise InputError(f"the file {path!r} cannot be read: its content is not that of a {what} file")
+            raise InputError(f"the file {path!r} cannot be read: its content is not that of {what} file")

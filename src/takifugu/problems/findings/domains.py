@@ -19,7 +19,7 @@ class DomainRead(Finding):
         how = "" if self.step is None else f", in bins {self.step:g} wide"
         return (
             f"the {self.values} values that {self.column!r} may take were read from the data{how}: that a rare one is "
-            f"on the list tells that somebody has it. Give a domain that is public to avoid that"
+            f"on the list tells that somebody has it. Give a list that is public, with domain=, to avoid that"
         )
 
 

@@ -1,0 +1,25 @@
+"""Findings that cannot wait until somebody looks: shown as warnings, where the call stands that they came from."""
+
+import sys
+import warnings
+from collections.abc import Iterable
+
+from takifugu.errors import FindingWarning
+from takifugu.problems.findings.base import Finding
+
+_US = __name__.partition(".")[0]
+
+
+def show(findings: Iterable[Finding]) -> None:
+    """Warn of the findings that are warnings; for functions that others call, at their end.
+
+    Python shows a warning once for each line of code that it comes from. A call from within the library is silent:
+    the command line, the explorer and reports tell findings in their own way, and whoever calls on behalf of somebody
+    else shows them itself.
+    """
+    caller = sys._getframe(2).f_globals.get("__name__", "")
+    if caller.partition(".")[0] == _US:
+        return
+    for finding in findings:
+        if finding.level == "warning":
+            warnings.warn(str(finding), FindingWarning, stacklevel=3)

@@ -1,0 +1,122 @@
+"""Findings about how a table was read: only those that concern the question, and a code such as 999 among them."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import takifugu as tk
+from hospital import export
+from takifugu.problems.inspection_findings import SuspectedSentinel
+from takifugu.problems.reading_findings import DecimalCommas, MissingTexts, Percentages, TitleLines, about
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return export(tmp_path_factory.mktemp("hospital") / "people.csv")
+
+
+def kinds(priors):
+    return [finding.kind for finding in priors.findings]
+
+
+def test_only_the_columns_in_question_are_told(path):
+    told = tk.fit_priors(path, secret="positive", query=tk.Row("ward"))
+    assert "missing-texts" in kinds(told)
+    assert "percentages" not in kinds(told)
+    assert "decimal-commas" not in kinds(told)
+    told = tk.fit_priors(path, secret="positive", query=tk.Row("share"))
+    assert "missing-texts" not in kinds(told)
+    assert "percentages" in kinds(told)
+    assert "read-as" in kinds(told), "how the file as a whole was read is always told"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [tk.Row("stay_days"), tk.Row("stay_days", "ward"), tk.Raw("stay_days"), tk.Mean("stay_days")],
+    ids=["row", "rows", "raw", "mean"],
+)
+def test_a_code_is_told_whichever_way_the_column_is_published(path, query):
+    found = list(tk.fit_priors(path, secret="positive", query=query).findings)
+    codes = [one.code for one in found if isinstance(one, SuspectedSentinel)]
+    assert codes == ["stay_days=999"]
+
+
+def test_a_declared_code_is_a_suspect_no_more(path):
+    reading = tk.Reading(sentinels=("stay_days=999",))
+    told = tk.fit_priors(path, secret="positive", query=tk.Row("stay_days"), reading=reading)
+    assert "suspected-sentinel" not in kinds(told)
+    assert "sentinels-treated" in kinds(told)
+
+
+def test_the_end_of_a_scale_is_no_code():
+    rng = np.random.default_rng(0)
+    hours = np.append(rng.integers(20, 99, 800), [99] * 60)  # frequent, and next to 98
+    people = pd.DataFrame({"group": np.arange(860) % 2, "hours": hours})
+    for query in (tk.Row("hours"), tk.Raw("hours"), tk.Mean("hours")):
+        assert "suspected-sentinel" not in kinds(tk.fit_priors(people, secret="group", query=query))
+
+
+names = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4, unique=True)
+
+
+@given(names, names, names)
+def test_nothing_is_told_of_a_column_that_is_not_asked_for(commas, percents, asked):
+    findings = [
+        DecimalCommas(tuple(commas)),
+        Percentages(tuple(percents)),
+        MissingTexts("a", ("NA",), 1),
+        TitleLines(1),
+    ]
+    told = about(findings, asked)
+    for one in told:
+        assert set(getattr(one, "columns", ())) <= set(asked)
+        assert getattr(one, "column", asked[0]) in asked
+    assert TitleLines(1) in told
+    assert about(findings, "abcdef") == tuple(findings)
+
+
+def test_a_warning_is_shown_where_the_call_stands_and_only_of_what_is_new(path):
+    with pytest.warns(tk.FindingWarning, match="999 stands far") as caught:
+        priors = tk.fit_priors(path, secret="positive", query=tk.Row("stay_days"))
+    assert [one.filename for one in caught] == [__file__] * len(caught)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tk.calibrate(priors, odds=3, keep=None)  # what was said of the priors is not said again
+
+
+def test_publishing_shows_what_it_found_once(path):
+    with pytest.warns(tk.FindingWarning) as caught:
+        made = tk.publish(path, secret="positive", columns=["stay_days"], confidence=None, allow_no_noise=True)
+    said = [str(one.message) for one in caught if one.category is tk.FindingWarning]
+    assert said == [str(one) for one in made.findings if one.level == "warning"]
+    assert len(set(said)) == len(said) > 0
+    assert {one.filename for one in caught} == {__file__}
+
+
+def test_from_within_the_library_nothing_is_shown_twice(path, recwarn):
+    warnings.simplefilter("always")
+    from click.testing import CliRunner
+
+    from takifugu.cli import main
+
+    told = CliRunner().invoke(
+        main, ["calibrate", str(path), "--secret", "positive", "--query", "row:stay_days", "--odds", "3"]
+    )
+    assert told.exit_code == 0
+    assert "--sentinel 'stay_days=999'" in " ".join(told.output.split())
+    assert [one for one in recwarn if one.category is tk.FindingWarning] == []
+
+
+def test_looking_for_codes_changes_no_refusal():
+    nobody = pd.DataFrame({"group": ["a", "b"], "age": [np.nan, np.nan]})
+    with pytest.raises(tk.InputError, match="no value"):
+        tk.fit_priors(nobody, secret="group", query=tk.Row("age"))
+    endless = pd.DataFrame({"group": ["a", "b"] * 9, "age": [np.inf, *range(17)]})
+    assert "suspected-sentinel" not in kinds(tk.fit_priors(endless, secret="group", query=tk.Row("age", domain=[0, 9])))
+        "few-rows",
+        "few-rows",
+    ]
