@@ -175,6 +175,24 @@ def test_a_process_keeps_draws_of_what_it_does_not_know():
 
 
 @pytest.mark.skipif(util.find_spec("numpyro") is None, reason="needs the extra bnn")
+def test_what_fills_a_table_up_trains_no_network(line, monkeypatch):
+    from takifugu.queries import bnn
+
+    query = tk.BNN("y", features=["x"], steps=300, progress=False)
+    plain = tk.fit_priors(line, secret="s", query=query)
+    padded = bnn._padded
+
+    def with_rubbish(sample):
+        inputs, answers, real = padded(sample)
+        inputs[~real], answers[~real] = 17.0, -400.0
+        assert real.sum() == len(sample.answers) < len(real)
+        return inputs, answers, real
+
+    monkeypatch.setattr(bnn, "_padded", with_rubbish)
+    assert tk.fit_priors(line, secret="s", query=query) == plain
+
+
+@pytest.mark.skipif(util.find_spec("numpyro") is None, reason="needs the extra bnn")
 def test_a_network_keeps_some_of_its_networks(line):
     priors = tk.fit_priors(line, secret="s", query=tk.BNN("y", features=["x"], steps=600, progress=False))
     for name, (means, stds) in priors.drawn.items():

@@ -1,6 +1,7 @@
 """The prediction of a Bayesian neural network trained on the rows with each secret."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
@@ -81,40 +82,71 @@ class BNN(Model):
     def _train(self, sample: Sample, label: str) -> tuple[dict[str, Array], Array]:
         """Draws from the fitted posterior, and the loss at every step."""
         import jax
-        import jax.numpy as jnp
-        from numpyro.infer import SVI, TraceMeanField_ELBO
-        from numpyro.infer.autoguide import AutoNormal
-        from numpyro.optim import Adam
         from tqdm.auto import tqdm
 
-        inputs, answers = jnp.asarray(sample.inputs, jnp.float32), jnp.asarray(sample.answers, jnp.float32)
-        guide = AutoNormal(_network, init_scale=_FIRST_WIDTH)
-        inference = SVI(_network, guide, Adam(_LEARNING_RATE), TraceMeanField_ELBO())
+        rows = _padded(sample)
+        start, run, drawn_from = _compiled(rows[0].shape, self.hidden)
         first, second = jax.random.split(jax.random.PRNGKey(self.seed))
-        state = inference.init(first, inputs, answers, self.hidden)
-
-        def step(state: Any, _: Any) -> Any:
-            return inference.update(state, inputs, answers, self.hidden)
-
+        state = start(first, *rows)
         losses = []
         bar = {True: False, False: True, None: None}[self.progress]  # tqdm asks whether to hide
         with tqdm(total=self.steps, desc=f"BNN of {label}", unit="step", disable=bar) as clock:
             for done in range(0, self.steps, _CHUNK):
                 length = min(_CHUNK, self.steps - done)
-                state, part = _run(step, state, length)
-                losses.append(np.asarray(part, dtype=np.float64))
+                state, part = run(length, state, *rows)
+                losses.append(np.asarray(part[:length], dtype=np.float64))
                 clock.update(length)
-        drawn = guide.sample_posterior(second, inference.get_params(state), sample_shape=(_DRAWS,))
+        drawn = drawn_from(second, state)
         return {name: np.asarray(value, np.float64) for name, value in drawn.items()}, np.concatenate(losses)
 
 
-def _run(step: Any, state: Any, length: int) -> Any:
+@lru_cache(maxsize=8)
+def _compiled(shape: tuple[int, ...], hidden: int) -> tuple[Any, Any, Any]:
+    """How to start, to run for some steps, and to draw from the posterior, for inputs of one shape.
+
+    Each is compiled as a whole, once a shape: operation by operation there would be hundreds of little programs,
+    and compiling those took longer than the training.
+    """
     import jax
+    import jax.numpy as jnp
+    from numpyro.infer import SVI, TraceMeanField_ELBO
+    from numpyro.infer.autoguide import AutoNormal
+    from numpyro.optim import Adam
 
-    return jax.lax.scan(step, state, None, length=length)
+    guide = AutoNormal(_network, init_scale=_FIRST_WIDTH)
+    inference = SVI(_network, guide, Adam(_LEARNING_RATE), TraceMeanField_ELBO())
+
+    def start(key: Any, *rows: Any) -> Any:
+        state = inference.init(key, *rows, hidden)
+        # Draws are made in this order. NumPyro's own is the alphabet's or the model's, as it was compiled or not, and
+        # the same seed must go on giving the same networks.
+        locations = guide._init_locs
+        guide._init_locs = {name: locations[name] for name in guide.prototype_trace if name in locations}
+        return state
+
+    def run(length: int, state: Any, *rows: Any) -> Any:
+        def step(k: Any, so_far: Any) -> Any:
+            state, loss = inference.update(so_far[0], *rows, hidden)
+            return state, so_far[1].at[k].set(loss)
+
+        return jax.lax.fori_loop(0, length, step, (state, jnp.zeros(_CHUNK)))
+
+    def drawn_from(key: Any, state: Any) -> Any:
+        return guide.sample_posterior(key, inference.get_params(state), sample_shape=(_DRAWS,))
+
+    return jax.jit(start), jax.jit(run), jax.jit(drawn_from)
 
 
-def _network(inputs: Any, answers: Any, hidden: int) -> None:
+def _padded(sample: Sample) -> tuple[Any, Any, Any]:
+    """Inputs and answers up to the next power of two, and which rows are real: few sizes, few compilations."""
+    count, size = sample.inputs.shape
+    room = 1 << (count - 1).bit_length()
+    inputs, answers = np.zeros((room, size), np.float32), np.zeros(room, np.float32)
+    inputs[:count], answers[:count] = sample.inputs, sample.answers
+    return inputs, answers, np.arange(room) < count
+
+
+def _network(inputs: Any, answers: Any, real: Any, hidden: int) -> None:
     """The model: weights shrink with the width of a layer, so that its output stays of order one.
 
     Independent normals tend to switch a whole hidden layer off where rows are few; the linear part keeps what
@@ -133,7 +165,7 @@ def _network(inputs: Any, answers: Any, hidden: int) -> None:
     level = numpyro.sample("level", dist.Normal(0, 1))
     noise = numpyro.sample("noise", dist.LogNormal(-0.5, 1))
     outputs = level + inputs @ slopes + strength * (jnp.tanh(inputs @ first + offset) @ second)
-    with numpyro.plate("rows", inputs.shape[0]):
+    with numpyro.plate("rows", inputs.shape[0]), numpyro.handlers.mask(mask=real):
         numpyro.sample("answers", dist.Normal(outputs, noise), obs=answers)
 
 
