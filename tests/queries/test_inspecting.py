@@ -156,7 +156,8 @@ def test_labels_that_look_alike():
 
 
 @pytest.mark.parametrize(
-    ("secret", "sentence"), [("diagnose", "no column 'diagnose'.*'diagnosis'"), ("patient", None), ("clinic", None)]
+    ("secret", "sentence"),
+    [("diagnose", "no column 'diagnose'.*'diagnosis'"), ("patient", "names people and not groups"), ("clinic", None)],
 )
 def test_odd_secrets(path, secret, sentence):
     if sentence is not None:

@@ -145,6 +145,20 @@ def test_a_secret_with_no_rows_is_told_those_there_are():
         overview(table, "s", "x", secrets="ab")
 
 
+def test_a_column_of_names_is_no_secret_and_no_name_is_said():
+    names = [f"person {k}" for k in range(40)]
+    table = frame(s=[*names, *names[:10]], x=list(range(50)))
+    for wanted in (None, ["nobody"]):
+        with pytest.raises(tk.InputError, match="30 of the 40 values of column 's' stand in one row each") as caught:
+            overview(table, "s", "x", secrets=wanted)
+        assert "person" not in str(caught.value)
+
+
+def test_a_secret_asked_for_twice_is_one():
+    table = frame(s=["a", "a", "b", "b"], x=[1, 2, 3, 4])
+    assert list(overview(table, "s", "x", secrets=["b", "a", "b"]).extents) == ["b", "a"]
+
+
 def test_a_constant_subset_keeps_its_value_to_the_bit():
     table = frame(s=["a"] * 3 + ["b"] * 3, x=[0.1, 0.1, 0.1, 1, 2, 3])
     assert moments(table, "s", "x", overview(table, "s", "x"))["a"] == (0.1, 0.0)

@@ -10,7 +10,7 @@ from takifugu.errors import InputError
 from takifugu.laws.mixture import merge
 from takifugu.queries.binned import Binned
 from takifugu.queries.cells import Key, known_key
-from takifugu.tables.count import chosen_secrets
+from takifugu.tables.choosing import chosen_secrets
 from takifugu.tables.table import Secret, Table, plain
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.problems.domain import Choices
-from takifugu.tables.count import SECRETS, Extent, Overview, chosen_secrets, count
+from takifugu.tables.choosing import SECRETS, chosen_secrets
+from takifugu.tables.count import Extent, Overview, count
 from takifugu.tables.sentinels import without_sentinels
 from takifugu.tables.table import Secret, Table, plain
 

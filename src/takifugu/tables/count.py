@@ -13,14 +13,14 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.errors import InputError
+from takifugu.tables.choosing import SECRETS, chosen_secrets
 from takifugu.tables.missing import refusal
-from takifugu.tables.table import Secret, Table, match_secret, plain
+from takifugu.tables.table import Secret, Table, plain
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 DISTINCT = 65_536  # values per column, over all secrets, beyond which they are counted on a grid
-SECRETS = 1_000  # a column with more distinct values is no list of secrets
 _EASY = 2_000_000  # rows that any engine groups by value in memory, even if no two are equal
 _CELLS = 65_536
 _HEAVY = 1 / 64  # a cell with this share of its secret's rows is counted again on a grid of its own
@@ -92,8 +92,8 @@ def overview(
             without += int(rows)
         else:
             extents[name] = Extent(int(rows), int(valid), _number(low), _number(high))
-    _check_secrets(table, secret, extents, without)
-    chosen = _choose(secret, extents, secrets)
+    rows_of = {name: extent.rows for name, extent in extents.items()}
+    chosen = {name: extents[name] for name in chosen_secrets(table, secret, rows_of, secrets, without=without)}
     lacking = without + sum(extent.rows - extent.valid for extent in chosen.values())
     if lacking and table.reading.missing == "refuse":
         raise InputError(refusal(lacking, (secret, column, *needed)))
@@ -243,43 +243,6 @@ def _check_unchanged(seen: Overview, tallies: Mapping[Any, float]) -> None:
 
 def _number(value: Any) -> float:
     return math.nan if value is None else float(value)
-
-
-def _check_secrets(table: Table, secret: str, extents: dict[Secret, Extent], without: int) -> None:
-    if not extents and not without:
-        raise InputError(f"{table.name} has no rows")
-    if not extents:
-        raise InputError(f"column {secret!r} is empty in every one of the {without} rows: no secret is known")
-    if len(extents) > SECRETS:
-        raise InputError(
-            f"column {secret!r} has more than {SECRETS} distinct values, too many to be secrets: "
-            f"group them into fewer first"
-        )
-
-
-def _choose(secret: str, extents: dict[Secret, Extent], wanted: Iterable[Any] | None) -> dict[Secret, Extent]:
-    if isinstance(wanted, str | bytes):
-        raise InputError(f"secrets must be a list, got the text {wanted!r}: write [{wanted!r}]")
-    if wanted is None:
-        names = sorted(extents, key=lambda name: (isinstance(name, str), name))
-    else:
-        names = []
-        for given in wanted:
-            found = match_secret(given, extents)
-            if found is None:
-                there = ", ".join(f"{name!r} ({extent.rows})" for name, extent in extents.items())
-                raise InputError(f"no row has {secret} = {given!r}; those there are, with their rows: {there}")
-            names.append(found)
-        if not names:
-            raise InputError("secrets is empty: name those to protect, or leave it out for all")
-    return {name: extents[name] for name in names}
-
-
-def chosen_secrets(table: Table, secret: str, rows: Mapping[Any, int], wanted: Iterable[Any] | None) -> list[Secret]:
-    """The secrets to fit, of those that occur, each with its number of rows."""
-    extents = {name: Extent(count, count, 0.0, 1.0) for name, count in rows.items()}
-    _check_secrets(table, secret, extents, 0)
-    return list(_choose(secret, extents, wanted))
 
 
 def _check_values(column: str, extents: dict[Secret, Extent]) -> None:

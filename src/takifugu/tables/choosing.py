@@ -1,0 +1,50 @@
+"""Which values of a column are the secrets to hide, and whether it can be a column of secrets at all."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from takifugu.errors import InputError
+from takifugu.tables.table import Secret, Table, match_secret
+
+SECRETS = 1_000  # a column with more distinct values is no list of secrets
+_NAMES = 20  # values of which most stand in one row only: they name people
+_SHOWN = 20  # secrets that a sentence counts up
+
+
+def chosen_secrets(
+    table: Table, secret: str, rows: Mapping[Any, int], wanted: Iterable[Any] | None, *, without: int = 0
+) -> list[Secret]:
+    """The secrets to fit, of those that occur, each with its number of rows; `without` are rows that have none."""
+    if not rows and not without:
+        raise InputError(f"{table.name} has no rows")
+    if not rows:
+        raise InputError(f"column {secret!r} is empty in every one of the {without} rows: no secret is known")
+    if len(rows) > SECRETS:
+        raise InputError(
+            f"column {secret!r} has more than {SECRETS} distinct values, too many to be secrets: "
+            f"group them into fewer first"
+        )
+    alone = sum(count == 1 for count in rows.values())
+    if len(rows) >= _NAMES and 2 * alone > len(rows):  # and no value of theirs belongs in a message
+        raise InputError(
+            f"{alone} of the {len(rows)} values of column {secret!r} stand in one row each: it names people and not "
+            f"groups of them. Name the column to hide, or group its values first"
+        )
+    if isinstance(wanted, str | bytes):
+        raise InputError(f"secrets must be a list, got the text {wanted!r}: write [{wanted!r}]")
+    if wanted is None:
+        return sorted(rows, key=lambda name: (isinstance(name, str), name))
+    names = [_there(secret, rows, given) for given in wanted]
+    if not names:
+        raise InputError("secrets is empty: name those to protect, or leave it out for all")
+    return list(dict.fromkeys(names))
+
+
+def _there(secret: str, rows: Mapping[Any, int], given: Any) -> Secret:
+    found = match_secret(given, rows)
+    if found is None:
+        common = sorted(rows.items(), key=lambda one: -one[1])[:_SHOWN]
+        there = ", ".join(f"{name!r} ({count})" for name, count in common)
+        more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+        raise InputError(f"no row has {secret} = {given!r}; those there are, with their rows: {there}{more}")
+    return found
