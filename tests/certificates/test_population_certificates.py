@@ -46,5 +46,12 @@ def test_evidence_that_does_not_hold_is_refused(priors):
         tk.verify(forged)
 
 
+def test_a_lattice_that_the_counts_are_not_about_is_refused(priors):
+    content = tk.calibrate(priors, alpha=2, epsilon=1, confidence=0.9).to_dict()
+    content["problem"]["answer"]["domain"]["high"] = 9.0
+    with pytest.raises(tk.InputError, match="not about the points of the lattice"):
+        tk.release([1.0], tk.Calibration.from_dict(content), secret=["a"])
+
+
 def test_without_evidence_the_file_stays_what_it_was(priors):
     assert tk.certify(tk.calibrate(priors, alpha=2, epsilon=1)).to_dict()["version"] == 1

@@ -2,9 +2,11 @@
 
 import dataclasses
 import json
+import traceback
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import takifugu as tk
@@ -192,3 +194,33 @@ def test_the_ends_of_clip_are_multiples_of_round_to(clip, step, ends):
 def test_ends_of_clip_with_no_step_between_them_are_refused():
     with pytest.raises(tk.InputError, match=r"clip=\(0.2, 0.8\) leaves no multiple of round_to=1"):
         tk.release([1.0], CALIBRATION, clip=(0.2, 0.8), round_to=1)
+
+
+RARE = "of one person"
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pl.Series("v", ["common", RARE], pl.Enum(["common", RARE])),
+        pl.Series("v", [{RARE: 1}, {RARE: 2}]),
+        pl.Series("v", [[1], RARE], pl.Object),
+        pl.Series("v", [1, 2**100], pl.Int128),
+    ],
+    ids=["labels", "structures", "objects", "128 bits"],
+)
+def test_a_type_that_cannot_be_published_is_refused_without_what_it_holds(column):
+    frame = pl.DataFrame({"s": ["a", "b"]}).with_columns(column)
+    finite = tk.calibrate({"a": tk.Finite([1, 2], [1, 2]), "b": tk.Finite([1, 2], [2, 1])}, odds=1.5)
+    acts = [
+        lambda: tk.release(frame, CALIBRATION, column="v", others="release"),
+        lambda: tk.release(frame, finite, column="v", others="release"),
+        lambda: tk.fit_priors(frame, secret="s", query=tk.Row("v")),
+        lambda: tk.fit_priors(frame, secret="s", query=tk.Raw("v")),
+    ]
+    for act in acts:
+        with pytest.raises(tk.InputError) as refused:
+            act()
+        told = "".join(traceback.format_exception(refused.value, chain=True))
+        assert f"'{RARE}'" not in told
+        assert str(2**100) not in told

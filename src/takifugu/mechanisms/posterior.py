@@ -52,4 +52,6 @@ def points_of(problem: Problem) -> Array:
             "confidence needs values on a lattice: give Raw bounds and a step, or publish with Row from a finite list"
         )
     found: Array = points
+    if any(len(part) != len(found) for one in problem.beliefs for pair in one.counted.values() for part in pair):
+        raise InputError("the counts behind the laws are not about the points of the lattice")
     return found

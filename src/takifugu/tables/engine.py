@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_ENGINES = {
+    *("duckdb", "_duckdb", "pyarrow", "polars", "narwhals"),
+    *("ibis", "pyspark", "py4j", "psycopg", "psycopg2"),
+}
+
 
 class Workspace:
     """A DuckDB connection with a folder of its own, which is gone when the workspace is, at the latest at exit.
@@ -80,9 +85,18 @@ def exactly(path: str) -> str:
 
 
 def is_engine_error(error: Exception) -> bool:
-    """Whether an error came out of DuckDB or Arrow, whose messages quote the lines of a file."""
+    """Whether an error came out of an engine, whose messages quote the lines of a file or the values of a column."""
     modules = {base.__module__.partition(".")[0] for base in type(error).__mro__}
-    return bool(modules & {"duckdb", "_duckdb", "pyarrow"})
+    return bool(modules & _ENGINES)
+
+
+def kind_of(dtype: Any) -> str:
+    """The name of a column's type alone: in full, that of labels lists all of them, and that of a structure its fields.
+
+    >>> kind_of("Enum(categories=['common', 'of one person'])")
+    'Enum'
+    """
+    return str(dtype).partition("(")[0]
 
 
 def attempt(work: Callable[[], T]) -> tuple[T | None, str | None]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from takifugu._nearest import suggestion
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
-from takifugu.tables.engine import attempt
+from takifugu.tables.engine import attempt, kind_of
 from takifugu.tables.reading import Reading
 from takifugu.tables.secrets import Secret, listed, match_secret, plain
 
@@ -117,7 +117,8 @@ class Table:
         if dtype in (nw.String, nw.Boolean) or dtype.is_integer():
             return value
         raise InputError(
-            f"column {column!r} holds {dtype}, and a secret is text, a number or a truth value: convert it to text"
+            f"column {column!r} holds {kind_of(dtype)}, and a secret is text, a number or a truth value: convert it to "
+            f"text"
         )
 
     def secrets_but(self, column: str, left_out: Sequence[Any]) -> list[Secret]:
@@ -150,7 +151,7 @@ class Table:
         if not values:
             return InputError(f"column {column!r} has no value in any of the {rows} rows")
         dtype = self.schema[column]
-        kind = "text" if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object) else str(dtype)
+        kind = "text" if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object) else kind_of(dtype)
         return InputError(
             f"column {column!r} holds {kind}, and numbers are needed: convert it, or name one of "
             f"{listed(self.numeric) or 'those with numbers (there is none)'}"
@@ -164,5 +165,7 @@ class Table:
             if rows is None:
                 raise InputError(f"{self.name} cannot be read: {why}")
             return {name: [row[place] for row in rows] for place, name in enumerate(relation.columns)}
-        result = frame.collect()
+        result, why = attempt(frame.collect)
+        if result is None:
+            raise InputError(f"{self.name} cannot be read: {why}")
         return {name: result.get_column(name).to_list() for name in result.columns}

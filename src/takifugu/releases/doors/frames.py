@@ -13,6 +13,7 @@ from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import has_pairs, protected_rows
 from takifugu.releases.shuffling import shuffled
 from takifugu.releases.watching import Watch
+from takifugu.tables.engine import attempt, kind_of
 from takifugu.tables.table import plain
 
 if TYPE_CHECKING:
@@ -221,20 +222,28 @@ def values_of(column: "nw.Series[Any]") -> Any:
             f"column {column.name!r} has {missing} missing values: fill those rows, or drop them with missing='drop'"
         )
     if column.dtype.is_numeric():
-        return column.to_numpy()
+        return _array(column)
     return np.array([plain(value) for value in column.to_list()], dtype=object)
 
 
 def numbers(column: "nw.Series[Any]") -> Array:
     """A column as float64; missing values are an error, since a hole in a release tells who is missing."""
     if not column.dtype.is_numeric():
-        raise InputError(f"column {column.name!r} holds {column.dtype}, and numbers are needed: convert it")
+        raise InputError(f"column {column.name!r} holds {kind_of(column.dtype)}, and numbers are needed: convert it")
     missing = int(column.is_null().sum())
     if missing:
         raise InputError(
             f"column {column.name!r} has {missing} missing values: fill those rows, or drop them with missing='drop'"
         )
-    return np.asarray(column.to_numpy(), dtype=np.float64)
+    return np.asarray(_array(column), dtype=np.float64)
+
+
+def _array(column: "nw.Series[Any]") -> Any:
+    """A column of numbers as an array; not every library can make one of whole numbers of 128 bits."""
+    found, why = attempt(column.to_numpy)
+    if found is None:
+        raise InputError(f"column {column.name!r} cannot be read: {why}. Convert it to float64")
+    return found
 
 
 def named(name: str, plan: Plan) -> str:
