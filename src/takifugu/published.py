@@ -46,6 +46,16 @@ class Published:
         """One page of plain words."""
         return "\n".join(self.summary.sentences)
 
+    def _repr_html_(self) -> str:
+        """The same for a notebook, with the channel."""
+        from takifugu.reports.notebook import publication
+
+        return publication(self.summary.sentences, self.calibration)
+
+    def plot(self, ax: Any = None) -> Any:
+        """What became of each value, on Matplotlib axes: see `Calibration.plot`."""
+        return self.calibration.plot(ax=ax)
+
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the report as one HTML file. It describes the priors: keep it private."""
         from takifugu.reports.writing import report

@@ -33,6 +33,8 @@ def things():
     rows = FiniteChannel.identity([(k, HOSTILE) for k in range(3)])
     return {
         "law": LAWS[HOSTILE],
+        "law of a bell": BELLS["b"],
+        "law of vectors": VECTORS["b"],
         "long law": tk.Finite(range(100), np.arange(100)),
         "law on rows": tk.Finite([(1, "x"), (2, HOSTILE)], [1, 1]),
         "channel": finite.channel,
@@ -63,13 +65,45 @@ def test_everything_shows_itself_harmlessly(name):
     assert "\u202e" not in shown
 
 
+def test_a_certificate_of_noise_is_drawn_as_its_calibration_is():
+    from matplotlib import pyplot
+
+    made = tk.calibrate(BELLS, alpha=2, epsilon=0.3)
+    ours, theirs = tk.certify(made).plot(), made.plot()
+    assert ours.get_title() == theirs.get_title()
+    for one, other in zip(ours.lines, theirs.lines, strict=True):
+        np.testing.assert_array_equal(one.get_xydata(), other.get_xydata())
+    pyplot.close("all")
+
+
+def test_noise_on_vectors_is_drawn_number_by_number():
+    from matplotlib import pyplot
+
+    drawn = THINGS["calibration of vectors"].plot()
+    assert len(drawn) == 2
+    assert len({axes.get_title() for axes in drawn}) == 2
+    pyplot.close("all")
+
+
+def test_a_publication_shows_and_draws_itself():
+    from matplotlib import pyplot
+
+    pupils = tk.datasets.load("student-por")
+    made = tk.publish(pupils, secret="schoolsup", columns=["G3"], odds=3, confidence=None)
+    shown = made._repr_html_()
+    assert_harmless(shown)
+    assert "Nothing published moves" in shown
+    assert made.plot().get_xlabel() == "published value"
+    pyplot.close("all")
+
+
 def test_two_pictures_on_one_page_have_two_names():
     assert_harmless(THINGS["calibration"]._repr_html_() + THINGS["calibration"]._repr_html_())
     noise = THINGS["calibration of noise"]
     assert_harmless(noise._repr_html_() + noise._repr_html_())
 
 
-@pytest.mark.parametrize("name", [name for name in THINGS if name != "certificate of noise"])
+@pytest.mark.parametrize("name", THINGS)
 def test_everything_can_be_drawn(name):
     from matplotlib import pyplot
 

@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from takifugu._display import Displayed
+from takifugu._display import Plotted
 from takifugu.certificates import version_1
 from takifugu.certificates.redaction import RedactedCertificate, require_redaction
 from takifugu.divergences.proved.balls import Enclosure
@@ -16,7 +16,7 @@ from takifugu.laws.mixture import Mixture
 
 
 @dataclass(frozen=True)
-class Certificate(Displayed):
+class Certificate(Plotted):
     """A claim with all that is needed to prove it: this noise keeps these pairs of secrets within this budget.
 
     It holds the priors, which describe people: it is for the auditor. `redacted()` is for the public.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from takifugu._listening import listening
 from takifugu.commands.asking import ask, asking, default_of
 from takifugu.commands.options import Command, require_promise, single
 from takifugu.commands.progress import doing, done
@@ -104,22 +105,23 @@ def command(
     doing("Reading the table and fitting its priors")
     asked = ask(draws=0 if confidence is None else draws_needed(confidence), **question)
     doing("Looking for the least that hides the secret")
-    result = calibrate(
-        asked.priors,
-        alpha=alpha,
-        epsilon=epsilon,
-        odds=odds,
-        best_guess=best_guess,
-        error=error,
-        step=lambda what: click.echo(what, err=True),
-        confidence=confidence,
-        assurance=assurance,
-        grid=grid,
-        seed=seed,
-        pairs=asked.pairs,
-        mechanism=mechanism,
-        **options,
-    )
+    with listening(doing):
+        result = calibrate(
+            asked.priors,
+            alpha=alpha,
+            epsilon=epsilon,
+            odds=odds,
+            best_guess=best_guess,
+            error=error,
+            step=lambda what: click.echo(what, err=True),
+            confidence=confidence,
+            assurance=assurance,
+            grid=grid,
+            seed=seed,
+            pairs=asked.pairs,
+            mechanism=mechanism,
+            **options,
+        )
     proved = None
     if certificate is not None or public is not None:
         doing("Proving it")

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from takifugu._listening import listening
 from takifugu.atomic import Files
 from takifugu.commands.findings import tell_findings
 from takifugu.commands.options import beliefs_from
+from takifugu.commands.progress import Steps
 from takifugu.commands.telling import console, file_of, tell_files
 from takifugu.commands.wishes import domain_of, known_of
 from takifugu.commands.words import in_flags
@@ -63,7 +65,7 @@ class Asked:
 def run(asked: Asked, *, quiet: bool) -> None:
     """Do it, and tell."""
     from takifugu.certificates import certify
-    from takifugu.publishing import calibrated, ledger_beside, odds_by_default
+    from takifugu.publishing import ledger_beside, odds_by_default
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.drawing import drawing_of
     from takifugu.releases.ledger import Ledger
@@ -73,7 +75,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
     _require_what_flags_need(asked)
     others = beliefs_from(asked.beliefs)
     out = console()
-    step = _Steps(out, quiet=quiet)
+    step = Steps(out, quiet=quiet)
     promise = {name: getattr(asked, name) for name in ("odds", "alpha", "epsilon", "best_guess", "error")}
     odds_by_default(**promise)  # before any work, whether it is a promise; an account may have settled the odds
     folder = asked.target.parent if asked.folder is None else asked.folder
@@ -95,32 +97,8 @@ def run(asked: Asked, *, quiet: bool) -> None:
     _refuse_second(ledger)
     step(f"Reading {Path(asked.source).name}")
     table = Table(source, asked.reading)
-    made = calibrated(
-        table,
-        secret=asked.secret,
-        columns=asked.columns,
-        **promise,
-        confidence=asked.confidence,
-        assurance=asked.assurance,
-        known=known_of(asked.known),
-        beliefs=others,
-        own=not asked.only_beliefs,
-        keep=asked.keep,
-        per_cell=asked.per_cell,
-        grid=asked.grid,
-        secrets=_named_secrets(asked),
-        pairs=asked.pairs or None,
-        leave_out=asked.leave_out,
-        domain=None if asked.domain is None else domain_of(asked.domain),
-        other=asked.other,
-        keep_shares=asked.keep_shares,
-        seed=asked.seed,
-        step=step,
-        **asked.wishes,
-        ledger=ledger,
-        later=asked.later,
-        spend=asked.spend,
-    )
+    with listening(step.meanwhile):
+        made = _calibrated(asked, table, promise, others, ledger, step)
     words = drawing_of(made, {}).bare
     if words is not None and not asked.allow_no_noise:
         raise CalibrationError(f"{words}. Nothing was published; give --allow-no-noise if that is what you want")
@@ -147,6 +125,37 @@ def run(asked: Asked, *, quiet: bool) -> None:
         files.write()
         undo.pop_all()
     _tell(made, done, asked.target, paths, ledger)
+
+
+def _calibrated(asked: Asked, table: Any, promise: dict[str, Any], others: Any, ledger: Any, step: Any) -> Any:
+    from takifugu.publishing import calibrated
+
+    return calibrated(
+        table,
+        secret=asked.secret,
+        columns=asked.columns,
+        **promise,
+        confidence=asked.confidence,
+        assurance=asked.assurance,
+        known=known_of(asked.known),
+        beliefs=others,
+        own=not asked.only_beliefs,
+        keep=asked.keep,
+        per_cell=asked.per_cell,
+        grid=asked.grid,
+        secrets=_named_secrets(asked),
+        pairs=asked.pairs or None,
+        leave_out=asked.leave_out,
+        domain=None if asked.domain is None else domain_of(asked.domain),
+        other=asked.other,
+        keep_shares=asked.keep_shares,
+        seed=asked.seed,
+        step=step,
+        **asked.wishes,
+        ledger=ledger,
+        later=asked.later,
+        spend=asked.spend,
+    )
 
 
 def _require_what_flags_need(asked: Asked) -> None:
@@ -225,15 +234,3 @@ def _source(asked: Asked) -> tuple[Any, Path | None]:
     if asked.source in datasets.names() and not os.path.exists(asked.source):
         return datasets.load(asked.source), None
     return asked.source, Path(asked.source)
-
-
-class _Steps:
-    """Says what is being done, before it is done."""
-
-    def __init__(self, out: Any, *, quiet: bool) -> None:
-        self._out, self._quiet, self._count = out, quiet, 0
-
-    def __call__(self, what: str) -> None:
-        self._count += 1
-        if not self._quiet:
-            self._out.print(f" {self._count}. {what}")

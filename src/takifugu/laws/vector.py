@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from takifugu._display import Plotted
 from takifugu._validation import Array, integer, reals, vector
 from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
@@ -16,7 +17,7 @@ _ROUNDING = 1e-10  # of the scale: an asymmetry or a negative eigenvalue below i
 _LARGEST = 1e150  # beyond it a variance leaves the range of a float64
 
 
-class VectorMixture:
+class VectorMixture(Plotted):
     """A mixture of normal distributions of vectors of `dimension` numbers.
 
     `means` has one row per component, `covariances` one symmetric, positive semidefinite matrix per component; a

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from takifugu._listening import tell
 from takifugu._validation import Array
 from takifugu.channels.listed import ListChannel
 from takifugu.divergences.finite import divergence
@@ -86,6 +87,7 @@ def confident_channel(
     factor, made = _least_factor(problem, asked, at, search, found, search.shape[3] if size is None else size, coarse)
     for attempt in range(1, _MOST_STEPS):
         draws, apart = draws_needed(level, halvings=halvings + attempt), seed + attempt * _APART
+        tell(f"Judging the channel by {draws} fresh draws of the population")
         if withstands_draws(problem, _finite(made), asked, draws=draws, seed=apart):
             return made, draws, apart
         factor = max(factor, _FIRST / 4) * _WIDER
@@ -104,7 +106,8 @@ def _least_factor(
     narrow = _NARROW if size <= _SMALL else _NARROW_LARGE if size <= 2 * _SMALL else math.inf
     if coarse:
         narrow = _NARROW_LARGE
-    for _ in range(_MOST_STEPS):
+    for tried in range(1, _MOST_STEPS + 1):
+        tell(f"Trying how wide a margin the population needs: channel {tried}")
         made = at(factor)
         if withstands(problem, _finite(made), asked, laws):
             high, best = factor, made

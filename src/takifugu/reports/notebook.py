@@ -13,6 +13,7 @@ from takifugu.channels.listed import ListChannel
 from takifugu.channels.sentences import named
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
+from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
 from takifugu.reports import channel_words, vector_page, words
 from takifugu.reports.blocks import items, paragraphs, table
@@ -99,6 +100,27 @@ def _law(law: Finite) -> str:
     return table(caption, ("Value", "Share"), rows)
 
 
+def _mixture(law: Mixture | VectorMixture) -> str:
+    order = np.argsort(-law.weights, kind="stable")[:_MOST_ROWS]
+    spread = law.stds if isinstance(law, Mixture) else np.sqrt(np.diagonal(law.covariances, axis1=1, axis2=2))
+    rows = [(percent(float(law.weights[k])), _few(law.means[k]), _few(spread[k])) for k in order]
+    more = f", the {len(rows)} largest shown" if len(law) > len(rows) else ""
+    kind = "Mixture" if isinstance(law, Mixture) else f"Mixture of vectors of {law.dimension} numbers"
+    head = ("Weight", "Mean", "Spread")
+    return table(f"{kind}, {len(law):,} component{'s' * (len(law) != 1)}{more}", head, rows)
+
+
+def _few(numbers: Any) -> str:
+    found = np.ravel(numbers)
+    return ", ".join(number(float(x)) for x in found[:_MOST_NUMBERS]) + (", …" if len(found) > _MOST_NUMBERS else "")
+
+
+def publication(sentences: Sequence[str], calibration: Calibration) -> str:
+    """A table that was published: its page of words, and the channel that made it."""
+    private = paragraphs("The table and the redacted certificate are for the public; everything else is private.")
+    return f'<div style="{_STYLE}">{paragraphs(*sentences)}{private}</div>' + (html(calibration.channel) or "")
+
+
 def _priors(priors: Mapping[Any, Any]) -> str:
     kept: Mapping[Any, int] = getattr(priors, "rows", {})
     rows = [(clean(name), f"{kept[name]:,}" if name in kept else "", _told(law)) for name, law in priors.items()]
@@ -137,9 +159,7 @@ def _told(law: Any) -> str:
         share = percent(float(law.probabilities[most]))
         return f"{len(law):,} values, most often {clean(named(law.values[most]), 30)} ({share})"
     if isinstance(law, VectorMixture):
-        means = ", ".join(number(float(x)) for x in law.mean[:_MOST_NUMBERS])
-        more = ", …" if law.dimension > _MOST_NUMBERS else ""
-        return f"{law.dimension} numbers, means {means}{more}, {len(law):,} component{'s' * (len(law) != 1)}"
+        return f"{law.dimension} numbers, means {_few(law.mean)}, {len(law):,} component{'s' * (len(law) != 1)}"
     mean, std = getattr(law, "mean", None), getattr(law, "std", None)
     if isinstance(mean, float) and isinstance(std, float):
         return f"mean {number(mean)}, spread {number(std)}, {len(law):,} component{'s' * (len(law) != 1)}"
@@ -166,13 +186,14 @@ def _renamed(picture: str, name: str) -> str:
     return picture.replace(name, _name())
 
 
-def _shown() -> tuple[tuple[type, Any], ...]:
+def _shown() -> tuple[tuple[Any, Any], ...]:
     from takifugu.queries.priors import Beliefs, Priors
 
     return (
         (Calibration, _calibration),
         (ListChannel, _channel),
         (Finite, _law),
+        (Mixture | VectorMixture, _mixture),
         (Priors, _priors),
         (Beliefs, _beliefs),
         (Certificate, _certificate),

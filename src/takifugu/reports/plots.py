@@ -1,6 +1,6 @@
 """`.plot()`: channels, calibrations and priors on Matplotlib axes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -8,13 +8,17 @@ import numpy as np
 
 from takifugu.audits.result import Audit
 from takifugu.calibration import Calibration
-from takifugu.certificates import ChannelCertificate
+from takifugu.certificates import Certificate, ChannelCertificate
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.listed import ListChannel
 from takifugu.channels.sentences import named
 from takifugu.errors import InputError, MissingExtraError
 from takifugu.laws.finite import Finite
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
+from takifugu.mechanisms.worst import worst
+from takifugu.problems.guarantee import Renyi
+from takifugu.problems.problem import Problem
 from takifugu.reports.channel_charts import coarsened
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.columns import ColumnFacts, column_facts
@@ -35,7 +39,8 @@ _MOST_ELLIPSES = 60
 def plot(thing: Any, ax: Any = None) -> Any:
     """Draw a channel, a calibration, a certificate, priors, a law or an audit; returns the axes.
 
-    A channel of rows has axes for each column, of which an array is returned; drawn on one given axes it is its first.
+    A channel of rows has axes for each column and noise on vectors for each number, of which an array is returned;
+    drawn on axes that are given it is the first.
     """
     if find_spec("matplotlib") is None:
         raise MissingExtraError("plots are drawn with Matplotlib: install it with pip install 'takifugu[plots]'")
@@ -43,12 +48,14 @@ def plot(thing: Any, ax: Any = None) -> Any:
         return _audit(thing, _axes(ax))
     if isinstance(thing, ChannelCertificate):
         thing = thing.calibration
+    if isinstance(thing, Certificate):
+        thing = _of_certificate(thing)
     if isinstance(thing, Calibration):
         return _calibration(thing, ax)
     if isinstance(thing, ListChannel):
         even = np.full(len(thing.inputs), 1.0 / len(thing.inputs))
         return _columns(column_facts(thing, even, (even, even), None), ax)
-    if isinstance(thing, Finite | Mixture):
+    if isinstance(thing, Finite | Mixture | VectorMixture):
         return _laws({"": thing}, _axes(ax))
     if isinstance(thing, Mapping):
         return _laws(thing, _axes(ax))
@@ -70,13 +77,30 @@ def _calibration(calibration: Calibration, ax: Any) -> Any:
     facts = facts_of(calibration, compare=False)
     if isinstance(facts, ChannelFacts):
         return _columns(facts.columns, ax)
-    axes = _axes(ax)
-    if isinstance(facts, VectorFacts):  # by its first number
-        first = facts.axes[0]
-        return _before_after(first, axes, label=first.name, title=f"Noise of {first.noise:.4g} on {clean(first.name)}")
+    if isinstance(facts, VectorFacts):
+        return _side_by_side(facts.axes[:_MOST_DRAWN], ax, _axis)
     if not isinstance(facts, NoiseFacts):
         raise InputError(f"there is no plot of {type(facts).__name__}")
-    return _before_after(facts, axes, label="answer", title=f"Noise θ = {facts.theta:.4g}")
+    return _before_after(facts, _axes(ax), label="answer", title=f"Noise θ = {facts.theta:.4g}")
+
+
+def _of_certificate(certificate: Certificate) -> Calibration:
+    """What a certificate of noise is about, as the calibration that it proves; its promise is not what is drawn."""
+    beliefs = [dict(zip(certificate.secrets, laws, strict=True)) for laws in certificate.beliefs]
+    pairs = [(certificate.secrets[a], certificate.secrets[b]) for a, b in certificate.pairs]
+    problem, channel = Problem.of(beliefs, pairs), GaussianNoise(certificate.theta)
+    return Calibration(
+        problem=problem,
+        guarantee=Renyi(certificate.alpha, certificate.epsilon),
+        channel=channel,
+        mechanism=certificate.mechanism,
+        place=worst(problem, channel, alpha=certificate.alpha).place,
+    )
+
+
+def _axis(axis: AxisFacts, axes: Any) -> Any:
+    """One number of a vector."""
+    return _before_after(axis, axes, label=axis.name, title=f"Noise of {axis.noise:.4g} on {clean(axis.name)}")
 
 
 def _before_after(facts: NoiseFacts | AxisFacts, axes: Any, *, label: str, title: str) -> Any:
@@ -95,15 +119,20 @@ def _before_after(facts: NoiseFacts | AxisFacts, axes: Any, *, label: str, title
 
 
 def _columns(columns: Sequence[ColumnFacts], ax: Any) -> Any:
-    """One picture for each column, side by side."""
-    if len(columns) == 1 or ax is not None:
-        return _channel(columns[0], _axes(ax))
+    """One picture for each column."""
+    return _side_by_side(columns, ax, _channel)
+
+
+def _side_by_side(parts: Sequence[Any], ax: Any, draw: Callable[[Any, Any], Any]) -> Any:
+    """A picture for each part; on axes that were given, the first alone."""
+    if len(parts) == 1 or ax is not None:
+        return draw(parts[0], _axes(ax))
     from matplotlib import pyplot
 
-    count = len(columns)
+    count = len(parts)
     every = pyplot.subplots(1, count, figsize=(6.4 * min(count, 3), 4.8), layout="constrained")[1]
-    for column, axes in zip(columns, every, strict=True):
-        _channel(column, axes)
+    for part, axes in zip(parts, every, strict=True):
+        draw(part, axes)
     return every
 
 
