@@ -1,8 +1,17 @@
+import os
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# Before NumPy is loaded: the tests' matrices are small, and with a process for each core more threads than that only
+# wait for one another. The programs that tests start take it over.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+# What a shell starts in the background ignores Ctrl-C, and so would all that it starts: tests of Ctrl-C would wait.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # oracles and random_priors are shared by all tests

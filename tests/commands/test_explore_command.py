@@ -28,7 +28,7 @@ def test_ctrl_c_ends_it_cleanly_and_the_token_is_shown_once() -> None:
     lines = [process.stdout.readline() for _ in range(3)]
     token = lines[2].strip().partition("token=")[2]
     process.send_signal(signal.SIGINT)
-    out, errors = process.communicate(timeout=60)
+    out, errors = process.communicate(timeout=600)
     assert process.returncode == 0
     assert out.endswith("The explorer has ended.\n")
     assert errors == ""
@@ -40,7 +40,7 @@ def test_the_port_is_the_one_asked_for() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         process = _explore("--no-browser", "--port", str(port))
-        out, errors = process.communicate(timeout=60)
+        out, errors = process.communicate(timeout=600)
     assert process.returncode == 2
     assert out == ""
     assert errors.startswith(f"takifugu: port {port} cannot be used")
@@ -85,7 +85,7 @@ def test_a_browser_is_opened_without_the_token_among_its_arguments(tmp_path: Pat
             break
         waiting.wait(0.1)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     assert process.returncode == 0
     assert seen.read_text().startswith("file://")
     assert "token" not in seen.read_text()

@@ -285,7 +285,7 @@ def test_processes_that_race_publish_each_column_once(tmp_path):
     workers = [FORK.Process(target=publish_one, args=(path, table, name, results)) for name in COLUMNS * 2]
     for worker in workers:
         worker.start()
-    told = [results.get(timeout=120) for _ in workers]
+    told = [results.get(timeout=600) for _ in workers]
     for worker in workers:
         worker.join()
     assert told.count("published") == 3

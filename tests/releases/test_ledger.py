@@ -218,7 +218,7 @@ def test_eight_processes_never_exceed_the_budget(tmp_path):
     workers = [FORK.Process(target=spend_until_refused, args=(tmp_path / "l.db", results)) for _ in range(8)]
     for worker in workers:
         worker.start()
-    accepted = [results.get(timeout=120) for _ in workers]
+    accepted = [results.get(timeout=600) for _ in workers]
     for worker in workers:
         worker.join()
     assert sum(accepted) == 40 == Ledger(tmp_path / "l.db").account().releases
@@ -280,7 +280,7 @@ def test_a_full_disk_refuses(tmp_path, allowed, existing):
     results = FORK.Queue()
     worker = FORK.Process(target=charge_with_little_room, args=(path, allowed, results))
     worker.start()
-    message = results.get(timeout=60)
+    message = results.get(timeout=600)
     worker.join()
     assert "cannot be" in message
     assert "othing was released" in message

@@ -31,7 +31,7 @@ def test_spark_connect_is_served_like_spark(tmp_path):
     script = tmp_path / "served.py"  # a file: Spark Connect starts its server from the name of the main program's
     script.write_text(f"import sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\n{SERVED}", encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, script], capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False
+        [sys.executable, script], capture_output=True, text=True, cwd=tmp_path, timeout=600, check=False
     )
     assert done.returncode == 0, done.stderr[-4000:]
     assert done.stdout.endswith("served\n")

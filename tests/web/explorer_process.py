@@ -39,7 +39,7 @@ class Explorer:
     def stop(self) -> tuple[int, str, str]:
         """Ctrl-C; what it said and left behind."""
         self.process.send_signal(signal.SIGINT)
-        out, errors = self.process.communicate(timeout=60)
+        out, errors = self.process.communicate(timeout=600)
         return self.process.returncode, out, errors
 
     def request(
@@ -48,7 +48,7 @@ class Explorer:
         """One request as the page's script makes it; `own=False` sends only the headers given."""
         origin = f"http://127.0.0.1:{self.port}"
         sent = {"Origin": origin, "Content-Type": "application/json", "X-Takifugu-Token": self.token} if own else {}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
         content = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         try:
             connection.request(method, path, content, sent | (headers or {}))

@@ -51,7 +51,7 @@ def test_a_newer_question_ends_the_older_one_in_the_middle_of_its_work(desk: Des
         assert desk.progress("page", "answer")["words"] == "solving"
         newer = _solve(desk, "page", _SMALL)
         with pytest.raises(OvertakenError):
-            older.result(timeout=60)
+            older.result(timeout=600)
     assert newer.calibration.guarantee.most_odds == 2
     assert desk.progress("page", "answer") is None
 
@@ -87,7 +87,7 @@ def test_what_waits_and_is_overtaken_never_starts(desk: Desk, monkeypatch: pytes
         older = pool.submit(wait)
         waiting.wait(60)
         with desk.errand("page", "answer"), pytest.raises(OvertakenError):
-            older.result(timeout=60)
+            older.result(timeout=600)
 
 
 def test_more_than_may_wait_are_sent_away_in_a_sentence(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

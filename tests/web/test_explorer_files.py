@@ -102,7 +102,7 @@ def test_a_form_of_another_page_cannot_drop_anything(running: Explorer) -> None:
 
 
 def test_a_file_beyond_the_limit_is_refused_before_it_is_sent(running: Explorer) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=600)
     connection.putrequest("POST", "/api/upload")
     headers = {
         "Origin": f"http://127.0.0.1:{running.port}",
@@ -122,7 +122,7 @@ def test_a_file_beyond_the_limit_is_refused_before_it_is_sent(running: Explorer)
 
 def test_a_file_that_breaks_off_is_not_read(running: Explorer, place: Path) -> None:
     before = json.loads(running.request("GET", "/api/start")[2])["tables"]
-    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=600)
     connection.putrequest("POST", "/api/upload")
     for name, value in {
         "Origin": f"http://127.0.0.1:{running.port}",
@@ -172,7 +172,7 @@ def test_it_is_removed_however_the_explorer_is_asked_to_end(
     assert _drop(running, "people.csv", _ROWS.encode())[0] == 200
     assert list(tmp_path.glob("takifugu-dropped-*"))
     running.process.send_signal(getattr(signal, how))
-    _, errors = running.process.communicate(timeout=60)
+    _, errors = running.process.communicate(timeout=600)
     assert running.process.returncode == 0
     assert errors == ""
     assert not list(tmp_path.glob("takifugu-*"))

@@ -126,7 +126,7 @@ def test_a_body_has_a_limit(explorer: Explorer) -> None:
 def test_a_body_that_never_tells_its_length_has_the_same_limit(explorer: Explorer) -> None:
     chunk = b"400\r\n" + b" " * 1024 + b"\r\n"
     head = "".join(f"{name}: {value}\r\n" for name, value in _own(explorer, Transfer_Encoding="chunked").items())
-    with socket.create_connection(("127.0.0.1", explorer.port), timeout=60) as line:
+    with socket.create_connection(("127.0.0.1", explorer.port), timeout=600) as line:
         line.sendall(f"POST /api/answer HTTP/1.1\r\n{head}\r\n".encode() + 8 * chunk)
         assert b" 413 " in line.recv(1000).split(b"\r\n")[0]
 
@@ -134,7 +134,7 @@ def test_a_body_that_never_tells_its_length_has_the_same_limit(explorer: Explore
 def test_a_header_sent_twice_is_refused(explorer: Explorer) -> None:
     own = _own(explorer)
     head = "".join(f"{name}: {value}\r\n" for name, value in own.items()) + "Origin: http://evil.example\r\n"
-    with socket.create_connection(("127.0.0.1", explorer.port), timeout=60) as line:
+    with socket.create_connection(("127.0.0.1", explorer.port), timeout=600) as line:
         line.sendall(f"GET /api/start HTTP/1.1\r\n{head}\r\n".encode())
         assert b" 400 " in line.recv(1000).split(b"\r\n")[0]
 

@@ -19,7 +19,7 @@ def ends(connection: socket.socket) -> bytes:
 def test_seventy_silent_connections_starve_nobody(explorer: Explorer) -> None:
     with contextlib.ExitStack() as open_ones:
         silent = [
-            open_ones.enter_context(socket.create_connection(("127.0.0.1", explorer.port), timeout=60))
+            open_ones.enter_context(socket.create_connection(("127.0.0.1", explorer.port), timeout=600))
             for _ in range(70)
         ]
         assert explorer.request("GET", "/api/start")[0] == 200  # while all of them are open
@@ -43,7 +43,7 @@ def test_seventy_silent_connections_starve_nobody(explorer: Explorer) -> None:
 )
 def test_a_request_that_stops_short_is_ended(explorer: Explorer, sent: bytes, answer: bytes) -> None:
     sent = sent.replace(b"{port}", str(explorer.port).encode()).replace(b"{token}", explorer.token.encode())
-    with socket.create_connection(("127.0.0.1", explorer.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", explorer.port), timeout=600) as connection:
         connection.sendall(sent)
         assert ends(connection).startswith(answer)
     assert explorer.request("GET", "/api/start")[0] == 200

@@ -30,11 +30,11 @@ _DOUBT = 1e-6  # added where balls give up too: far more than floats can have lo
 def divergence(p: Mixture, q: Mixture, *, alpha: float, theta: float) -> float:
     """`renyi_divergence` for arguments already checked."""
     p, q, theta = _within_range(p.simplified(), q.simplified(), theta)
-    if p == q:
-        return 0.0
     if len(p) == len(q) == 1:
         gap = float(p.means[0] - q.means[0])
         return gaussian_divergence(gap, float(p.stds[0]), float(q.stds[0]), alpha=alpha, theta=theta)
+    if p == q:
+        return 0.0
     try:
         value = _in_floats(p, q, alpha, theta)
     except UnresolvedError:
@@ -97,9 +97,16 @@ def _by_ball_arithmetic(p: Mixture, q: Mixture, alpha: float, theta: float, limi
     return enclose(p, q, alpha=alpha, theta=theta, rtol=1e-11, effort=Effort(min(limit, DEFAULT_LIMIT)))
 
 
+def _size(law: Mixture) -> float:
+    """The largest mean or width; most laws are single normals, whose two floats need no array's machinery."""
+    if len(law) == 1:
+        return max(abs(float(law.means[0])), float(law.stds[0]))
+    return max(float(np.abs(law.means).max()), float(law.stds.max()))
+
+
 def _within_range(p: Mixture, q: Mixture, theta: float) -> tuple[Mixture, Mixture, float]:
     """The same problem in units in which no difference or square root leaves the float64 range."""
-    size = max(theta, *(float(np.abs(x).max()) for x in (p.means, q.means, p.stds, q.stds)))
+    size = max(theta, _size(p), _size(q))
     exponent = math.frexp(size)[1]
     if abs(exponent) <= _FAR:
         return p, q, theta
