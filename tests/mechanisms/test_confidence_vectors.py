@@ -119,10 +119,10 @@ def test_what_has_no_posterior_here_is_said():
     with pytest.raises(InputError, match="one normal"):
         vector_mean_draws(tk.VectorMixture.empirical([[0, 0], [1, 1]]), 50, 1, [0])
     by_hand = {"a": law, "b": tk.VectorMixture.gaussian([1.0, 0.0], COVARIANCE)}
-    with pytest.raises(MechanismError, match="means of 'shaped'"):
+    with pytest.raises(MechanismError, match="means and predictions of 'shaped'"):
         tk.calibrate(by_hand, alpha=2, epsilon=1, confidence=0.8)
     priors = tk.fit_priors(people(), secret="secret", query=tk.Raw(["c0", "c1"], prior="gaussian"))
-    with pytest.raises(MechanismError, match="means of 'shaped'"):
+    with pytest.raises(MechanismError, match="means and predictions of 'shaped'"):
         tk.calibrate(priors, alpha=2, epsilon=1, confidence=0.8)
 
 
@@ -134,3 +134,75 @@ def test_a_constant_column_keeps_its_point():
     assert made.meets_budget()
     assert Confidence(0.5, 1, 0, 0.0).holds(made.problem, GaussianVector(1e6 * np.eye(2)), made.guarantee)
     assert math.isfinite(made.error)
+
+
+@pytest.fixture(scope="module")
+def lines():
+    rng = np.random.default_rng(0)
+    x = rng.normal(0, 1, 60)
+    frame = pd.DataFrame({"s": ["a", "b"] * 30, "x": x, "y": 2 * x + np.tile([0.0, 1.0], 30) + rng.normal(0, 0.5, 60)})
+    return tk.fit_priors(frame, secret="s", query=tk.GP("y", features=["x"], at=[[0.0], [0.1], [2.0]], draws=40))
+
+
+def test_a_process_keeps_joint_draws(lines):
+    for name, (means, stds) in lines.drawn.items():
+        assert means.shape == (40, 3)
+        assert stds.shape == (40,)
+        law = lines[name]
+        # Total variance, and what one smooth function has in common at two near inputs and not at a far one.
+        spread = np.cov(means.T) + (stds**2).mean() * np.eye(3)
+        assert np.allclose(np.diag(spread), np.diag(law.covariances[0]), rtol=0.6)
+        together = np.corrcoef(means.T)
+        assert together[0, 1] > 0.9 > together[0, 2]
+
+
+def test_predictions_at_several_inputs_withstand_their_draws(lines, tmp_path):
+    plain = tk.calibrate(lines, alpha=2, epsilon=0.5)
+    made = tk.calibrate(lines, alpha=2, epsilon=0.5, confidence=0.9, seed=3)
+    assert made.error > plain.error
+    evidence, problem = made.evidence, made.problem
+    assert (evidence.draws, evidence.seed) == (22, 3)
+    belief = problem.beliefs[0]
+    chosen = {s: np.random.default_rng([3, 0, k]).permutation(40)[:22] for k, s in enumerate(problem.pairs.secrets)}
+    worst = max(
+        gaussian_vector_divergence(
+            belief.drawn[a][0][i] - belief.drawn[b][0][j],
+            belief.drawn[a][1][i] ** 2 * np.eye(3),
+            belief.drawn[b][1][j] ** 2 * np.eye(3),
+            alpha=2.0,
+            covariance=made.channel.covariance,
+        )
+        for a, b in problem.pairs.directed()
+        for i, j in zip(chosen[a], chosen[b], strict=True)
+    )
+    assert 0.45 < worst <= 0.5
+    certificate = tk.certify(made)
+    certificate.save(tmp_path / "c.json")
+    assert tk.verify(tmp_path / "c.json").calibration == made
+    with pytest.raises(CertificationError, match="population"):
+        tk.certify(replace(plain, evidence=evidence))
+    # As many draws as judge, and none for the shape: the centre's shape is scaled.
+    few = Confidence(0.95, 40, 0, 0.0)
+    assert few.holds(problem, GaussianVector(1e4 * np.eye(3)), made.guarantee)
+    with pytest.raises(InputError, match="fit it with draws=59"):
+        tk.calibrate(lines, alpha=2, epsilon=0.5, confidence=0.95)
+
+
+def test_draws_of_another_size_are_refused(lines):
+    saved = tk.calibrate(lines, alpha=2, epsilon=0.5, confidence=0.9).to_dict()
+    drawn = saved["problem"]["beliefs"][0]["drawn"][0]
+    for bad, said in (
+        ({"means": [row[:2] for row in drawn["means"]]}, "as many numbers as its laws"),
+        ({"means": [*drawn["means"][:-1], [1.0]]}, "rows of one length"),
+        ({"stds": drawn["means"]}, "0 or more|as many means"),
+    ):
+        saved["problem"]["beliefs"][0]["drawn"][0] = drawn | bad
+        with pytest.raises(InputError, match=said):
+            tk.Calibration.from_dict(saved)
+
+
+def test_a_model_without_draws_says_how_to_make_them():
+    frame = people(60)
+    priors = tk.fit_priors(frame, secret="secret", query=tk.GP("c0", features=["c1"], at=[[0.0], [1.0]], restarts=0))
+    with pytest.raises(MechanismError, match=r"GP\('c0', draws=59\)"):
+        tk.calibrate(priors, alpha=2, epsilon=0.5, confidence=0.8)

@@ -13,6 +13,7 @@ from takifugu.documents.answers import answer_from, answer_to
 from takifugu.documents.laws import law_from, law_to
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
+from takifugu.laws.vector import VectorMixture
 from takifugu.problems.beliefs import Belief, beliefs_from
 from takifugu.problems.findings import Caution, Finding, Remark
 from takifugu.problems.guarantee import Approximate, Guarantee, Renyi
@@ -127,6 +128,10 @@ def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room:
         for secret, tally in zip(secrets, tallies, strict=True)
         if tally is not None
     }
+    for secret, (means, _) in drawn.items():
+        law = found[secret]
+        if means.shape[1:] != ((law.dimension,) if isinstance(law, VectorMixture) else ()):
+            raise InputError(f"{where}.drawn is not about as many numbers as its laws")
     for secret, pair in counted.items():
         _require_same_counts(found[secret], *pair, rows.get(secret), where)
     return Belief(found, label=form.text(content["label"], f"{where}.label"), counted=counted, drawn=drawn, rows=rows)
@@ -154,12 +159,22 @@ def _pair_from(value: Any, where: str, keys: tuple[str, str], room: form.Room) -
     content = form.fields(value, keys, where)
     least = [-math.inf if key == "means" else 0.0 for key in keys]  # only a mean may be below 0
     first, second = (
-        np.array([form.number(x, f"{where}.{key}", least=low) for x in room.take(content[key], f"{where}.{key}")])
-        for key, low in zip(keys, least, strict=True)
+        np.array(_numbers_from(content[key], f"{where}.{key}", low, room)) for key, low in zip(keys, least, strict=True)
     )
-    if len(first) != len(second):
+    if len(first) != len(second) or second.ndim > 1 or (first.ndim > 1 and "means" not in keys):
         raise InputError(f"{where} must have as many {keys[0]} as {keys[1]}")
     return first, second
+
+
+def _numbers_from(value: Any, where: str, least: float, room: form.Room) -> list[Any]:
+    """A list of numbers, or of rows of as many: means of several predictions."""
+    found = room.take(value, where)
+    if not isinstance(found[0], list):
+        return [form.number(x, where, least=least) for x in found]
+    rows = [[form.number(x, where, least=least) for x in room.take(row, where)] for row in found]
+    if len({len(row) for row in rows}) > 1:
+        raise InputError(f"{where} must have rows of one length")
+    return rows
 
 
 def _finding_from(value: Any, where: str) -> Finding:

@@ -76,12 +76,17 @@ def model_draws(drawn: tuple[Array, Array], draws: int, seed: Sequence[int]) -> 
     """As many of the normals that were drawn when a model was trained, chosen by the seed, none twice."""
     means, stds = drawn
     if draws > len(means):
-        raise InputError(
-            f"confidence of this level needs {draws:,} draws of a model's parameters, and {len(means):,} were made "
-            f"when it was fitted: fit it with draws={draws}, or ask for less"
-        )
+        raise too_few_model_draws(draws, len(means))
     chosen = np.random.default_rng(seed).permutation(len(means))[:draws]
     return [Mixture.gaussian(float(means[k]), float(stds[k])) for k in chosen]
+
+
+def too_few_model_draws(needed: int, made: int) -> InputError:
+    """What to do where a model kept fewer draws than a level asks for."""
+    return InputError(
+        f"confidence of this level needs {needed:,} draws of a model's parameters, and {made:,} were made when it was "
+        f"fitted: fit it with draws={needed}, or ask for less"
+    )
 
 
 def _of_secret(belief: Belief, secret: Secret, draws: int, seed: Sequence[int]) -> list[Mixture]:

@@ -1,4 +1,4 @@
-"""Confidence for the means of several columns: the joint normal of each secret was itself estimated.
+"""Confidence for vectors: the joint normal of several means, or of a model's predictions, was itself estimated.
 
 See `takifugu.mechanisms.draws` for what draws that hold are evidence of.
 """
@@ -12,9 +12,11 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.channels.vector import GaussianVector
 from takifugu.divergences.vector.gaussian import gaussian_vector_divergences
-from takifugu.errors import CalibrationError, InputError
+from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws.vector import VectorMixture
+from takifugu.mechanisms.confidence_normals import too_few_model_draws
 from takifugu.mechanisms.shaped.mechanism import Shaped
+from takifugu.problems.answer import OF_GROUPS, Answer
 from takifugu.problems.beliefs import Belief
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
@@ -35,10 +37,10 @@ def confident_vector_noise(
     depends monotonically, so that the draws which set it may judge it (proofs/population.md).
     """
     places = 2 * len(problem.pairs)
-    shaping = min(_MOST_SHAPING, _SHAPED_PLACES // places)
+    shaping = min(_MOST_SHAPING, _SHAPED_PLACES // places, _spare(problem, draws))
     shape = found.covariance
     if shaping:
-        shape = _shape_for(rule, problem, asked, _laws_drawn(problem, shaping, seed + _APART))
+        shape = _shape_for(rule, problem, asked, _shaping_laws(problem, draws, shaping, seed))
     gaps, lead, follow = _pairs_drawn(problem, draws, seed)
 
     def enough(factor: float) -> bool:
@@ -56,10 +58,22 @@ def confident_vector_noise(
     return GaussianVector(high * shape)
 
 
-def is_of_vector_means(problem: Problem) -> bool:
-    """Whether the answer is the means of several columns, whose posterior is that of a normal's parameters."""
+def has_posterior(problem: Problem) -> bool:
+    """Whether the answer is several means or predictions, whose posterior is that of a normal's parameters."""
     answer = problem.answer
-    return answer is not None and answer.query == "mean" and len(answer.columns) > 1 and len(problem.beliefs) == 1
+    if answer is None or answer.query not in OF_GROUPS or len(problem.beliefs) > 1:
+        return False
+    if answer.query != "mean" and set(problem.beliefs[0].drawn) < set(problem.beliefs[0]):
+        raise no_model_draws(answer)
+    return True
+
+
+def no_model_draws(answer: Answer) -> MechanismError:
+    """What to do where a model was fitted without a thought of confidence."""
+    return MechanismError(
+        f"confidence draws from the model's own posterior, and no draws were kept when it was fitted: fit it with "
+        f"draws=59 for 0.95, as in {answer.query.upper()}({answer.columns[0]!r}, draws=59)"
+    )
 
 
 def withstands_vectors(problem: Problem, channel: GaussianVector, asked: Renyi, *, draws: int, seed: int) -> bool:
@@ -97,11 +111,39 @@ def vector_mean_draws(law: VectorMixture, rows: int, draws: int, seed: Sequence[
     return found
 
 
-def _laws_drawn(problem: Problem, draws: int, seed: int) -> list[list[VectorMixture]]:
+def vector_model_draws(drawn: tuple[Array, Array], start: int, draws: int, seed: Sequence[int]) -> list[VectorMixture]:
+    """So many of the normals that were drawn when a model was trained, in an order that the seed gives, from `start`.
+
+    Given its parameters, a model's new observations are independent: one variance for each.
+    """
+    means, stds = drawn
+    chosen = np.random.default_rng(seed).permutation(len(means))[start : start + draws]
+    if len(chosen) < draws:
+        raise too_few_model_draws(draws, len(means))
+    one = np.eye(means.shape[1])
+    return [VectorMixture.gaussian(means[k], float(stds[k]) ** 2 * one) for k in chosen]
+
+
+def _spare(problem: Problem, draws: int) -> int:
+    """How many draws are left for the shape when those that judge are taken; of means there is no end of them."""
+    kept = [len(means) for means, _ in problem.beliefs[0].drawn.values()]
+    return max(0, min(kept) - draws) if kept else _MOST_SHAPING
+
+
+def _shaping_laws(problem: Problem, draws: int, shaping: int, seed: int) -> list[list[VectorMixture]]:
+    """Draws that have nothing in common with those that judge: from another seed, or further on in a model's list."""
+    if problem.beliefs[0].drawn:
+        return _laws_drawn(problem, shaping, seed, start=draws)
+    return _laws_drawn(problem, shaping, seed + _APART)
+
+
+def _laws_drawn(problem: Problem, draws: int, seed: int, start: int = 0) -> list[list[VectorMixture]]:
     """The laws of every secret, draw by draw."""
     belief = problem.beliefs[0]
     each = [
-        vector_mean_draws(_law(belief, secret), belief.rows.get(secret, 0), draws, [seed, 0, k])
+        vector_model_draws(belief.drawn[secret], start, draws, [seed, 0, k])
+        if secret in belief.drawn
+        else vector_mean_draws(_law(belief, secret), belief.rows.get(secret, 0), draws, [seed, 0, k])
         for k, secret in enumerate(problem.pairs.secrets)
     ]
     return [list(laws) for laws in zip(*each, strict=True)]

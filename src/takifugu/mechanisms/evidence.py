@@ -19,7 +19,8 @@ from takifugu.mechanisms.confidence import least_noise
 from takifugu.mechanisms.confidence_normals import confident_noise_of_normals, normal_draws
 from takifugu.mechanisms.confidence_vectors import (
     confident_vector_noise,
-    is_of_vector_means,
+    has_posterior,
+    no_model_draws,
     withstands_vectors,
 )
 from takifugu.mechanisms.confident_channel import confident_channel, with_caution, with_radius, withstands_draws
@@ -60,7 +61,7 @@ class Confidence:
         """Draw again, and see whether the channel keeps the promise for every draw."""
         if isinstance(channel, ListChannel):
             return withstands_draws(problem, channel, asked, draws=self.draws, seed=self.seed)
-        if isinstance(channel, GaussianVector) and is_of_vector_means(problem):
+        if isinstance(channel, GaussianVector) and has_posterior(problem):
             return withstands_vectors(problem, channel, asked, draws=self.draws, seed=self.seed)
         if not isinstance(channel, GaussianNoise):
             raise InputError(f"draws are not known for a {type(channel).__name__}")
@@ -123,10 +124,7 @@ def _is_of_normals(problem: Problem) -> bool:
     if answer is None or answer.query not in OF_GROUPS or len(answer.columns) > 1:
         return False
     if answer.query != "mean" and any(set(belief.drawn) < set(belief) for belief in problem.beliefs):
-        raise MechanismError(
-            f"confidence draws from the model's own posterior, and no draws were kept when it was fitted: fit it with "
-            f"draws=59 for 0.95, as in {answer.query.upper()}({answer.columns[0]!r}, draws=59)"
-        )
+        raise no_model_draws(answer)
     return True
 
 
@@ -155,13 +153,13 @@ def confident(
         # The noise is one number on which every loss depends monotonically: the draws that set it may judge it.
         made = Found(GaussianNoise(theta), found.place if theta == least else None)
         return made, Confidence(level, draws_needed(level, halvings=halvings), seed, without)
-    if isinstance(found.channel, GaussianVector) and isinstance(rule, Shaped) and is_of_vector_means(problem):
+    if isinstance(found.channel, GaussianVector) and isinstance(rule, Shaped) and has_posterior(problem):
         draws = draws_needed(level, halvings=halvings)
         noise = confident_vector_noise(rule, problem, asked, draws=draws, seed=seed, found=found.channel)
         return Found(noise), Confidence(level, draws, seed, without)
     if not isinstance(rule, Optimal | Sparse):
         raise MechanismError(
-            "confidence is for 'exact', 'optimal' and 'sparse', and for the means of 'shaped'; not for "
+            "confidence is for 'exact', 'optimal' and 'sparse', and for means and predictions of 'shaped'; not for "
             f"{rule.name!r} here"
         )
 

@@ -72,7 +72,8 @@ class BNN(Model):
         # Networks vary together at all inputs; the noise of each new observation is its own.
         between = np.atleast_2d(np.cov(outputs, ddof=0))
         around = np.diag([float((noises**2).mean()) for _, noises in drawn])
-        return JointPrediction(outputs.mean(axis=1), between + around, self._trouble(losses, sample))
+        kept = (outputs.T[: self.draws], drawn[0][1][: self.draws]) if self.draws else None
+        return JointPrediction(outputs.mean(axis=1), between + around, self._trouble(losses, sample), kept)
 
     def _trouble(self, losses: Array, sample: Sample) -> str | None:
         if not _falling(losses / len(sample.answers)):

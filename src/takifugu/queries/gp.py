@@ -37,18 +37,21 @@ class GP(Model):
         """See `Model.predict`."""
         process, trouble = self._trained(sample)
         mean, std = self._said(process, sample.at[None, :], return_std=True)
-        drawn = None
-        if self.draws:
-            from takifugu.queries.gp_posterior import predictive_draws
-
-            drawn = predictive_draws(process, sample, draws=self.draws, seed=self.seed)
-        return Prediction(float(mean[0]), float(std[0]), trouble, drawn)
+        return Prediction(float(mean[0]), float(std[0]), trouble, self._drawn(process, sample))
 
     def predict_jointly(self, sample: Sample, label: str) -> JointPrediction:
         """See `Model.predict_jointly`."""
         process, trouble = self._trained(sample)
         mean, covariance = self._said(process, sample.at, return_cov=True)
-        return JointPrediction(np.asarray(mean), np.asarray(covariance), trouble)
+        return JointPrediction(np.asarray(mean), np.asarray(covariance), trouble, self._drawn(process, sample))
+
+    def _drawn(self, process: Any, sample: Sample) -> tuple[Array, Array] | None:
+        """What the process does not know of itself, as far as it was asked for."""
+        if not self.draws:
+            return None
+        from takifugu.queries.gp_posterior import predictive_draws
+
+        return predictive_draws(process, sample, draws=self.draws, seed=self.seed)
 
     def _said(self, process: Any, at: Array, **wanted: bool) -> tuple[Array, Array]:
         """The prediction at the rows of `at`."""

@@ -1,4 +1,4 @@
-"""What a Gaussian process does not know of itself: draws of its kernel's parameters, and of the function at one input.
+"""What a Gaussian process does not know of itself: draws of its kernel's parameters, and of the function where asked.
 
 A chain (Metropolis and Hastings) whose proposals come from the normal around the best values (Laplace's approximation,
 in logarithms; Rasmussen and Williams, Gaussian Processes for Machine Learning, section 5.2) draws the parameters. It is
@@ -21,22 +21,30 @@ def predictive_draws(process: Any, sample: Sample, *, draws: int, seed: int) -> 
     """Means and standard deviations of a new observation at `sample.at`, one pair per drawn kernel and function.
 
     Given kernel and function f, a new observation is N(f(at), noise²): who knows the population knows these, and the
-    spread of f itself is what a sample leaves open.
+    spread of f itself is what a sample leaves open. Where `sample.at` holds several inputs the means are rows: one
+    function goes through all of them, and the noise of each observation is its own.
     """
     from sklearn.gaussian_process import GaussianProcessRegressor
 
     rng = np.random.default_rng([seed, 2])
-    means, stds = np.empty(draws), np.empty(draws)
+    means, stds = np.empty((draws, *sample.at.shape[:-1])), np.empty(draws)
     with one_thread():  # as in training: the last digits must not hang on the machine's cores
         for k, parameters in enumerate(_parameters(process, draws, rng)):
             kernel = process.kernel_.clone_with_theta(parameters)
             drawn = GaussianProcessRegressor(kernel, optimizer=None).fit(sample.inputs, sample.answers)
-            mean, std = drawn.predict(sample.at[None, :], return_std=True)
+            mean, covariance = drawn.predict(np.atleast_2d(sample.at), return_cov=True)
             noise = float(np.exp(parameters[-1]))  # of the white part, which stands last
-            of_function = max(float(std[0]) ** 2 - noise, 0.0)
-            means[k] = float(mean[0]) + np.sqrt(of_function) * rng.standard_normal()
+            function = _drawn_normal(mean, covariance - noise * np.eye(len(mean)), rng)
+            means[k] = function if sample.at.ndim > 1 else function[0]
             stds[k] = np.sqrt(noise)
     return means, stds
+
+
+def _drawn_normal(mean: Array, covariance: Array, rng: np.random.Generator) -> Array:
+    """One draw; rounding may have left a variance just below zero, and two inputs may be nearly one."""
+    values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
+    found: Array = mean + (vectors * np.sqrt(np.maximum(values, 0.0))) @ rng.standard_normal(len(mean))
+    return found
 
 
 def _parameters(process: Any, draws: int, rng: np.random.Generator) -> Array:

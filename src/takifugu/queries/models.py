@@ -33,11 +33,15 @@ class Prediction(NamedTuple):
 
 
 class JointPrediction(NamedTuple):
-    """The predictive normal of several new observations together, noise included, and what is wrong, if anything."""
+    """The predictive normal of several new observations together, noise included, and what is wrong, if anything.
+
+    `drawn` is that of a `Prediction`, its means one row per draw: given the parameters, observations are independent.
+    """
 
     mean: Array
     covariance: Array
     trouble: str | None
+    drawn: tuple[Array, Array] | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,7 @@ class Model:
             if sample.answers.min() == sample.answers.max():
                 findings.append(Constant(name, self.target, float(sample.answers[0])))
                 found[name] = _constant(float(sample.answers[0]), sample.at)
-                drawn[name] = np.full(self.draws, sample.answers[0]), np.zeros(self.draws)
+                drawn[name] = np.full((self.draws, *sample.at.shape[:-1]), sample.answers[0]), np.zeros(self.draws)
                 continue
             standard = Sample(sample.inputs, (sample.answers - centre) / spread, sample.at)
             if sample.at.ndim > 1:
@@ -107,6 +111,8 @@ class Model:
                     raise self._no_prediction(name)
                 covariance = 0.5 * spread**2 * (joint.covariance + joint.covariance.T)
                 found[name] = VectorMixture.gaussian(centre + spread * joint.mean, covariance)
+                if joint.drawn is not None:
+                    drawn[name] = centre + spread * joint.drawn[0], spread * joint.drawn[1]
                 continue
             prediction = self.predict(standard, str(name))
             if not (math.isfinite(prediction.mean) and prediction.std > 0 and math.isfinite(prediction.std)):
