@@ -1,5 +1,6 @@
 """Finite lists and how values find their place in them."""
 
+import datetime
 import math
 
 import numpy as np
@@ -91,3 +92,13 @@ def test_what_is_no_number_is_refused_without_being_shown():
     with pytest.raises(InputError, match="missing values"):
         numbers.places([1, None])
     assert numbers.places([]).tolist() == []
+
+
+@pytest.mark.parametrize("odd", [["u"], {"u": 1}, ("u", [1]), b"u", None, datetime.date(2020, 1, 1)])
+def test_what_is_no_label_is_on_no_list(odd):
+    """Some of these cannot even be looked up."""
+    values = np.empty(2, dtype=object)
+    values[:] = ["u", odd]
+    with pytest.raises(InputError, match="1 of 2 rows have a value in 'ward' that is not in its domain"):
+        Choices(("u", "v")).places(values, "ward")
+    assert Choices(("u", "v"), other="v").places(values).tolist() == [0, 1]

@@ -100,6 +100,8 @@ def _distinct(array: npt.NDArray[Any]) -> tuple[list[Any], Places]:
     first: list[Any] = []
     where = np.empty(len(array), dtype=np.intp)
     for row, value in enumerate(array.tolist()):
+        if not isinstance(value, str | int | float):
+            value = None  # a list, a date: on no list, and not everything can be looked up
         tag = (type(value), value)
         if tag not in seen:
             seen[tag] = len(first)
