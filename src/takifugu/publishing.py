@@ -17,6 +17,7 @@ from takifugu.queries.as_they_are import told_by_kept
 from takifugu.queries.binned import Binned
 from takifugu.queries.others_alone import priors_asked_for
 from takifugu.queries.row import Row
+from takifugu.queries.several_rows import several_rows
 from takifugu.releases.doors.dispatch import release
 from takifugu.releases.doors.frames import as_frame
 from takifugu.releases.in_turn import ODDS, in_turn, named_pairs
@@ -117,16 +118,19 @@ def calibrated(
         keep="marginal" if keep_shares else None,
         **options,
     )
-    return made if cells else _told(made, table, keep, reading, own=own)
+    return _told(made, table, () if cells else keep, reading, own=own)
 
 
 def _told(made: Calibration, table: Any, keep: Sequence[str], reading: Reading | None, *, own: bool) -> Calibration:
-    """The calibration, with what columns that leave as they are tell by themselves."""
-    if not keep or made.answer is None:
+    """The calibration, with what columns that leave as they are tell by themselves, and of people with several rows."""
+    source, secrets = Table(table, reading), () if made.answer is None else made.answer.secret
+    for finding in several_rows(source, secrets):
+        made = made.with_finding(finding)
+    if not keep:
         return made
-    if not own:  # nothing about these rows may stand in what follows from other people's
-        return made.with_finding(CellTells(tuple(keep)))
-    return made.with_finding(told_by_kept(Table(table, reading), made.answer.secret, keep, made.pairs.secrets))
+    # Nothing counted on these rows may stand in what follows from other people's.
+    kept = told_by_kept(source, secrets, keep, made.pairs.secrets) if own else CellTells(tuple(keep))
+    return made.with_finding(kept)
 
 
 def _without(leave_out: Sequence[Any], table: Any, secret: Any, reading: Reading | None, named: bool) -> list[Any]:

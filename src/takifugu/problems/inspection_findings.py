@@ -53,6 +53,20 @@ class LooksLikeIdentifier(Finding):
 
 
 @dataclass(frozen=True)
+class SeveralRows(Finding):
+    """A column that may name people, some of whom have several rows."""
+
+    level = "warning"
+    says = (
+        "the values of {column!r} repeat, and each of them goes with one value of {secret!r}: if it names people, some "
+        "have several rows. The promise is for each row by itself, and of k rows of one person the odds may move by "
+        "its k-th power: publish a table with one row for each person"
+    )
+    column: str
+    secret: str
+
+
+@dataclass(frozen=True)
 class LooksLikeDates(Finding):
     """A column of dates."""
 

@@ -27,6 +27,7 @@ from takifugu.queries.betrayal import Betrayal, betrayal
 from takifugu.queries.few_rows import SCARCE
 from takifugu.queries.inspection import Group, InspectedColumn, Inspection
 from takifugu.queries.proposing import Proposal, proposed
+from takifugu.queries.several_rows import several_rows
 from takifugu.tables.by_secret import BySecret, treated
 from takifugu.tables.inspect import MOST_LABELS, ColumnFacts, look
 from takifugu.tables.reading import Reading
@@ -86,7 +87,7 @@ def inspect(table: Any, secret: str | None = None, *, reading: Reading | None = 
         numbers = [one.name for one in facts if one.name in proposals and one.is_number]
         seen = BySecret(treated(source, codes), secret, numbers)
         groups, without = tuple(Group(name, rows) for name, rows in seen.rows.items()), seen.without
-        findings.extend(_about_groups(secret, groups, without))
+        findings.extend([*_about_groups(secret, groups, without), *several_rows(source, [secret])])
         betrayals = _betrayals(seen, proposals)
     columns = tuple(
         InspectedColumn(

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import BudgetError, InputError
+from takifugu.queries.several_rows import several_rows
 from takifugu.reports.text import number
 from takifugu.web.answers import DOWNLOAD, Answers
 from takifugu.web.choices import Choice, Question
@@ -82,6 +83,8 @@ class Publication:
         ]
         if self._answers.has_others(choice):
             told.insert(1, f"People whose {fit.secret} is neither of the two stay out.")
+        with self._answers.shelf.lock:
+            told += [f"Mind: {one}." for one in several_rows(self._answers.shelf.open(fit.table), [fit.secret])]
         if bare is not None:
             told.append(f"Mind: {bare}.")
         return told
