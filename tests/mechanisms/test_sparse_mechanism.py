@@ -83,7 +83,7 @@ def test_it_comes_close_to_the_best_of_all(problem):
     laws, _, pairs = problem
     best = tk.calibrate(laws, odds=3, pairs=pairs, keep=None)
     found = tk.calibrate(laws, odds=3, pairs=pairs, mechanism="sparse")
-    assert best.lower_bound * (1 - 1e-9) <= found.error <= 1.1 * best.error + 1e-3
+    assert best.lower_bound * (1 - 1e-9) <= found.error <= 1.002 * best.error + 1e-4
 
 
 def test_both_promises_at_once_are_kept():
@@ -154,7 +154,7 @@ def test_it_is_chosen_saved_certified_and_released(small_limit, tmp_path):
     found = tk.calibrate(priors, odds=2)
     assert found.mechanism == "sparse"
     assert any("sparse" in one.sentence for one in found.findings)
-    assert found.lower_bound is None
+    assert 0 < found.lower_bound <= found.error
     found.save(tmp_path / "calibration.json")
     again = tk.Calibration.load(tmp_path / "calibration.json")
     assert again.channel == found.channel

@@ -14,6 +14,8 @@ from takifugu.mechanisms.assurance import Band
 from takifugu.mechanisms.draws import draws_needed
 from takifugu.mechanisms.evidence import Confidence
 from takifugu.mechanisms.optimal.duals import Duals
+from takifugu.mechanisms.sparse.lower_bound import Prices
+from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.problems.problem import Place, Problem
@@ -129,8 +131,14 @@ def parts(data: Any) -> dict[str, Any]:
         "options": _options(name, content["options"], guarantee),
         "evidence": _evidence_from(content["evidence"]),
         "lower_bound": _optional(content["lower_bound"], "'lower_bound'"),
-        "optimality": None if content["optimality"] is None else Duals.from_json(content["optimality"]),
+        "optimality": _optimality(content["optimality"], name),
     }
+
+
+def _optimality(value: Any, mechanism: str) -> Duals | Prices | None:
+    if value is None:
+        return None
+    return Prices.from_json(value) if mechanism == Sparse.name else Duals.from_json(value)
 
 
 def _figure(calibration: "Calibration", key: str) -> float | None:

@@ -20,6 +20,7 @@ from takifugu.mechanisms.assurance import Band
 from takifugu.mechanisms.base import Mechanism
 from takifugu.mechanisms.evidence import Confidence
 from takifugu.mechanisms.losses import Losses
+from takifugu.mechanisms.optimal.duals import Duals
 from takifugu.mechanisms.optimal.every_real import EveryReal, every_real, has_no_other_outputs
 from takifugu.mechanisms.optimal.mechanism import Optimal, rule_of
 from takifugu.mechanisms.optimal.program import Program
@@ -97,12 +98,14 @@ class Calibration(Plotted):
     @property
     def has_no_other_outputs(self) -> bool:
         """Whether what was asked leaves nothing else to publish: the histogram is kept, so its values are all."""
-        return self.optimality is not None and has_no_other_outputs(self._program)
+        return isinstance(self.optimality, Duals) and has_no_other_outputs(self._program)
 
     @cached_property
     def every_real(self) -> EveryReal | None:
         """What proves `real_lower_bound`, where it is not `lower_bound` itself."""
-        if self.optimality is None or not self.lower_bound:  # zero proves nothing, and more outputs no more
+        if (
+            not isinstance(self.optimality, Duals) or not self.lower_bound
+        ):  # zero proves nothing, and more outputs no more
             return None
         found = every_real(self._program, self.optimality)
         # More outputs never cost more: of two bounds that differ by roundings the lower one is stated.

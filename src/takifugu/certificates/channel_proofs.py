@@ -18,6 +18,8 @@ from takifugu.errors import CertificationError, InputError
 from takifugu.mechanisms.optimal.cells import blocks
 from takifugu.mechanisms.optimal.lower_bound import lower_bound
 from takifugu.mechanisms.optimal.mechanism import Optimal, rule_of
+from takifugu.mechanisms.sparse.lower_bound import Prices
+from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Place, Problem
 
@@ -147,15 +149,20 @@ def _proved_at(place: Place, decision: Decision, problem: Problem, promise: Reny
 
 
 def _require_best(calibration: Calibration, rule: Optimal, promise: Renyi) -> None:
-    """That no channel loses less than the stated bound, by the multipliers that come with it (proofs/optimal.md)."""
+    """That no channel loses less than the stated bound, by what comes with it (proofs/optimal.md, sparse.md)."""
     stated = calibration.lower_bound
     if stated is None:
         return
-    if calibration.optimality is None:
+    proof = calibration.optimality
+    if proof is None:
         raise CertificationError("a lower bound is stated, and nothing proves it")
-    if calibration.mechanism != Optimal.name:  # whose options say what was to be lost least: of others it is not known
-        raise CertificationError(f"a lower bound is stated, and one is proved for {Optimal.name!r} alone")
-    proved = lower_bound(rule.program(calibration.problem, promise), calibration.optimality)
+    if calibration.mechanism == Sparse.name and isinstance(proof, Prices):
+        proved = Sparse(**dict(calibration.options)).proved_bound(calibration.problem, promise, proof)
+    elif calibration.mechanism == Optimal.name:
+        proved = lower_bound(rule.program(calibration.problem, promise), proof)
+    else:  # whose options do not say what was to be lost least
+        ours = f"{Optimal.name!r} and {Sparse.name!r}"
+        raise CertificationError(f"a lower bound is stated, and one is proved for {ours} alone")
     if not proved >= stated * (1 - _ROOM):
         raise CertificationError(f"that no channel loses less than {stated!r} is not proved: the bound is {proved!r}")
 

@@ -14,7 +14,10 @@ _SMALLEST = 1e-300
 
 @dataclass(frozen=True)
 class Part:
-    """The entries of a solved part, in the order of the moves that were offered, and a price of each law and output."""
+    """The entries of a solved part, in the order of the moves that were offered, and prices.
+
+    prices: a row for each of `Program.members`, by outputs: what a unit of the probability of that law costs there
+    """
 
     shares: Array
     prices: Array
@@ -87,11 +90,7 @@ class _Rows:
 
     def prices(self, marginals: Array) -> Array:
         """What a unit of each law's probability costs at each output: HiGHS' marginals with the sign turned."""
-        program, outputs = self.program, self.held.shape[1]
-        prices, row = np.zeros_like(self.held), 0
-        for members, scale in zip(program.groups, self.scales, strict=True):
-            for law in members:
-                low, high = marginals[row : row + outputs], marginals[row + outputs : row + 2 * outputs]
-                prices[law] += ((1 + program.lean) * high - (1 - program.lean) * low) * scale
-                row += 2 * outputs
-        return prices
+        lean = self.program.lean
+        low, high = np.moveaxis(marginals.reshape(-1, 2, self.held.shape[1]), 1, 0)  # two rows for each member
+        scale = np.repeat(self.scales, [len(group) for group in self.program.groups], axis=0)
+        return np.asarray(((1 + lean) * high - (1 - lean) * low) * scale)

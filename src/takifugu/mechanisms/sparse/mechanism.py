@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -17,6 +17,7 @@ from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.optimal.losses import NAMES
 from takifugu.mechanisms.optimal.mechanism import promise_of, table_of
 from takifugu.mechanisms.sparse.cells import Cells
+from takifugu.mechanisms.sparse.lower_bound import Prices, lower_bound
 from takifugu.mechanisms.sparse.program import Program, groups_of
 from takifugu.mechanisms.sparse.repair import proved
 from takifugu.mechanisms.sparse.search import Moves, one_output, searched
@@ -27,6 +28,7 @@ MOST_CELLS = 50_000
 _MARGIN = 1e-5  # of the odds, left for rounding to whole numbers
 _LEANING = 0.8  # of the most that a published probability may be kept in hand
 _LARGEST_ODDS = 1e6  # beyond, a promise of finite order is not loosened further
+_LARGEST_LOGARITHM = 700.0  # of odds that are a float
 _LOOSENINGS = 8
 _CLOSE = 0.97  # of the budget: a channel this close to it is not loosened further
 
@@ -82,7 +84,7 @@ class Sparse(Mechanism):
         """Search, repair and prove."""
         # Odds within e^ε are a divergence within ε at every order; of finite order they may be larger, within reason.
         strict = min(asked.epsilon, math.inf if asked.odds is None else math.log(asked.odds))
-        moves = searched(self._program(problem, strict), rounds=self.rounds)
+        moves, prices = searched(self._program(problem, strict), rounds=self.rounds)
         channel = self._proved(problem, asked, moves, strict)
         if channel is None:
             moves = one_output(self._program(problem, strict))
@@ -90,8 +92,23 @@ class Sparse(Mechanism):
         if channel is None:
             raise CalibrationError("a channel that tells nothing could not be proved to: please report this case")
         if math.isfinite(asked.alpha):
-            channel = self._loosened(problem, asked, moves, strict, channel)
-        return Found(channel)
+            return Found(self._loosened(problem, asked, moves, strict, channel))
+        if prices is None or self.caution > 0:
+            return Found(channel)
+        proof = Prices(prices)
+        bound = self.proved_bound(problem, asked, proof)
+        # Of two figures that differ by roundings the lower one is stated: a bound must not contradict what was found.
+        return Found(channel, None, min(bound, self.cost(problem, channel)), proof)
+
+    def proved_bound(self, problem: Problem, asked: Renyi, prices: Prices) -> float:
+        """What no channel between these values that keeps these odds costs less than, by these prices."""
+        if math.isfinite(asked.alpha) or asked.odds is not None:
+            raise InputError("the bound of a sparse channel is proved for bounded odds alone")
+        if asked.epsilon > _LARGEST_LOGARITHM:
+            return 0.0
+        plain = self._program(problem, asked.epsilon)
+        # e^ε as a float may be below it by a rounding or two; larger odds only lower the bound.
+        return lower_bound(replace(plain, odds=math.exp(asked.epsilon) * (1 + 1e-15)), prices)
 
     def cost(self, problem: Problem, channel: SparseChannel) -> float:
         """The expected loss of a published value."""
@@ -119,7 +136,7 @@ class Sparse(Mechanism):
             here = min(here, most, 4 * low)
             if high < 1.05 * low or here <= low:
                 break
-            looser = searched(self._program(problem, here), rounds=max(1, self.rounds // 2), start=moves)
+            looser = searched(self._program(problem, here), rounds=max(1, self.rounds // 2), start=moves).moves
             found = self._proved(problem, asked, looser, here)
             if found is None:
                 high = here

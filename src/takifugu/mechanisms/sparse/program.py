@@ -31,6 +31,11 @@ class Program:
     floor: Array
 
     @property
+    def members(self) -> list[int]:
+        """The laws of each group, group after group: a law of several groups stands there several times."""
+        return [law for group in self.groups for law in group]
+
+    @property
     def size(self) -> int:
         """The number of values."""
         return int(self.laws.shape[1])

@@ -1,15 +1,17 @@
-"""A good channel on thousands of values: a coarse one first, then part after part made as good as it can be.
+"""A good channel on thousands of values: a coarse one first, then all rows at once, or part after part.
 
-Each step is a small linear program in which some inputs are free and all others stay as they are. The channel before
-the step is among its candidates, so the cost never rises and the promise is kept throughout, up to rounding; the proof
-comes afterwards and trusts nothing of this (proofs/sparse.md).
+Where all rows fit into one program, column generation finds the best channel there is. Where they do not, each step is
+a program in which some inputs are free and all others stay as they are: the channel before the step is among its
+candidates, so the cost never rises. The proof comes afterwards and trusts nothing of this (proofs/sparse.md).
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from takifugu._validation import Array
+from takifugu.mechanisms.sparse.generation import fits, generated
 from takifugu.mechanisms.sparse.linear import solved
 from takifugu.mechanisms.sparse.program import Places, Program
 
@@ -50,12 +52,30 @@ def one_output(program: Program) -> Moves:
     return Moves(everyone, np.full(program.size, best), np.ones(program.size))
 
 
-def searched(program: Program, *, rounds: int, seed: int = 0, start: Moves | None = None) -> Moves:
+class Searched(NamedTuple):
+    """Moves, and the prices of `Program.members` at every output where they are those of one program for all rows."""
+
+    moves: Moves
+    prices: Array | None = None
+
+
+def searched(program: Program, *, rounds: int, seed: int = 0, start: Moves | None = None) -> Searched:
     """The best channel that a number of rounds finds; it starts from `start`, or from a coarse one."""
     rng = np.random.default_rng(seed)
     found = start if start is not None else coarse(program, rng)
+    # A lean condition asks every output for some probability, which those of the coarse channel have.
     opened = np.unique(found.targets) if program.lean > 0 else np.arange(program.size)
-    prices = np.zeros_like(program.laws)
+    if fits(program, len(opened)):
+        whole = generated(program, found.sources, found.targets, opened, rounds=2 * rounds)
+        if whole is not None:
+            kept = whole.shares > _DUST
+            moves = _gathered(program.size, whole.sources[kept], whole.targets[kept], whole.shares[kept])
+            return Searched(moves, whole.prices if len(opened) == program.size else None)
+    return Searched(_part_by_part(program, found, opened, rng, rounds))
+
+
+def _part_by_part(program: Program, found: Moves, opened: Places, rng: np.random.Generator, rounds: int) -> Moves:
+    prices = np.zeros((len(program.members), program.size))
     cost = found.cost(program)
     for _ in range(rounds):
         before = cost
@@ -149,7 +169,7 @@ def _improved(program: Program, found: Moves, part: Places, opened: Places, pric
     own_sources, own_targets = local[found.sources[mine]], np.searchsorted(outputs, found.targets[mine])
     loss = program.cells.between(part, outputs)
     laws = program.laws[:, part]
-    priced = program.mass[part][:, None] * loss + laws.T @ prices[:, outputs]
+    priced = program.mass[part][:, None] * loss + laws[program.members].T @ prices[:, outputs]
     offers = max(_NEAREST, _MOVES // (2 * len(part)))
     nearest, lowest = (_least_of(table, offers) for table in (loss, priced))
     each = np.repeat(np.arange(len(part)), nearest.shape[1])

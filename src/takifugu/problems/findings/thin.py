@@ -12,8 +12,8 @@ class SparseChosen(Finding):
 
     says = (
         "the answer takes {values:,} values, more than the {limit:,} that the best of all channels is "
-        "found for: the mechanism 'sparse' found a good one part by part. The promise is proved all the same, and "
-        "that no channel changes less is not"
+        "found for by default: the mechanism 'sparse' found one of few moves. The promise is proved all the same; how "
+        "much less another channel could change is proved for bounded odds, where all rows fit into one program"
     )
     values: int
     limit: int
