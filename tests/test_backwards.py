@@ -185,3 +185,43 @@ def test_publish_asks_backwards_too():
     assert "60 %" in str(by_guess)
     by_error = tk.publish(pupils, error=0.3, **hide)
     assert relative_error(by_error.calibration) <= 0.3
+
+
+ROWS = [(k, label) for k in range(4) for label in "xy"]
+
+
+@settings(max_examples=20, deadline=None)
+@given(*[st.lists(st.integers(1, 60), min_size=8, max_size=8) for _ in range(2)])
+def test_the_error_of_a_sparse_channel_is_that_of_the_same_table_in_full(a, b):
+    laws = {"a": tk.Finite(ROWS, a), "b": tk.Finite(ROWS, b)}
+    sparse = tk.calibrate(laws, odds=1.5, mechanism="sparse")
+    found, shares = 0.0, np.array(a, dtype=float) + np.array(b)
+    shares /= shares.sum()
+    channel = sparse.channel
+    for column in (0, 1):
+        true = [row[column] for row in channel.inputs]
+        out = [row[column] for row in channel.outputs]
+        lost = 0.0
+        for k, (x, y) in enumerate(zip(channel.sources, channel.targets, strict=True)):
+            off = (true[x] - out[y]) ** 2 if column == 0 else float(true[x] != out[y])
+            lost += shares[x] * channel.shares[k] * off
+        if column == 0:
+            mean = shares @ np.array(true)
+            lost = math.sqrt(lost / (shares @ (np.array(true) - mean) ** 2))
+        found = max(found, lost)
+    assert relative_error(sparse) == pytest.approx(found, rel=1e-9, abs=1e-12)
+
+
+def test_an_error_can_be_asked_of_a_sparse_channel():
+    rng = np.random.default_rng(2)
+    laws = {"a": tk.Finite(ROWS, rng.integers(5, 60, 8)), "b": tk.Finite(ROWS, rng.integers(5, 60, 8))}
+    made = tk.calibrate(laws, error=0.3, mechanism="sparse")
+    assert relative_error(made) <= 0.3
+
+
+def test_estimates_say_why_a_sparse_channel_is_not_turned_round():
+    channel = tk.calibrate(
+        {"a": tk.Finite(ROWS, [1] * 8), "b": tk.Finite(ROWS, range(1, 9))}, odds=2, mechanism="sparse"
+    )
+    with pytest.raises(InputError, match="fewer columns together"):
+        tk.estimate(None, channel.channel)

@@ -76,7 +76,7 @@ def test_a_dropped_file_is_read_as_everywhere_and_kept_to_its_owner(
         ("x" * 300 + ".csv", b"s,x\n", "must be one line"),
         ("empty.csv", b"", "is empty"),
         ("other.csv", b"PK\x03\x04 and more", "zip archive"),
-        ("letter.xlsx", b"Dear Sir or Madam", "not that of a Excel file"),
+        ("letter.xlsx", b"Dear Sir or Madam", "not that of an Excel file"),
         ("header.csv", b"s,x\n", "has no rows"),
     ],
 )

@@ -11,12 +11,13 @@ from takifugu._validation import Array
 from takifugu.calibration.result import Calibration
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.sparse import SparseChannel
 from takifugu.channels.vector import GaussianVector
 from takifugu.divergences.proved.guessing import promise_of_guess, recommended_alpha
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
 from takifugu.laws.finite import Finite
 from takifugu.laws.mixture import Mixture
-from takifugu.laws.values import columns, number
+from takifugu.laws.values import columns, key, number
 from takifugu.mechanisms.optimal.losses import column_loss
 from takifugu.mechanisms.optimal.mechanism import table_of
 from takifugu.problems.asking_findings import ErrorAsked
@@ -86,6 +87,8 @@ def relative_error(calibration: Calibration) -> float:
     channel, problem = calibration.channel, calibration.problem
     if isinstance(channel, FiniteChannel):
         return max(_of_columns(channel, table_of(problem).mass))
+    if isinstance(channel, SparseChannel):
+        return max(_of_sparse_columns(channel, table_of(problem).mass))
     if isinstance(channel, GaussianNoise):
         deviations = np.array([channel.theta])
     elif isinstance(channel, GaussianVector):
@@ -101,6 +104,22 @@ def _of_columns(channel: FiniteChannel, mass: Array) -> list[float]:
     for true, published in zip(columns(channel.inputs), columns(channel.outputs), strict=True):
         lost = channel.expected_loss(mass, column_loss(None, true, published, mass, relative=True))
         found.append(math.sqrt(lost) if all(map(number, (*true, *published))) else lost)
+    return found
+
+
+def _of_sparse_columns(channel: SparseChannel, mass: Array) -> list[float]:
+    """The same from the moves of a sparse channel, with a table of losses between the values of each column alone."""
+    found = []
+    for true, published in zip(columns(channel.inputs), columns(channel.outputs), strict=True):
+        values = {key(value): value for value in (*true, *published)}
+        place = {name: k for k, name in enumerate(values)}
+        here, there = (np.array([place[key(value)] for value in side]) for side in (true, published))
+        share = np.zeros(len(values))
+        np.add.at(share, here, mass)
+        lost = column_loss(None, list(values.values()), list(values.values()), share, relative=True)
+        moved = lost[here[channel.sources], there[channel.targets]] * channel.shares
+        total = float((mass / mass.sum())[channel.sources] @ moved)
+        found.append(math.sqrt(total) if all(map(number, values.values())) else total)
     return found
 
 

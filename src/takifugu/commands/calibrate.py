@@ -35,7 +35,11 @@ if TYPE_CHECKING:
 @single("--delta", type=float, help="For wasserstein-approx: the share of cases left unprotected.")
 @single("--radius", type=float, help="For row: cover every prior within this total variation.")
 @single("--shape", type=click.Choice(["full", "diagonal", "equal"]), help="For vectors: which noise is looked for.")
-@click.option("--free-shares", is_flag=True, help="For row: let the share of each value change; changes fewer of them.")
+@click.option(
+    "--free-shares",
+    is_flag=True,
+    help="For row: let the share of each value change; changes fewer of them. publish does so unless told not to.",
+)
 @single("--report", type=click.Path(), help="Write a report as one HTML file (private).")
 @single("--certificate", type=click.Path(), help="Prove it, and write the certificate (private).")
 @single("--public", type=click.Path(), help="Prove it, and write the certificate without priors, to be published.")

@@ -71,7 +71,11 @@ from takifugu.errors import InputError
 @single("--ledger", type=click.Path(), help="The ledger. [default: beside SOURCE, named after it]")
 @click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
 @single("--folder", type=click.Path(), help="Where report, certificates and calibration go. [default: beside TARGET]")
-@click.option("--keep-shares", is_flag=True, help="Keep the share of each value as it was; changes more of them.")
+@click.option(
+    "--keep-shares",
+    is_flag=True,
+    help="Keep the share of each value as it was; changes more of them. calibrate does so unless told not to.",
+)
 @single("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws behind the confidence.")
 @click.option("--allow-no-noise", is_flag=True, help="Publish values as they are where nothing had to be changed.")
 @quiet_option

@@ -17,6 +17,7 @@ from takifugu.certificates.redaction import RedactedCertificate
 from takifugu.certificates.version_1 import REDACTED
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.sparse import SparseChannel
 from takifugu.channels.vector import GaussianVector
 from takifugu.documents import channels as channel_form
 from takifugu.documents import strict_json
@@ -98,6 +99,12 @@ def named(description: Description, columns: Sequence[str] | str | None, availab
 def _supported(channel: Any) -> Known:
     if isinstance(channel, FiniteChannel | GaussianNoise | GaussianVector):
         return channel
+    if isinstance(channel, SparseChannel):
+        raise InputError(
+            f"this release went through a sparse channel between {len(channel.inputs):,} rows of values, which is not "
+            f"turned round here: it keeps no shares, and most of so many rows are shared by hardly anybody. Whoever "
+            f"publishes can publish fewer columns together, or give coarser lists (domain=)"
+        )
     raise InputError(f"estimates need {_ACCEPTED}, got {type(channel).__name__}")
 
 
@@ -114,7 +121,7 @@ def _read(path: str | os.PathLike[str]) -> Any:
 def _public_channel(value: Any) -> Known:
     if value.get("kind") == GaussianVector.kind and "deviations" in value:
         return Axes(np.array(value["deviations"], dtype=np.float64))
-    if value.get("kind") == FiniteChannel.kind and "counts" not in value:
+    if value.get("kind") in (FiniteChannel.kind, SparseChannel.kind) and "counts" not in value:
         return Withheld()
     return _supported(channel_form.channel_from(value))
 

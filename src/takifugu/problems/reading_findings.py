@@ -11,7 +11,12 @@ from takifugu.problems.findings.base import rows_of, were
 
 
 @dataclass(frozen=True)
-class ReadAs(Finding):
+class OfReading(Finding):
+    """A remark on how a table was read."""
+
+
+@dataclass(frozen=True)
+class ReadAs(OfReading):
     """How a file was read where that is not what a plain CSV file in UTF-8 would have got."""
 
     separator: str | None = None
@@ -32,7 +37,7 @@ class ReadAs(Finding):
 
 
 @dataclass(frozen=True)
-class TitleLines(Finding):
+class TitleLines(OfReading):
     """Lines above the header that belong to no record."""
 
     lines: int
@@ -44,7 +49,7 @@ class TitleLines(Finding):
 
 
 @dataclass(frozen=True)
-class UnnamedColumns(Finding):
+class UnnamedColumns(OfReading):
     """Columns that the header leaves without a name."""
 
     places: tuple[int, ...]
@@ -56,7 +61,7 @@ class UnnamedColumns(Finding):
 
 
 @dataclass(frozen=True)
-class DecimalCommas(Finding):
+class DecimalCommas(OfReading):
     """Columns whose numbers are written with a decimal comma."""
 
     columns: tuple[str, ...]
@@ -68,7 +73,7 @@ class DecimalCommas(Finding):
 
 
 @dataclass(frozen=True)
-class GroupedDigits(Finding):
+class GroupedDigits(OfReading):
     """Columns whose numbers have marks between groups of three digits."""
 
     columns: tuple[str, ...]
@@ -80,7 +85,7 @@ class GroupedDigits(Finding):
 
 
 @dataclass(frozen=True)
-class Percentages(Finding):
+class Percentages(OfReading):
     """Columns of percentages, read as the number before the sign."""
 
     columns: tuple[str, ...]
@@ -92,7 +97,7 @@ class Percentages(Finding):
 
 
 @dataclass(frozen=True)
-class KeptAsText(Finding):
+class KeptAsText(OfReading):
     """Columns of digits that are names rather than numbers: with zeros in front, or too long."""
 
     columns: tuple[str, ...]
@@ -104,7 +109,7 @@ class KeptAsText(Finding):
 
 
 @dataclass(frozen=True)
-class SpacesDropped(Finding):
+class SpacesDropped(OfReading):
     """Columns of text in which every cell begins with a space, as where separators are followed by one."""
 
     columns: tuple[str, ...]
@@ -116,7 +121,7 @@ class SpacesDropped(Finding):
 
 
 @dataclass(frozen=True)
-class AmbiguousNumbers(Finding):
+class AmbiguousNumbers(OfReading):
     """Columns whose numbers could be a thousand times larger or smaller, and nothing in them tells."""
 
     level = "warning"
@@ -134,7 +139,7 @@ class AmbiguousNumbers(Finding):
 
 
 @dataclass(frozen=True)
-class MissingTexts(Finding):
+class MissingTexts(OfReading):
     """Texts such as NA that were read as missing values."""
 
     column: str
@@ -152,7 +157,7 @@ class MissingTexts(Finding):
 
 
 @dataclass(frozen=True)
-class SentinelsTreated(Finding):
+class SentinelsTreated(OfReading):
     """Values that were declared to mean a missing one."""
 
     column: str

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import CertificationError, InputError
 from takifugu.mechanisms import list_mechanisms
+from takifugu.problems.reading_findings import OfReading
 from takifugu.web import pictures, reproducing, wording
 from takifugu.web.choices import ALPHAS, CONFIDENCES, EPSILONS, MOST_KNOWN, MOST_TOGETHER, ODDS, Choice, Question
 from takifugu.web.desk import Desk, Errand
 from takifugu.web.fits import Fits
 from takifugu.web.gate import MOST_UPLOAD
 from takifugu.web.remembered import Remembered
+from takifugu.web.rereading import on_page
 from takifugu.web.shelf import Shelf
 
 if TYPE_CHECKING:
     from takifugu.calibration import Calibration
     from takifugu.certificates import Certificate, ChannelCertificate
     from takifugu.reports.common import Facts
+    from takifugu.tables.reading import Reading
 
 _FACTS = 256
 _CHANNELS = 24  # whose tables of chances may take megabytes each
@@ -74,6 +77,10 @@ class Answers:
         """The columns of a table that can be chosen."""
         return self.shelf.describe(name)
 
+    def read_again(self, name: str, reading: "Reading") -> dict[str, Any]:
+        """A file read in another way: its name from now on, and the tables on offer."""
+        return {"name": self.shelf.read_again(name, reading).name, "tables": self.tables()}
+
     def secrets(self, name: str, column: str) -> dict[str, Any]:
         """The secrets in a column, with their rows."""
         found = self.shelf.secrets(name, column)
@@ -89,7 +96,12 @@ class Answers:
         how = {"others": self.has_others(choice), "bare": choice.is_listed and is_bare(facts.calibration)}
         return wording.told(facts, choice) | {
             "charts": pictures.drawn(facts, narrow=asked.narrow),
-            "findings": [{"level": f.level, "sentence": f.sentence} for f in facts.findings],
+            # How the file was read is told where the table is chosen.
+            "findings": [
+                {"level": f.level, "sentence": on_page(f.sentence)}
+                for f in facts.findings
+                if not isinstance(f, OfReading)
+            ],
             "command": reproducing.command(choice, entry, **how),
             "python": reproducing.python(choice, entry, network_steps=self._network_steps, **how),
         }

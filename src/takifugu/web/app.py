@@ -8,6 +8,7 @@ from takifugu.errors import MissingExtraError
 from takifugu.web import pages
 from takifugu.web.choices import Question, read_question
 from takifugu.web.gate import UPLOAD_PATH, App, Gate
+from takifugu.web.rereading import read_reading
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -50,6 +51,7 @@ def _routes(answers: "Answers") -> "FastAPI":
     posts: dict[str, Callable[..., Any]] = {
         UPLOAD_PATH: taking(answers),
         "/api/table": asking(lambda names: answers.table(*names), named("table")),
+        "/api/reading": asking(lambda asked: answers.read_again(*asked), read_reading),
         "/api/secrets": asking(lambda names: answers.secrets(*names), named("table", "secret")),
         "/api/answer": asking(answers.answer, read_question),
         "/api/progress": asking(lambda names: answers.progress(*names), named("page")),

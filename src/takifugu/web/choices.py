@@ -123,7 +123,7 @@ def _settled(choice: Choice, *, by_odds: bool) -> Choice:
     if choice.is_listed:
         choice = replace(choice, fit=replace(choice.fit, prior=None), mechanism="optimal")
         return replace(choice, alpha=None, epsilon=None) if by_odds else replace(choice, odds=None)
-    fit = replace(choice.fit, known=(), prior=choice.fit.prior if choice.fit.query == "raw" else None)
+    fit = choice.fit if choice.fit.query == "raw" else replace(choice.fit, known=(), prior=None)
     if not (fit.query == "mean" or (fit.query == "raw" and fit.prior == "counts")) or choice.mechanism != "exact":
         choice = replace(choice, confidence=None)  # which has nothing to draw from, or no rule to go with
     return replace(choice, fit=fit, odds=None)

@@ -8,7 +8,7 @@ _HERE = Path(__file__).with_name("page")
 
 
 # One after the other they are one script: no module of theirs is fetched by name.
-_SCRIPT = ("asking", "sliders", "choosing", "turns", "showing", "taking", "linking", "dropping", "beginning")
+_SCRIPT = ("asking", "sliders", "choosing", "turns", "showing", "taking", "linking", "dropping", "reading", "beginning")
 
 
 def explorer() -> tuple[bytes, str]:

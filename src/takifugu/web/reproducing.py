@@ -1,7 +1,10 @@
 """What is shown, without the page: the command and the Python that find the same, to be copied."""
 
 import shlex
+from dataclasses import fields
+from typing import Any
 
+from takifugu.tables.reading import Reading
 from takifugu.web.choices import Choice
 from takifugu.web.fits import GP_ROWS
 from takifugu.web.shelf import Entry
@@ -27,7 +30,8 @@ def command(choice: Choice, entry: Entry, *, others: bool = False, bare: bool = 
         words = ["takifugu", "calibrate", source, "--secret", fit.secret, *pair]
         words += ["--query", f"{fit.query}:{fit.column}"]
         words += [] if fit.prior is None else ["--prior", fit.prior]
-        return shlex.join([*words, *_promise(choice), "--mechanism", choice.mechanism])
+        words += [word for name in fit.known for word in ("--known", name)]
+        return shlex.join([*words, *_promise(choice), "--mechanism", choice.mechanism, *_flags(entry.reading)])
     names = (*fit.columns, *fit.known)
     if any("," in name or name != name.strip() for name in names):
         return None
@@ -36,7 +40,29 @@ def command(choice: Choice, entry: Entry, *, others: bool = False, bare: bool = 
     for name in fit.known:
         words += ["--known", name]
     words += [*pair, *(["--others", "drop"] if others else []), *(["--allow-no-noise"] if bare else [])]
-    return shlex.join([*words, "--ledger", str(entry.ledger)])
+    return shlex.join([*words, "--ledger", str(entry.ledger), *_flags(entry.reading)])
+
+
+def _said(reading: Reading) -> dict[str, Any]:
+    """What was said of a file's form; what was left to the reader is left to it again."""
+    given = {field.name: getattr(reading, field.name) for field in fields(Reading)}
+    return {name: value for name, value in given.items() if value != getattr(Reading(), name)}
+
+
+def _flags(reading: Reading) -> list[str]:
+    """The same in flags.
+
+    >>> _flags(Reading(sep=";", sentinels=(999, "age=-1"), header=False))
+    ['--sep', ';', '--sentinel', '999', '--sentinel', 'age=-1', '--no-header']
+    """
+    found: list[str] = []
+    for name, value in _said(reading).items():
+        if name == "header":
+            found.append("--header" if value else "--no-header")
+        else:
+            several = value if isinstance(value, tuple) else (value,)
+            found += [word for one in several for word in (f"--{name.removesuffix('s')}", str(one))]
+    return found
 
 
 def _promise(choice: Choice) -> list[str]:
@@ -54,16 +80,18 @@ def python(choice: Choice, entry: Entry, *, network_steps: int, others: bool = F
     fit = choice.fit
     table = f"tk.datasets.load({entry.source!r})" if entry.kind == "bundled" else repr(entry.source)
     head = ["import takifugu as tk", "", f"table = {table}"]
+    form = ", ".join(f"{name}={value!r}" for name, value in _said(entry.reading).items())
+    reading = f"reading=tk.Reading({form})" if form else None
+    known = f"known={list(fit.known)!r}" if fit.known else None
     pair = None if fit.pair is None else f"pairs=[{fit.pair!r}]"
     secrets = None if fit.pair is None else f"secrets={list(fit.pair)!r}"
     promise = [f"{n}={_number(v)}" for n in ("odds", "alpha", "epsilon") if (v := getattr(choice, n)) is not None]
     sure = None if choice.confidence is None else f"confidence={choice.confidence}"
     if choice.is_listed:
-        known = f"known={list(fit.known)!r}" if fit.known else None
         drop = 'others="drop"' if others else None
         asked = [f"secret={fit.secret!r}", f"columns={list(fit.columns)!r}", *promise, sure or "confidence=None"]
         unchanged = "allow_no_noise=True" if bare else None
-        more = [known, pair, secrets, drop, unchanged, f"ledger={str(entry.ledger)!r}"]
+        more = [known, reading, pair, secrets, drop, unchanged, f"ledger={str(entry.ledger)!r}"]
         return "\n".join([*head, _call("published", "tk.publish", "table", *asked, *more), *_TELL])
     query = {
         "raw": f"tk.Raw({fit.column!r}, prior={fit.prior!r})",
@@ -71,7 +99,8 @@ def python(choice: Choice, entry: Entry, *, network_steps: int, others: bool = F
         "gp": f"tk.GP({fit.column!r}, max_rows={GP_ROWS}, restarts=0)",
         "bnn": f"tk.BNN({fit.column!r}, steps={network_steps}, progress=False)",
     }[fit.query]
-    fitted = _call("priors", "tk.fit_priors", "table", f"secret={fit.secret!r}", f"query={query}", secrets)
+    about = (f"secret={fit.secret!r}", f"query={query}", secrets, known, reading)
+    fitted = _call("priors", "tk.fit_priors", "table", *about)
     # The pair is already all there is: fitting named its secrets.
     found = _call("calibration", "tk.calibrate", "priors", *promise, sure, f"mechanism={choice.mechanism!r}")
     return "\n".join([*head, fitted, found, "print(calibration)"])

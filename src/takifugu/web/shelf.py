@@ -1,7 +1,8 @@
 """The tables that the explorer may read: the bundled ones, the one named at the start, those dropped on the page."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from threading import RLock
@@ -9,11 +10,13 @@ from typing import Any
 
 from takifugu import datasets
 from takifugu.errors import InputError
+from takifugu.problems.inspection_findings import SuspectedSentinel
 from takifugu.publishing import ledger_beside
 from takifugu.releases.ledger import Ledger
 from takifugu.tables.inspect import ColumnFacts, look
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Secret, Table, plain
+from takifugu.web.rereading import on_page
 from takifugu.web.uploads import MOST_FILES, Uploads, title_of
 
 MOST_SECRETS = 60  # a column with more distinct values is not offered as a secret
@@ -39,6 +42,7 @@ class Entry:
     pair: tuple[str, str] | None = None
     answer: str | None = None
     file: Path | None = None
+    reading: Reading = field(default_factory=Reading)
 
     def book(self) -> Ledger:
         """The ledger, which knows the file, where there is one: what left it through another ledger is noticed."""
@@ -67,15 +71,15 @@ class Shelf:
         self._ledger = None if ledger is None else Path(ledger)
         self._opened: dict[str, Table] = {}
         self._dropped: list[tuple[str, Path]] = []
+        self._lies: dict[str, str] = {}  # where each file is read from
         self._names: set[str] = set()
         self.entries: dict[str, Entry] = {}
         if source is not None and str(source) in datasets.names() and not os.path.exists(source):
             self._add_bundled(str(source))
         elif source is not None:
             title = Path(source).name
-            self._add(
-                title, Table(source, reading), source=os.fspath(source), ledger=ledger_beside(source), file=Path(source)
-            )
+            given, beside = os.fspath(source), ledger_beside(source)
+            self._add(title, Table(source, reading), source=given, ledger=beside, file=Path(source), lies=given)
         for name in datasets.names():
             self._add_bundled(name)
         self.describe = lru_cache(maxsize=16)(self._describe)
@@ -88,15 +92,17 @@ class Shelf:
         entry = Entry(name, about.title, name, ledger, "bundled", about.secret, (str(first), str(second)), about.answer)
         self.entries.setdefault(name, entry)
 
-    def _add(self, title: str, table: Table, *, source: str, ledger: Path, file: Path | None = None) -> Entry:
+    def _add(
+        self, title: str, table: Table, *, source: str, ledger: Path, lies: str, file: Path | None = None
+    ) -> Entry:
         name = f"file:{title}"
         count = 1
         while name in self._names:
             count += 1
             name = f"file:{title} ({count})"
         self._names.add(name)
-        self._opened[name] = table
-        entry = Entry(name, title, source, self._ledger or ledger, file=file)
+        self._opened[name], self._lies[name] = table, lies
+        entry = Entry(name, title, source, self._ledger or ledger, file=file, reading=table.reading)
         self.entries = {name: entry, **self.entries}
         return entry
 
@@ -110,12 +116,31 @@ class Shelf:
                 path.unlink(missing_ok=True)
                 raise InputError(str(error).replace(os.fspath(path), title)) from None
             table.name = f"the file {title!r}"  # where it lies here is nobody's concern
-            entry = self._add(title, table, source=title, ledger=ledger_beside(title))
+            entry = self._add(title, table, source=title, ledger=ledger_beside(title), lies=os.fspath(path))
             self._dropped.append((entry.name, path))
             while len(self._dropped) > MOST_FILES:
                 oldest, where = self._dropped.pop(0)
-                del self.entries[oldest], self._opened[oldest]
+                del self.entries[oldest], self._opened[oldest], self._lies[oldest]
                 where.unlink(missing_ok=True)
+        return entry
+
+    def read_again(self, name: str, reading: Reading) -> Entry:
+        """Read a file in another way, in place of how it was read before; its ledger stays what it is."""
+        before = self.entry(name)
+        if name not in self._lies:
+            raise InputError("a bundled table is read as it is: open a file of your own")
+        with self.lock:
+            lies = self._lies[name]
+            try:
+                table = Table(lies, reading)
+            except InputError as error:
+                raise InputError(str(error).replace(lies, before.title)) from None
+            table.name = f"the file {before.title!r}"
+            del self.entries[name], self._opened[name], self._lies[name]
+            entry = self._add(
+                before.title, table, source=before.source, ledger=before.ledger, file=before.file, lies=lies
+            )
+            self._dropped = [(entry.name if one == name else one, where) for one, where in self._dropped]
         return entry
 
     def entry(self, name: str) -> Entry:
@@ -159,7 +184,9 @@ class Shelf:
             "numbers": _identifiers_last(table.numeric, identifiers),
             "lists": _identifiers_last(lists, identifiers),
             "identifiers": identifiers,
-            "findings": [finding.sentence for finding in table.findings],
+            "findings": [on_page(one.sentence) for one in (*table.findings, *_suspected(facts))],
+            "suspects": [one.code for one in _suspected(facts)],
+            "reading": None if entry.kind == "bundled" else _shown(entry.reading),
         }
 
     def _secrets(self, name: str, column: str) -> dict[str, tuple[Secret, int]]:
@@ -176,6 +203,23 @@ class Shelf:
         named = [(secret, count) for secret, count in found if secret is not None]
         named.sort(key=lambda one: (-one[1], str(one[0])))
         return {str(secret): (secret, count) for secret, count in named}
+
+
+def _suspected(facts: Iterable[ColumnFacts]) -> list[SuspectedSentinel]:
+    """Codes that stand far from the rest of their column."""
+    return [
+        SuspectedSentinel(one.name, suspect.value, suspect.rows, suspect.apart)
+        for one in facts
+        for suspect in one.suspects
+        if suspect.apart
+    ]
+
+
+def _shown(reading: Reading) -> dict[str, str]:
+    """What was said of a file's form, as the page's fields hold it."""
+    lists = {"na": reading.na or (), "sentinels": reading.sentinels}
+    plain = {name: getattr(reading, name) or "" for name in ("sep", "decimal", "encoding")}
+    return plain | {name: ", ".join(map(str, values)) for name, values in lists.items()}
 
 
 def _can_be_secret(table: Table, facts: ColumnFacts) -> bool:

@@ -9,6 +9,7 @@ from takifugu.reports import channel_words, words
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.text import number, percent
+from takifugu.web.rereading import on_page
 
 if TYPE_CHECKING:
     from takifugu.reports.common import Facts
@@ -82,7 +83,7 @@ def _channel(facts: ChannelFacts) -> dict[str, Any]:
 
 
 def _joined(*sentences: str | None) -> str:
-    return " ".join(filter(None, sentences))
+    return on_page(" ".join(filter(None, sentences)))
 
 
 def question(fit: "Fit") -> str:

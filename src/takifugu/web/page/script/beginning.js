@@ -17,6 +17,7 @@ function listen() {
   narrow.addEventListener("change", now);
   listenToTaking();
   listenToDropping();
+  listenToReading();
 }
 
 async function begin() {

@@ -59,6 +59,7 @@ async function chooseTable(wanted = {}) {
   if (mine !== turns.latest) return;
   offer.about = about;
   $("table-note").textContent = about.findings.map(sentence).join(" ");
+  showReading(about);
   fill($("secret"), about.secrets.map((name) => [name, name]), wanted.secret || about.secret);
   fillColumns({ column: table.answer, ...wanted });
   await chooseSecret(wanted.secret ? wanted.pair || null : table.pair);
@@ -94,7 +95,7 @@ function question() {
   return {
     table: $("table").value, secret: $("secret").value, pair: every ? null : [$("first").value, $("second").value],
     query: listed ? "row" : $("query").value, columns: listed ? ticked($("columns")) : [$("column").value],
-    known: listed ? ticked($("known")) : [], prior: $("prior").value, mechanism: $("mechanism").value,
+    known: listed || $("query").value === "raw" ? ticked($("known")) : [], prior: $("prior").value, mechanism: $("mechanism").value,
     promise: listed ? $("promise").value : "renyi", odds: number("odds"), alpha: number("alpha"), epsilon: number("epsilon"),
     confidence: sure ? Number(sure) : null,
   };
@@ -107,7 +108,8 @@ function tidy() {
   const byOdds = listed && $("promise").value === "odds";
   for (const id of ["query", "column", "prior", "mechanism"]) $(`${id}-field`).hidden = listed;
   $("mechanism-note").hidden = listed;
-  for (const id of ["columns", "known", "promise"]) $(`${id}-field`).hidden = !listed;
+  for (const id of ["columns", "promise"]) $(`${id}-field`).hidden = !listed;
+  $("known-field").hidden = !listed && query !== "raw";
   $("odds-field").hidden = !byOdds;
   for (const id of ["alpha-field", "epsilon-field"]) $(id).hidden = byOdds;
   $("prior").disabled = query !== "raw";
@@ -120,7 +122,7 @@ function tidy() {
     ? `Each of ${Object.keys(offer.rows).length} values from each other.`
     : `${offer.rows[$("first").value]} rows against ${offer.rows[$("second").value]}.`;
   $("mechanism-note").textContent = offer.mechanisms[$("mechanism").value] || "";
-  const columns = ticked($("columns"));
+  const columns = listed ? ticked($("columns")) : [$("column").value];
   for (const input of $("known").querySelectorAll("input")) {
     input.disabled = columns.includes(input.value);
     if (input.disabled) input.checked = false;
@@ -129,8 +131,12 @@ function tidy() {
 }
 
 function validColumns() {
-  if (mode() !== "row") return true;
   const { columns, known } = offer.most;
+  if (mode() !== "row") {
+    const many = !$("known-field").hidden && ticked($("known")).length > known;
+    $("known-problem").textContent = many ? `Choose at most ${known} columns.` : "";
+    return !many;
+  }
   const [some, more] = [ticked($("columns")).length, ticked($("known")).length];
   $("columns-problem").textContent = some === 0 ? "Choose at least one column to publish."
     : some > columns ? `Choose at most ${columns} columns: every combination of values is a row of its own.` : "";

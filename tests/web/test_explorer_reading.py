@@ -1,0 +1,137 @@
+"""A file read in another way, from the page: in Chromium, and what the command and the Python say of it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import DESKTOP, PHONE, browsing, opened
+from explorer_process import QUESTION, Explorer
+from hypothesis import given
+from hypothesis import strategies as st
+
+import takifugu as tk
+from hospital import export
+from takifugu.cli import main
+from takifugu.commands.options import reading_from
+from takifugu.errors import InputError
+from takifugu.tables.reading import Reading
+from takifugu.web import reproducing
+from takifugu.web.answers import Answers
+from takifugu.web.choices import read_question
+from takifugu.web.rereading import on_page, read_reading
+from takifugu.web.shelf import Shelf
+
+_ASKED = {"table": "file:people.csv", "sep": "", "decimal": "", "encoding": "", "na": "", "sentinels": ""}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return export(tmp_path_factory.mktemp("hospital") / "people.csv").parent
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path) -> Iterator[Explorer]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        found = Explorer.start("people.csv")
+    yield found
+    found.stop()
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_suspected_code_is_shown_and_declared_with_one_button(running: Explorer, size: dict[str, int]) -> None:
+    with browsing() as browser, opened(browser, running.address, size=size) as visit:
+        page = visit.page
+        visit.choose("Table", page.locator("#table option").first.get_attribute("value") or "")
+        assert page.locator("#reading-field").is_visible()
+        page.locator("#reading-field").evaluate("field => { field.open = true; }")
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide == 0
+        page.locator("#reading-sentinels").fill("stay_days=999")
+        page.locator("#reading-sep").select_option(",")
+        page.locator("#read-again").click()
+        page.locator("#reading-problem:not(:empty)").wait_for()  # with commas there are no such columns
+        page.locator("#reading-sep").select_option(";")
+        page.locator("#read-again").click()
+        page.locator("#table-note").filter(has_text="had a declared sentinel in 'stay_days'").wait_for()
+        visit.settle()
+        visit.picture(f"reading-{size['width']}")
+        assert "--sentinel stay_days=999" in visit.text("#command") or visit.text("#no-command")
+        assert "tk.Reading(sep=';', sentinels=('stay_days=999',))" in visit.text("#python")
+
+
+def test_what_is_suspected_waits_in_its_field(folder: Path) -> None:
+    answers = Answers(Shelf(folder / "people.csv"))
+    about = answers.table("file:people.csv")
+    assert about["suspects"] == ["stay_days=999"]
+    assert any("999 stands far" in one and "“How the file is read”" in one for one in about["findings"])
+    assert not any("Reading(" in one for one in about["findings"])
+    assert answers.table("heart")["reading"] is None
+    answers.close()
+
+
+def test_a_file_read_again_answers_as_the_flags_do(folder: Path, tmp_path: Path) -> None:
+    answers = Answers(Shelf(folder / "people.csv"))
+    told = answers.read_again(*read_reading(_ASKED | {"sentinels": "999, -1", "decimal": ","}))
+    assert told["tables"][0]["name"] == told["name"] != "file:people.csv"
+    assert told["tables"][0]["title"] == "people.csv"
+    changed = {"table": told["name"], "secret": "positive", "pair": None, "columns": ["stay_days"]}
+    asked = read_question(QUESTION | changed | {"query": "mean", "known": []})
+    shown = answers.answer(asked)
+    reading = tk.Reading(sentinels=("999", "-1"), decimal=",")
+    priors = tk.fit_priors(folder / "people.csv", secret="positive", query=tk.Mean("stay_days"), reading=reading)
+    assert shown["theta"] == tk.calibrate(priors, alpha=3, epsilon=1).theta
+    assert shown["command"].endswith("--decimal , --sentinel 999 --sentinel -1")
+    with pytest.raises(InputError, match="there is no table"):
+        answers.table("file:people.csv")  # how it was read before is gone
+    with pytest.raises(InputError, match="bundled"):
+        answers.read_again("heart", Reading())
+    answers.close()
+
+
+def test_what_the_adversary_knows_counts_for_noise_too(folder: Path) -> None:
+    answers = Answers(Shelf(folder / "people.csv"))
+    chosen = {"table": "file:people.csv", "secret": "positive", "pair": None, "columns": ["share"], "known": ["clinic"]}
+    chosen |= {"query": "raw", "prior": "gaussian"}
+    asked = read_question(QUESTION | chosen | {"known": ["ward"], "prior": "counts"})
+    shown = answers.answer(asked)
+    query = tk.Raw("share", prior="counts")
+    priors = tk.fit_priors(folder / "people.csv", secret="positive", query=query, known=["ward"])
+    assert shown["theta"] == tk.calibrate(priors, alpha=3, epsilon=1).theta
+    assert "--known ward" in shown["command"]
+    assert "known=['ward']" in shown["python"]
+    answers.close()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"sep": 3}, {"na": "x" * 201}, {"sep": ";;"}, {"decimal": "x"}, {"encoding": "no such"}, {"more": ""}]
+)
+def test_what_cannot_be_meant_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        read_reading(_ASKED | wrong)
+
+
+codes = st.lists(st.sampled_from(["999", "-1", "age=999", "9,9", "n/a"]), max_size=3, unique=True).map(tuple)
+
+
+@given(
+    st.sampled_from([None, ";", "\t"]),
+    st.sampled_from([None, ","]),
+    codes,
+    st.sampled_from([None, True, False]),
+    st.sampled_from([None, 2]),
+)
+def test_flags_say_what_the_reading_says(sep, decimal, sentinels, header, skip):  # type: ignore[no-untyped-def]
+    reading = Reading(sep=sep, decimal=decimal, sentinels=sentinels, header=header, skip=skip)
+    command = main.get_command(None, "inspect")  # type: ignore[arg-type]
+    assert command is not None
+    with command.make_context("inspect", ["people.csv", *reproducing._flags(reading)]) as context:
+        given_back = {k: v for k, v in context.params.items() if k not in ("table", "secret", "as_json")}
+    assert reading_from(given_back) == reading
+
+
+def test_no_sentence_of_a_page_names_an_argument_of_the_reader() -> None:
+    told = "999 stands far: give reading=Reading(sentinels=['a=999'])", "give reading=Reading(decimal=...) to be sure"
+    assert not any("Reading(" in on_page(one) for one in told)
+    assert json.dumps(on_page("as it is")) == '"as it is"'
