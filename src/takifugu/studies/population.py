@@ -88,15 +88,10 @@ def sampled_cells(
     cell moves the two secrets alike, but for `interaction`: by so much (in values) it moves each of them on its own.
     What a cell says of one secret alone is what pseudo-rows from the other cells cannot know.
     """
-    shape = {8: (2, 4), 50: (5, 10)}[cells]
     rng = np.random.default_rng([seed, cells])
     lattice = Lattice(0, 20, 1)
-    alike = rng.normal(0, 1, shape[0])[:, None] + rng.normal(0, 1, shape[1])
-    laws = {
-        s: _cell_laws(10 + shift + alike + interaction * rng.normal(0, 1, shape))
-        for s, shift in (("a", 0.0), ("b", 0.7))
-    }
-    spread = {s: rng.dirichlet(np.full(cells, 3.0)).reshape(shape) for s in laws}
+    laws, spread = cell_truth(cells, interaction, rng)
+    shape = spread["a"].shape
     rows = {"a": 3000, "b": 600}
     counts = {
         s: np.stack([rng.multinomial(n, law) for n, law in zip(
@@ -122,6 +117,19 @@ def sampled_cells(
     theta = {"no cells, confidence": alone.theta, "plug-in": found.centre_theta, "confidence": found.theta}
     above = {name: _worst(lattice, true, noise) > epsilon * (1 + _TOLERANCE) for name, noise in theta.items()}
     return Outcome(f"{cells} cells", epsilon, theta, above)
+
+
+def cell_truth(
+    cells: int, interaction: float, rng: np.random.Generator
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """The laws of two secrets in every cell of two columns, and how each secret is spread over the cells."""
+    shape = {8: (2, 4), 50: (5, 10)}[cells]
+    alike = rng.normal(0, 1, shape[0])[:, None] + rng.normal(0, 1, shape[1])
+    laws = {
+        s: _cell_laws(10 + shift + alike + interaction * rng.normal(0, 1, shape))
+        for s, shift in (("a", 0.0), ("b", 0.7))
+    }
+    return laws, {s: rng.dirichlet(np.full(cells, 3.0)).reshape(shape) for s in laws}
 
 
 def _worst(lattice: Lattice, laws: Iterable[tuple[Array, Array]], theta: float) -> float:

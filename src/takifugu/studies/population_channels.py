@@ -1,0 +1,146 @@
+"""How often the population is beyond the promise of a channel, on truths that are known: the same study for lists.
+
+`python -m takifugu.studies.population_channels --samples 1000` draws tables from the laws of
+`takifugu.studies.population` on lists of at most twelve values, fits and calibrates as a user would, and judges each
+channel by the true laws. `--cells 8` does it for adversaries who know a cell. Evidence; the proof is proofs/bounds.md.
+"""
+
+import argparse
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import takifugu as tk
+from takifugu._validation import Array
+from takifugu.channels.listed import ListChannel
+from takifugu.divergences.finite import divergence
+from takifugu.studies.population import Outcome, cell_truth, shares, truths
+
+MOST_VALUES = 12
+PROMISES: tuple[dict[str, Any], ...] = ({"odds": 3.0}, {"odds": 5.0}, {"alpha": 3.0, "epsilon": 0.5})
+_ROUNDING = 1e-9
+_ROWS = {"a": 3000, "b": 600}
+
+
+def sampled(which: int, promise: dict[str, Any], seed: int) -> Outcome:
+    """One table from a truth, the channel of each method, and the verdict of the truth."""
+    name, laws, rows = _known()[which]
+    rng = np.random.default_rng([seed, 12])
+    table = pd.concat(pd.DataFrame({"s": s, "x": rng.choice(len(law), size=rows[s], p=law)}) for s, law in laws.items())
+    priors = tk.fit_priors(table, secret="s", query=_query(len(laws["a"])))
+    asked: dict[str, dict[str, Any]] = {
+        "plug-in": {},
+        "confidence": {"confidence": 0.95, "seed": seed},
+        "band": {"assurance": "band"},
+    }
+    return _judged(name, promise, {how: (priors, more) for how, more in asked.items()}, [(laws["a"], laws["b"])])
+
+
+def sampled_cells(cells: int, promise: dict[str, Any], seed: int, *, interaction: float = 0.5) -> Outcome:
+    """The same where the adversary knows one of two columns, both or neither; the worst cell counts.
+
+    The truth is that of `takifugu.studies.population.sampled_cells` on seven values, three of its points each.
+    """
+    rng = np.random.default_rng([seed, cells])
+    fine, spread = cell_truth(cells, interaction, rng)
+    laws = {s: law.reshape(*law.shape[:2], -1, 3).sum(axis=3) for s, law in fine.items()}
+    parts = []
+    for s, law in laws.items():
+        joint = (spread[s][..., None] * law).ravel()
+        u, v, x = np.unravel_index(rng.choice(joint.size, size=_ROWS[s], p=joint / joint.sum()), law.shape)
+        parts.append(pd.DataFrame({"s": s, "u": u.astype(str), "v": v.astype(str), "x": x}))
+    table, query = pd.concat(parts), _query(laws["a"].shape[2])
+    true = []
+    for axes in ((0, 1), (1,), (0,), ()):
+        held = [(spread[s][..., None] * laws[s]).sum(axis=axes).reshape(-1, laws[s].shape[2]) for s in "ab"]
+        true += list(zip(*held, strict=True))
+    ignored = tk.fit_priors(table, secret="s", query=query)
+    known = tk.fit_priors(table, secret="s", query=query, known=["u", "v"])
+    confident = {"confidence": 0.95, "seed": seed}
+    asked = {"no cells, confidence": (ignored, confident), "plug-in": (known, {}), "confidence": (known, confident)}
+    return _judged(f"{cells} cells", promise, asked, true)
+
+
+def _judged(name: str, promise: dict[str, Any], asked: dict[str, Any], true: list[tuple[Array, Array]]) -> Outcome:
+    """The error of each method's channel, and whether a true pair of laws is beyond the promise."""
+    errors, above = {}, {}
+    for how, (priors, more) in asked.items():
+        made = tk.calibrate(priors, **promise, **more)
+        errors[how] = made.error
+        above[how] = any(_is_beyond(made.channel, promise, *pair) for p, q in true for pair in ((p, q), (q, p)))
+    return Outcome(name, promise.get("epsilon", promise.get("odds", 0.0)), errors, above)
+
+
+def _is_beyond(channel: Any, promise: dict[str, Any], p: Array, q: Array) -> bool:
+    if not isinstance(channel, ListChannel):
+        raise TypeError("the study is about channels between lists")
+    first, second = (channel.through(law / law.sum()) for law in (p, q))
+    if "odds" in promise:
+        return bool((first > promise["odds"] * (1 + _ROUNDING) * second).any())
+    return bool(divergence(first, second, alpha=promise["alpha"]) > promise["epsilon"] * (1 + _ROUNDING))
+
+
+def _query(values: int) -> Any:
+    return tk.Row("x", domain={"x": list(range(values))})
+
+
+@lru_cache(maxsize=1)
+def _known() -> list[tuple[str, dict[Any, Array], dict[Any, int]]]:
+    """The truths, neighbouring points taken together until there are few."""
+    found = []
+    for truth in truths():
+        size = -(-len(truth.lattice) // MOST_VALUES)
+        starts = np.arange(0, len(truth.lattice), size)
+        laws = {s: np.add.reduceat(law, starts) for s, law in truth.laws.items()}
+        found.append((truth.name, {s: law / law.sum() for s, law in laws.items()}, dict(truth.rows)))
+    return found
+
+
+def _job(task: tuple[int | None, float, int, int]) -> Outcome:
+    cells, interaction, which, seed = task
+    if cells is None:
+        return sampled(which, PROMISES[seed // len(_known()) % len(PROMISES)], seed)
+    odds = PROMISES[:-1]  # with a finite order every cell asks for a cone of its own, and a run for a minute
+    return sampled_cells(cells, odds[seed % len(odds)], seed, interaction=interaction)
+
+
+def run(
+    samples: int,
+    *,
+    cells: int | None = None,
+    interaction: float = 0.5,
+    workers: int = 1,
+    say: Callable[[str], None] = print,
+) -> None:
+    """Draw, calibrate, judge, and tell the shares."""
+    tasks = [(cells, interaction, k % len(_known()), k) for k in range(samples)]
+    outcomes: Iterable[Outcome]
+    if workers == 1:
+        outcomes = [_job(task) for task in tasks]
+    else:
+        with ProcessPoolExecutor(workers) as pool:
+            outcomes = list(pool.map(_job, tasks, chunksize=4))
+    say(f"{'truth':18}{'method':24}{'beyond':>8}{'samples':>9}{'share':>8}{'median error':>14}")
+    for (truth, method), (above, count, error) in sorted(
+        shares(outcomes).items(), key=lambda item: item[0][0] == "all"
+    ):
+        say(f"{truth:18}{method:24}{above:>8}{count:>9}{100 * above / count:>7.1f}%{error:>14.4f}")
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description="How often the population is beyond the promise of a channel.")
+    parser.add_argument("--samples", type=int, default=1000)
+    parser.add_argument("--cells", type=int, choices=(8, 50))
+    parser.add_argument("--interaction", type=float, default=0.5, help="how far a cell moves each secret on its own")
+    parser.add_argument("--workers", type=int, default=1)
+    given = parser.parse_args()
+    run(given.samples, cells=given.cells, interaction=given.interaction, workers=given.workers)
+
+
+if __name__ == "__main__":
+    main()
