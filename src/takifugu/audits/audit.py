@@ -140,11 +140,6 @@ def _promise(calibration: Any) -> Renyi:
             f"{calibration.mechanism!r} promises {calibration.guarantee}, which says nothing about a share of the "
             f"cases: no attack on rows can contradict it. Audit a calibration by 'exact' or 'optimal'"
         )
-    if calibration.read:
-        raise InputError(
-            f"the promise is to who has read {', '.join(map(repr, calibration.read))}, and an attack that uses what "
-            f"they tell by themselves contradicts nothing: audit the rows of one cell, calibrated by themselves"
-        )
     return calibration.guarantee
 
 
@@ -176,7 +171,11 @@ def _pairs(rows: Rows, calibration: Calibration) -> tuple[list[Pair], list[Findi
 def _tasks(
     rows: Rows, calibration: Calibration, pairs: list[Pair], known: tuple[str, ...], findings: list[Finding]
 ) -> list[_Task]:
-    """Everyone who knows the priors under each belief; learners on all rows and in the cells of what is known."""
+    """Everyone who knows the priors under each belief; learners on all rows and in the cells of what is known.
+
+    Where the promise is to who has read the cell, every attack stays within one: what the cell tells by itself is not
+    hidden, and contradicts nothing (proofs/cells.md).
+    """
     problem = calibration.problem
     cells = rows_of_beliefs(problem, rows)
     chosen = sorted(cells, key=lambda b: (b not in (0, calibration.place.belief), -len(cells[b].rows)))[:_MOST_BELIEFS]
@@ -187,14 +186,22 @@ def _tasks(
         findings.append(NoPriorsAttack())
     tasks = []
     for pair in pairs:
-        tasks += [_Task(one, pair, 0, np.arange(len(rows))) for one in learners]
+        if not calibration.read:
+            tasks += [_Task(one, pair, 0, np.arange(len(rows))) for one in learners]
         for belief in sorted(chosen):
             here, depth = cells[belief]
             if min(int((rows.secrets[here] == name).sum()) for name in pair) < LEAST_ROWS:
                 continue
             tasks += [_Task(one, pair, belief, here) for one in ratios]
-            if depth == len(known) > 0:  # with fewer columns known, those shown would tell more than is assumed
+            if calibration.read:
+                tasks += [_Task(one, pair, belief, here) for one in learners]
+            elif depth == len(known) > 0:  # with fewer columns known, those shown would tell more than is assumed
                 tasks += [_Task(one, pair, belief, here) for one in informed(rows, known)]
+    if not tasks:
+        raise InputError(
+            f"no cell of {', '.join(map(repr, known))} has {LEAST_ROWS} published rows of each secret of a pair: there "
+            f"are too few to attack, or the true table lacks these columns"
+        )
     return tasks
 
 

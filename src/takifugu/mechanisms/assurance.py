@@ -21,7 +21,8 @@ from takifugu.errors import InputError, MechanismError
 from takifugu.laws.lattice import Lattice
 from takifugu.mechanisms.band import band_noise, bands_of
 from takifugu.mechanisms.base import Found
-from takifugu.mechanisms.bounded_channel import MOST_VALUES, bounded_channel, every_law
+from takifugu.mechanisms.bounded_channel import MOST_VALUES, bounded_channel, cell_promises, every_law
+from takifugu.mechanisms.optimal.cells import assembled, stays_inside
 from takifugu.mechanisms.optimal.every_law import EveryLaw
 from takifugu.mechanisms.optimal.mechanism import Optimal, has_inputs, table_of
 from takifugu.mechanisms.posterior import posterior
@@ -54,6 +55,13 @@ class Band:
 
     def holds(self, problem: Problem, channel: Channel, asked: Renyi) -> bool:
         """Prove it again."""
+        if isinstance(channel, FiniteChannel) and _is_per_cell(problem):
+            if not has_inputs(channel, problem):
+                return False
+            parts = cell_promises(Optimal(keep=None, cells=True), problem, asked, _seen(problem), level=self.level)
+            return stays_inside(channel, [block for block, _ in parts]) and all(
+                promise.is_kept(block.part(channel).counts) for block, promise in parts
+            )
         if isinstance(channel, FiniteChannel) and _is_bounded(problem):
             return has_inputs(channel, problem) and _every_law(problem, asked, self.level).is_kept(channel.counts)
         if isinstance(channel, ListChannel):
@@ -82,9 +90,11 @@ def assured(
         )
         theta = max(found.channel.theta, noise.theta)
         return Found(GaussianNoise(theta), found.place if theta == found.channel.theta else None), Band(level, without)
-    if isinstance(rule, Optimal) and rule.cells:
-        raise MechanismError("assurance='band' is not for per_cell: give the promise to who may know the cells (known)")
-    if not isinstance(rule, Optimal):
+    if isinstance(rule, Optimal) and rule.cells and _is_per_cell(problem):
+        parts = cell_promises(rule, problem, asked, _seen(problem), level=level)
+        made = [(block, bounded_channel(block.rule, block.problem, asked, promise).channel) for block, promise in parts]
+        return assembled(problem, made)._replace(options=rule.options), Band(level, without)
+    if not isinstance(rule, Optimal) or rule.cells:
         raise MechanismError(
             f"assurance='band' is for 'exact' and 'optimal', not for {rule.name!r}: publish fewer values, or use "
             f"confidence alone"
@@ -105,7 +115,7 @@ def _is_bounded(problem: Problem) -> bool:
 
 
 def _every_law(problem: Problem, asked: Renyi, level: float, reach: Array | None = None) -> EveryLaw:
-    counts = [belief[secret].counts for belief in posterior(problem) for secret in problem.pairs.secrets]
+    counts = _seen(problem)
     if min(float(seen.sum()) for seen in counts) < 1:
         raise MechanismError(_TOO_FEW)
     return every_law(problem, asked, counts, level=level, laws=len(counts), reach=reach)
@@ -118,7 +128,7 @@ def radii(problem: Problem, level: float) -> Array:
     inequality TV exceeds that by √(ln(1/δ)/2n) with probability δ at most; δ is shared by the laws. A law that is not
     the shares of its counts themselves lies as far away again as it does from those.
     """
-    counted = [belief[secret].counts for belief in posterior(problem) for secret in problem.pairs.secrets]
+    counted = _seen(problem)
     share = math.log(len(counted) / (1 - level))
     laws = table_of(problem).laws
     found = []
@@ -131,6 +141,17 @@ def radii(problem: Problem, level: float) -> Array:
         away = 0.5 * float(np.abs(counts / rows - law / law.sum()).sum())
         found.append(min(1.0, (expected + math.sqrt(share / (2 * rows)) + away) * (1 + 1e-12)))
     return np.array(found)
+
+
+def _seen(problem: Problem) -> list[Array]:
+    """The counts behind each law, belief by belief."""
+    return [belief[secret].counts for belief in posterior(problem) for secret in problem.pairs.secrets]
+
+
+def _is_per_cell(problem: Problem) -> bool:
+    """Whether what is known is published too, so that each belief is that of who has read its cell."""
+    known = () if problem.answer is None else problem.answer.known
+    return problem.answer is not None and bool(known) and set(known) <= set(problem.answer.columns)
 
 
 def _lattice(problem: Problem) -> Lattice:

@@ -119,9 +119,7 @@ def sampled_cells(
     return Outcome(f"{cells} cells", epsilon, theta, above)
 
 
-def cell_truth(
-    cells: int, interaction: float, rng: np.random.Generator
-) -> tuple[dict[str, Array], dict[str, Array]]:
+def cell_truth(cells: int, interaction: float, rng: np.random.Generator) -> tuple[dict[str, Array], dict[str, Array]]:
     """The laws of two secrets in every cell of two columns, and how each secret is spread over the cells."""
     shape = {8: (2, 4), 50: (5, 10)}[cells]
     alike = rng.normal(0, 1, shape[0])[:, None] + rng.normal(0, 1, shape[1])

@@ -10,6 +10,7 @@ import pytest
 import takifugu as tk
 from takifugu.channels.finite import FiniteChannel
 from takifugu.errors import InputError, MechanismError
+from takifugu.laws.bounds import Bounds
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.problems.population_findings import CellTells
 
@@ -118,8 +119,6 @@ def test_publishing_leaves_the_kept_columns_as_they_are():
         TABLE, secret="diagnosis", columns=["stay"], keep=["sex"], per_cell=True, alpha=2, epsilon=1, confidence=None
     )
     assert str(under).startswith("Beyond what sex tells by itself, every pair of values of 'diagnosis' is hidden")
-    with pytest.raises(InputError, match="contradicts nothing"):
-        tk.audit(made.table, TABLE, made.calibration)
 
 
 @pytest.mark.parametrize(
@@ -136,13 +135,69 @@ def test_what_does_not_go_with_cells_is_said(options, words):
         tk.publish(TABLE, **asked)
 
 
+def test_bands_within_the_cells_are_proved_for_the_population_of_each(tmp_path):
+    made = tk.calibrate(PRIORS, odds=3, assurance="band")
+    plain = tk.calibrate(PRIORS, odds=3)
+    assert made.error > plain.error
+    tk.certify(made).save(tmp_path / "c.json")
+    assert tk.verify(tmp_path / "c.json").calibration.evidence == made.evidence
+    with pytest.raises(tk.CertificationError, match="about the population does not hold"):
+        tk.certify(replace(plain, evidence=made.evidence))
+    # Each block alone, on the counts of its cell, as a channel of its own: by the same bounds, four laws at once.
+    for cell, belief in enumerate(made.beliefs):
+        here = slice(4 * cell, 4 * cell + 4)
+        counts = [belief.counted[s][0][here] for s in made.pairs.secrets]
+        for seen, other in (counts, counts[::-1]):
+            bounds = [Bounds.of_counts(one, level=0.95, laws=4, ordered=True) for one in (seen, other)]
+            block = made.channel.counts[here, here]
+            most, least = (
+                [int(sum(int(a) * int(b) for a, b in zip(law, column, strict=True))) for law, column in both]
+                for both in (
+                    zip(bounds[0].extreme(block, largest=True), block.T, strict=True),
+                    zip(bounds[1].extreme(block, largest=False), block.T, strict=True),
+                )
+            )
+            assert all(p <= 3 * q for p, q in zip(most, least, strict=True))
+    leaky = made.channel.counts.copy()
+    leaky[0] = np.roll(leaky[0], 4)
+    channel = FiniteChannel(made.channel.inputs, made.channel.outputs, leaky)
+    assert not made.evidence.holds(made.problem, channel, made.guarantee)
+
+
+def test_a_cell_in_which_a_secret_was_never_seen_is_covered_whatever_its_law():
+    table = pd.concat([TABLE, pd.DataFrame({"diagnosis": "flu", "sex": "x", "stay": [1, 2] * 40, "ward": "A"})])
+    table = table[~((table["sex"] == "x") & (table["diagnosis"] == "none"))]
+    with pytest.warns(tk.FindingWarning):
+        priors = tk.fit_priors(table, secret="diagnosis", query=QUERY, known=["sex"], per_cell=True)
+    made = tk.calibrate(priors, odds=3, assurance="band")
+    rows = [k for k, row in enumerate(made.channel.inputs) if row[0] == "x"]
+    block = made.channel.counts[np.ix_(rows, rows)]
+    flu = made.beliefs[[belief.label for belief in made.beliefs].index("sex = x")]["flu"].probabilities[rows] @ block
+    assert (block.max(axis=0) <= 3 * flu).all()  # the other's law may be anything there
+    assert (flu <= 3 * block.min(axis=0)).all()
+
+
+def test_an_audit_stays_within_the_cells():
+    table = people(seed=4, rows=4000)
+    made = tk.publish(table, secret="diagnosis", columns=["stay"], keep=["sex"], per_cell=True, odds=2, confidence=None)
+    found = tk.audit(made.table, table, made.calibration, seed=1)
+    assert not found.contradicted
+    assert {attack.where for attack in found.attacks} == {" where sex = f", " where sex = m"}
+    # The sex tells more than the promise allows for the rest; only what is published bare within a cell contradicts it.
+    bare = tk.audit(table[["sex", "stay"]], table, tk.calibrate(made.calibration.problem, odds=1.2, cells=True), seed=1)
+    assert bare.contradicted
+    with pytest.raises(InputError, match="too few to attack"):
+        tk.audit(made.table, table.drop(columns="sex"), made.calibration)
+
+
 def test_other_queries_and_bins_and_bands_have_no_cells_of_their_own():
     with pytest.raises(InputError, match="per_cell is for a Row"):
         tk.fit_priors(TABLE, secret="diagnosis", query=tk.Raw("stay"), known=["sex"], per_cell=True)
     with pytest.raises(InputError, match="binned one is not"):
         tk.fit_priors(TABLE, secret="diagnosis", query=tk.Row("ward"), known=[tk.binned("stay", [2])], per_cell=True)
-    with pytest.raises(MechanismError, match="not for per_cell"):
-        tk.calibrate(PRIORS, odds=1.5, assurance="band")
+    by_hand = [{"a": tk.Finite(["x", "y"], [1, 2]), "b": tk.Finite(["x", "y"], [2, 1])}]
+    with pytest.raises(MechanismError, match="'band' is for"):
+        tk.calibrate(by_hand, odds=2, cells=True, assurance="band")
     shared = [{"a": tk.Finite(["x", "y"], [1, 2]), "b": tk.Finite(["x", "y"], [2, 1])}] * 2
     with pytest.raises(InputError, match="row in common"):
         tk.calibrate(shared, odds=2, cells=True)

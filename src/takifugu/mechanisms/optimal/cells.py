@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from takifugu.channels.base import Channel
 from takifugu.channels.finite import FiniteChannel
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
@@ -69,10 +70,16 @@ def blocks(rule: "Optimal", problem: Problem) -> list[Block]:
 
 def find_in_cells(rule: "Optimal", problem: Problem, asked: Renyi) -> Found:
     """The best channel of each cell, put together. What the whole could cost at the least is not said."""
+    return assembled(
+        problem, [(block, block.rule.find(block.problem, asked).channel) for block in blocks(rule, problem)]
+    )
+
+
+def assembled(problem: Problem, parts: list[tuple[Block, Channel]]) -> Found:
+    """The channel whose blocks these are."""
     from takifugu.mechanisms.optimal.mechanism import table_of
 
     table = table_of(problem)
-    parts = [(block, block.rule.find(block.problem, asked).channel) for block in blocks(rule, problem)]
     counts = np.zeros((len(table.values), len(table.values)), dtype=np.int64)
     for block, channel in parts:
         if not isinstance(channel, FiniteChannel):
@@ -83,10 +90,15 @@ def find_in_cells(rule: "Optimal", problem: Problem, asked: Renyi) -> Found:
 
 def is_kept_in_cells(rule: "Optimal", problem: Problem, asked: Renyi, channel: FiniteChannel) -> bool:
     """Whether no row leaves its cell, and every cell's block is proved to keep the promise."""
-    inside = np.zeros(channel.counts.shape, dtype=bool)
     found = blocks(rule, problem)
+    return stays_inside(channel, found) and all(
+        block.rule.is_kept(block.problem, asked, block.part(channel)) for block in found
+    )
+
+
+def stays_inside(channel: FiniteChannel, found: list[Block]) -> bool:
+    """Whether no row leaves its cell."""
+    inside = np.zeros(channel.counts.shape, dtype=bool)
     for block in found:
         inside[np.ix_(block.rows, block.rows)] = True
-    if channel.counts[~inside].any():
-        return False
-    return all(block.rule.is_kept(block.problem, asked, block.part(channel)) for block in found)
+    return not channel.counts[~inside].any()
