@@ -28,7 +28,14 @@ def test_a_card_of_gaussian_noise_is_read_back():
     card = yaml.safe_load(text)
     assert card["title"] == 'Wards: "2026" #1 \u202e'
     assert card["date"] == "2026-03-09" or card["date"] == datetime.date(2026, 3, 9)
-    assert card["promise"] | {"words": ""} == {"kind": "renyi", "alpha": 2, "epsilon": 1, "odds": None, "words": ""}
+    assert card["promise"] | {"words": ""} == {
+        "kind": "renyi",
+        "alpha": 2,
+        "epsilon": 1,
+        "odds": None,
+        "words": "",
+        "read": [],
+    }
     assert card["channel"]["theta"] == gaussian().theta
     assert card["evidence"]["certificate_sha256"] == certificate.sha256
     assert card["audit"]["best_guess"][0] == float(audit.best_guess)
@@ -54,6 +61,27 @@ def test_numbers_are_numbers_to_a_yaml_reader(number):
     laws = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(0, 1)}
     calibration = tk.calibrate(laws, alpha=2, epsilon=number)
     assert yaml.safe_load(release_card(calibration, title="x"))["promise"]["epsilon"] == number
+
+
+def test_a_card_says_to_whom_the_promise_is_made():
+    """Columns that are published as they are tell what they tell: a card that left them out would promise too much."""
+    rng = np.random.default_rng(1)
+    table = labelled(rng, 800)
+    table["ward"] = np.where((table.s == "a") ^ (rng.random(800) < 0.05), "north", "south")
+    priors = tk.fit_priors(table, secret="s", query=tk.Row("x"), known=["ward"], per_cell=True)
+    card = yaml.safe_load(release_card(tk.calibrate(priors, odds=3), title="Wards"))
+    assert card["promise"]["read"] == ["ward"]
+    assert card["promise"]["words"] == "odds within a factor of 3, for who has read ward"
+
+
+def test_a_certificate_of_other_beliefs_is_not_of_this_release():
+    same = [1, 2, 3]
+    one, other = ({"a": tk.Finite(same, [1, 1, w]), "b": tk.Finite(same, [1, 1, w])} for w in (1, 2))
+    mine, theirs = (tk.calibrate(laws, odds=3, keep=None) for laws in (one, other))
+    assert mine.channel == theirs.channel
+    with pytest.raises(tk.InputError, match="not of this calibration"):
+        release_card(mine, title="x", certificate=tk.certify(theirs))
+    assert "certificate_sha256" in release_card(mine, title="x", certificate=tk.certify(mine))
 
 
 def test_papers_of_another_release_are_refused():

@@ -1,9 +1,11 @@
 """Promises: what is one, what is none, and how each is told."""
 
 import math
+import sys
 
+import mpmath as mp
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from takifugu.errors import InputError
@@ -26,9 +28,21 @@ def test_numbers_are_kept_as_they_are(alpha, epsilon, odds):
 def test_odds_alone_are_the_order_at_infinity(odds):
     made = asked_for(alpha=None, epsilon=None, odds=odds)
     assert (made.alpha, made.odds) == (math.inf, None)
-    assert made.epsilon == math.log(odds)
+    assert made.epsilon == pytest.approx(math.log(odds), rel=1e-15)
     assert made.most_odds == pytest.approx(odds, rel=1e-14)
     assert made.most_odds <= odds * (1 + 2**-50)
+
+
+@given(FACTORS | st.floats(1, sys.float_info.max, exclude_min=True))
+@example(3.0)
+@example(math.nextafter(1.0, 2.0))
+@example(sys.float_info.max)
+def test_no_odds_are_promised_beyond_those_asked_for(odds):
+    """The float nearest to ln 3 lies above it: by a hair, more than a factor of 3 was allowed."""
+    epsilon = Renyi.from_odds(odds).epsilon
+    with mp.workdps(60):
+        assert mp.exp(mp.mpf(epsilon)) <= mp.mpf(odds)
+        assert mp.exp(mp.mpf(math.nextafter(epsilon, math.inf))) > mp.mpf(odds)
 
 
 @pytest.mark.parametrize(

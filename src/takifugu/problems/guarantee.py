@@ -36,10 +36,12 @@ class Renyi:
     def from_odds(cls, odds: float) -> "Renyi":
         """The promise that no published value changes the odds of a pair by more than this factor.
 
-        >>> Renyi.from_odds(math.e)
-        Renyi(alpha=inf, epsilon=1.0, odds=None)
+        ε is its logarithm, rounded down: the nearest float to ln 3 lies above it, and would promise a little less.
+
+        >>> round(Renyi.from_odds(3).epsilon, 6)
+        1.098612
         """
-        return cls(math.inf, math.log(check.odds(odds)))
+        return cls(math.inf, _logarithm_below(check.odds(odds)))
 
     @property
     def most_odds(self) -> float | None:
@@ -57,6 +59,20 @@ class Renyi:
             return f"odds within a factor of {math.exp(self.epsilon):g}"
         beside = "" if self.odds is None else f" and odds within a factor of {self.odds:g}"
         return f"(α, ε) = ({self.alpha:g}, {self.epsilon:g}){beside}"
+
+
+def _logarithm_below(factor: float) -> float:
+    """The largest float whose exponential is `factor` at most, for a factor above one.
+
+    Fifty digits decide it: e to a rational power is irrational, and a double and its neighbour differ in the 17th.
+    """
+    from decimal import Context, Decimal
+
+    digits = Context(prec=50)
+    found = math.nextafter(math.log(factor), math.inf)
+    while digits.exp(Decimal(found)) > Decimal(factor):
+        found = math.nextafter(found, 0.0)
+    return found
 
 
 @dataclass(frozen=True)
