@@ -1,7 +1,7 @@
 """Many secrets, high orders and proofs of whole families, each beside the way it was done before, in one run.
 
 The peer is this package with nothing left out: every pair bounded in turn, one quadrature a pair, one proof after
-another. The limit for normals is reading the priors (a few dozen of a million can bind, unless they lie on a circle);
+another. The limit for normals is reading the priors (a few dozen of a million can bind; on a circle, runs of neighbours);
 for mixtures one exponential for each component and point, and one product of matrices for each noise looked at; for
 proofs a few microseconds a pair of normals, and one enclosed integral a pair of mixtures. The last part sets what a
 report costs beside the calibration that it reports, and proofs shared out among processes beside one.
@@ -39,13 +39,14 @@ def run() -> None:
     for size in (4, 20):
         orders(60, size)
     on_a_circle(10_000)
+    on_a_circle(1_000_000)
     proofs(200, 1)
     proofs(50, 4)
     reports()
 
 
 def on_a_circle(count: int) -> None:
-    """Where every secret is a vertex, nothing can be left out: the sweep over all pairs remains."""
+    """Where every secret is a vertex none can be left out: runs of neighbours are cleared together."""
     turns = np.linspace(0, 2 * np.pi, count, endpoint=False)
     parameters = zip(np.cos(turns).tolist(), np.sqrt(2 + np.sin(turns)).tolist(), strict=True)
     priors = {i: Mixture.gaussian(*x) for i, x in enumerate(parameters)}

@@ -9,10 +9,11 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.channels.base import Channel
 from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.divergences.line.many_gaussians import RoughLosses
+from takifugu.divergences.line.many_gaussians import RoughLosses, upper_losses
 from takifugu.divergences.line.many_mixtures import Components, losses_and_doubts, rough_losses
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.screen.extremes import extreme_laws
+from takifugu.mechanisms.screen.runs import MANY, Runs
 from takifugu.problems.pairs import Indices, Pairs
 from takifugu.problems.problem import Place, Problem
 
@@ -88,6 +89,9 @@ def _largest_of(laws: list[Mixture], pairs: Pairs, alpha: float, theta: float) -
     if all(len(law) == 1 for law in laws):
         means, stds = (np.array([float(getattr(law, name)[0]) for law in laws]) for name in ("means", "stds"))
         rough = RoughLosses(means, stds, alpha=alpha, variance=theta * theta)
+        if pairs.is_every and len(laws) > MANY:
+            yield from _largest_of_very_many(means, stds, rough, alpha, theta)
+            return
         for i, j in pairs.directed_blocks(_BLOCK):
             i, j = np.broadcast_arrays(i, j)
             yield from _largest(i, j, rough(i, j), most=1)
@@ -102,6 +106,21 @@ def _largest_of(laws: list[Mixture], pairs: Pairs, alpha: float, theta: float) -
             theta=theta,
         )[np.searchsorted(rows, i), np.searchsorted(columns, j)]
         yield from _largest(i, j, losses, most=i.size)
+
+
+def _largest_of_very_many(
+    means: Array, stds: Array, rough: RoughLosses, alpha: float, theta: float
+) -> Iterable[tuple[int, int]]:
+    """The same among so many Gaussians that runs of neighbours are looked at together."""
+    largest = np.zeros(1)  # so far, the loss to beat
+
+    def bound(gap: Array, std_p: Array, std_q: Array) -> Array:
+        return upper_losses(gap, std_p, std_q, alpha=alpha, theta=theta)
+
+    for i, j in Runs(means, stds).pairs_left(bound, lambda losses: losses <= largest[0]):
+        losses = rough(i, j)
+        yield from _largest(i, j, losses, most=1)
+        largest[0] = losses[np.isfinite(losses) & (i != j)].max(initial=largest[0])
 
 
 def _largest(i: Indices, j: Indices, losses: Array, most: int) -> Iterable[tuple[int, int]]:

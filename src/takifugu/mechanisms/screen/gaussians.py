@@ -9,6 +9,7 @@ from takifugu._validation import Array
 from takifugu.divergences.line.many_gaussians import RoughLosses, upper_losses
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.screen.loop import Block, Screen
+from takifugu.mechanisms.screen.runs import MANY, Runs
 from takifugu.problems.pairs import Indices, Pairs
 
 _BLOCK = 1 << 15  # pairs at a time: the buffers stay in the cache
@@ -47,4 +48,13 @@ class GaussianScreen(Screen):
             everyone = np.arange(len(self._means))
             yield extremes[:, None], everyone[None, :]
             yield everyone[:, None], extremes[None, :]
+        if pairs.is_every and len(self._means) > MANY:
+            runs = Runs(self._means, self._stds)
+            yield from runs.pairs_left(self._at_noise_so_far, lambda losses: losses <= self.clear)
+            return
         yield from pairs.directed_blocks(_BLOCK)
+
+    def _at_noise_so_far(self, gap: Array, std_p: Array, std_q: Array) -> Array:
+        """Losses at the noise of the latest call: less than there will be, so it may clear too few, never too many."""
+        variance = 0.0 if self._rough is None else self._rough[0]
+        return upper_losses(gap, std_p, std_q, alpha=self._alpha, theta=math.sqrt(variance))
