@@ -1,7 +1,7 @@
 """Many secrets, high orders and proofs of whole families, each beside the way it was done before, in one run.
 
 The peer is this package with nothing left out: every pair bounded in turn, one quadrature a pair, one proof after
-another. The limit for normals is reading the priors (a few dozen of a million can bind; on a circle, runs of neighbours);
+another. The limit for normals is reading the priors (a few dozen of a million can bind; of a circle, a few runs);
 for mixtures one exponential for each component and point, and one product of matrices for each noise looked at; for
 proofs a few microseconds a pair of normals, and one enclosed integral a pair of mixtures. The last part sets what a
 report costs beside the calibration that it reports, and proofs shared out among processes beside one.

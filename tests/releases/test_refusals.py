@@ -199,18 +199,19 @@ def test_ends_of_clip_with_no_step_between_them_are_refused():
 RARE = "of one person"
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
-        pl.Series("v", ["common", RARE], pl.Enum(["common", RARE])),
-        pl.Series("v", [{RARE: 1}, {RARE: 2}]),
-        pl.Series("v", [[1], RARE], pl.Object),
-        pl.Series("v", [1, 2**100], pl.Int128),
-    ],
-    ids=["labels", "structures", "objects", "128 bits"],
-)
-def test_a_type_that_cannot_be_published_is_refused_without_what_it_holds(column):
-    frame = pl.DataFrame({"s": ["a", "b"]}).with_columns(column)
+ODD = {
+    "labels": lambda: pl.Series("v", ["common", RARE], pl.Enum(["common", RARE])),
+    "structures": lambda: pl.Series("v", [{RARE: 1}, {RARE: 2}]),
+    "objects": lambda: pl.Series("v", [[1], RARE], pl.Object),
+    "128 bits": lambda: pl.Series("v", [1, 2**100], pl.Int128),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_a_type_that_cannot_be_published_is_refused_without_what_it_holds(kind):
+    if kind == "128 bits" and not hasattr(pl, "Int128"):
+        pytest.skip("this polars knows no integers of 128 bits")
+    frame = pl.DataFrame({"s": ["a", "b"]}).with_columns(ODD[kind]())
     finite = tk.calibrate({"a": tk.Finite([1, 2], [1, 2]), "b": tk.Finite([1, 2], [2, 1])}, odds=1.5)
     acts = [
         lambda: tk.release(frame, CALIBRATION, column="v", others="release"),
