@@ -4,8 +4,6 @@ proofs/estimates.md has the statements.
 """
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.stats import beta
 
 from takifugu._validation import Array
 
@@ -43,6 +41,8 @@ def bounds(matrix: Array, f: Array, counts: Array, level: float) -> tuple[float,
     The published shares lie between Clopper–Pearson bounds, all at once. For any numbers a(y), every such law π has
     π·f ≤ max_x (f − K a)(x) + Σ_y max(a lo, a hi): the solver proposes a, and what is returned follows from it.
     """
+    from scipy.stats import beta
+
     total, risk = counts.sum(), (1 - level) / (2 * len(counts))
     with np.errstate(invalid="ignore"):
         low = np.where(counts > 0, beta.ppf(risk, counts, total - counts + 1), 0.0)
@@ -51,6 +51,8 @@ def bounds(matrix: Array, f: Array, counts: Array, level: float) -> tuple[float,
 
 
 def _upper(matrix: Array, f: Array, low: Array, high: Array) -> float:
+    from scipy.optimize import linprog
+
     solved = linprog(
         -f,
         A_ub=np.concatenate([matrix.T, -matrix.T]),
