@@ -54,6 +54,11 @@ def imported(path: Path) -> set[str]:
     return rooms - {"__version__"}  # the one name that belongs to no room
 
 
+def test_no_two_test_files_share_a_name():
+    names = [path.name for path in Path(__file__).parent.rglob("*.py") if path.name != "conftest.py"]
+    assert sorted(names) == sorted(set(names))  # pytest imports them side by side, and would refuse the second
+
+
 def test_every_module_stands_in_a_room():
     assert {path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in modules()} <= set(PLACE)
 
