@@ -169,6 +169,7 @@ def publish(
     keep: Sequence[str] = (),
     others: str = "error",
     order: str = "auto",
+    drift: str = "refuse",
     allow_no_noise: bool = False,
     insecure_seed: int | None = None,
     per_cell: bool = False,
@@ -196,6 +197,8 @@ def publish(
         order: the rows keep their order unless it plainly tells the secret or they are fewer than 500, of which that
             cannot be seen: they are shuffled then ("auto"). "shuffle" gives it up in any case, and "keep" refuses. To
             `audit` shuffled rows, or to join columns published in turn, keep columns that say which row is whose.
+        drift: as for `release`: rows that tell the secret more plainly than others' priors say, where `own=False` takes
+            these alone, are refused, or allowed.
         allow_no_noise: publish without a warning where nothing had to be changed.
         insecure_seed: for tests alone.
         per_cell: make the promise to who has read the kept columns, one block of the channel for each of their cells,
@@ -249,6 +252,7 @@ def publish(
         keep=keep,
         others=others,
         order=order,
+        drift=drift,
         allow_no_noise=allow_no_noise,
         insecure_seed=insecure_seed,
     )

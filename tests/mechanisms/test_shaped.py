@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from takifugu import VectorMixture
+from takifugu import VectorMixture, calibrate
 from takifugu.divergences.proved.vector import prove_vectors
 from takifugu.errors import InputError
 from takifugu.mechanisms.shaped import shaped_noise
@@ -155,3 +155,21 @@ GOOD = VectorMixture.gaussian([0, 0], np.eye(2))
 def test_what_cannot_be_used_is_refused_in_a_sentence(beliefs, options, words):
     with pytest.raises(InputError, match=words):
         shaped_noise(beliefs, alpha=2.0, epsilon=0.5, **options)
+
+
+def test_a_coupling_that_comes_down_to_one_term_keeps_its_weight():
+    """Where all components but one are too narrow at some noise, a place alone must lose what it loses among all."""
+    wide = VectorMixture.gaussian([10.09, 14.11], [[9.11, 9.04], [9.04, 15.8]])
+    several = VectorMixture(
+        [0.3, 0.4, 0.3],
+        [[11.17, 18.03], [10.17, 13.98], [10.1, 10.84]],
+        [[[8.85, 8.33], [8.33, 8.87]], [[8.71, 7.61], [7.61, 8.96]], [[8.02, 7.73], [7.73, 8.11]]],
+    )
+    places = Places([[wide, several]], [(0, 1)])
+    for scale in (0.3, 1.0, 4.0, 10.0):
+        covariance = scale * np.eye(2)
+        whole = places.coupled(covariance, alpha=2.0).losses(covariance, alpha=2.0)
+        for place in range(2):
+            alone = places.coupled(covariance, alpha=2.0, chosen=np.array([place]))
+            assert alone.losses(covariance, alpha=2.0) == pytest.approx(whole[place : place + 1])
+    assert calibrate({"a": wide, "b": several}, alpha=2, epsilon=1).meets_budget()

@@ -143,6 +143,14 @@ workers_option = single(
     show_default=True,
     help="Processes that share the pairs of secrets, where there are thousands.",
 )
+drift_option = single(
+    "--drift",
+    type=click.Choice(["refuse", "allow"]),
+    default="refuse",
+    show_default=True,
+    help="What becomes of rows that plainly go with the secret more closely than the priors say, as those of another "
+    "table do.",
+)
 order_option = single(
     "--order",
     type=click.Choice(["warn", "keep", "shuffle", "auto"]),

@@ -8,6 +8,7 @@ import click
 from takifugu.commands.options import (
     Command,
     belief_options,
+    drift_option,
     names_in,
     order_option,
     quiet_option,
@@ -59,6 +60,7 @@ from takifugu.errors import InputError
     help="What to do with rows of secrets outside the pairs.",
 )
 @order_option
+@drift_option
 @single(
     "--later",
     metavar="COLUMN,COLUMN",
@@ -102,6 +104,7 @@ def command(
     keep: tuple[str, ...],
     others: str,
     order: str | None,
+    drift: str,
     later: str | None,
     spend: float | None,
     domain: str | None,
@@ -171,6 +174,7 @@ def command(
             keep=names_in(keep),
             others="drop" if leave_out and others == "error" else others,
             order=order or "auto",
+            drift=drift,
             later=[name.strip() for name in (later or "").split(",") if name.strip()],
             spend=spend,
             domain=domain,

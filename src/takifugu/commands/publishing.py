@@ -39,6 +39,7 @@ class Asked:
     keep: list[str] = field(default_factory=list)
     others: str = "error"
     order: str = "auto"
+    drift: str = "refuse"
     later: list[str] = field(default_factory=list)
     spend: float | None = None
     domain: str | None = None
@@ -119,6 +120,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
             keep=() if asked.per_cell else asked.keep,  # they are published through the channel, unchanged
             others=asked.others,
             order=asked.order,
+            drift=asked.drift,
             allow_no_noise=True,
         )
         undo.callback(asked.target.unlink)

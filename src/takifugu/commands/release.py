@@ -6,6 +6,7 @@ import click
 
 from takifugu.commands.options import (
     Command,
+    drift_option,
     names_in,
     order_option,
     quiet_option,
@@ -43,6 +44,7 @@ from takifugu.commands.words import in_flags
     help="What to do with rows of secrets outside the calibrated pairs.",
 )
 @order_option
+@drift_option
 @single("--ledger", type=click.Path(), help="The ledger to charge before anything is published.")
 @click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
 @single("--records", help="The name of the records in the ledger.")
@@ -67,6 +69,7 @@ def command(
     columns: tuple[str, ...],
     secret: tuple[str, ...],
     order: str | None,
+    drift: str,
     allow_no_noise: bool,
     accept_weaker_promise: bool,
     quiet: bool,
@@ -106,6 +109,7 @@ def command(
         column=_one_or_several(columns),
         secret=_one_or_several(secret),
         order=order or "warn",
+        drift=drift,
         allow_no_noise=allow_no_noise,
         accept_weaker_promise=accept_weaker_promise,
         progress=None if quiet else counting("rows"),

@@ -24,7 +24,7 @@ _SAME = (
     *("sep", "decimal", "thousands", "encoding", "skip", "sheet", "missing", "header"),
     *("ledger", "records", "theta", "granularity", "clip", "round_to", "keep", "others", "order"),
     *("best_guess", "error", "leave_out", "keep_shares"),
-    *("allow_no_noise", "accept_weaker_promise", "keys", "level"),
+    *("drift", "allow_no_noise", "accept_weaker_promise", "keys", "level"),
 )
 _NAMES = "|".join(sorted((*_SAME, *_SPECIAL), key=len, reverse=True))
 _VALUE = r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^\]]*\]|[-+\w.]*\w|"

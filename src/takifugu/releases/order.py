@@ -200,7 +200,7 @@ def told_by(order: Order, calibration: Calibration, *, chance: float) -> str | N
     # What the adversary knows anyway may explain an order that goes with the secret; not one that always tells it.
     if isinstance(guarantee, Renyi) and (calibration.answer is None or not calibration.answer.known):
         limit, odds = guess_allowed(guarantee), guarantee.most_odds
-    for first, second in _pairs(order, calibration):
+    for first, second in protected_pairs(order.common(_MOST_SECRETS), calibration):
         told = order.surely_told(first, second, chance=chance)
         if odds is not None and order.surely_moves(first, second, odds, chance=chance):
             return (
@@ -215,10 +215,10 @@ def told_by(order: Order, calibration: Calibration, *, chance: float) -> str | N
     return None
 
 
-def _pairs(order: Order, calibration: Calibration) -> Iterator[tuple[Any, Any]]:
+def protected_pairs(common: Iterable[Any], calibration: Calibration) -> Iterator[tuple[Any, Any]]:
     """The calibrated pairs of the commonest secrets: those of few rows show nothing beyond chance."""
     pairs = calibration.pairs
-    secrets = [secret for secret in order.common(_MOST_SECRETS) if secret in protected_secrets(calibration)]
+    secrets = [secret for secret in common if secret in protected_secrets(calibration)]
     chosen = None if pairs.is_every else {frozenset(pair) for pair in pairs}
     for pair in combinations(secrets, 2):
         if chosen is None or frozenset(pair) in chosen:

@@ -10,9 +10,11 @@ import numpy.typing as npt
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.channels.bits import BitSource, InsecureSeededBits, OsBits
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.errors import CalibrationError, CompositionError, InputError
 from takifugu.problems.guarantee import Renyi
 from takifugu.releases.drawing import Drawing, drawing_of
+from takifugu.releases.drift import Drift, check_drift
 from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.shuffling import check_order
@@ -36,6 +38,7 @@ class Plan:
     insecure: bool
     ledger: Ledger | None
     order: str
+    drift: str = "refuse"
 
     @classmethod
     def of(
@@ -52,9 +55,11 @@ class Plan:
         allow_no_noise: bool = False,
         accept_weaker_promise: bool = False,
         order: str = "warn",
+        drift: str = "refuse",
     ) -> "Plan":
         """Check every option; nothing is drawn or charged."""
         check_order(order)
+        check_drift(drift)
         require_kept(calibration, accept_weaker_promise)
         drawing = drawing_of(
             calibration,
@@ -84,12 +89,19 @@ class Plan:
                 f"{', '.join(calibration.answer.before)}: only the ledger of their account knows whether that is so. "
                 f"Nothing was released; give ledger"
             )
-        return cls(calibration, drawing, source, insecure_seed is not None, ledger, order)
+        return cls(calibration, drawing, source, insecure_seed is not None, ledger, order, drift)
 
     @property
     def theta(self) -> float | None:
         """The standard deviation of noise on numbers; None where there is none such."""
         return self.drawing.noise.get("theta")
+
+    def drift_watch(self) -> Drift | None:
+        """Whatever sees that rows are not those of the priors; None where that was allowed, or cannot be said."""
+        if self.drift == "allow":
+            return None
+        channel = getattr(self.drawing, "channel", None)  # of noise on a number there may be more than was calibrated
+        return Drift.of(self.calibration, GaussianNoise(self.theta or 0.0) if channel is None else channel)
 
     def charge(self, answer: AnswerDigest, count: int) -> None:
         """Write the release into the ledger, if there is one, or refuse."""

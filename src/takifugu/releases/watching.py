@@ -1,10 +1,12 @@
-"""What is looked at in every row that is published: kept columns, and the order, which may tell the secret."""
+"""What is looked at in every row that is published: kept columns, the order, and drift."""
 
 from typing import TYPE_CHECKING, Any
 
+from takifugu._validation import Array
 from takifugu.releases.binding import Columns
+from takifugu.releases.drift import refuse_drift
 from takifugu.releases.kept import Telling
-from takifugu.releases.order import NOTICED, REFUSED, Orders, kept_order, refuse_telling_order
+from takifugu.releases.order import NOTICED, REFUSED, Orders, kept_order, named_secrets, refuse_telling_order
 from takifugu.releases.plan import Plan
 
 if TYPE_CHECKING:
@@ -12,28 +14,33 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Whether a kept column, or the order of the rows, says the same as one of the columns of secrets."""
+    """Whether a kept column or the order of the rows tells a secret, and whether these are the rows of the priors."""
 
     def __init__(self, columns: Columns, plan: Plan) -> None:
         """Watch the kept columns and the order, for each column of secrets."""
         self._columns, self._plan = columns, plan
         self._telling = {secret: Telling(columns.keep) for secret in columns.secret}
         self._orders = Orders(columns.secret)
+        self._drift = plan.drift_watch()
 
-    def look(self, rows: "nw.DataFrame[Any]") -> None:
-        """One more batch of rows."""
+    def look(self, rows: "nw.DataFrame[Any]", ready: Array) -> None:
+        """One more batch of rows, and what of it goes into the channel."""
         kept = {name: rows[name].to_list() for name in self._columns.keep}
         for name in self._columns.secret:
             secrets = rows[name].to_list()
             self._telling[name].look(secrets, kept)
             self._orders.look(name, secrets)
+            if self._drift is not None:
+                self._drift.look(named_secrets(name, secrets) if len(self._columns.secret) > 1 else secrets, ready)
 
     def refuse(self) -> None:
-        """Raise where a kept column or the order tells a secret."""
+        """Raise where a kept column or the order tells a secret, or where the rows are not those of the priors."""
         for telling in self._telling.values():
             telling.refuse()
         if self._plan.order == "keep":
             refuse_telling_order(self._orders.told(self._plan.calibration, chance=REFUSED))
+        if self._drift is not None:
+            refuse_drift(self._drift.told())
 
     @property
     def kept_order(self) -> tuple[str, ...]:

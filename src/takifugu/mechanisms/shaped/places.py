@@ -43,7 +43,8 @@ class Terms:
         return self._gathered(each, alpha)
 
     def _gathered(self, each: Array, alpha: float) -> tuple[Array, Array]:
-        if len(each) == self.places:  # one Gaussian against another everywhere
+        # One term each, of weight one: Gaussians. A coupling may come down to one term too, and has its weight then.
+        if len(each) == self.places and not self.log_weight.any():
             return each, np.ones_like(each)
         beta = alpha - 1.0
         with np.errstate(invalid="ignore", over="ignore"):

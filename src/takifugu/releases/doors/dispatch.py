@@ -8,16 +8,23 @@ import numpy.typing as npt
 
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
-from takifugu.queries.several import named
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
 from takifugu.releases.doors.frames import as_frame, publish, refuse_telling_index, release_frame, release_series
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.order import NOTICED, REFUSED, Order, kept_order, refuse_telling_order, told_by, warn
+from takifugu.releases.order import (
+    NOTICED,
+    REFUSED,
+    Order,
+    kept_order,
+    named_secrets,
+    refuse_telling_order,
+    told_by,
+    warn,
+)
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
 from takifugu.releases.secret_rows import check_others, has_pairs, protected_rows
 from takifugu.tables.rows import complete_rows
-from takifugu.tables.table import plain
 
 
 def release(
@@ -37,6 +44,7 @@ def release(
     allow_no_noise: bool = False,
     accept_weaker_promise: bool = False,
     order: str = "warn",
+    drift: str = "refuse",
     missing: str = "refuse",
     insecure_seed: int | None = None,
 ) -> Any:
@@ -71,6 +79,8 @@ def release(
         order: what becomes of the order of the rows, which may tell the secret too. "warn" keeps it, and a pandas index
             with it, and says in the log where it plainly tells the secret; "keep" refuses there; of a table "auto"
             shuffles the rows there and wherever they are fewer than 500, and "shuffle" always.
+        drift: what to do with rows that plainly go with the secret more closely than the priors of the calibration say,
+            as those of another table do: "refuse" them, or "allow" them where only who believes those priors counts.
         missing: what to do with rows of a table that lack a value of the answer or a secret: "refuse" them, since a
             hole tells who is missing, or "drop" them, as `publish` does with those that were left out of the priors.
         insecure_seed: makes the release reproducible, for tests alone. A warning says so, and so do the name of a
@@ -105,6 +115,7 @@ def release(
         allow_no_noise=allow_no_noise,
         accept_weaker_promise=accept_weaker_promise,
         order=order,
+        drift=drift,
     )
     frame = as_frame(values)
     if frame is not None and not isinstance(frame, nw.Series):
@@ -115,15 +126,16 @@ def release(
         return _release_table(_whole(frame, columns, missing), plan, columns)
     if column is not None or keep or order not in ("warn", "keep"):
         raise InputError("column, keep and order are for tables: these values are one column already")
-    kept = _kept(values, frame, secret, plan, others)
+    called = _secrets(values, frame, secret, plan, others)
+    kept = _kept(called, plan, others)
     if frame is not None:
-        return release_series(frame, plan, kept)
+        return release_series(frame, plan, kept, called)
     rows = values
     if kept is not None and plan.drawing.takes_labels:
         rows = [value for value, stays in zip(values, kept, strict=True) if stays]
     elif kept is not None:
         rows = plan.drawing.check(values)[kept]
-    published = publish(rows, plan)
+    published = publish(rows, plan, kept, called)
     if not plan.drawing.noise:
         return published
     return Released(
@@ -164,7 +176,8 @@ def _release_table(frame: Any, plan: Plan, columns: Columns) -> Any:
     )
 
 
-def _kept(values: Any, column: Any, secrets: Any, plan: Plan, others: str) -> Any:
+def _secrets(values: Any, column: Any, secrets: Any, plan: Plan, others: str) -> list[list[Any]]:
+    """The secret of each value, as the priors name it: a list for each column of secrets, none where none is given."""
     answer = plan.calibration.answer
     if answer is not None and plan.theta is not None:
         require_one_number(answer, len(values) if getattr(values, "shape", True) and hasattr(values, "__len__") else 1)
@@ -174,7 +187,7 @@ def _kept(values: Any, column: Any, secrets: Any, plan: Plan, others: str) -> An
                 "secret is missing: list the secret of each value, so that values of secrets outside the calibrated "
                 "pairs are noticed; or give others='release' to publish them unchecked"
             )
-        return None
+        return []
     if isinstance(secrets, str | bytes) or not hasattr(secrets, "__len__"):
         raise InputError(
             f"for one column, secret must list the secret of each value, got {secrets!r}; "
@@ -186,27 +199,29 @@ def _kept(values: Any, column: Any, secrets: Any, plan: Plan, others: str) -> An
     if column is not None:
         refuse_telling_index(column, None if answer is None else answer.secret[0], listed)
     if answer is None or len(answer.secret) == 1:
-        return _protected(listed, plan, others)
-    width, kept = len(answer.secret), None
+        return [listed]
+    width = len(answer.secret)
     if any(not isinstance(one, tuple | list) or len(one) != width for one in listed):
         raise InputError(
             f"this calibration hides {' and '.join(answer.secret)}: secret must list a tuple of {width} for each value"
         )
-    for name, ours in zip(answer.secret, zip(*listed, strict=True), strict=True):
-        if has_pairs(plan.calibration, name):
-            called = [named(name, plain(one)) for one in ours]
-            here = _protected(called, plan, others)
-            if here is not None:
-                kept = here if kept is None else kept & here
-    return kept
+    return [
+        named_secrets(name, list(ours))
+        for name, ours in zip(answer.secret, zip(*listed, strict=True), strict=True)
+        if has_pairs(plan.calibration, name)
+    ]
 
 
-def _protected(secrets: list[Any], plan: Plan, others: str) -> Any:
-    """Which rows may leave, all where it is None; and whether the order of those tells the secret."""
-    kept = protected_rows(secrets, plan.calibration, others)
-    order = Order()
-    order.look(secrets if kept is None else [secret for secret, stays in zip(secrets, kept, strict=True) if stays])
-    if plan.order == "keep":
-        refuse_telling_order(told_by(order, plan.calibration, chance=REFUSED))
-    warn(kept_order(told_by(order, plan.calibration, chance=NOTICED)))
+def _kept(called: list[list[Any]], plan: Plan, others: str) -> Any:
+    """Which rows may leave, all where it is None; and whether the order of those tells a secret."""
+    kept = None
+    for secrets in called:
+        here = protected_rows(secrets, plan.calibration, others)
+        order = Order()
+        order.look(secrets if here is None else [secret for secret, stays in zip(secrets, here, strict=True) if stays])
+        if plan.order == "keep":
+            refuse_telling_order(told_by(order, plan.calibration, chance=REFUSED))
+        warn(kept_order(told_by(order, plan.calibration, chance=NOTICED)))
+        if here is not None:
+            kept = here if kept is None else kept & here
     return kept

@@ -84,7 +84,7 @@ def release_file(
     with draft(goal) as unfinished:
         with _writer(unfinished, goal.suffix) as write:
             for rows, values in _values(reader, plan, columns):
-                watch.look(rows)  # once more: nobody fingerprints the kept columns, and a file can change
+                watch.look(rows, values)  # once more: nobody fingerprints the kept columns, and a file can change
                 made = leaving(rows, values, plan, columns)
                 made = for_spreadsheets(made) if goal.suffix == ".csv" else made
                 if shuffle:
@@ -133,7 +133,7 @@ def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[Ans
     _refuse_early(plan)
     digest, count, watch = _digest(plan), 0, Watch(columns, plan)
     for rows, values in _values(reader, plan, columns):
-        watch.look(rows)
+        watch.look(rows, values)
         digest.update(values)
         count += len(values)
     watch.refuse()

@@ -7,6 +7,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.releases.binding import Columns
+from takifugu.releases.drift import refuse_drift
 from takifugu.releases.kept import harmless, tells
 from takifugu.releases.order import named_secrets, warn
 from takifugu.releases.plan import Plan
@@ -30,7 +31,7 @@ def as_frame(values: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[
     return wrapped if isinstance(wrapped, nw.DataFrame | nw.LazyFrame | nw.Series) else None
 
 
-def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any) -> Any:
+def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any, called: list[list[Any]]) -> Any:
     """The published column, of the same library and name; of a vector about a group, its numbers in their order."""
     answer = plan.calibration.answer
     one = answer is not None and answer.is_of_rows and len(answer.drawn) == 1
@@ -42,7 +43,7 @@ def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any) -> Any:
     rows = column if kept is None else column.filter(kept.tolist())
     _require_same_labels(rows, plan)
     values = _entries(rows, plan)
-    made = plan.drawing.gathered(plan.drawn(charged(plan.drawing.check(values), plan)), like=values)
+    made = publish(values, plan, kept, called)
     native = _series(named(rows.name, plan), made, plan, rows.implementation).to_native()
     if rows.implementation.is_pandas_like():
         native.index = rows.to_native().index  # row labels are part of the table; `refuse_telling_index` saw them
@@ -65,11 +66,11 @@ def _require_same_labels(rows: "nw.Series[Any]", plan: Plan) -> None:
 def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Any:
     """The table with its column published, and of the others only those to be kept."""
     rows = protected(frame, plan, columns)
-    watch = Watch(columns, plan)
-    watch.look(rows)
+    values, watch = ready(rows, plan, columns), Watch(columns, plan)
+    watch.look(rows, values)
     watch.refuse()
     warn(watch.kept_order)
-    paid = charged(ready(rows, plan, columns), plan)
+    paid = charged(values, plan)
     if watch.shuffles:
         order = shuffled(len(rows), plan.source)
         rows, paid = _without_index(rows[order.tolist()]), paid[order]
@@ -197,9 +198,18 @@ def for_spreadsheets(native: Any) -> Any:
     return native
 
 
-def publish(values: Any, plan: Plan) -> Any:
-    """Check, then charge, then draw: in this order, so that nothing leaves unpaid and nothing is paid in vain."""
-    return plan.drawing.gathered(plan.drawn(charged(plan.drawing.check(values), plan)), like=values)
+def publish(values: Any, plan: Plan, kept: Any, called: list[list[Any]]) -> Any:
+    """Check, then charge, then draw: in this order, so that nothing leaves unpaid and nothing is paid in vain.
+
+    `called` are the secrets of all rows, for each column of secrets, and `kept` says which rows the values are.
+    """
+    ready = plan.drawing.check(values)
+    if called and (drift := plan.drift_watch()) is not None:
+        for secrets in called:
+            stay = secrets if kept is None else [one for one, stays in zip(secrets, kept, strict=True) if stays]
+            drift.look(stay, ready)
+        refuse_drift(drift.told())
+    return plan.drawing.gathered(plan.drawn(charged(ready, plan)), like=values)
 
 
 def charged(ready: Array, plan: Plan) -> Array:

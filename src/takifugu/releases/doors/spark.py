@@ -6,9 +6,13 @@ from typing import Any
 from takifugu.errors import InputError
 from takifugu.releases.binding import Columns
 from takifugu.releases.doors.frames import leaving, protected, ready
+from takifugu.releases.drift import refuse_drift
 from takifugu.releases.kept import MOST, Telling
+from takifugu.releases.order import named_secrets
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import protected_rows
+
+_SAMPLED = 100_000  # rows that show whether the table is the one of the priors
 
 
 def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
@@ -75,6 +79,24 @@ def _check(frame: Any, plan: Plan, columns: Columns) -> None:
     for secret in columns.secret:
         for name in columns.keep:
             _check_kept(frame, plan, columns, name, secret)
+    _check_drift(frame, plan, columns)
+
+
+def _check_drift(frame: Any, plan: Plan, columns: Columns) -> None:
+    """Refuse rows that are not those of the priors, by a sample of them that fits in memory."""
+    import narwhals as nw
+
+    if (drift := plan.drift_watch()) is None:
+        return
+    from pyspark.sql.functions import rand
+
+    some = frame.select(*columns.secret, *columns.answer).orderBy(rand()).limit(_SAMPLED).toArrow()
+    rows = protected(nw.from_native(some, eager_only=True), plan, columns)
+    values = ready(rows, plan, columns)
+    for name in columns.secret:
+        secrets = rows[name].to_list()
+        drift.look(named_secrets(name, secrets) if len(columns.secret) > 1 else secrets, values)
+    refuse_drift(drift.told())
 
 
 def _check_kept(frame: Any, plan: Plan, columns: Columns, name: str, secret: str) -> None:

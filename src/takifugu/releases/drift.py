@@ -1,0 +1,250 @@
+"""Whether the rows that are to be published still go with the secret as the calibration's priors say.
+
+A channel keeps its promise for its priors. Through the channel of last year's table, or of another hospital's, rows in
+which the same column tells far more would leave nearly bare. So the rows' own shares are put through the channel, and
+where even the least loss that chance allows is above the promise, nothing is released (proofs/drift.md).
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import permutations
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from takifugu._validation import Array
+from takifugu.calibration import Calibration
+from takifugu.channels.listed import ListChannel
+from takifugu.channels.vector import GaussianVector
+from takifugu.errors import InputError
+from takifugu.laws.mixture import Mixture
+from takifugu.laws.vector import VectorMixture
+from takifugu.problems.guarantee import Renyi
+from takifugu.releases.order import REFUSED, protected_pairs
+from takifugu.releases.secret_rows import protected_secrets
+
+DRIFTS = ("refuse", "allow")
+_QUANTILES = (0.01, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99)
+_LAWS = 8  # whose quantiles cut the line into parts
+_HALVINGS = 40
+_SPLITS = 24
+_SECRETS = 16  # whose pairs are looked at: those with most rows
+
+
+def check_drift(drift: Any) -> None:
+    """Refuse what is not a way to treat such rows."""
+    if drift not in DRIFTS:
+        raise InputError(f"drift must be one of {', '.join(map(repr, DRIFTS))}, got {drift!r}")
+
+
+class Parts(Protocol):
+    """What is published, in finitely many parts: how probable each is for a batch of inputs, added up."""
+
+    def added(self, ready: Array) -> Array:
+        """The sum over these inputs of the probability of each part."""
+        ...
+
+    def orders(self, first: Any, second: Any) -> list[npt.NDArray[np.int64]]:
+        """The parts in orders in which those come first, or last, that may speak for the first secret."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Outputs:
+    """Of a finite channel, each output is a part. Places are counted, and go through the channel at the end."""
+
+    channel: ListChannel
+    published: dict[Any, Array]
+
+    @classmethod
+    def of(cls, channel: ListChannel, calibration: Calibration) -> "_Outputs":
+        if calibration.channel is not channel:  # columns that follow others: the laws are those of all of them
+            return cls(channel, {})
+        laws: Any = calibration.beliefs[0]
+        return cls(channel, {name: channel.through(channel.weights_of(law)) for name, law in laws.items()})
+
+    def added(self, ready: Array) -> Array:
+        counts = np.bincount(ready.astype(np.int64), minlength=len(self.channel.inputs))
+        return self.channel.through(counts.astype(np.float64))
+
+    def orders(self, first: Any, second: Any) -> list[npt.NDArray[np.int64]]:
+        listed = np.arange(len(self.channel.outputs))
+        if not self.published:
+            return [listed]
+        one, other = self.published[first], self.published[second]
+        return [listed, np.argsort(-one / np.maximum(one + other, 1e-300), kind="stable")]
+
+
+@dataclass(frozen=True)
+class _Stretches:
+    """Of noise on a number, stretches of the line: what lies between cuts that the priors alone decide."""
+
+    cuts: Array
+    theta: float
+    axis: int | None
+
+    def added(self, ready: Array) -> Array:
+        from scipy.special import ndtr
+
+        values, counts = np.unique(ready if self.axis is None else ready[:, self.axis], return_counts=True)
+        below = np.zeros(len(self.cuts) + 2)
+        for start in range(0, len(values), 4_096):  # a block at a time: values may be as many as rows
+            x, n = values[start : start + 4_096, None], counts[start : start + 4_096]
+            shares = ndtr((self.cuts - x) / self.theta) if self.theta > 0 else (x <= self.cuts).astype(np.float64)
+            below[1:-1] += n @ shares
+            below[-1] += n.sum()
+        return np.diff(below)
+
+    def orders(self, first: Any, second: Any) -> list[npt.NDArray[np.int64]]:
+        return [np.arange(len(self.cuts) + 1)]
+
+
+@dataclass
+class Drift:
+    """Adds up what each secret's rows make probable, batch by batch."""
+
+    calibration: Calibration
+    parts: tuple[Parts, ...]
+    _sums: dict[Any, list[Array]] = field(default_factory=dict)
+    _rows: dict[Any, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, calibration: Calibration, channel: Any) -> "Drift | None":
+        """What to count for a channel; None where there is nothing to hold the rows against.
+
+        Priors that were made by hand are beliefs of their own; a group's figure is no row; and where columns leave as
+        they are, the promise is about what the rest adds to each of their cells.
+        """
+        answer = calibration.answer
+        if answer is None or not answer.is_of_rows or calibration.read or not isinstance(calibration.guarantee, Renyi):
+            return None
+        laws = list(calibration.beliefs[0].values())[:_LAWS]
+        if isinstance(channel, ListChannel):
+            return cls(calibration, (_Outputs.of(channel, calibration),))
+        if isinstance(channel, GaussianVector):
+            spread = np.sqrt(np.diagonal(channel.covariance)).tolist()
+            sides = [_Stretches(_cuts([_side(one, k) for one in laws], s), s, k) for k, s in enumerate(spread)]
+            return cls(calibration, tuple(sides))
+        return cls(calibration, (_Stretches(_cuts(laws, channel.theta), channel.theta, None),))
+
+    def look(self, secrets: Sequence[Any], ready: Array) -> None:
+        """The next rows: their secrets, as the priors name them, and what goes into the channel."""
+        codes = self._codes(secrets)
+        for secret, code in self._places.items():
+            mine = ready[codes == code]
+            if not len(mine):
+                continue
+            sums = [one.added(mine) for one in self.parts]
+            before = self._sums.get(secret)
+            self._sums[secret] = sums if before is None else [a + b for a, b in zip(before, sums, strict=True)]
+            self._rows[secret] = self._rows.get(secret, 0) + len(mine)
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        return {secret: place for place, secret in enumerate(protected_secrets(self.calibration))}
+
+    def _codes(self, secrets: Sequence[Any]) -> npt.NDArray[np.int64]:
+        """The place of each row's secret among the protected ones; −1 for all others."""
+        try:
+            found = map(self._places.get, secrets)
+            return np.array([-1 if place is None else place for place in found], dtype=np.int64)
+        except TypeError:  # a list, or something with one in it, is nobody's secret
+            plain = [secret if isinstance(secret, str | int | float) else None for secret in secrets]
+            return self._codes(plain)
+
+    def told(self) -> str | None:
+        """How far the rows are beyond the promise, in the middle of a sentence; None where that is not plain."""
+        common = sorted(self._rows, key=lambda secret: -self._rows[secret])[:_SECRETS]
+        for pair in protected_pairs(common, self.calibration):
+            for first, second in permutations(pair):
+                for low, high in self._sure(first, second):
+                    if said := self._beyond(low, high):
+                        return said
+        return None
+
+    def _sure(self, first: Any, second: Any) -> Iterator[tuple[Array, Array]]:
+        """Ways to cut what is published: least probabilities for the one secret beside largest for the other.
+
+        All parts by themselves, and, since many small ones leave much to chance, the line in two at several places.
+        """
+        for place, one in enumerate(self.parts):
+            shares = [self._sums[name][place] / self._rows[name] for name in (first, second)]
+            yield self._least(first, shares[0]), self._most(second, shares[1])
+            for order in one.orders(first, second):
+                ends = np.unique(np.linspace(1, len(order) - 1, _SPLITS).astype(np.int64)) if len(order) > 1 else ()
+                for end in ends:
+                    mine, other = (np.array([part[order[:end]].sum(), part[order[end:]].sum()]) for part in shares)
+                    yield self._least(first, mine), self._most(second, other)
+
+    def _most(self, secret: Any, share: Array) -> Array:
+        return upper(np.clip(share, 0.0, 1.0), self._room / self._rows[secret])
+
+    def _least(self, secret: Any, share: Array) -> Array:
+        return 1 - upper(1 - np.clip(share, 0.0, 1.0), self._room / self._rows[secret])
+
+    @cached_property
+    def _room(self) -> float:
+        """So many probabilities are bounded, from both sides, that all hold but for a chance of `REFUSED`."""
+        sizes = sum(len(sums) + 4 * _SPLITS for sums in next(iter(self._sums.values())))
+        return math.log(2 * min(len(self._rows), _SECRETS) ** 2 * sizes / REFUSED)
+
+    def _beyond(self, low: Array, high: Array) -> str | None:
+        guarantee = self.calibration.guarantee
+        assert isinstance(guarantee, Renyi)
+        if (most := guarantee.most_odds) is not None:
+            odds = float((low / high).max())
+            if odds > most:
+                return f"they move the odds by a factor of {odds:.3g} or more, and {most:.3g} was promised"
+        if math.isinf(guarantee.alpha):
+            return None
+        with np.errstate(divide="ignore"):
+            powers = guarantee.alpha * np.log(low) + (1 - guarantee.alpha) * np.log(high)
+        loss = float(np.logaddexp.reduce(powers)) / (guarantee.alpha - 1)
+        if loss > guarantee.epsilon:
+            return f"a pair of secrets loses {loss:.3g} or more, and {guarantee.epsilon:.3g} was promised"
+        return None
+
+
+def refuse_drift(told: str | None) -> None:
+    """Raise where the rows are plainly not those the priors describe."""
+    if told is not None:
+        raise InputError(
+            f"these rows go with the secret more closely than the priors of this calibration say: {told}. It was made "
+            f"for another table, or the table has changed. Nothing was released; calibrate with this table, or give "
+            f"drift='allow' if the promise is meant for who believes those priors alone"
+        )
+
+
+def upper(share: Array, room: float) -> Array:
+    """The largest probability under which chance still explains this share of rows: Chernoff's bound, turned round.
+
+    >>> upper(np.array([0.0, 0.5]), 0.01).round(4).tolist()
+    [0.01, 0.5705]
+    """
+    low, high = share, np.ones_like(share)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        fits = _divergence(share, middle) <= room
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    return high
+
+
+def _divergence(share: Array, other: Array) -> Array:
+    """Of two coins, element by element; both ends of `share` are fine, and `other` lies above it."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        up = np.where(share > 0, share * np.log(share / other), 0.0)
+        down = np.where(share < 1, (1 - share) * np.log((1 - share) / (1 - other)), 0.0)
+    total: Array = up + down
+    return total
+
+
+def _cuts(laws: Sequence[Any], theta: float) -> Array:
+    """Where the line is cut: at quantiles of what is published by the priors, which do not depend on these rows."""
+    return np.unique(np.concatenate([law.with_noise(theta).quantile(_QUANTILES) for law in laws]))
+
+
+def _side(law: VectorMixture, axis: int) -> Mixture:
+    return Mixture(law.weights, law.means[:, axis], np.sqrt(law.covariances[:, axis, axis]))

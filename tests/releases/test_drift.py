@@ -1,0 +1,156 @@
+"""Rows of another table are not published through a channel that was made for milder ones."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.stats import binom
+
+import takifugu as tk
+from takifugu.releases.drift import upper
+
+ROWS = 3_000
+PAIR = {"alpha": 2, "epsilon": 1}
+
+
+def table(seed, apart, *, rows=ROWS):
+    """Two groups whose stays differ by so many days."""
+    rng = np.random.default_rng(seed)
+    who = rng.choice(["A", "B"], rows)
+    days = np.clip(np.rint(rng.normal(8 + apart * (who == "B"), 3)), 3, 16).astype(int)
+    return pd.DataFrame({"who": who, "days": days, "more": 5 * (days // 5) + rng.choice([0, 5], rows)})
+
+
+MILD, OTHER, STRONG = table(1, 0.5), table(2, 0.5), table(3, 6)
+LISTS = {"domain": {"days": list(range(3, 17)), "more": [0, 5, 10, 15, 20]}}
+QUERIES = {
+    "list": (tk.Row("days", domain=list(range(3, 17))), {"odds": 3}),
+    "rows": (tk.Row("days", "more", **LISTS), {"odds": 3, "confidence": 0.95}),
+    "order": (tk.Row("days", domain=list(range(3, 17))), PAIR),
+    "noise": (tk.Raw("days", bounds=(3, 16), step=1), PAIR),
+    "mixture": (tk.Raw("days", prior="gaussian", bounds=(3, 16)), PAIR),
+}
+CALIBRATED = {}
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::takifugu.releases.plan.NoNoiseWarning"),
+    pytest.mark.filterwarnings("ignore::takifugu.FindingWarning"),
+]
+
+
+def calibrated(kind):
+    if kind not in CALIBRATED:
+        query, promise = QUERIES[kind]
+        CALIBRATED[kind] = tk.calibrate(tk.fit_priors(MILD, secret="who", query=query), **promise)
+    return CALIBRATED[kind]
+
+
+@pytest.mark.parametrize("kind", QUERIES)
+def test_a_table_that_tells_more_is_refused_and_others_are_not(kind, tmp_path):
+    calibration = calibrated(kind)
+    for fine in (MILD, OTHER, MILD.head(50), table(5, 0, rows=500)):
+        assert len(tk.release(fine, calibration, allow_no_noise=True)) == len(fine)
+    with pytest.raises(tk.InputError, match="go with the secret more closely than the priors") as caught:
+        tk.release(STRONG, calibration, allow_no_noise=True, ledger=tmp_path / "l.db")
+    assert tk.Ledger(tmp_path / "l.db").account() is None  # and nothing was charged
+    assert "drift='allow'" in str(caught.value)
+    assert len(tk.release(STRONG, calibration, allow_no_noise=True, drift="allow")) == ROWS
+
+
+def test_each_axis_of_a_vector_is_looked_at():
+    rng = np.random.default_rng(7)
+    people = pd.DataFrame({"who": ["A", "B"] * 500, "x": rng.normal(size=1_000), "y": rng.normal(size=1_000)})
+    calibration = tk.calibrate(tk.fit_priors(people, secret="who", query=tk.Raw(["x", "y"], prior="gaussian")), **PAIR)
+    assert len(tk.release(people.sample(500, random_state=1), calibration)) == 500
+    for column in ("x", "y"):
+        changed = people.assign(**{column: np.where(people["who"] == "A", -2.0, 2.0) + people[column] / 10})
+        with pytest.raises(tk.InputError, match="more closely"):
+            tk.release(changed, calibration)
+
+
+def test_every_door_looks(tmp_path):
+    calibration = calibrated("noise")
+    STRONG.to_csv(tmp_path / "in.csv", index=False)
+    with pytest.raises(tk.InputError, match="more closely"):
+        tk.release_file(tmp_path / "in.csv", tmp_path / "out.csv", calibration)
+    assert not (tmp_path / "out.csv").exists()
+    for values in (STRONG["days"].to_numpy(), STRONG["days"]):
+        with pytest.raises(tk.InputError, match="more closely"):
+            tk.release(values, calibration, secret=STRONG["who"].tolist())
+    listed = calibrated("list")
+    with pytest.raises(tk.InputError, match="more closely"):
+        tk.release(STRONG["days"].tolist(), listed, secret=STRONG["who"].tolist())
+    dropped = STRONG.assign(who=["A"] * (ROWS - 1) + ["C"])
+    with pytest.raises(tk.InputError, match="outside the calibrated pairs"):
+        tk.release(dropped, listed)
+    assert len(tk.release(dropped, listed, others="drop")) == ROWS - 1  # one group alone tells no two apart
+
+
+def test_more_noise_hides_more():
+    calibration = calibrated("noise")
+    assert len(tk.release(STRONG, calibration, theta=100.0)) == ROWS
+
+
+def test_beliefs_of_others_are_held_against_the_rows():
+    asked = {"secret": "who", "columns": ["days"], "domain": {"days": list(range(3, 17))}, "confidence": None}
+    with pytest.raises(tk.InputError, match="more closely"):
+        tk.publish(STRONG, **asked, beliefs={"last year": MILD}, own=False)
+    made = tk.publish(STRONG, **asked, beliefs={"last year": MILD}, own=False, drift="allow")
+    assert len(made.table) == ROWS
+    with pytest.raises(tk.InputError, match="drift must be one of 'refuse', 'allow'"):
+        tk.release(MILD, calibrated("list"), drift="maybe")
+
+
+def test_several_secrets_are_looked_at_one_by_one():
+    both = MILD.assign(also=np.random.default_rng(9).choice(["x", "y"], ROWS))
+    query = tk.Row("days", domain=list(range(3, 17)))
+    calibration = tk.calibrate(tk.fit_priors(both, secret=["who", "also"], query=query), odds=3)
+    assert len(tk.release(both, calibration)) == ROWS
+    for changed in (STRONG.assign(also=both["also"]), both.assign(also=np.where(both["days"] > 10, "x", "y"))):
+        with pytest.raises(tk.InputError, match="more closely"):
+            tk.release(changed, calibration)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), apart=st.floats(0, 1.5), rows=st.integers(20, 2_000))
+def test_rows_of_the_same_people_are_never_refused(seed, apart, rows):
+    """What a plug-in channel was made for keeps its promise to the last row, so nothing can be beyond it."""
+    people = table(seed, apart, rows=rows)
+    priors = tk.fit_priors(people, secret="who", query=tk.Row("days", domain=list(range(3, 17))), few="allow")
+    assert len(tk.release(people, tk.calibrate(priors, odds=1.5))) == rows
+
+
+@pytest.mark.parametrize("rows", [5, 80])
+def test_the_bound_is_that_of_chernoff(rows):
+    """Against the binomial law: beyond the bound lies less than the chance that was asked for."""
+    chance = 1e-3
+    for seen in range(rows):
+        (bound,) = upper(np.array([seen / rows]), math.log(1 / chance) / rows)
+        assert binom.cdf(seen, rows, bound) <= chance * (1 + 1e-9)
+        if seen:
+            share = seen / rows
+
+            def apart(q, share=share):
+                cross = share * math.log(share / q) + (1 - share) * math.log((1 - share) / (1 - q))
+                return rows * cross - math.log(1 / chance)
+
+            assert bound == pytest.approx(brentq(apart, share, 1 - 1e-15), rel=1e-9)
+
+
+def test_chance_alone_refuses_nobody():
+    """Two halves of one population, the true odds just within the promise: no sample is plainly beyond it."""
+    rng = np.random.default_rng(4)
+    laws = {"A": np.array([0.6, 0.4]), "B": np.array([0.3, 0.7])}
+    priors = tk.fit_priors(
+        pd.DataFrame({"s": ["A"] * 10 + ["B"] * 10, "x": [0] * 6 + [1] * 4 + [0] * 3 + [1] * 7}),
+        secret="s",
+        query=tk.Row("x", domain=[0, 1]),
+    )
+    calibration = tk.calibrate(priors, odds=2.001)
+    for _ in range(40):
+        who = rng.choice(["A", "B"], 1_000)
+        drawn = [int(rng.choice(2, p=laws[one])) for one in who]
+        assert len(tk.release(pd.DataFrame({"s": who, "x": drawn}), calibration, allow_no_noise=True)) == 1_000
