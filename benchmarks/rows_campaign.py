@@ -14,6 +14,7 @@ import json
 import math
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -24,6 +25,7 @@ import pandas as pd
 import takifugu as tk
 from benchmarks.rows_judge import excess, published, published_in_turn, shares, stays
 from takifugu.documents.channels import channel_to
+from takifugu.errors import FindingWarning
 from takifugu.problems.answer import Answer
 from takifugu.problems.domain import Choices
 from takifugu.problems.pairs import Pairs
@@ -57,7 +59,7 @@ class Case:
         for outcomes, pairs in told:
             for a, b in pairs:
                 for p, q in ((a, b), (b, a)):
-                    self.over = max(self.over, float(excess(outcomes[p], outcomes[q], **self.asked)))
+                    self.over = max(self.over, excess(outcomes[p], outcomes[q], **self.asked))
 
 
 def together(case: Case, mechanism: str) -> None:
@@ -211,6 +213,7 @@ def run(first: int = 0, last: int = 60) -> int:
     told: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
     gaps: dict[str, list[float]] = {kind: [] for kind in KINDS}
     start = time.process_time()
+    warnings.simplefilter("ignore", FindingWarning)  # of few rows, thousands of them
     for seed in range(first, last):
         kind = list(KINDS)[seed % len(KINDS)]
         case = Case(seed)
