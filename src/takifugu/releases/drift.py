@@ -143,17 +143,15 @@ class Drift:
             self._rows[secret] = self._rows.get(secret, 0) + len(mine)
 
     @cached_property
-    def _places(self) -> dict[Any, int]:
-        return {secret: place for place, secret in enumerate(protected_secrets(self.calibration))}
+    def _places(self) -> "_Places":
+        return _Places({secret: place for place, secret in enumerate(protected_secrets(self.calibration))})
 
     def _codes(self, secrets: Sequence[Any]) -> npt.NDArray[np.int64]:
         """The place of each row's secret among the protected ones; −1 for all others."""
         try:
-            found = map(self._places.get, secrets)
-            return np.array([-1 if place is None else place for place in found], dtype=np.int64)
+            return np.fromiter(map(self._places.__getitem__, secrets), dtype=np.int64, count=len(secrets))
         except TypeError:  # a list, or something with one in it, is nobody's secret
-            plain = [secret if isinstance(secret, str | int | float) else None for secret in secrets]
-            return self._codes(plain)
+            return self._codes([secret if isinstance(secret, str | int | float) else None for secret in secrets])
 
     def told(self) -> str | None:
         """How far the rows are beyond the promise, in the middle of a sentence; None where that is not plain."""
@@ -166,18 +164,20 @@ class Drift:
         return None
 
     def _sure(self, first: Any, second: Any) -> Iterator[tuple[Array, Array]]:
-        """Ways to cut what is published: least probabilities for the one secret beside largest for the other.
+        """Ways to cut what is published, a row each: least probabilities for one secret, largest for the other.
 
         All parts by themselves, and, since many small ones leave much to chance, the line in two at several places.
         """
         for place, one in enumerate(self.parts):
             shares = [self._sums[name][place] / self._rows[name] for name in (first, second)]
-            yield self._least(first, shares[0]), self._most(second, shares[1])
+            yield self._least(first, shares[0][None, :]), self._most(second, shares[1][None, :])
             for order in one.orders(first, second):
-                ends = np.unique(np.linspace(1, len(order) - 1, _SPLITS).astype(np.int64)) if len(order) > 1 else ()
-                for end in ends:
-                    mine, other = (np.array([part[order[:end]].sum(), part[order[end:]].sum()]) for part in shares)
-                    yield self._least(first, mine), self._most(second, other)
+                ends = np.unique(np.linspace(0, len(order) - 1, _SPLITS + 2).astype(np.int64))[1:-1]
+                before = [np.cumsum(share[order])[ends] for share in shares]
+                mine, other = (
+                    np.stack([part, share.sum() - part], axis=1) for part, share in zip(before, shares, strict=True)
+                )
+                yield self._least(first, mine), self._most(second, other)
 
     def _most(self, secret: Any, share: Array) -> Array:
         return upper(np.clip(share, 0.0, 1.0), self._room / self._rows[secret])
@@ -195,17 +195,22 @@ class Drift:
         guarantee = self.calibration.guarantee
         assert isinstance(guarantee, Renyi)
         if (most := guarantee.most_odds) is not None:
-            odds = float((low / high).max())
+            odds = float((low / high).max(initial=0.0))
             if odds > most:
                 return f"they move the odds by a factor of {odds:.3g} or more, and {most:.3g} was promised"
         if math.isinf(guarantee.alpha):
             return None
         with np.errstate(divide="ignore"):
             powers = guarantee.alpha * np.log(low) + (1 - guarantee.alpha) * np.log(high)
-        loss = float(np.logaddexp.reduce(powers)) / (guarantee.alpha - 1)
+        loss = float(np.logaddexp.reduce(powers, axis=1).max(initial=-math.inf)) / (guarantee.alpha - 1)
         if loss > guarantee.epsilon:
             return f"a pair of secrets loses {loss:.3g} or more, and {guarantee.epsilon:.3g} was promised"
         return None
+
+
+class _Places(dict[Any, int]):
+    def __missing__(self, secret: Any) -> int:
+        return -1
 
 
 def refuse_drift(told: str | None) -> None:

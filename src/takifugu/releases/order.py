@@ -45,7 +45,8 @@ class Order:
 
     def look(self, secrets: list[Any]) -> None:
         """The secrets of the next rows."""
-        secrets = [secret if _is_hashable(secret) else None for secret in secrets]  # nobody's, and in no pair
+        if not _is_hashable(tuple(secrets)):
+            secrets = [secret if _is_hashable(secret) else None for secret in secrets]  # nobody's, and in no pair
         start = 0
         while start < len(secrets):
             room = self._width - self._counts[-1].total()
