@@ -5,7 +5,7 @@ people = tk.datasets.load("adult").query("race in ['White', 'Black']")
 columns = ["education-num", "marital-status"]
 hide = {"secret": "race", "columns": columns, "odds": 3, "keep_shares": True}
 made = tk.publish(people, **hide)
-made.table.to_csv("published.csv", index=False)
+made.save("published.csv")
 made.certificate.redacted().save("public.json")
 
 # Analysts have the two public files and nothing else.

@@ -6,6 +6,6 @@ hide = {"secret": "race", "secrets": groups, "odds": 3, "others": "drop"}
 made = tk.publish(people, columns=["education-num", "marital-status"], **hide)
 print(made)
 
-made.table.to_csv("published.csv", index=False)  # for everyone
+made.save("published.csv")  # for everyone
 made.certificate.save("certificate.json")  # for an auditor: it holds the priors
 tk.verify("certificate.json")  # proves it again, from the file alone

@@ -16,7 +16,7 @@ print()
 for finding in made.findings:
     print(f"{finding.level}: {finding}")
 
-made.table.to_pandas().to_csv("published.csv", index=False)  # public
+made.save("published.csv")  # public
 made.certificate.redacted().save("public.json")  # public: promise and channel
 made.certificate.save("certificate.json")  # private, for an auditor
 made.calibration.save("calibration.json")  # private

@@ -13,7 +13,7 @@ from takifugu.problems.findings import Finding
 from takifugu.reports.publication import Publication, told
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Published:
     """What was published, and all that goes with it. Only `table` is for the public; see `private`.
 
@@ -42,6 +42,12 @@ class Published:
         """
         return Estimates(self.table, described(self.calibration), None, None)
 
+    def __repr__(self) -> str:
+        """What was published, in a line; print it for the page."""
+        answer = self.calibration.answer
+        columns = "" if answer is None else f" of {', '.join(answer.columns)}"
+        return f"Published({len(self.table):,} rows{columns}, {self.calibration.guarantee})"
+
     def __str__(self) -> str:
         """One page of plain words."""
         return "\n".join(self.summary.sentences)
@@ -55,6 +61,12 @@ class Published:
     def plot(self, ax: Any = None) -> Any:
         """What became of each value, on Matplotlib axes: see `Calibration.plot`."""
         return self.calibration.plot(ax=ax)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table, which is for the public, as CSV or Parquet; a file that is there is not written over."""
+        from takifugu.releases.doors.saving import save_table
+
+        save_table(self.table, path)
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the report as one HTML file. It describes the priors: keep it private."""

@@ -80,7 +80,7 @@ def test_means_of_several_columns_from_table_to_certificate(tmp_path):
     certificate = tk.certify(found)
     certificate.save(tmp_path / "k.json")
     assert tk.verify(tmp_path / "k.json").calibration == found
-    assert "noise on vectors of 3 numbers keeps 3 pair(s)" in certificate.claim
+    assert "noise on vectors of 3 numbers keeps 3 pairs" in certificate.claim
     for pair, loss in zip(found.problem.places(), certificate.losses, strict=True):
         truth = gaussian_loss(*found.problem.ends(pair), found.channel.covariance, alpha=3.0)
         assert loss.lower <= truth <= loss.upper <= 0.5

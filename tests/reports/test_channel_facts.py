@@ -252,3 +252,14 @@ def test_a_publication_tells_the_same_figures():
     assert publication.guess_after == facts.adversary.guess_after
     lost = any("Little of use" in sentence for sentence in publication.sentences)
     assert len(publication.sentences) == 6 + lost + (publication.gone > 0)
+
+
+def test_what_is_for_these_rows_alone_says_so_beside_a_promise_for_the_population():
+    priors = tk.fit_priors(tk.datasets.load("student-mat"), secret="schoolsup", query=tk.Row("G3"))
+    for promise in ({"odds": 3.0}, {"alpha": 3.0, "epsilon": 1.0}):
+        facts = facts_of(tk.calibrate(priors, **promise, confidence=0.9, keep=None))
+        others = [one for one in facts.costs if not one.is_chosen and one.label != "Best channel"]
+        assert others
+        assert all(one.is_weaker and one.promise.endswith("for these rows alone") for one in others)
+        assert "for these rows alone" in words.gaussian(facts)
+        assert "times as much" not in words.gaussian(facts)

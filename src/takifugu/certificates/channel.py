@@ -32,6 +32,7 @@ from takifugu.problems.problem import Place
 
 _KEYS = ("format", "version", "nonce", "calibration", "losses", "software", "sha256")
 _LOSS = ("belief", "from", "to", "lower", "upper")
+_WISHES = {"unbiased": "lack of bias", "forbidden": "forbidden moves", "diagonal": "share of values that stay"}
 
 
 @dataclass(frozen=True)
@@ -98,19 +99,20 @@ class ChannelCertificate(Plotted):
             best = f"; it loses {self.error:.6g} a value, and none{self._wished} less than {self.lower_bound:.6g}"
         if self.every_real is not None:
             best += f", nor any to other real numbers less than {self.every_real.lower_bound:.6g}"
-        return (
-            f"{_named(self.calibration.channel)} keeps {len(problem.pairs)} pair(s) of secrets "
-            f"{self.calibration.guarantee.bound}, under {len(problem.beliefs)} belief(s){whose}{best}"
-        )
+        pairs, beliefs = version_1.in_words(len(problem.pairs), len(problem.beliefs))
+        bound = self.calibration.guarantee.bound
+        return f"{_named(self.calibration.channel)} keeps {pairs} {bound}, under {beliefs}{whose}{best}"
 
     @property
     def _wished(self) -> str:
         """Among which channels the bound is: those between these values that do what else was asked."""
         asked = dict(self.calibration.options)
-        wishes = [name for name in ("keep", "unbiased", "forbidden", "diagonal") if asked.get(name)]
+        wishes = [words for name, words in _WISHES.items() if asked.get(name)]
+        if asked.get("keep"):
+            wishes.insert(0, "shares" if asked["keep"] == "marginal" else str(asked["keep"]))
         if np.any(asked.get("radius")):  # the condition that is proved is sufficient for the radius, no more
-            wishes.append("margin for a radius")
-        also = f" with the same {', '.join(wishes)}" if wishes else ""
+            wishes.append("margin for other priors")
+        also = f" with the same {' and '.join(wishes)}" if wishes else ""
         return f" between these values{also}"
 
     @property

@@ -51,10 +51,9 @@ class Certificate(Plotted):
     @property
     def claim(self) -> str:
         """What is proved, in a sentence."""
-        return (
-            f"noise of standard deviation {self.theta!r} keeps {len(self.pairs)} pair(s) of secrets within alpha = "
-            f"{self.alpha!r}, epsilon = {self.epsilon!r}, under {len(self.beliefs)} belief(s)"
-        )
+        pairs, beliefs = version_1.in_words(len(self.pairs), len(self.beliefs))
+        promise = f"alpha = {self.alpha!r}, epsilon = {self.epsilon!r}"
+        return f"noise of standard deviation {self.theta!r} keeps {pairs} within {promise}, under {beliefs}"
 
     @property
     def sha256(self) -> str:

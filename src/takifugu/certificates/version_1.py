@@ -91,3 +91,12 @@ def require_provable(pairs: int, beliefs: int) -> None:
             f"{2 * pairs * beliefs:,} losses would have to be proved, over the limit of {form.MOST_LOSSES:,}: "
             "certify fewer pairs at a time"
         )
+
+
+def in_words(pairs: int, beliefs: int) -> tuple[str, str]:
+    """How many of each, for a sentence.
+
+    >>> in_words(1, 12)
+    ('1 pair of secrets', '12 beliefs')
+    """
+    return f"{pairs:,} pair{'s' * (pairs != 1)} of secrets", f"{beliefs:,} belief{'s' * (beliefs != 1)}"

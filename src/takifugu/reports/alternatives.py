@@ -66,12 +66,17 @@ def gaussian_noise(calibration: Calibration, column: ColumnFacts, position: int)
         return None
     return Cost(
         f"Gaussian noise{f' on {column.name} alone' if several else ''}",
-        str(Renyi(alpha, asked.epsilon)),
+        f"{Renyi(alpha, asked.epsilon)}{_whose(calibration)}",
         theta,
         1.0 if theta > 0 else 0.0,
-        is_weaker=asked != Renyi(alpha, asked.epsilon) or several,
+        is_weaker=asked != Renyi(alpha, asked.epsilon) or several or calibration.evidence is not None,
         is_least=is_least,
     )
+
+
+def _whose(calibration: Calibration) -> str:
+    """What is measured at the centre alone says so, beside a channel that is for the population."""
+    return "" if calibration.evidence is None else ", for these rows alone"
 
 
 def _mixtures(
@@ -114,7 +119,9 @@ def replaced_at_random(calibration: Calibration, channel: ListChannel) -> Cost |
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in table.values):
         x = np.array(table.values, dtype=np.float64)
         error = math.sqrt(high * 2.0 * float(pool @ (x - pool @ x) ** 2))
-    return Cost("Values replaced at random", str(asked), error, high * float(1.0 - pool @ pool))
+    promise = f"{asked}{_whose(calibration)}"
+    changed = high * float(1.0 - pool @ pool)
+    return Cost("Values replaced at random", promise, error, changed, is_weaker=calibration.evidence is not None)
 
 
 def at_finite_order(calibration: Calibration, channel: ListChannel, mass: Array) -> Cost | None:

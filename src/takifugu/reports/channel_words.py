@@ -132,12 +132,13 @@ def gaussian(facts: ChannelFacts) -> str | None:
     if only is None or noise is None or noise.error is None or not only.error:
         return None
     least = "at least " if noise.is_least else ""
-    if not noise.is_weaker:
+    if not math.isinf(facts.alpha) and getattr(facts.calibration.guarantee, "odds", None) is None:
         times = noise.error / only.error
-        compared = f", {number(times, 2)} times as much" if times > 1.05 else ""
+        compared = f", {number(times, 2)} times as much" if times > 1.05 and not noise.is_weaker else ""
+        alone = " for these rows alone" if noise.is_weaker else ""
         return (
-            f"Gaussian noise that keeps the same promise has a standard deviation of {least}{number(noise.error, 3)}: "
-            f"a value would be off by that much{compared}."
+            f"Gaussian noise that keeps the same promise{alone} has a standard deviation of "
+            f"{least}{number(noise.error, 3)}: a value would be off by that much{compared}."
         )
     weaker = next((c for c in facts.costs if c.label == "Best channel"), None)
     beside = (
@@ -145,10 +146,11 @@ def gaussian(facts: ChannelFacts) -> str | None:
         if weaker is not None and weaker.error is not None
         else ""
     )
-    return (
-        f"No Gaussian noise of any size bounds the odds, since the tails of a bell know no bound. Even the weaker "
-        f"{noise.promise} would take noise of {least}{number(noise.error, 3)}.{beside}"
-    )
+    none = "No Gaussian noise of any size bounds the odds, since the tails of a bell know no bound."
+    promise = f"{noise.promise}{',' * (facts.calibration.evidence is not None)}"
+    if noise.error == 0:
+        return f"{none} The weaker {promise} asks for none at all: it lets rare values tell.{beside}"
+    return f"{none} Even the weaker {promise} would take noise of {least}{number(noise.error, 3)}.{beside}"
 
 
 def averages(facts: ChannelFacts) -> str:

@@ -2,18 +2,18 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from takifugu._validation import Array
-from takifugu.atomic import draft, open_to_readers
+from takifugu.atomic import draft
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
 from takifugu.releases.doors.frames import for_spreadsheets, leaving, protected, ready
+from takifugu.releases.doors.saving import appear, check_format, writer
 from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.plan import Plan
@@ -67,7 +67,7 @@ def release_file(
     check_others(others)
     plan = Plan.of(calibration, **options)
     origin, goal = source if isinstance(source, Table) else Path(source), Path(target)
-    _check_format(goal)
+    check_format(goal)
     if plan.ledger is not None and isinstance(origin, Path):
         plan.ledger.watch(origin)
     if goal.exists():
@@ -82,7 +82,7 @@ def release_file(
     drawn, watch, done = _digest(plan), Watch(columns, plan), 0
     waiting: list[Any] = []
     with draft(goal) as unfinished:
-        with _writer(unfinished, goal.suffix) as write:
+        with writer(unfinished, goal.suffix) as write:
             for rows, values in _values(reader, plan, columns):
                 watch.look(rows, values)  # once more: nobody fingerprints the kept columns, and a file can change
                 made = leaving(rows, values, plan, columns)
@@ -101,7 +101,7 @@ def release_file(
             raise InputError(f"{origin} changed while it was read: nothing was published, and a charge stands")
         watch.refuse()
         _synchronise(unfinished)
-        _appear(unfinished, goal)
+        appear(unfinished, goal)
     _synchronise(goal.parent)
     unchecked = (*(NOT_CHECKED if calibration.answer is None else ()), *watch.kept_order)
     noise = plan.theta, plan.drawing.granularity
@@ -144,17 +144,6 @@ def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[Ans
     return digest, count, watch.shuffles
 
 
-def _appear(finished: Path, goal: Path) -> None:
-    """Give the finished draft its name, unless somebody took that name in the meantime."""
-    open_to_readers(finished)
-    try:
-        os.link(finished, goal)
-    except FileExistsError:
-        raise InputError(f"{goal} appeared in the meantime: a release does not replace a file") from None
-    except OSError:  # a file system without links
-        os.rename(finished, goal)
-
-
 def _as_calibrated(reading: Reading | None, calibration: Calibration) -> Reading:
     """The reading that gives cells the meaning they had when the priors were fitted."""
     # A hole in a release tells who is missing, so nobody's row is dropped unless that was asked for.
@@ -189,35 +178,6 @@ class _Reader:
         # Where missing values are refused, `numbers` and `protected` do that as they come, without another pass.
         needed = [*columns.answer, *columns.secret, *columns.also]
         return needed if self._table.reading.missing == "drop" else []
-
-
-@contextmanager
-def _writer(path: Path, suffix: str) -> Iterator[Callable[[Any], None]]:
-    """A function that appends tables to the file; the format follows the suffix."""
-    import pyarrow.parquet as pq
-    from pyarrow import csv
-
-    kind = csv.CSVWriter if suffix == ".csv" else pq.ParquetWriter
-    writer: Any = None
-
-    def write(table: Any) -> None:
-        nonlocal writer
-        if writer is None:
-            writer = kind(str(path), table.schema)
-        writer.write_table(table)
-
-    try:
-        yield write
-        if writer is None:
-            raise InputError("the file has no rows: there is nothing to publish")
-    finally:
-        if writer is not None:
-            writer.close()
-
-
-def _check_format(path: Path) -> None:
-    if path.suffix not in (".parquet", ".pq", ".csv"):
-        raise InputError(f"{path.name} is neither Parquet nor CSV: its name must end in .parquet, .pq or .csv")
 
 
 def _others_of_the_account(plan: Plan, available: Sequence[str]) -> tuple[str, ...]:

@@ -1,0 +1,69 @@
+"""Published tables as files, whichever library holds them: written by one writer, CSV or Parquet."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from takifugu.atomic import draft, open_to_readers
+from takifugu.errors import InputError
+from takifugu.releases.doors.frames import as_frame, for_spreadsheets
+
+
+def save_table(table: Any, path: str | os.PathLike[str]) -> None:
+    """Write a table as CSV or Parquet, all of it or nothing; a file that is there is not written over."""
+    import narwhals as nw
+
+    goal, frame = Path(path), as_frame(table)
+    check_format(goal)
+    if not isinstance(frame, nw.DataFrame):
+        raise InputError("this table lives in an engine of its own, or is none: write it with that engine")
+    if goal.exists():
+        raise InputError(f"{os.fspath(path)!r} exists already: what was published is not written over")
+    made = frame.to_arrow()
+    with draft(goal) as unfinished:
+        with writer(unfinished, goal.suffix) as write:
+            write(for_spreadsheets(made) if goal.suffix == ".csv" else made)
+        appear(unfinished, goal)
+
+
+@contextmanager
+def writer(path: Path, suffix: str) -> Iterator[Callable[[Any], None]]:
+    """A function that appends tables to the file; the format follows the suffix."""
+    import pyarrow.parquet as pq
+    from pyarrow import csv
+
+    kind = csv.CSVWriter if suffix == ".csv" else pq.ParquetWriter
+    writer: Any = None
+
+    def write(table: Any) -> None:
+        nonlocal writer
+        if writer is None:
+            writer = kind(str(path), table.schema)
+        writer.write_table(table)
+
+    try:
+        yield write
+        if writer is None:
+            raise InputError("the file has no rows: there is nothing to publish")
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def check_format(path: Path) -> None:
+    """Refuse a name that says neither CSV nor Parquet."""
+    if path.suffix not in (".parquet", ".pq", ".csv"):
+        raise InputError(f"{path.name} is neither Parquet nor CSV: its name must end in .parquet, .pq or .csv")
+
+
+def appear(finished: Path, goal: Path) -> None:
+    """Give the finished draft its name, unless somebody took that name in the meantime."""
+    open_to_readers(finished)
+    try:
+        os.link(finished, goal)
+    except FileExistsError:
+        raise InputError(f"{goal} appeared in the meantime: a release does not replace a file") from None
+    except OSError:  # a file system without links
+        os.rename(finished, goal)
