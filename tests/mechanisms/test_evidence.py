@@ -155,3 +155,35 @@ def test_the_truth_is_within_the_promise_more_often_than_the_sample_says():
             beyond[confidence] += max(divergence(p, q, math.inf), divergence(q, p, math.inf)) > math.log(2)
     assert beyond[0.95] == 0
     assert beyond[None] >= 4
+
+
+def _wards(shares, domain, seed):
+    rng = np.random.default_rng(seed)
+    secret = rng.choice(["a", "b"], 900)
+    ward = np.where(secret == "a", *(rng.choice(["north", "south", "east"], 900, p=one) for one in shares))
+    return tk.fit_priors(pd.DataFrame({"s": secret, "w": ward}), secret="s", query=tk.Row("w", domain=domain))
+
+
+def test_beliefs_that_list_values_in_another_order_are_drawn_in_the_channel_s():
+    """Draws of "north" that were taken for "east" would be evidence about a law that nobody believes."""
+    names = ["north", "south", "east"]
+    shares = [0.1, 0.3, 0.6], [0.2, 0.3, 0.5]
+    first = _wards(([0.6, 0.3, 0.1], [0.5, 0.3, 0.2]), names, 1)
+    same, turned = (_wards(shares, domain, 2) for domain in (names, names[::-1]))
+    made = tk.calibrate([first, turned], odds=1.5, confidence=0.9)
+    for number, expected in ((0, first), (1, same)):
+        for secret in ("a", "b"):
+            found = posterior(made.problem)[number][secret]
+            assert found.counts.tolist() == expected.counts[secret].tolist()
+            assert found.pseudo.tolist() == pytest.approx(expected.pseudo[secret].tolist())
+    assert made.meets_budget()
+    again = tk.Calibration.from_dict(made.to_dict())
+    assert again.evidence.holds(again.problem, again.channel, again.guarantee)
+
+
+def test_beliefs_about_other_values_have_no_draws_in_common():
+    shares = [0.6, 0.3, 0.1], [0.5, 0.3, 0.2]
+    first = _wards(shares, ["north", "south", "east"], 1)
+    wider = _wards(shares, ["north", "south", "east", "west"], 2)
+    with pytest.raises(tk.InputError, match="fit all beliefs on the same lists"):
+        tk.calibrate([first, wider], odds=1.5, confidence=0.9)

@@ -7,10 +7,14 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.channels.sparse import SparseChannel
 from takifugu.errors import InputError, MechanismError
+from takifugu.laws import Law
 from takifugu.laws.finite import Finite
+from takifugu.laws.values import key
 from takifugu.mechanisms.draws import Counted
 from takifugu.mechanisms.optimal.mechanism import table_of
 from takifugu.problems.problem import Problem
+
+_OTHER_VALUES = "the counts behind the laws must be about the same values: fit all beliefs on the same lists"
 
 
 def posterior(problem: Problem) -> list[dict[Any, Counted]]:
@@ -20,7 +24,7 @@ def posterior(problem: Problem) -> list[dict[Any, Counted]]:
         here = {}
         for secret in problem.pairs.secrets:
             if secret in belief.counted:
-                here[secret] = Counted(*belief.counted[secret])
+                here[secret] = _in_order(belief[secret], Counted(*belief.counted[secret]), problem)
             elif isinstance(belief[secret], Finite):
                 here[secret] = _by_hand(belief[secret], problem)
             else:
@@ -30,8 +34,20 @@ def posterior(problem: Problem) -> list[dict[Any, Counted]]:
                 )
         found.append(here)
     if len({array.shape for here in found for counts in here.values() for array in counts}) > 1:
-        raise InputError("the counts behind the laws must be about the same values: some are longer than others")
+        raise InputError(_OTHER_VALUES)
     return found
+
+
+def _in_order(law: Law, counted: Counted, problem: Problem) -> Counted:
+    """The counts behind a law, in the order in which a channel takes the values: beliefs may list them differently."""
+    if not isinstance(law, Finite):
+        return counted
+    wanted = [key(value) for value in table_of(problem).values]
+    place = {key(value): where for where, value in enumerate(law.values)}
+    if place.keys() != set(wanted) or len(counted.counts) != len(place):
+        raise InputError(_OTHER_VALUES)
+    order = np.array([place[one] for one in wanted], dtype=np.intp)
+    return Counted(counted.counts[order], counted.pseudo[order])
 
 
 def _by_hand(law: Finite, problem: Problem) -> Counted:
