@@ -129,3 +129,19 @@ def test_the_command_line_refuses_what_makes_no_vector(run):
         code, told = run(*hiv, query, *rest)
         assert code == 2, told
         assert says in told
+
+
+@pytest.mark.parametrize("secret", ["s", ["s", "t"]])
+def test_cells_with_the_same_name_are_not_taken_for_one(secret):
+    """Of several secrets, cells are put together by their names: of two with one name, one would go unprotected."""
+    rng = np.random.default_rng(6)
+    table = pd.DataFrame({name: rng.choice(["u", "v"], 400) for name in ("s", "t", "x")})
+    table["a"] = rng.choice(["1", "1, b = 2"], 400)
+    table["b"] = "2"
+    asked = {"query": tk.Row("x"), "known": ["a", "b"]}
+    if secret == "s":
+        labels = tk.fit_priors(table, secret=secret, **asked).labels
+        assert labels.count("a = 1, b = 2") == 2
+        return
+    with pytest.raises(tk.InputError, match="the same name in words"):
+        tk.fit_priors(table, secret=secret, **asked)
