@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from takifugu.errors import BudgetError, CompositionError, LedgerError
+from takifugu.publishing import ledger_beside
 from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.marks import mark_of
 from takifugu.releases.names import skeleton
@@ -153,3 +154,15 @@ def test_publish_leaves_its_mark_beside_the_table(tmp_path):
     tk.publish(people, secret="s", columns=["v"], confidence=None, ledger=tmp_path / "people.ledger")
     with pytest.raises(LedgerError, match="says that one existed"):
         tk.publish(people, secret="s", columns=["v"], confidence=None, ledger=tmp_path / "another.ledger")
+
+
+@pytest.mark.parametrize("first", ["people.csv", "elsewhere/link.csv"])
+def test_a_link_is_one_more_name_of_the_file_it_leads_to(first, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "people.csv").write_text("s,x\n" + "".join(f"{'ab'[k % 2]},{k % 3}\n" for k in range(60)))
+    (tmp_path / "elsewhere/link.csv").symlink_to(tmp_path / "people.csv")
+    then = {"people.csv": "elsewhere/link.csv", "elsewhere/link.csv": "people.csv"}[first]
+    asked = {"secret": "s", "columns": ["x"], "allow_no_noise": True}
+    tk.publish(tmp_path / first, **asked, ledger=ledger_beside(tmp_path / first))
+    with pytest.raises(LedgerError, match="says that one existed"):
+        tk.publish(tmp_path / then, **asked, ledger=ledger_beside(tmp_path / then))

@@ -66,8 +66,12 @@ class Ledger:
         return f"Ledger({str(self._file.path)!r}, records={self.records!r})"
 
     def watch(self, *files: str | os.PathLike[str]) -> None:
-        """Leave a mark beside these files with the next release; where one lies, no new ledger is started unasked."""
-        self._file.marked = tuple(dict.fromkeys([*self._file.marked, *map(Path, files)]))
+        """Leave a mark beside these files with the next release; where one lies, no new ledger is started unasked.
+
+        A link is one more name of the file it leads to, which gets a mark too.
+        """
+        both = (path for file in map(Path, files) for path in (file, file.resolve()))
+        self._file.marked = tuple(dict.fromkeys([*self._file.marked, *both]))
 
     def account(self) -> AnyAccount | None:
         """What is known about the records; None before their first release."""
