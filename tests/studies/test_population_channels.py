@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import takifugu as tk
-from takifugu.studies.population_channels import PROMISES, _is_beyond, _known, run, sampled, sampled_cells
+from takifugu.studies.population_channels import ODDS, _is_beyond, _known, run, sampled, sampled_cells
 
 
 def test_truths_are_laws_on_few_values():
@@ -32,14 +32,14 @@ def test_the_judge_against_fractions():
 
 @pytest.mark.parametrize("which", [1, 5])
 def test_confidence_and_band_keep_the_truth_within_the_promise(which):
-    outcome = sampled(which, PROMISES[0], seed=which)
+    outcome = sampled(which, {"odds": ODDS[1]}, seed=which)
     assert outcome.above == {"plug-in": True, "confidence": False, "band": False}
     assert outcome.theta["plug-in"] <= outcome.theta["confidence"]
     assert outcome.theta["plug-in"] <= outcome.theta["band"]
 
 
 def test_cells_are_kept_too():
-    outcome = sampled_cells(8, PROMISES[0], seed=1)
+    outcome = sampled_cells(8, {"odds": ODDS[1]}, seed=1)
     assert not outcome.above["confidence"]
     assert outcome.theta["no cells, confidence"] <= outcome.theta["confidence"]
 
@@ -47,5 +47,6 @@ def test_cells_are_kept_too():
 def test_a_run_tells_its_shares():
     lines = []
     run(1, cells=8, say=lines.append)
-    assert len(lines) == 7
+    run(1, first=8, alpha=3.0, say=lines.append)
+    assert len(lines) == 14
     assert "beyond" in lines[0]

@@ -26,7 +26,10 @@ _ROOM = 1e-9  # of the budget: what rounding may do to a loss that is only looke
 _FIRST = 0.5  # of the expected sampling distance: where the search for the radius begins
 _NARROW = 1.04  # the search ends when two radii, one enough and one not, lie this close
 _NARROW_LARGE = 1.25
-_SMALL = 64
+_SMALL = 64  # values of a program that takes no time to speak of; one of two hundred takes twenty seconds
+_MOST_SOLVED = 10  # of larger programs, in a search
+_USED_UP = 0.97  # of the budget, by the worst draw: there is little to gain by a smaller factor
+_LEAST = 1 / 256  # a factor to start widening from
 _MOST_STEPS = 18
 _MORE = 3  # times as many draws to fit the factor to as will judge it: it then mostly passes at once
 _WIDER = 1.08  # the factor's growth where it does not
@@ -90,7 +93,8 @@ def confident_channel(
         tell(f"Judging the channel by {draws} fresh draws of the population")
         if withstands_draws(problem, _finite(made), asked, draws=draws, seed=apart):
             return made, draws, apart
-        factor = max(factor, _FIRST / 4) * _WIDER
+        # By little at first, then by more: what was fitted to more draws than these is mostly short by a hair.
+        factor = max(factor, _LEAST) * _WIDER**attempt
         made = at(factor)
     raise MechanismError(_TOO_FEW)
 
@@ -101,13 +105,11 @@ def _least_factor(
     """The least factor, about, whose channel withstands these draws."""
     if withstands(problem, _finite(found), asked, laws):
         return 0.0, found
+    if size > _SMALL and not coarse:
+        return _by_secants(problem, asked, at, laws, found, _MOST_SOLVED if size <= 2 * _SMALL else _MOST_SOLVED // 2)
     low, high, best, factor = 0.0, math.inf, None, _FIRST
-    # A program of a hundred values takes a second, one of two hundred twenty: the larger, the coarser the search.
-    narrow = _NARROW if size <= _SMALL else _NARROW_LARGE if size <= 2 * _SMALL else math.inf
-    if coarse:
-        narrow = _NARROW_LARGE
-    for tried in range(1, _MOST_STEPS + 1):
-        tell(f"Trying how wide a margin the population needs: channel {tried}")
+    narrow = _NARROW_LARGE if coarse else _NARROW
+    for _ in range(_MOST_STEPS):
         made = at(factor)
         if withstands(problem, _finite(made), asked, laws):
             high, best = factor, made
@@ -115,11 +117,52 @@ def _least_factor(
         else:
             low = factor
             factor = 2 * factor if math.isinf(high) else math.sqrt(low * high)
-        if best is not None and (narrow == math.inf or high <= low * narrow or high < _FIRST / 64):
+        if best is not None and (high <= low * narrow or high < _FIRST / 64):
             break
     if best is None:
         raise MechanismError(_TOO_FEW)
     return high, best
+
+
+def _by_secants(problem: Problem, asked: Renyi, at: At, laws: Array, found: Found, most: int) -> tuple[float, Found]:
+    """The same with as few channels as can be, since each takes seconds: where the worst draw's loss meets the budget.
+
+    As the factor grows that loss falls much like a power of it.
+    """
+    low, high, best, factor = (0.0, strain(problem, _finite(found), asked, laws)), None, None, _FIRST
+    for solved in range(_MOST_STEPS):
+        if high is not None and (solved >= most or high[1] >= _USED_UP or high[0] <= low[0] * _NARROW):
+            break
+        made = at(factor)
+        if withstands(problem, _finite(made), asked, laws):
+            high, best = (factor, strain(problem, _finite(made), asked, laws)), made
+        else:
+            low = factor, strain(problem, _finite(made), asked, laws)
+        factor = 2 * factor if high is None else _between(low, high)
+    if high is None or best is None:
+        raise MechanismError(_TOO_FEW)
+    return high[0], best
+
+
+def _between(low: tuple[float, float], high: tuple[float, float]) -> float:
+    """Where the secant, in logarithms, through two factors and their strains is at one; a safe way from both."""
+    (a, over), (b, under) = low, high
+    if a == 0:
+        return b / 4
+    share = math.log(over) / math.log(over / under) if 1 < over < math.inf and under > 0 else 0.5
+    return float(a * (b / a) ** min(max(share, 0.1), 0.9))
+
+
+def strain(problem: Problem, channel: ListChannel, asked: Renyi, laws: Array) -> float:
+    """The largest loss of any draw, over the budget: for steering a search, never for a verdict."""
+    place = {secret: k for k, secret in enumerate(problem.pairs.secrets)}
+    published, worst = channel.through(laws), 0.0
+    for a, b in problem.pairs.directed():
+        p, q = published[:, :, place[a]], published[:, :, place[b]]
+        worst = max(worst, float(divergence(p, q, alpha=asked.alpha).max()) / asked.epsilon)
+        if asked.odds is not None:
+            worst = max(worst, float(divergence(p, q, alpha=math.inf).max()) / math.log(asked.odds))
+    return worst
 
 
 def with_caution(factor: float, rule: Sparse, problem: Problem, asked: Renyi) -> Found:

@@ -2,7 +2,8 @@
 
 `python -m takifugu.studies.population_channels --samples 1000` draws tables from the laws of
 `takifugu.studies.population` on lists of at most twelve values, fits and calibrates as a user would, and judges each
-channel by the true laws. `--cells 8` does it for adversaries who know a cell. Evidence; the proof is proofs/bounds.md.
+channel by the true laws. `--alpha 3` promises a finite order, `--cells 8` is for adversaries who know a cell. Evidence;
+the proof is proofs/bounds.md.
 """
 
 import argparse
@@ -18,10 +19,10 @@ import takifugu as tk
 from takifugu._validation import Array
 from takifugu.channels.listed import ListChannel
 from takifugu.divergences.finite import divergence
-from takifugu.studies.population import Outcome, cell_truth, shares, truths
+from takifugu.studies.population import EPSILONS, Outcome, cell_truth, shares, truths
 
 MOST_VALUES = 12
-PROMISES: tuple[dict[str, Any], ...] = ({"odds": 3.0}, {"odds": 5.0}, {"alpha": 3.0, "epsilon": 0.5})
+ODDS = (2.0, 3.0, 5.0)
 _ROUNDING = 1e-9
 _ROWS = {"a": 3000, "b": 600}
 
@@ -100,24 +101,27 @@ def _known() -> list[tuple[str, dict[Any, Array], dict[Any, int]]]:
     return found
 
 
-def _job(task: tuple[int | None, float, int, int]) -> Outcome:
-    cells, interaction, which, seed = task
+def _job(task: tuple[int | None, float, float | None, int]) -> Outcome:
+    cells, interaction, alpha, seed = task
+    turn = seed // (len(_known()) if cells is None else 1)
+    promise = {"odds": ODDS[turn % 3]} if alpha is None else {"alpha": alpha, "epsilon": EPSILONS[turn % 3]}
     if cells is None:
-        return sampled(which, PROMISES[seed // len(_known()) % len(PROMISES)], seed)
-    odds = PROMISES[:-1]  # with a finite order every cell asks for a cone of its own, and a run for a minute
-    return sampled_cells(cells, odds[seed % len(odds)], seed, interaction=interaction)
+        return sampled(seed % len(_known()), promise, seed)
+    return sampled_cells(cells, promise, seed, interaction=interaction)
 
 
 def run(
     samples: int,
     *,
+    first: int = 0,
     cells: int | None = None,
     interaction: float = 0.5,
+    alpha: float | None = None,
     workers: int = 1,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Draw, calibrate, judge, and tell the shares."""
-    tasks = [(cells, interaction, k % len(_known()), k) for k in range(samples)]
+    """Draw, calibrate, judge, and tell the shares; each sample's seed is its number, from `first` on."""
+    tasks = [(cells, interaction, alpha, k) for k in range(first, first + samples)]
     outcomes: Iterable[Outcome]
     if workers == 1:
         outcomes = [_job(task) for task in tasks]
@@ -137,9 +141,10 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=1000)
     parser.add_argument("--cells", type=int, choices=(8, 50))
     parser.add_argument("--interaction", type=float, default=0.5, help="how far a cell moves each secret on its own")
+    parser.add_argument("--first", type=int, default=0, help="the number, and the seed, of the first sample")
+    parser.add_argument("--alpha", type=float, help="promise this order with ε = 0.5, 1 and 2, not odds of 2, 3 and 5")
     parser.add_argument("--workers", type=int, default=1)
-    given = parser.parse_args()
-    run(given.samples, cells=given.cells, interaction=given.interaction, workers=given.workers)
+    run(**vars(parser.parse_args()))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ from takifugu.mechanisms.optimal.starting import start
 
 MOST_STEPS = 150
 _SMALL_CHANGE = 1e4
-_PATIENCE = 12
+_PATIENCE = 12  # steps without progress that end a run,
+_FIRST_PATIENCE = 60  # and before any was made: shares of a hundred-thousandth leave a start that is slow to centre
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,8 @@ def _run(
 ) -> Iterate:
     at = start(setting)
     best = _iterate(setting, at, before)
-    stalled, least = 0, best.excess
+    stalled, first = 0, best.excess
+    least = first
     for k in range(before + 1, before + MOST_STEPS + 1):
         moved = _advance(setting, at, pace)
         if moved is None:
@@ -101,7 +103,8 @@ def _run(
             best = found
         if progress is not None:
             progress(k, best.gap)
-        if best.gap <= goal or stalled > _PATIENCE or size < 1e-10:
+        patience = _PATIENCE if least < 0.5 * first else _FIRST_PATIENCE
+        if best.gap <= goal or stalled > patience or size < 1e-10:
             break
     return best
 
