@@ -58,3 +58,14 @@ def test_bad_input_is_named():
         tk.report({})
     with pytest.raises(tk.InputError, match="what certify returned, got str"):
         tk.report(calibrated("finite"), certificate="certificate.json")
+
+
+def test_a_column_that_is_known_in_bins_is_called_by_its_edges():
+    from takifugu.reports.publication import told
+
+    pupils = tk.datasets.load("student-por")
+    known = ["sex", tk.binned("age", [17, 19])]
+    priors = tk.fit_priors(pupils, secret="schoolsup", query=tk.Row("G3"), known=known)
+    page = " ".join(told(tk.calibrate(priors, odds=5, keep=None)).sentences)
+    assert "for who knows sex, age (cut at 17, 19)." in page
+    assert "Binned(" not in page

@@ -1,7 +1,5 @@
 """The rows that a belief is about: those of the cell of what the adversary knows that its label names."""
 
-import ast
-import re
 from itertools import combinations
 from typing import NamedTuple
 
@@ -10,9 +8,7 @@ import numpy as np
 from takifugu.audits.features import Places
 from takifugu.audits.rows import Rows
 from takifugu.problems.problem import Problem
-from takifugu.queries.binned import Binned
-
-_BINNED = re.compile(r"Binned\(column=(?P<column>.+), edges=(?P<edges>\(.*\))\)")
+from takifugu.queries.binned import Binned, parsed
 
 
 class Cell(NamedTuple):
@@ -25,7 +21,7 @@ class Cell(NamedTuple):
 def known_columns(problem: Problem) -> tuple[str, ...]:
     """The names of the columns that the adversary may know."""
     known = () if problem.answer is None else problem.answer.known
-    return tuple(name.column if isinstance(name := _parsed(one), Binned) else name for one in known)
+    return tuple(name.column if isinstance(name := parsed(one), Binned) else name for one in known)
 
 
 def rows_of_beliefs(problem: Problem, rows: Rows) -> dict[int, Cell]:
@@ -49,7 +45,7 @@ def rows_of_beliefs(problem: Problem, rows: Rows) -> dict[int, Cell]:
 
 def _told(one: str, rows: Rows) -> list[str] | None:
     """Each row's part of a label, as `takifugu.queries.cells` writes it; None where truth lacks the column."""
-    name = _parsed(one)
+    name = parsed(one)
     column = rows.truth.get(name.column if isinstance(name, Binned) else name)
     if column is None:
         return None
@@ -60,10 +56,3 @@ def _told(one: str, rows: Rows) -> list[str] | None:
         gone = np.isnan(column.numbers).tolist()
         return [f"{name.column} missing" if no else name.label(int(k)) for k, no in zip(bins, gone, strict=True)]
     return [f"{name} missing" if value is None else f"{name} = {value}" for value in column.labels.tolist()]
-
-
-def _parsed(one: str) -> str | Binned:
-    match = _BINNED.fullmatch(one)
-    if match is None:
-        return one
-    return Binned(ast.literal_eval(match["column"]), tuple(ast.literal_eval(match["edges"])))

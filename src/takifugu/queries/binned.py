@@ -1,5 +1,7 @@
 """A column cut at edges."""
 
+import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,6 +13,9 @@ from takifugu.tables.table import Table
 
 if TYPE_CHECKING:
     import narwhals as nw
+
+
+_WRITTEN = re.compile(r"Binned\(column=(?P<column>.+), edges=(?P<edges>\(.*\))\)")
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,15 @@ class Binned:
         for edge in self.edges:
             place = place + nw.when(value >= edge).then(1.0).otherwise(0.0)
         return nw.when(~value.is_null()).then(place)
+
+    @property
+    def words(self) -> str:
+        """The column and its edges, for a sentence.
+
+        >>> binned("age", [30, 45]).words
+        'age (cut at 30, 45)'
+        """
+        return f"{self.column} (cut at {', '.join(f'{edge:g}' for edge in self.edges)})"
 
     def label(self, place: int) -> str:
         """The bin in words.
@@ -57,3 +71,15 @@ def binned(column: str, edges: Sequence[float]) -> Binned:
     if any(low >= high for low, high in pairwise(cuts)):
         raise InputError(f"edges must grow from one to the next, got {list(edges)}")
     return Binned(column, tuple(cuts))
+
+
+def parsed(name: str) -> str | Binned:
+    """A column that the adversary may know, as an `Answer` holds its name: a binned one is written out there.
+
+    >>> parsed("age"), parsed(str(binned("age", [30]))).words
+    ('age', 'age (cut at 30)')
+    """
+    match = _WRITTEN.fullmatch(name)
+    if match is None:
+        return name
+    return Binned(ast.literal_eval(match["column"]), tuple(ast.literal_eval(match["edges"])))

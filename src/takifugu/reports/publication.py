@@ -12,6 +12,7 @@ from takifugu.laws.values import columns, key
 from takifugu.mechanisms.evidence import Confidence
 from takifugu.problems.beliefs import belief_names
 from takifugu.problems.guarantee import Renyi
+from takifugu.queries.binned import parsed
 from takifugu.reports.channel_facts import channel_facts
 from takifugu.reports.columns import ColumnFacts
 from takifugu.reports.text import beyond, clean, number, percent
@@ -58,7 +59,7 @@ class Publication:
             lines.append(f"It is for who has read {names}, published as they are: what they tell is not hidden.")
         elif answer is not None and answer.known:
             lines.append(
-                f"It holds also for who knows {', '.join(clean(name) for name in answer.known)}. What that tells by "
+                f"It holds also for who knows {', '.join(map(_known, answer.known))}. What that tells by "
                 f"itself, where it is handed over too, is not hidden."
             )
         if answer is not None and answer.before:
@@ -132,6 +133,11 @@ class Publication:
         elif answer is not None and answer.known:  # which may be handed over as they are
             kept = f"of {', '.join(map(clean, answer.drawn))}, {kept}"
         return kept[0].upper() + kept[1:]
+
+
+def _known(name: str) -> str:
+    found = parsed(name)
+    return clean(found if isinstance(found, str) else found.words)
 
 
 def told(calibration: Calibration) -> Publication:
