@@ -7,7 +7,7 @@ READY   = $(VENV)/.ready
 OLD    ?= .venv-lowest
 OLD_TESTS = $(addprefix tests/, laws problems channels certificates tables queries releases test_compatibility.py)
 
-.PHONY: test quick lowest demo bench docs judges lint format clean help
+.PHONY: test quick lowest demo bench docs serve judges lint format clean help
 
 help:            ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/: .*##/\t/'
@@ -53,7 +53,11 @@ judges: $(READY) ## anonymeter and sdmetrics, in an environment of their own (a 
 
 docs: $(READY)   ## the documentation, as pages in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "Open site/index.html"
+	@echo "Open site/index.html; make serve shows it with its search, which a browser does not run from the disk"
+
+serve: docs      ## the documentation with its search, at an address of this machine
+	@echo "http://127.0.0.1:8000/index.html (Ctrl-C ends it)"
+	@$(BIN)/python -m http.server 8000 --bind 127.0.0.1 --directory site
 
 format: $(READY) ## rewrite the code in the house style
 	$(BIN)/ruff format .

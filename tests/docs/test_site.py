@@ -1,9 +1,13 @@
 """The site builds without a warning, holds every page, and fetches nothing from elsewhere."""
 
+import functools
+import http.server
 import os
 import re
+import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -60,3 +64,39 @@ def test_the_api_has_every_public_name(site):
     for name in set(takifugu.__all__) - {"datasets"}:
         value = getattr(takifugu, name)
         assert {f"takifugu.{name}", f"{value.__module__}.{name}"} & ids, f"{name} is not in the API"
+
+
+def test_the_search_finds_pages_and_asks_nobody_else(site):
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        stop = pytest.fail if os.environ.get("CI") else pytest.skip
+        stop("Chromium is not installed, and this test searches with it: run scripts/install_test_tools.sh")
+    from playwright.sync_api import sync_playwright
+
+    handler = functools.partial(QuietHandler, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, sync_playwright() as playwright:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        home = f"http://127.0.0.1:{server.server_port}/"
+        chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
+        for width in (1280, 390):
+            page = chromium.new_page(viewport={"width": width, "height": 900})
+            page.set_default_timeout(120_000)
+            said, asked = [], []
+            page.on("console", lambda message, said=said: said.append(message.text))
+            page.on("pageerror", lambda error, said=said: said.append(str(error)))
+            page.on("request", lambda request, asked=asked: asked.append(request.url))
+            page.goto(f"{home}index.html")
+            if width == 390:
+                page.locator("label.md-header__button[for=__search]").first.click()
+            page.locator("input.md-search__input").press_sequentially("best guess")
+            page.locator(".md-search-result__item").first.wait_for()
+            assert "Choose a promise" in page.locator(".md-search-result__list").inner_text()
+            assert said == []
+            assert [url for url in asked if not url.startswith((home, "data:", "blob:"))] == []
+        chromium.close()
+        server.shutdown()
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        """Say nothing."""

@@ -161,3 +161,13 @@ def test_commands_still_tell_gaussian_noise():
     result = CliRunner().invoke(main, [*asked, "--alpha", "2", "--epsilon", "0.5"])
     assert result.exit_code == 0
     assert "Noise θ" in result.output
+
+
+def test_a_channel_that_changes_more_rows_by_less_says_so():
+    rng = np.random.default_rng(0)
+    rows = [(k, ward) for k in (10, 20, 30) for ward in ("north", "south")]
+    made = tk.calibrate({f"D{k}": tk.Finite(rows, rng.integers(3, 40, 6)) for k in range(12)}, odds=1.5)
+    facts = facts_of(made)
+    chosen = next(one for one in facts.costs if one.is_chosen)
+    assert any(one.changed < chosen.changed for one in facts.costs if one.changed is not None)
+    assert "may change more rows, each of them by less" in render(facts)

@@ -139,7 +139,7 @@ def _use(facts: ChannelFacts) -> str:
     ]
     by_column = ""
     if len(rows) > 1 or facts.columns[0].is_numeric:
-        head = ("Column", "Changed", "Off by", "Spread", "Off by / spread")
+        head = ("Column", "Changed", "Off by", "Spread", "Off by, of spread")
         by_column = scroll("Errors by column", table("Errors by column", head, rows))
     return section(
         "use",
@@ -184,6 +184,10 @@ def _costs(facts: ChannelFacts) -> str:
         f"{number(one.error or 0.0, 3)} for {one.promise}."
         for one in noises
     ]
+    chosen = next((size for _, size, _, is_chosen in shown if is_chosen), 0.0)
+    if not numeric and any(size < chosen for _, size, _, _ in shown) and any(one.is_numeric for one in facts.columns):
+        # It was not asked for the fewest changes, and a bar that is longer than another's would look like a mistake.
+        others.insert(0, "Numbers count by how far they move: the channel may change more rows, each of them by less.")
     return f"<h3>{unit}</h3>{bars(unit, rows)}{paragraphs(*others)}"
 
 
