@@ -94,7 +94,7 @@ def confident_channel(
         if withstands_draws(problem, _finite(made), asked, draws=draws, seed=apart):
             return made, draws, apart
         # By little at first, then by more: what was fitted to more draws than these is mostly short by a hair.
-        factor = max(factor, _LEAST) * _WIDER**attempt
+        factor = max(factor, _LEAST) * _WIDER ** max(1, attempt - 1)
         made = at(factor)
     raise MechanismError(_TOO_FEW)
 
