@@ -294,3 +294,25 @@ def test_files_count_the_same(tmp_path):
 def test_a_row_says_its_columns():
     assert repr(tk.Row("n", "w")) == "Row('n', 'w')"
     assert kinds(fit("n", domain=[1, 2, 3, 4, 5])) == []
+
+
+def test_three_rows_of_a_secret_are_used_only_with_confidence_and_their_price_is_told():
+    table = pd.DataFrame({"s": ["a"] * 50 + ["b"] * 3, "x": [*np.tile(np.arange(10), 5), 2, 3, 7]})
+    priors = tk.fit_priors(table, secret="s", query=tk.Row("x", domain={"x": list(range(10))}))
+    assert any("'b' has 3 rows: by chance alone its prior is off by about" in str(one) for one in priors.findings)
+    with pytest.raises(tk.InputError, match="only 3 rows, fewer than 5: ask for confidence"):
+        tk.calibrate(priors, odds=3)
+    made = tk.calibrate(priors, odds=3, confidence=0.95)
+    assert any("by chance alone" in str(one) for one in made.findings)
+    proved = tk.calibrate(priors, odds=3, assurance="band")
+    assert proved.meets_budget()
+
+
+def test_a_cell_in_which_a_secret_was_never_seen_has_no_proof():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"s": ["a", "b"] * 100, "x": rng.integers(0, 4, 200), "k": ["u", "u", "v", "u"] * 50})
+    with pytest.warns(tk.FindingWarning):
+        priors = tk.fit_priors(table, secret="s", query=tk.Row("x", domain={"x": [0, 1, 2, 3]}), known=["k"])
+    with pytest.raises(tk.MechanismError, match="name fewer known columns"):
+        tk.calibrate(priors, odds=3, assurance="band")
+    assert tk.calibrate(priors, odds=3, confidence=0.95).meets_budget()

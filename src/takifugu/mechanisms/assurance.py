@@ -30,8 +30,8 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 
 _TOO_FEW = (
-    "a secret has too few rows for a proof about the population: merge it with another, give a coarser domain, or use "
-    "confidence alone"
+    "a secret, or its part in a cell of what is known, has too few rows for a proof about the population: merge it "
+    "with another, name fewer known columns, give a coarser domain, or use confidence alone"
 )
 
 

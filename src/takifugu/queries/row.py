@@ -19,7 +19,7 @@ from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue, Smoo
 from takifugu.queries.about import suspected
 from takifugu.queries.binned import Binned
 from takifugu.queries.cells import Key, cell_beliefs, checked_known
-from takifugu.queries.few_rows import FEW, check_roles
+from takifugu.queries.few_rows import FEW, about_scarce, check_roles
 from takifugu.queries.priors import Beliefs, ColumnWeights, Priors
 from takifugu.queries.row_counts import count_rows
 from takifugu.queries.row_domains import given_domain, read_domain
@@ -135,6 +135,7 @@ class Row:
         if missing:
             findings.append(NoValue(self.columns, missing))
         findings.extend(FewRows(name, int(c.sum())) for name, c in counts.items() if c.sum() < FEW)
+        findings.extend(one for name, c in counts.items() for one in about_scarce(name, c))
         answer = Answer("row", self.columns, (secret,), known=tuple(str(one) for one in known), domain=domain)
         laws, pseudo = counts, {name: own_row(c, support, domain) for name, c in counts.items()}
         smooth = self._smoothed(counts, support, domain)

@@ -30,7 +30,7 @@ class ScarceRows(Finding):
         """See `Finding.sentence`."""
         return (
             f"secret {self.secret!r} has {rows_of(self.rows)}: by chance alone its prior is off by about "
-            f"{100 * self.distance:.0f} % of its mass, which confidence pays for with noise"
+            f"{100 * self.distance:.0f} % of its mass, which confidence pays for"
         )
 
 
