@@ -21,7 +21,7 @@ _BLOCK = 1 << 15
 _MANY = 8  # secrets from which it pays to look for the few that can bind
 _CLOSE = 0.99  # rough losses this close to the largest are worth an exact look
 _FEW = 6  # places that are simply all evaluated
-_DRAWN = 1e-4  # of a loss: what no picture shows
+_DRAWN, _MOST_DRAWN = 1e-4, 200  # of a loss: what no picture shows; laws of which every pair is drawn
 
 
 class Worst(NamedTuple):
@@ -51,7 +51,7 @@ def drawn_loss(problem: Problem, *, theta: float, alpha: float) -> float:
     loss = 0.0
     for belief in range(len(problem.beliefs)):
         laws = [law.simplified() for law in problem.laws(belief)]
-        if theta == 0 or len(laws) > _MANY or all(len(law) == 1 for law in laws):
+        if theta == 0 or len(laws) > _MOST_DRAWN or all(len(law) == 1 for law in laws):
             break
         parts = Components.of(laws)
         losses, doubts = losses_and_doubts(parts, parts, alpha=alpha, theta=theta, tolerance=0.1 * _DRAWN * (alpha - 1))
