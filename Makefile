@@ -27,8 +27,9 @@ lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# A file's tests stay on one core: what they set up or remember is then made once.
 test: lint       ## lint, type-check and test
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 quick: $(READY)  ## lint and the fast tests, in about a minute
 	$(BIN)/ruff check .
