@@ -23,6 +23,8 @@ settings.load_profile("steady")
 # compare with slow oracles on thousands of cases. Everything else together takes less than a minute of processor time.
 SLOW = (
     "studies/test_becoming.py::test_each_promise",
+    "studies/test_population_channels.py::test_each_promise",
+    "mechanisms/test_evidence.py::test_a_search_among_large_channels",
     "audits",
     "certificates/test_certificates.py::TestCertify::test_empirical_priors",
     "certificates/test_certificates.py::TestFamilies",

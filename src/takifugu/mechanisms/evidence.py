@@ -93,8 +93,9 @@ class Confidence:
 class Shared:
     """What calibrations of one problem at several orders and budgets need not do twice.
 
-    The draws are the same for all; and since the least noise grows with the order and falls with the budget, what one
-    needed is the least that a stricter one can need.
+    Of noise the draws are the same for all; and since the least noise grows with the order and falls with the budget,
+    what one needed is the least that a stricter one can need. Channels share nothing: their draws take a thousandth of
+    a sweep's time, and a margin taken over from another budget would make it another channel than `calibrate` finds.
     """
 
     _drawn: dict[tuple[float, int, int], LatticeDraws] = field(default_factory=dict)
