@@ -2,6 +2,13 @@ import takifugu as tk
 
 people = tk.datasets.load("adult")
 groups = ["White", "Black", "Asian-Pac-Islander"]
+statuses = [
+    "Divorced",
+    "Married-AF-spouse",
+    "Married-civ-spouse",
+    "Married-spouse-absent",
+]
+statuses += ["Never-married", "Separated", "Widowed"]
 
 
 def told(name, calibration):
@@ -9,7 +16,7 @@ def told(name, calibration):
 
 
 def fit(**more):
-    query = tk.Row("marital-status")
+    query = tk.Row("marital-status", domain=statuses)
     return tk.fit_priors(people, secret="race", query=query, secrets=groups, **more)
 
 

@@ -11,12 +11,13 @@ from takifugu.channels.base import Channel
 from takifugu.channels.listed import ListChannel
 from takifugu.channels.vector import GaussianVector
 from takifugu.divergences.finite import divergence
+from takifugu.laws.lattice import Lattice
 from takifugu.mechanisms.assurance import Band
 from takifugu.mechanisms.base import Mechanism
 from takifugu.mechanisms.evidence import Confidence
 from takifugu.problems.findings import Finding, OtherSmoothing, PriceOfIgnorance
 from takifugu.problems.guarantee import Renyi
-from takifugu.problems.population_findings import FewForConfidence
+from takifugu.problems.population_findings import FewForConfidence, ListReadForBand
 from takifugu.problems.problem import Problem
 
 _ENOUGH = 30  # rows of a secret below which draws from its posterior are mostly the pseudo-row's
@@ -33,7 +34,20 @@ def about_the_answer(
         lost = expected_loss(rule, problem, channel)
         if evidence is not None and lost > 0:
             told.append(PriceOfIgnorance(max(0.0, 1 - evidence.without / lost)))
+    if isinstance(evidence, Band):
+        told += _list_read(problem)
     return [*told, *_few_for_confidence(problem)] if isinstance(evidence, Confidence) else told
+
+
+def _list_read(problem: Problem) -> list[Finding]:
+    """Whether the list of values came from the rows: bounds on the shares of values that were chosen for having been
+    seen may all fail at once (proofs/bounds.md)."""
+    answer = problem.answer
+    if answer is None or (isinstance(answer.domain, Lattice) and not answer.is_read) or answer.is_public:
+        return []
+    if isinstance(answer.domain, tuple) and len(answer.domain) > 1:
+        return [ListReadForBand("rows of several columns are those that occur in them", "publish one column of them")]
+    return [ListReadForBand("this one was read from them", "give a domain, or bounds and a step, that are public")]
 
 
 def other_smoothing(problem: Problem, channel: ListChannel, asked: Renyi) -> OtherSmoothing:

@@ -49,8 +49,9 @@ class Band:
     def sentence(self) -> str:
         """What is promised."""
         return (
-            f"with probability {100 * self.level:g} % over independent rows, an adversary who knows the population "
-            f"itself is within the promise, whatever its laws on these values: proved"
+            f"with probability {100 * self.level:g} % over independent rows, for values from a list that was not "
+            f"chosen from them, an adversary who knows the population itself is within the promise, whatever its laws: "
+            f"proved"
         )
 
     def holds(self, problem: Problem, channel: Channel, asked: Renyi) -> bool:

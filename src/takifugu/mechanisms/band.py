@@ -39,8 +39,9 @@ class Banded:
     def sentence(self) -> str:
         """What is promised."""
         return (
-            f"with probability {100 * self.level:g} % over independent rows, an adversary who knows the population "
-            f"itself faces a loss of at most {self.bound:.6g}, whatever the laws on the lattice: proved"
+            f"with probability {100 * self.level:g} % over independent rows, on a lattice that was not chosen from "
+            f"them, an adversary who knows the population itself faces a loss of at most {self.bound:.6g}, whatever "
+            f"the laws: proved"
         )
 
 
