@@ -88,7 +88,8 @@ def _overview(table: Table) -> dict[str, Any]:
             asked |= {here + "whole": whole, here + "low": own.min(), here + "high": own.max()}
         elif _is_text(dtype):
             values.append(table.secret(name).alias(f"x{place}"))
-            asked |= {here + form: own.str.contains(look).cast(nw.Int64).sum() for form, look in _FORMS.items()}
+            told = own.fill_null("")  # no form fits it; older pandas cannot count what is neither true nor false
+            asked |= {here + form: told.str.contains(look).cast(nw.Int64).sum() for form, look in _FORMS.items()}
         else:
             values.append(nw.col(name).alias(f"x{place}"))
         if not _is_else(dtype):
