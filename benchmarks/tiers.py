@@ -16,7 +16,10 @@ def run() -> None:
     for name, chosen in (("quick", ["-m", "not slow", "tests"]), ("all", [])):
         before, start = os.times(), time.perf_counter()
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "loadfile", *chosen], capture_output=True, text=True, check=False
+            [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "loadfile", *chosen],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         after = os.times()
         seconds = after.children_user + after.children_system - before.children_user - before.children_system
