@@ -196,7 +196,7 @@ def publish(
         others: as for `release`; "drop" where secrets are left out.
         order: the rows keep their order unless it plainly tells the secret or they are fewer than 500, of which that
             cannot be seen: they are shuffled then ("auto"). "shuffle" gives it up in any case, and "keep" refuses. To
-            `audit` shuffled rows, or to join columns published in turn, keep columns that say which row is whose.
+            `audit` them, or to join columns published in turn, shuffle the table yourself and give "keep".
         drift: as for `release`: rows that tell the secret more plainly than others' priors say, where `own=False` takes
             these alone, are refused, or allowed.
         allow_no_noise: publish without a warning where nothing had to be changed.

@@ -4,6 +4,7 @@ The law without knowledge mixes the cells with other weights for each secret, so
 subset of the known columns has cells of its own, down to the one cell of nothing known (proofs/population.md).
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -19,6 +20,7 @@ from takifugu.laws.lattice import Lattice
 from takifugu.problems.findings import Finding, ManyCells, OneSecretCells, SmallCells
 from takifugu.queries.binned import Binned
 from takifugu.queries.priors import Priors
+from takifugu.tables.choosing import names_people
 from takifugu.tables.count import Overview, Subset
 from takifugu.tables.table import Secret, Table, plain
 
@@ -102,6 +104,8 @@ def cell_beliefs(
             f"{total:,} cells of what the adversary knows are more than {TOO_MANY:,}: merge values of "
             f"{_name(widest)!r}, which has {values[widest]:,}, or leave it out"
         )
+    for k in range(size):
+        _require_groups(known[k], cells, k)
     beliefs = []
     for subset in chosen:
         _require_mixed(known, cells, subset, secrets)
@@ -169,6 +173,19 @@ def _by_cell(
         if who == secret:
             table[rows[tuple(key[k] for k in subset)]] += counts
     return table
+
+
+def _require_groups(known: str | Binned, cells: Mapping[tuple[Key, Secret], Array], place: int) -> None:
+    """Refuse a column most of whose values are one person's each: it is a name, and its cells say nothing of groups."""
+    rows: Counter[Any] = Counter()
+    for (key, _), counts in cells.items():
+        rows[key[place]] += int(counts.sum())
+    alone = sum(count == 1 for count in rows.values())
+    if names_people(len(rows), alone):
+        raise InputError(
+            f"{alone} of the {len(rows)} values of {_name(known)!r} stand in one row each: it names people, and who "
+            f"knows or reads it knows whose row it is. Leave it out of what is known or kept, or cut it into bins"
+        )
 
 
 def _require_mixed(

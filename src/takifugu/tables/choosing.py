@@ -25,7 +25,7 @@ def chosen_secrets(
             f"group them into fewer first"
         )
     alone = sum(count == 1 for count in rows.values())
-    if len(rows) >= _NAMES and 2 * alone > len(rows):  # and no value of theirs belongs in a message
+    if names_people(len(rows), alone):  # and no value of theirs belongs in a message
         raise InputError(
             f"{alone} of the {len(rows)} values of column {secret!r} stand in one row each: it names people and not "
             f"groups of them. Name the column to hide, or group its values first"
@@ -38,6 +38,11 @@ def chosen_secrets(
     if not names:
         raise InputError("secrets is empty: name those to protect, or leave it out for all")
     return list(dict.fromkeys(names))
+
+
+def names_people(values: int, alone: int) -> bool:
+    """Whether a column of so many values, of which some stand in one row only, names people and not groups."""
+    return values >= _NAMES and 2 * alone > values
 
 
 def _there(secret: str, rows: Mapping[Any, int], given: Any) -> Secret:
