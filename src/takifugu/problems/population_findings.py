@@ -77,6 +77,8 @@ class ListReadForBand(Finding):
     """A proof for the population on a list of values that was read from the rows it is proved with."""
 
     level = "warning"
-    says = "the assurance 'band' is proved for a list of values that was not chosen from these rows, and {what}: {advice}"
+    says = (
+        "the assurance 'band' is proved for a list of values that was not chosen from these rows, and {what}: {advice}"
+    )
     what: str
     advice: str
