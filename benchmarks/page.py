@@ -48,5 +48,5 @@ class Page:
 
     def write(self, order: tuple[str, ...]) -> None:
         """Write the page, sections in order."""
-        parts = [f"## `{room}`\n{self.sections[room]}" for room in order if room in self.sections]
+        parts = [f"## `{room}`\n\n{self.sections[room].strip()}\n\n" for room in order if room in self.sections]
         self.path.write_text(HEAD + "".join(parts).rstrip() + "\n", encoding="utf-8")
