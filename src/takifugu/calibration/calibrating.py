@@ -6,6 +6,7 @@ from typing import Any
 
 from takifugu.calibration.backwards import Step, default_order, promise_asked, require_one_way, strongest
 from takifugu.calibration.checking import checked
+from takifugu.calibration.fewer import fewer_columns
 from takifugu.calibration.kinds import default_mechanism
 from takifugu.calibration.population import Population
 from takifugu.calibration.result import Calibration
@@ -13,7 +14,7 @@ from takifugu.calibration.telling import about_the_answer
 from takifugu.errors import InputError, MechanismError
 from takifugu.laws import Law
 from takifugu.mechanisms import get_mechanism
-from takifugu.mechanisms.base import Mechanism
+from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.grids import grid_step
 from takifugu.mechanisms.optimal.mechanism import MOST_VALUES, Optimal, table_of
 from takifugu.mechanisms.sparse.mechanism import Sparse
@@ -137,6 +138,12 @@ def calibrated(
     found, evidence = population.covered(rule, problem, asked, found)
     found, rounded = population.on_grid(found)
     told = about_the_answer(priors, problem, found.channel, asked, rule, evidence)
+    if not population.halvings:  # a search that tries many promises tells this of none
+
+        def again(other: Mechanism, part: Problem) -> Found:
+            return population.covered(other, part, asked, other.find(part, asked))[0]
+
+        told += fewer_columns(rule, problem, found, again)
     if mechanism is None and rule.name == Sparse.name:
         told.append(SparseChosen(len(table_of(problem).values), MOST_VALUES))
     return Calibration(

@@ -16,6 +16,7 @@ from takifugu.mechanisms.sparse.program import Places, Program
 _NEAREST = 12  # outputs offered to each input because they cost it least
 _NEW = 24  # moves that prices may add to an input in a round
 _MOST_ROWS = 45_000  # of a program that HiGHS' simplex solves in seconds
+_MOST_LEAN = 2  # laws with something in hand: few outputs for thousands of inputs are slow for a simplex with more
 _AT_ONCE = 4_000_000  # moves that are priced together
 _CLOSE = 3e-3  # the share of the cost that further moves may yet save, and are not looked for
 _LEAST = 1e-13  # of a cost: less is a rounding error of HiGHS
@@ -32,6 +33,8 @@ class Generated(NamedTuple):
 
 def fits(program: Program, outputs: int) -> bool:
     """Whether all rows can be free at once."""
+    if program.lean > 0 and len(program.members) > _MOST_LEAN:
+        return False
     return program.size + 2 * len(program.members) * outputs <= _MOST_ROWS
 
 

@@ -22,7 +22,7 @@ from takifugu.problems.findings.fitting import (
     UnsafePrior,
     VectorOfRows,
 )
-from takifugu.problems.findings.thin import OtherSmoothing, PriceOfIgnorance, Smoothed, SparseChosen
+from takifugu.problems.findings.thin import LittleLeft, OtherSmoothing, PriceOfIgnorance, Smoothed, SparseChosen
 
 __all__ = [
     "Caution",
@@ -37,6 +37,7 @@ __all__ = [
     "Gridded",
     "HeavyTail",
     "LatticeRead",
+    "LittleLeft",
     "ManyCells",
     "NoSecret",
     "NoValue",

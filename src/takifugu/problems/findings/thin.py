@@ -68,3 +68,22 @@ class PriceOfIgnorance(Finding):
         """See `Finding.sentence`."""
         share = f"{100 * self.share:.0f} %"
         return f"{share} of what the rows lose is the price of confidence, for what few rows leave unknown"
+
+
+@dataclass(frozen=True)
+class LittleLeft(Finding):
+    """A row of several columns of which little is left, and what single columns would keep under the same promise."""
+
+    level = "warning"
+    left: float
+    alone: tuple[tuple[str, float], ...]
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        alone = ", ".join(f"{name!r} {100 * left:.0f} %" for name, left in self.alone)
+        beside = f": published alone, each under the same promise, {alone} would be left" if alone else ""
+        return (
+            f"of what these columns tell together {100 * self.left:.0f} % is left, where 0 % is a table that tells "
+            f"nothing. Publish fewer of them together{beside}; or give coarser domains, or ask for less"
+        )
