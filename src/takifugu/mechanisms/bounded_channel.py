@@ -25,7 +25,7 @@ from takifugu.mechanisms.optimal.wishes import allowed_moves
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 
-MOST_VALUES = 64  # of a list whose laws are bounded value by value; the program of a longer one takes minutes
+MOST_VALUES = 128  # of a list whose laws are bounded value by value; the program of a longer one takes minutes
 
 
 def every_law(
@@ -73,8 +73,8 @@ def bounded_channel(rule: Optimal, problem: Problem, asked: Renyi, promise: Ever
     matrix = bounded(program, promise, allowed)
     if matrix is None:
         raise MechanismError(
-            "no channel was found that keeps these wishes for every law that the rows allow: drop a wish, promise "
-            "less, or use confidence alone"
+            "no channel was found in time that keeps these wishes for every law that the rows allow: drop a wish, "
+            "promise less, give a coarser domain, or use confidence alone"
         )
     bits = math.ceil(math.log2(FINER / rule.grid)) if rule.grid else BITS
     counts = repaired_for(promise, matrix, allowed=None if program.forbidden is None else ~program.forbidden, bits=bits)
