@@ -100,6 +100,7 @@ def test_what_the_adversary_knows_counts_for_noise_too(folder: Path) -> None:
     priors = tk.fit_priors(folder / "people.csv", secret="positive", query=query, known=["ward"])
     assert shown["theta"] == tk.calibrate(priors, alpha=3, epsilon=1).theta
     assert "--known ward" in shown["command"]
+    assert "For 600 published values start from α = 8" in shown["use_words"]  # the advice of every other door
     assert "known=['ward']" in shown["python"]
     answers.close()
 
@@ -129,6 +130,15 @@ def test_flags_say_what_the_reading_says(sep, decimal, sentinels, header, skip):
     with command.make_context("inspect", ["people.csv", *reproducing._flags(reading)]) as context:
         given_back = {k: v for k, v in context.params.items() if k not in ("table", "secret", "as_json")}
     assert reading_from(given_back) == reading
+
+
+def test_a_refusal_is_in_the_words_of_the_page(running: Explorer) -> None:
+    tables = json.loads(running.request("GET", "/api/start")[2])["tables"]
+    asked = {"table": tables[0]["name"], "secret": "diagnosis", "pair": None, "query": "mean", "columns": ["share"]}
+    told = running.ask("/api/answer", QUESTION | asked)
+    assert "hide another pair" in told["refusal"]
+    assert "confidence=" not in told["refusal"]
+    assert "fit_priors" not in told["refusal"]
 
 
 def test_no_sentence_of_a_page_names_an_argument_of_the_reader() -> None:

@@ -17,6 +17,7 @@ from takifugu.errors import InputError, TakifuguError
 from takifugu.web.answers import Answers
 from takifugu.web.choices import text
 from takifugu.web.desk import OvertakenError
+from takifugu.web.rereading import on_page
 from takifugu.web.uploads import title_of
 
 Handler = Callable[..., Any]
@@ -31,13 +32,13 @@ def asking(act: Callable[[Any], Any], read: Callable[[Any], Any]) -> Handler:
         try:
             asked = read(await _body(request))
         except InputError as error:
-            return in_json({"error": str(error)}, 400)
+            return in_json({"error": on_page(str(error))}, 400)
         try:
             return in_json(await _apart(act, asked))
         except OvertakenError:
             return in_json({"overtaken": True})
         except TakifuguError as error:
-            return in_json({"refusal": str(error)})
+            return in_json({"refusal": on_page(str(error))})
 
     return answered
 
@@ -49,11 +50,11 @@ def saving(make: Callable[[Any], str | bytes], read: Callable[[Any], Any], media
         try:
             content = await _apart(make, read(await _body(request)))
         except InputError as error:
-            return in_json({"error": str(error)}, 400)
+            return in_json({"error": on_page(str(error))}, 400)
         except OvertakenError:
             return in_json({"error": "Another download was asked for meanwhile."}, 409)
         except TakifuguError as error:
-            return in_json({"error": str(error)}, 409)
+            return in_json({"error": on_page(str(error))}, 409)
         return Response(content, media_type=media, headers={"content-disposition": "attachment"})
 
     return saved
@@ -69,7 +70,7 @@ def taking(answers: Answers) -> Handler:
         try:
             path = answers.shelf.uploads.new(title_of(given))
         except InputError as error:
-            return in_json({"refusal": str(error)})
+            return in_json({"refusal": on_page(str(error))})
         try:
             with path.open("wb") as file:
                 async for part in request.stream():
@@ -80,7 +81,7 @@ def taking(answers: Answers) -> Handler:
             return in_json({"error": "The file did not arrive whole."}, 400)
         except InputError as error:
             path.unlink(missing_ok=True)
-            return in_json({"refusal": str(error)})
+            return in_json({"refusal": on_page(str(error))})
         return in_json({"name": entry.name, "tables": answers.tables()})
 
     return taken

@@ -54,7 +54,7 @@ def _noise(facts: "Facts", choice: "Choice") -> dict[str, Any]:
         "figure": {"before": "θ =", "value": number(theta, 6), "after": ""},
         "in_words": in_words(facts, choice.fit),
         "odds_words": words.odds(facts),
-        "use_words": _joined(words.usefulness(facts), words.saving(facts), words.population(facts)),
+        "use_words": _joined(words.usefulness(facts), words.order(facts), words.saving(facts), words.population(facts)),
         "before_words": "before noise",
         "after_words": "after noise",
     }
