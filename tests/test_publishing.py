@@ -217,3 +217,10 @@ def test_kept_columns_leave_without_what_their_cells_were_counted_without(tellin
         assert column.dtype == telling[name].dtype
     if "mixed" in keep:
         assert set(made.table["mixed"]) == {"1"}
+
+
+def test_whose_belief_it_is_names_what_was_added_in_cells(telling):
+    """A cell's law has rows of other cells added to it: who believes the cell's own shares is not promised as much."""
+    asked = {"secret": "s", "columns": ["x"], "confidence": None, "allow_no_noise": True}
+    assert "who believes these rows' own shares" in str(tk.publish(telling, **asked))
+    assert "rows of other cells" in str(tk.publish(telling, known=["note"], **asked))

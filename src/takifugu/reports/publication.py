@@ -47,7 +47,8 @@ class Publication:
         if evidence is not None:
             lines.append(f"That is for the population, not only for these rows: {evidence.sentence}.")
         else:
-            believed = "what was added to these rows" if _is_smoothed(self.calibration) else "these rows' own shares"
+            added = "these rows' shares with what was added to them, which in a cell is rows of other cells"
+            believed = added if _is_smoothed(self.calibration) else "these rows' own shares"
             lines.append(f"That is for who believes {believed}, and says nothing about who knows better.")
         if isinstance(evidence, Confidence) and evidence.without < _LESS * self.calibration.error:
             lines.append(
@@ -158,10 +159,10 @@ def told(calibration: Calibration) -> Publication:
 
 
 def _is_smoothed(calibration: Calibration) -> bool:
-    """Whether the laws are not the shares of the rows they rest on."""
-    belief = calibration.beliefs[0]
+    """Whether some law is not the shares of the rows it rests on; those of cells never are."""
     return any(
-        not np.allclose(belief[secret].probabilities, counts / counts.sum(), rtol=1e-9, atol=1e-12)
+        not counts.any() or not np.allclose(belief[secret].probabilities, counts / counts.sum(), rtol=1e-9, atol=1e-12)
+        for belief in calibration.beliefs
         for secret, (counts, _) in belief.counted.items()
     )
 
