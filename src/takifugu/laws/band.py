@@ -16,6 +16,7 @@ from takifugu.errors import CertificationError, InputError
 
 _NUDGES = 60
 _BITS = 64
+_HAIR = 1e-14  # more than what rounding can add to 1 − level and to its share
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ def level_a_side(level: float, *, laws: int, points: int) -> float:
     """
     if not 0.5 <= level < 1:
         raise InputError(f"the level of a band must be from 0.5 to below 1, such as 0.95; got {level!r}")
-    return (1 - level) / (laws * 2 * (points - 1))
+    return (1 - level) * (1 - _HAIR) / (laws * 2 * (points - 1))
 
 
 def binomial_bounds(seen: Sequence[int], rows: int, *, side: float) -> tuple[Array, Array]:
