@@ -58,12 +58,12 @@ class Bounds:
         size, rows = len(c), int(c.sum())
         if size == 1:
             return cls(*(np.array([UNIT]) for _ in range(4)))
-        shared = 0.5 * (1 + level) if ordered else level
-        each = binomial_bounds([int(x) for x in c], rows, side=level_a_side(shared, laws=laws, points=size + 1))
+        laws = 2 * laws if ordered else laws  # half of what may fail is for the shares, half for their sums
+        each = binomial_bounds([int(x) for x in c], rows, side=level_a_side(level, laws=laws, points=size + 1))
         below, above = np.zeros(size), np.ones(size)
         below[-1] = 1.0
         if ordered:
-            band = Band.of_counts(c, side=level_a_side(shared, laws=laws, points=size))
+            band = Band.of_counts(c, side=level_a_side(level, laws=laws, points=size))
             below[:-1], above[:-1] = band.lower, band.upper
         return cls(_down(each[0]), _up(each[1]), _down(below), _up(above))
 
