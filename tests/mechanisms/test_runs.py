@@ -47,6 +47,7 @@ def test_every_law_lies_between_the_corners_of_its_run(shape, seed, length):
 @given(seed=seeds)
 def test_what_never_comes_is_cleared(shape, seed, monkeypatch):
     monkeypatch.setattr(runs, "_FIRST", 3)
+    monkeypatch.setattr(runs, "_MOST", 5)  # pieces small enough to be cut
     rng = np.random.default_rng(seed)
     means, stds = shapes[shape](rng, 40)
     alpha, theta = 1 + 10 ** rng.uniform(-1, 1), float(np.ptp(means) + stds.max())
@@ -84,6 +85,16 @@ def test_the_noise_is_that_of_all_pairs(shape, seed, monkeypatch):
         found.append((least.variance, largest))
     assert found[1][0] == pytest.approx(found[0][0], rel=1e-10)
     assert found[1][1] == pytest.approx(found[0][1], rel=1e-9)
+
+
+def test_where_nothing_is_cleared_every_pair_comes_in_pieces():
+    turn = np.random.default_rng(0).uniform(0, 2 * np.pi, 2_000)
+    means, stds = 1e-14 * np.cos(turn) + (turn > 3), np.ones(2_000)  # two heaps that floats hardly tell apart
+    seen = np.zeros((2_000, 2_000), dtype=bool)
+    for i, j in Runs(means, stds).pairs_left(lambda gap, p, q: np.full(gap.shape, np.inf), lambda losses: losses < 0):
+        assert len(i) <= runs._BLOCK * runs._LEAST**2
+        seen[i, j] = True
+    assert seen.all()
 
 
 def test_a_hundred_thousand_on_a_circle():

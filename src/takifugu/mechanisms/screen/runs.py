@@ -18,6 +18,7 @@ MANY = 4_096  # laws from which it pays: fewer have all their pairs bounded in a
 _FIRST = 64  # runs that the search begins with, about
 _LEAST = 4  # laws in the shortest runs
 _BLOCK = 1 << 12  # pairs of runs at a time, sixteen corners each
+_MOST = 1 << 18  # pairs of runs in one piece
 _ASKED = 64  # pairs of laws that are looked at before the runs are halved, so that more can be cleared
 _SLACK = 2.0**-44  # of the largest variance: thirty times what rounding can move a corner by
 
@@ -43,6 +44,7 @@ class Runs:
             chord = np.interp(means, means[list(ends)], variances[list(ends)])
         self._order = np.lexsort((means, variances < chord))
         self._means, self._stds = means[self._order], stds[self._order]
+        self._corners_of: dict[int, Corners] = {}
 
     def pairs_left(self, bound: Bound, is_cleared: Cleared) -> Iterator[tuple[Indices, Indices]]:
         """Pairs of laws, block by block; every pair that never comes is cleared by the bound of its runs.
@@ -53,20 +55,30 @@ class Runs:
         length = 1 << max(0, (len(self._means) // _FIRST - 1).bit_length())
         count = -(-len(self._means) // length)
         left, right = (side.ravel() for side in np.indices((count, count)))
-        while length > _LEAST:
+        waiting = [(left, right, length)]
+        while waiting:
+            left, right, length = waiting.pop()
+            if len(left) > _MOST:  # where hardly anything is cleared: all pairs take their time, and no more room
+                waiting += [(left[_MOST:], right[_MOST:], length), (left[:_MOST], right[:_MOST], length)]
+                continue
             left, right, losses = self._not_cleared(left, right, length, bound, is_cleared)
-            if not len(left):
-                return
-            first = np.argsort(-np.where(np.isnan(losses), np.inf, losses), kind="stable")[:_ASKED]
-            yield self._inside(left[first], length), self._inside(right[first], length)
-            length //= 2
-            left, right = (
-                np.concatenate([2 * side + half for half in halves])
-                for side, halves in ((left, (0, 0, 1, 1)), (right, (0, 1, 0, 1)))
-            )
-            real = np.maximum(left, right) * length < len(self._means)
-            left, right = left[real], right[real]
-        left, right, _ = self._not_cleared(left, right, length, bound, is_cleared)
+            if length <= _LEAST:
+                yield from self._members(left, right, length)
+            elif len(left):
+                order = np.argsort(-np.where(np.isnan(losses), np.inf, losses), kind="stable")
+                left, right = left[order], right[order]
+                yield self._inside(left[:_ASKED], length), self._inside(right[:_ASKED], length)
+                waiting.append(self._halved(left, right, length // 2))
+
+    def _halved(self, left: Indices, right: Indices, length: int) -> tuple[Indices, Indices, int]:
+        """The four pairs of halves of each pair of runs, as far as there are laws in them."""
+        left = (2 * left[:, None] + np.array([0, 0, 1, 1])).ravel()
+        right = (2 * right[:, None] + np.array([0, 1, 0, 1])).ravel()
+        real = np.maximum(left, right) * length < len(self._means)
+        return left[real], right[real], length
+
+    def _members(self, left: Indices, right: Indices, length: int) -> Iterator[tuple[Indices, Indices]]:
+        """The pairs of laws of pairs of runs."""
         for k in range(0, len(left), _BLOCK):
             i, j = (side[k : k + _BLOCK, None] * length + np.arange(length) for side in (left, right))
             i, j = (x.ravel() for x in np.broadcast_arrays(i[:, :, None], j[:, None, :]))
@@ -81,8 +93,9 @@ class Runs:
         self, left: Indices, right: Indices, length: int, bound: Bound, is_cleared: Cleared
     ) -> tuple[Indices, Indices, Array]:
         """The pairs of runs that their corners do not clear, and what they lose at most."""
-        corners = self._corners(length)
-        kept = []
+        if length not in self._corners_of:
+            self._corners_of[length] = self._corners(length)
+        corners, kept = self._corners_of[length], []
         for k in range(0, len(left), _BLOCK):
             a, b = left[k : k + _BLOCK], right[k : k + _BLOCK]
             gaps = corners.means[a][:, :, None] - corners.means[b][:, None, :]
