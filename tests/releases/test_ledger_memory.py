@@ -166,3 +166,36 @@ def test_a_link_is_one_more_name_of_the_file_it_leads_to(first, tmp_path):
     tk.publish(tmp_path / first, **asked, ledger=ledger_beside(tmp_path / first))
     with pytest.raises(LedgerError, match="says that one existed"):
         tk.publish(tmp_path / then, **asked, ledger=ledger_beside(tmp_path / then))
+
+
+def test_an_older_copy_of_a_ledger_is_not_taken_for_the_latest(tmp_path):
+    path, calibration = tmp_path / "l.db", hand_made(5.0)
+    tk.release([1.0, 2.0], calibration, ledger=path, theta=20.0)
+    older = path.read_bytes()
+    tk.release([1.0, 2.0], calibration, ledger=path, theta=20.0)
+    latest = path.read_bytes()
+    path.write_bytes(older)
+    for act in (lambda: tk.release([1.0, 2.0], calibration, ledger=path, theta=20.0), tk.Ledger(path).account):
+        with pytest.raises(LedgerError, match=r"has 2 entries, and .* says that it had 3: this is an older copy"):
+            act()
+    path.write_bytes(latest)
+    tk.release([1.0, 2.0], calibration, ledger=path, theta=20.0)
+    assert tk.Ledger(path).account().releases == 3
+
+
+def test_a_new_ledger_that_was_asked_for_is_no_older_copy(tmp_path):
+    path, calibration = tmp_path / "l.db", hand_made(5.0)
+    for _ in range(3):
+        tk.release([1.0, 2.0], calibration, ledger=path, theta=20.0)
+    path.unlink()
+    tk.release([1.0, 2.0], calibration, ledger=tk.Ledger(path, new=True), theta=20.0)
+    assert tk.Ledger(path).account().releases == 1
+    assert mark_of(path).read_text().splitlines()[1] == "2"
+
+
+def test_a_mark_without_a_count_or_with_nonsense_in_it_counts_nothing(tmp_path):
+    path, calibration = tmp_path / "l.db", hand_made(5.0)
+    tk.release([1.0, 2.0], calibration, ledger=path, theta=20.0)
+    for content in ("", "somewhere\n", "somewhere\nmany\n", "\x00\n"):
+        mark_of(path).write_text(content)
+        assert tk.Ledger(path).account().releases == 1

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from takifugu.errors import LedgerError
-from takifugu.releases.marks import leave_marks, refuse_marked
+from takifugu.releases.marks import counted, leave_marks, refuse_marked, refuse_older, start_anew
 
 _log = logging.getLogger("takifugu")
 
@@ -67,21 +67,33 @@ class LedgerFile:
 
     def read(self) -> Contents:
         """The verified contents."""
-        with self._transaction("DEFERRED") as database:
-            return _contents(self.path, database)
+        with self._latest("DEFERRED") as (contents, _):
+            return contents
 
     @contextmanager
     def writing(self) -> Iterator["Writer"]:
         """The verified contents, locked, to add to; on disk when the block ends without an error."""
-        with self._transaction("IMMEDIATE") as database:
-            yield Writer(_contents(self.path, database), database)
-        leave_marks(self.marked, self.path)
+        with self._latest("IMMEDIATE") as (contents, database):
+            writer = Writer(contents, database)
+            yield writer
+        leave_marks(self.marked, self.path, entries=writer.count)
+
+    @contextmanager
+    def _latest(self, kind: str) -> Iterator[tuple[Contents, sqlite3.Connection]]:
+        """The contents in a transaction, unless they are those of an older copy of the file."""
+        # Counted before the contents are read: what others add in between is in them, and not yet in the count.
+        before = counted(self.path) if self.exists() else 0
+        with self._transaction(kind) as database:
+            contents = _contents(self.path, database)
+            refuse_older(self.path, entries=len(contents.entries), counted=before)
+            yield contents, database
 
     @contextmanager
     def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
         if not self.exists():
             self.require_expected()
             _create(self.path)
+            start_anew(self.path)
             _log.warning("started a new ledger, %s: keep it, it remembers what was published", self.path)
         try:
             if self.path.stat().st_size == 0:
@@ -107,15 +119,15 @@ class Writer:
         """Start at the last seal."""
         self.contents = contents
         self._database = database
-        self._seal, self._count = contents.seal, len(contents.entries)
+        self._seal, self.count = contents.seal, len(contents.entries)
 
     def append(self, entry: dict[str, Any]) -> None:
         """Add an entry, in this transaction."""
         body = json.dumps(entry, ensure_ascii=False, sort_keys=True)
         self._seal = _sealed(self._seal, body)
-        self._count += 1
-        self._database.execute("INSERT INTO entry VALUES (?, ?, ?)", (self._count, body, self._seal))
-        self._database.execute("UPDATE head SET count = ?, seal = ?", (self._count, self._seal))
+        self.count += 1
+        self._database.execute("INSERT INTO entry VALUES (?, ?, ?)", (self.count, body, self._seal))
+        self._database.execute("UPDATE head SET count = ?, seal = ?", (self.count, self._seal))
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -2,11 +2,15 @@
 
 A ledger that was deleted, or is looked for in another folder, would start afresh and forget what was spent. So the
 first release leaves a small hidden file beside the ledger, the table and the calibration, and where one lies no ledger
-is started unasked. This guards against accidents, not against someone who removes the marks.
+is started unasked. That beside the ledger also counts its entries, so that an older copy of it, brought back from
+somewhere, does not pass for the latest. This guards against accidents, not against someone who removes the marks.
 """
 
 import logging
+import os
+import secrets
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from takifugu.errors import LedgerError
@@ -24,16 +28,19 @@ def mark_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.ledger-mark")
 
 
-def leave_marks(files: Iterable[Path], ledger: Path) -> None:
+def leave_marks(files: Iterable[Path], ledger: Path, *, entries: int) -> None:
     """Say beside each file which ledger remembers its releases; a folder that cannot be written is told in the log."""
     for file in files:
         mark = mark_of(file)
         try:
             if not mark.exists():
-                mark.touch(mode=0o600)
-                mark.write_text(f"{ledger.absolute()}\n", encoding="utf-8", errors="replace")
+                _write(mark, ledger)
         except OSError as error:
             _log.warning("no mark of the ledger could be left beside %s (%s)", file, error.strerror or error)
+    own = mark_of(ledger)
+    with suppress(OSError):  # without the count an older copy goes unnoticed, as it did without a mark
+        if own.exists() and counted(ledger) < entries:
+            _write(own, ledger, entries)
 
 
 def refuse_marked(files: Iterable[Path], ledger: Path) -> None:
@@ -41,10 +48,50 @@ def refuse_marked(files: Iterable[Path], ledger: Path) -> None:
     for file in files:
         mark = mark_of(file)
         if mark.exists():
-            with mark.open("rb") as content:
-                where = content.read(_MOST).decode("utf-8", "replace").strip()
+            where = (_lines(mark) or [""])[0]
             raise LedgerError(
                 f"there is no ledger {ledger}, and {mark} says that one existed ({where}): a new one would forget what "
                 f"was spent. Nothing was released; name or restore that ledger, or ask for a new one with new=True if "
                 f"these are other people's records"
             )
+
+
+def counted(ledger: Path) -> int:
+    """How many entries the ledger is known to have had; 0 where no mark tells."""
+    mark = mark_of(ledger)
+    with suppress(OSError, ValueError, IndexError):
+        return int(_lines(mark)[1])
+    return 0
+
+
+def start_anew(ledger: Path) -> None:
+    """Forget how many entries a ledger of this name had: another was asked for in its place."""
+    with suppress(OSError):
+        if counted(ledger):
+            _write(mark_of(ledger), ledger)
+
+
+def refuse_older(ledger: Path, *, entries: int, counted: int) -> None:
+    """Raise where a ledger lacks entries that it had: it is an older copy, which would let out again what went out."""
+    if entries < counted:
+        raise LedgerError(
+            f"the ledger {ledger} has {entries} entries, and {mark_of(ledger)} says that it had {counted}: this is an "
+            f"older copy, which has forgotten what was spent since. Nothing was released; restore the latest one"
+        )
+
+
+def _lines(mark: Path) -> list[str]:
+    with mark.open("rb") as content:
+        return content.read(_MOST).decode("utf-8", "replace").splitlines()
+
+
+def _write(mark: Path, ledger: Path, entries: int | None = None) -> None:
+    """At once, whoever else writes it."""
+    told = f"{ledger.absolute()}\n" + ("" if entries is None else f"{entries}\n")
+    draft = mark.with_name(f"{mark.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        draft.touch(mode=0o600)
+        draft.write_text(told, encoding="utf-8", errors="replace")
+        os.replace(draft, mark)
+    finally:
+        draft.unlink(missing_ok=True)
