@@ -29,7 +29,7 @@ from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.posterior import points_of, posterior
 from takifugu.mechanisms.shaped.mechanism import Shaped
 from takifugu.mechanisms.sparse.mechanism import Sparse
-from takifugu.problems.answer import OF_GROUPS
+from takifugu.problems.answer import MEAN_BY, OF_GROUPS
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 
@@ -158,6 +158,11 @@ def confident(
         draws = draws_needed(level, halvings=halvings)
         noise = confident_vector_noise(rule, problem, asked, draws=draws, seed=seed, found=found.channel)
         return Found(noise), Confidence(level, draws, seed, without)
+    if problem.answer is not None and problem.answer.query == MEAN_BY:
+        raise MechanismError(
+            "confidence is not for one mean for each group, whose means rest on rows of their own: leave it out, or "
+            "publish the means of whole columns"
+        )
     if not isinstance(rule, Optimal | Sparse):
         raise MechanismError(
             "confidence is for 'exact', 'optimal' and 'sparse', and for means and predictions of 'shaped'; not for "
