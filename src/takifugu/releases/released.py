@@ -49,7 +49,7 @@ class Released(np.ndarray[Any, np.dtype[np.float64]]):
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         """Results of arithmetic are not releases."""
         plain = np.asarray(array)
-        return plain[()] if return_scalar else plain
+        return plain[()] if return_scalar or plain.ndim == 0 else plain  # NumPy 1 does not say which it wants
 
     def __reduce__(self) -> Any:
         """Pickle the statement with the values."""
