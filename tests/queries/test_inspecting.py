@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from hospital import DIAGNOSES, NAMES, RARE, export, records
+from takifugu.errors import InputError
 from takifugu.problems.findings import HeavyTail
 from takifugu.problems.inspection_findings import RareSecrets
 from takifugu.queries.inspecting import inspect
@@ -222,3 +223,9 @@ def test_names_that_mean_harm_stay_text():
     assert "<b>x" not in html
     assert "<script>" not in html
     assert "&lt;b&gt;x" in html
+
+
+@pytest.mark.parametrize("secret", [["schoolsup", "sex"], ("sex",), 3])
+def test_several_secrets_are_looked_at_one_by_one(secret):
+    with pytest.raises(InputError, match="once for each"):
+        tk.inspect(tk.datasets.load("student-por"), secret=secret)

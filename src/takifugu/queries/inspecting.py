@@ -49,7 +49,7 @@ def inspect(table: Any, secret: str | None = None, *, reading: Reading | None = 
 
     Args:
         table: a path or a table of any dataframe library, as for `fit_priors`.
-        secret: the column to hide.
+        secret: the column to hide; of several secrets, look once for each.
         reading: what is known of a file's form, as the reader takes it.
 
     >>> import takifugu as tk
@@ -57,6 +57,8 @@ def inspect(table: Any, secret: str | None = None, *, reading: Reading | None = 
     >>> [one.column for one in found.betrayals[:2]]
     ['G3', 'age']
     """
+    if secret is not None and not isinstance(secret, str):
+        raise InputError("secret must be the name of one column: of several secrets, inspect the table once for each")
     source = Table(table, reading)
     if secret is not None:
         source.require(secret)
