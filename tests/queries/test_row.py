@@ -316,3 +316,12 @@ def test_a_cell_in_which_a_secret_was_never_seen_has_no_proof():
     with pytest.raises(tk.MechanismError, match="name fewer known columns"):
         tk.calibrate(priors, odds=3, assurance="band")
     assert tk.calibrate(priors, odds=3, confidence=0.95).meets_budget()
+
+
+def test_a_column_of_names_is_not_published_and_none_is_said():
+    table = pd.DataFrame({"s": ["a", "b"] * 30, "who": [f"person {k}" for k in range(60)], "x": [0, 1, 2] * 20})
+    with pytest.raises(tk.InputError, match="60 of the 60 values of column 'who' stand in one row each") as caught:
+        tk.fit_priors(table, secret="s", query=tk.Row("x", "who"))
+    assert "person" not in str(caught.value)
+    few = {"who": ["person 1", "someone"]}
+    assert len(tk.fit_priors(table, secret="s", query=tk.Row("who", domain=few, other="someone"))) == 2

@@ -22,7 +22,7 @@ from takifugu.queries.cells import Key, cell_beliefs, checked_known
 from takifugu.queries.few_rows import FEW, about_scarce, check_roles
 from takifugu.queries.priors import Beliefs, ColumnWeights, Priors
 from takifugu.queries.row_counts import count_rows
-from takifugu.queries.row_domains import given_domain, read_domain
+from takifugu.queries.row_domains import given_domain, read_domain, require_labels
 from takifugu.queries.row_support import own_row, support_of, values_of
 from takifugu.queries.smoothing import Smoothing, smoothing
 from takifugu.tables.table import Secret, Table
@@ -107,6 +107,9 @@ class Row:
         findings: list[Finding] = []
         domain = tuple(self.domain.get(name) or read_domain(table, name, findings) for name in self.columns)
         lines = count_rows(table, secret, self.columns, known)
+        for name, own, one in zip(self.columns, domain, lines.values, strict=True):
+            if own.is_read and not own.is_numeric:
+                require_labels(name, one, lines.tallies)
         for k, name in enumerate(self.columns):
             if table.schema[name].is_numeric():
                 findings.extend(suspected(name, *lines.counted(k)))

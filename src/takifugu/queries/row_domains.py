@@ -1,6 +1,7 @@
 """The list of values that a column of a row is published from: as given, or read from the data."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
@@ -10,6 +11,7 @@ from takifugu.laws.lattice import round_step
 from takifugu.problems.domain import Choices
 from takifugu.problems.findings import DomainRead, Finding
 from takifugu.queries.row_counts import value_of
+from takifugu.tables.choosing import names_people
 from takifugu.tables.table import Table, plain
 
 MOST_NUMBERS = 64  # distinct numbers that are published one by one; more are put into bins
@@ -53,6 +55,20 @@ def read_domain(table: Table, name: str, findings: list[Finding]) -> Choices:
             found = [int(x) if isinstance(x, float) and x.is_integer() else x for x in sorted(found)]
         findings.append(DomainRead(name, len(found), None))
     return Choices(tuple(sorted(found, key=lambda v: (isinstance(v, str), v))), is_read=True)
+
+
+def require_labels(column: str, values: list[Any], tallies: list[float]) -> None:
+    """Refuse labels most of which are one person's each: names are published by no channel."""
+    rows: Counter[Any] = Counter()
+    for value, tally in zip(values, tallies, strict=True):
+        rows[value] += int(tally)
+    alone = sum(count == 1 for count in rows.values())
+    if names_people(len(rows), alone):
+        raise InputError(
+            f"{alone} of the {len(rows)} values of column {column!r} stand in one row each: it names people, and is "
+            f"not to be published. Leave it out, or give it a domain of fewer values, Row({column!r}, domain=[...], "
+            f"other=...)"
+        )
 
 
 def bins(low: float, high: float) -> tuple[list[int | float], float]:
