@@ -209,3 +209,13 @@ def test_a_search_among_large_channels_ends_near_the_least_factor():
 )
 def test_where_a_search_looks_next(low, high, expected):
     assert _between(low, high) == pytest.approx(expected)
+
+
+def test_a_channel_in_a_file_was_judged_by_as_many_draws_as_its_level_asks_for():
+    """It was fitted to draws too: those that judge noise, whose one number they set, are too few for it."""
+    made = tk.calibrate(tk.fit_priors(sample(3), secret="s", query=tk.Row("x")), odds=3, confidence=0.95)
+    assert made.evidence.draws >= draws_needed(0.95, halvings=1) == 72
+    assert tk.Calibration.from_dict(made.to_dict()) == made
+    fewer = dataclasses.replace(made, evidence=dataclasses.replace(made.evidence, draws=71))
+    with pytest.raises(InputError, match=r"evidence\.draws must be 72 or more"):
+        tk.Calibration.from_dict(fewer.to_dict())

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from takifugu.calibration.kinds import require_fitting
+from takifugu.channels.listed import ListChannel
 from takifugu.documents import channels as channel_form
 from takifugu.documents import fields as form
 from takifugu.documents import problems as documents
@@ -129,7 +130,8 @@ def parts(data: Any) -> dict[str, Any]:
         "mechanism": name,
         "place": _place(content["place"], problem),
         "options": _options(name, content["options"], guarantee),
-        "evidence": _evidence_from(content["evidence"]),
+        # A channel is fitted to draws and judged by others, the first time by as many as one halving asks for.
+        "evidence": _evidence_from(content["evidence"], halvings=int(isinstance(channel, ListChannel))),
         "lower_bound": _optional(content["lower_bound"], "'lower_bound'"),
         "optimality": _optimality(content["optimality"], name),
     }
@@ -189,7 +191,7 @@ def _evidence_to(evidence: Confidence | Band | None) -> Any:
     return {"kind": "band" if isinstance(evidence, Band) else "confidence", **asdict(evidence)}
 
 
-def _evidence_from(value: Any) -> Confidence | Band | None:
+def _evidence_from(value: Any, *, halvings: int) -> Confidence | Band | None:
     if value is None:
         return None
     kind = value.get("kind") if isinstance(value, dict) else None
@@ -204,8 +206,8 @@ def _evidence_from(value: Any) -> Confidence | Band | None:
     content = form.fields(value, ("kind", "level", "draws", "seed", "without"), "'evidence'")
     level = form.number(content["level"], "evidence.level", above=0)
     draws = form.index(content["draws"], "evidence.draws", below=1_000_000)
-    if draws < draws_needed(level):
-        raise InputError(f"evidence.draws must be {draws_needed(level)} or more, as its level asks for")
+    if draws < (needed := draws_needed(level, halvings=halvings)):
+        raise InputError(f"evidence.draws must be {needed} or more, as its level asks for")
     seed = form.index(content["seed"], "evidence.seed", below=1 << 62)
     return Confidence(level, draws, seed, form.number(content["without"], "evidence.without", least=0))
 
