@@ -7,10 +7,10 @@ _SECTION = re.compile(r"^## `(\w+)`\n(.*?)(?=^## `|\Z)", re.MULTILINE | re.DOTAL
 
 HEAD = """# Benchmarks
 
-Everything here was printed by one command, `make bench`, which rewrites this page. Each figure stands beside that of a
-peer, measured in the same run on the same machine: compare ratios, since seconds are those of one small, shared
-machine. Times are processor time unless a line says otherwise. Every section says what the peer is, and what limits
-both. `python -m benchmarks core --page docs/benchmarks.md` makes one section anew.
+Everything here is printed by `make bench`, which rewrites this page section by section. Each figure stands beside
+that of a peer, measured in the same run on the same machine: compare ratios, since seconds are those of one small,
+shared machine. Times are processor time unless a line says otherwise. Every section says what the peer is, and what
+limits both. `python -m benchmarks core --page docs/benchmarks.md` makes one section anew.
 
 ## Thousands of cells on a graphics card
 

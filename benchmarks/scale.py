@@ -9,6 +9,7 @@ report costs beside the calibration that it reports, and proofs shared out among
 
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from takifugu.divergences.proved.certified import decide, settle
 from takifugu.divergences.proved.effort import Effort
 from takifugu.mechanisms.additive.exact import Exact
 from takifugu.mechanisms.screen.gaussians import GaussianScreen
-from takifugu.mechanisms.screen.loop import least_variance_with
+from takifugu.mechanisms.screen.loop import Block, least_variance_with
 from takifugu.problems.pairs import Pairs
 
 ALPHA, EPSILON = 3.0, 1.0
@@ -97,10 +98,21 @@ def many_gaussians(count: int, *, swept: int) -> None:
     )
 
 
+class EveryPair(GaussianScreen):
+    """Bounds one pair at a time, where the screen itself may clear runs of them."""
+
+    def blocks(self, pairs: Pairs) -> Iterator[Block]:
+        everyone = np.arange(len(self._means))
+        extremes = np.unique([f(x) for f in (np.argmin, np.argmax) for x in (self._means, self._stds)])
+        yield extremes[:, None], everyone[None, :]
+        yield everyone[:, None], extremes[None, :]
+        yield from pairs.directed_blocks(1 << 15)
+
+
 def least_variance_by_sweep(priors: list[Mixture]) -> float:
     """The way of version 0.1: every pair is bounded, none left out."""
     accept = EPSILON * (1 - 1e-12)
-    screen = GaussianScreen(priors, alpha=ALPHA, accept=accept)
+    screen = EveryPair(priors, alpha=ALPHA, accept=accept)
     pairs = Pairs(range(len(priors)))
     return least_variance_with(
         screen, Exact(), priors, pairs, alpha=ALPHA, epsilon=EPSILON, accept=accept, floor=0.0
