@@ -117,3 +117,19 @@ def test_looking_for_codes_changes_no_refusal():
         tk.fit_priors(nobody, secret="group", query=tk.Row("age"))
     endless = pd.DataFrame({"group": ["a", "b"] * 9, "age": [np.inf, *range(17)]})
     assert "suspected-sentinel" not in kinds(tk.fit_priors(endless, secret="group", query=tk.Row("age", domain=[0, 9])))
+
+
+def test_columns_that_single_people_out_are_told(path):
+    table = pd.read_csv(path, sep=";", encoding="latin-1")
+    told = tk.fit_priors(table, secret="positive", query=tk.Row("admitted"))
+    assert "looks-like-dates" in kinds(told)
+    told = tk.fit_priors(table, secret="positive", query=tk.Row("patient"))
+    assert "looks-like-identifier" in kinds(told)
+    told = tk.fit_priors(table, secret="positive", query=tk.Row("ward", "diagnosis"))
+    assert not {"looks-like-dates", "looks-like-identifier"} & set(kinds(told))
+
+
+def test_too_many_labels_are_refused_with_advice_for_both_cases():
+    many = pd.DataFrame({"group": ["a", "b"] * 600, "code": [f"c{k}" for k in range(1_200)]})
+    with pytest.raises(tk.InputError, match="if it names people, leave it out"):
+        tk.fit_priors(many, secret="group", query=tk.Row("code"))

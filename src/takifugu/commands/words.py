@@ -50,9 +50,6 @@ def in_flags(sentence: str) -> str:
     """
     for python, typed in _PHRASES.items():
         sentence = sentence.replace(python, typed)
-    sentence = re.sub(
-        r"Row\('([^']*)', domain=\[\.\.\.\], other=\.\.\.\)", r"--query row:\1 with --domain and --other", sentence
-    )
     sentence = _READING.sub(
         lambda found: f"give {_flag(found[1], '')}{'' if found[2] == '...' else ' ' + found[2]}", sentence
     )

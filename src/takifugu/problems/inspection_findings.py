@@ -70,6 +70,7 @@ class SeveralRows(Finding):
 class LooksLikeDates(Finding):
     """A column of dates."""
 
+    level = "warning"
     says = "{column!r} holds dates, which single people out: publish an age, a year or a length of time instead"
     column: str
 

@@ -1,7 +1,8 @@
 """What there is to say about a column before noise: its lattice, its tail, and how well a law fits it."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -9,8 +10,9 @@ from takifugu._validation import Array
 from takifugu.laws.mixture import merge
 from takifugu.laws.reading import Reading
 from takifugu.problems.findings import Clipped, CoarserStep, Finding, HeavyTail, LatticeRead, PoorFit
-from takifugu.problems.inspection_findings import SuspectedSentinel
+from takifugu.problems.inspection_findings import LooksLikeDates, LooksLikeIdentifier, SuspectedSentinel
 from takifugu.tables.count import Subset
+from takifugu.tables.inspect import holds_dates, names_people
 from takifugu.tables.suspects import suspects
 from takifugu.tables.table import Secret
 
@@ -64,6 +66,21 @@ def suspected(column: str, values: Array, counts: Array) -> Iterable[SuspectedSe
     for one in suspects(values, counts):
         if one.apart:
             yield SuspectedSentinel(column, one.value, one.rows, one.apart)
+
+
+def naming(column: str, values: Sequence[Any], tallies: Sequence[float]) -> Iterable[Finding]:
+    """Whether a column of labels or whole numbers names people, or holds dates: which `inspect` advises against."""
+    counts: dict[Any, float] = {}
+    for value, tally in zip(values, tallies, strict=True):
+        counts[value] = counts.get(value, 0.0) + tally
+    numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in counts)
+    rows = int(sum(counts.values()))
+    if numeric and not all(float(value).is_integer() for value in counts):
+        return
+    if names_people(column, len(counts), rows, numeric=numeric):
+        yield LooksLikeIdentifier(column, len(counts), rows)
+    elif not numeric and counts and holds_dates({str(value): tally for value, tally in counts.items()}):
+        yield LooksLikeDates(column)
 
 
 def missed_masses(name: Secret, masses: Array, counts: Array) -> Iterable[PoorFit]:

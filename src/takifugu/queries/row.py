@@ -16,7 +16,7 @@ from takifugu.mechanisms.sparse.mechanism import MOST_CELLS
 from takifugu.problems.answer import Answer
 from takifugu.problems.domain import Choices
 from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue, Smoothed
-from takifugu.queries.about import suspected
+from takifugu.queries.about import naming, suspected
 from takifugu.queries.binned import Binned
 from takifugu.queries.cells import Key, cell_beliefs, checked_known
 from takifugu.queries.few_rows import FEW, about_scarce, check_roles
@@ -111,6 +111,7 @@ class Row:
             if own.is_read and not own.is_numeric:
                 require_labels(name, one, lines.tallies)
         for k, name in enumerate(self.columns):
+            findings.extend(naming(name, lines.values[k], lines.tallies))
             if table.schema[name].is_numeric():
                 findings.extend(suspected(name, *lines.counted(k)))
         rows, without, missing = lines.rows(table, secret, secrets)

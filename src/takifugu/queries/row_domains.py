@@ -48,8 +48,8 @@ def read_domain(table: Table, name: str, findings: list[Finding]) -> Choices:
     else:
         if len(found) > _MOST_LABELS:
             raise InputError(
-                f"column {name!r} has more than {_MOST_LABELS:,} distinct labels, too many for a channel: give it a "
-                f"domain, Row({name!r}, domain=[...], other=...)"
+                f"column {name!r} has more than {_MOST_LABELS:,} distinct labels, too many for a channel: if it names "
+                f"people, leave it out; else give a public list of labels (domain=) and what the rest becomes (other=)"
             )
         if numeric:
             found = [int(x) if isinstance(x, float) and x.is_integer() else x for x in sorted(found)]

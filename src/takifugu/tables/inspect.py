@@ -5,6 +5,7 @@ whoever proposes something from them; what is shown to people is chosen elsewher
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -113,7 +114,7 @@ def _facts(table: Table, name: str, place: int, first: dict[str, Any], rows: int
         return replace(
             known,
             kind="labels",
-            is_identifier=_names_people(name, distinct, there, _TEXT_SHARE),
+            is_identifier=names_people(name, distinct, there, numeric=False),
             form=next((form for form in forms if told[form] >= _MOSTLY * there), None),
             labels=_labels(table, name) if distinct <= MOST_LABELS else None,
         )
@@ -126,7 +127,7 @@ def _facts(table: Table, name: str, place: int, first: dict[str, Any], rows: int
 
 def _about_numbers(table: Table, known: ColumnFacts, told: dict[str, Any]) -> ColumnFacts:
     whole = int(told["whole"]) == known.rows
-    is_identifier = whole and _names_people(known.name, known.distinct, known.rows, _WHOLE_SHARE)
+    is_identifier = whole and names_people(known.name, known.distinct, known.rows, numeric=True)
     counted = _numbers(table, known.name, known.rows, float(told["low"]), float(told["high"]))
     return replace(
         known,
@@ -137,11 +138,22 @@ def _about_numbers(table: Table, known: ColumnFacts, told: dict[str, Any]) -> Co
     )
 
 
-def _names_people(name: str, distinct: int, rows: int, share: float) -> bool:
+def names_people(name: str, distinct: int, rows: int, *, numeric: bool) -> bool:
     """Whether values are so rarely shared that they name people, or the column says that they do."""
+    share = _WHOLE_SHARE if numeric else _TEXT_SHARE
     if distinct < _FEWEST:
         return False
     return distinct >= share * rows or (distinct >= _NAMED_SHARE * rows and bool(_IDENTIFIER.search(name)))
+
+
+def holds_dates(labels: Mapping[str, float]) -> bool:
+    """Whether most rows of a column of texts are dates.
+
+    >>> holds_dates({"03.02.2026": 9, "unknown": 1}), holds_dates({"3-5 days": 9, "2026": 4})
+    (True, False)
+    """
+    dates = sum(rows for text, rows in labels.items() if re.match(_FORMS["dates"], text))
+    return dates >= _MOSTLY * sum(labels.values())
 
 
 def _numbers(table: Table, name: str, rows: int, low: float, high: float) -> Subset | None:
