@@ -12,7 +12,7 @@ from takifugu.laws.reading import Reading
 from takifugu.problems.findings import Clipped, CoarserStep, Finding, HeavyTail, LatticeRead, PoorFit
 from takifugu.problems.inspection_findings import LooksLikeDates, LooksLikeIdentifier, SuspectedSentinel
 from takifugu.tables.count import Subset
-from takifugu.tables.inspect import holds_dates, names_people
+from takifugu.tables.inspect import holds_dates, looks_like_identifier
 from takifugu.tables.suspects import suspects
 from takifugu.tables.table import Secret
 
@@ -77,7 +77,7 @@ def naming(column: str, values: Sequence[Any], tallies: Sequence[float]) -> Iter
     rows = int(sum(counts.values()))
     if numeric and not all(float(value).is_integer() for value in counts):
         return
-    if names_people(column, len(counts), rows, numeric=numeric):
+    if looks_like_identifier(column, len(counts), rows, numeric=numeric):
         yield LooksLikeIdentifier(column, len(counts), rows)
     elif not numeric and counts and holds_dates({str(value): tally for value, tally in counts.items()}):
         yield LooksLikeDates(column)

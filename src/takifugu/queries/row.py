@@ -21,7 +21,7 @@ from takifugu.queries.binned import Binned
 from takifugu.queries.cells import Key, cell_beliefs, checked_known
 from takifugu.queries.few_rows import FEW, about_scarce, check_roles
 from takifugu.queries.priors import Beliefs, ColumnWeights, Priors
-from takifugu.queries.row_counts import count_rows
+from takifugu.queries.row_counts import Lines, count_rows
 from takifugu.queries.row_domains import given_domain, read_domain, require_labels
 from takifugu.queries.row_support import own_row, support_of, values_of
 from takifugu.queries.smoothing import Smoothing, smoothing
@@ -110,10 +110,7 @@ class Row:
         for name, own, one in zip(self.columns, domain, lines.values, strict=True):
             if own.is_read and not own.is_numeric:
                 require_labels(name, one, lines.tallies)
-        for k, name in enumerate(self.columns):
-            findings.extend(naming(name, lines.values[k], lines.tallies))
-            if table.schema[name].is_numeric():
-                findings.extend(suspected(name, *lines.counted(k)))
+        findings.extend(self._about_columns(table, lines))
         rows, without, missing = lines.rows(table, secret, secrets)
         places = np.stack(
             [one.places(lines.values[k], name) for k, (one, name) in enumerate(zip(domain, self.columns, strict=True))]
@@ -159,6 +156,14 @@ class Row:
         made.loss = self._loss(values, np.sum(list(counts.values()), axis=0))
         made.is_smoothed = bool(smooth)
         return made, cells, values
+
+    def _about_columns(self, table: Table, lines: Lines) -> Iterable[Finding]:
+        """Columns that single people out where values go out as they are, and codes that may mean a missing value."""
+        for k, name in enumerate(self.columns):
+            if name not in self.domain:
+                yield from naming(name, lines.values[k], lines.tallies)
+            if table.schema[name].is_numeric():
+                yield from suspected(name, *lines.counted(k))
 
     def _smoothed(
         self, counts: dict[Secret, Array], support: list[tuple[int, ...]], domain: tuple[Choices, ...]

@@ -66,8 +66,8 @@ def require_labels(column: str, values: list[Any], tallies: list[float]) -> None
     if names_people(len(rows), alone):
         raise InputError(
             f"{alone} of the {len(rows)} values of column {column!r} stand in one row each: it names people, and is "
-            f"not to be published. Leave it out, or give it a domain of fewer values, Row({column!r}, domain=[...], "
-            f"other=...)"
+            f"not to be published. Leave it out, or give a public list of fewer values (domain=) and what the rest "
+            f"becomes (other=)"
         )
 
 

@@ -114,7 +114,7 @@ def _facts(table: Table, name: str, place: int, first: dict[str, Any], rows: int
         return replace(
             known,
             kind="labels",
-            is_identifier=names_people(name, distinct, there, numeric=False),
+            is_identifier=looks_like_identifier(name, distinct, there, numeric=False),
             form=next((form for form in forms if told[form] >= _MOSTLY * there), None),
             labels=_labels(table, name) if distinct <= MOST_LABELS else None,
         )
@@ -127,7 +127,7 @@ def _facts(table: Table, name: str, place: int, first: dict[str, Any], rows: int
 
 def _about_numbers(table: Table, known: ColumnFacts, told: dict[str, Any]) -> ColumnFacts:
     whole = int(told["whole"]) == known.rows
-    is_identifier = whole and names_people(known.name, known.distinct, known.rows, numeric=True)
+    is_identifier = whole and looks_like_identifier(known.name, known.distinct, known.rows, numeric=True)
     counted = _numbers(table, known.name, known.rows, float(told["low"]), float(told["high"]))
     return replace(
         known,
@@ -138,7 +138,7 @@ def _about_numbers(table: Table, known: ColumnFacts, told: dict[str, Any]) -> Co
     )
 
 
-def names_people(name: str, distinct: int, rows: int, *, numeric: bool) -> bool:
+def looks_like_identifier(name: str, distinct: int, rows: int, *, numeric: bool) -> bool:
     """Whether values are so rarely shared that they name people, or the column says that they do."""
     share = _WHOLE_SHARE if numeric else _TEXT_SHARE
     if distinct < _FEWEST:
