@@ -6,6 +6,7 @@ A channel has one parameter that is fitted: the factor of the radius within whic
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 
@@ -105,6 +106,7 @@ def _least_factor(
     """The least factor, about, whose channel withstands these draws."""
     if withstands(problem, _finite(found), asked, laws):
         return 0.0, found
+    at = _told(at)
     if size > _SMALL and not coarse:
         return _by_secants(problem, asked, at, laws, found, _MOST_SOLVED if size <= 2 * _SMALL else _MOST_SOLVED // 2)
     low, high, best, factor = 0.0, math.inf, None, _FIRST
@@ -122,6 +124,17 @@ def _least_factor(
     if best is None:
         raise MechanismError(_TOO_FEW)
     return high, best
+
+
+def _told(at: At) -> At:
+    """The same, saying which channel is tried: each may take seconds."""
+    numbers = count(1)
+
+    def telling(factor: float) -> Found:
+        tell(f"Trying how wide a margin the population needs: channel {next(numbers)}")
+        return at(factor)
+
+    return telling
 
 
 def _by_secants(problem: Problem, asked: Renyi, at: At, laws: Array, found: Found, most: int) -> tuple[float, Found]:
