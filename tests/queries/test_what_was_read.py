@@ -137,3 +137,10 @@ def test_too_many_labels_are_refused_with_advice_for_both_cases():
     many = pd.DataFrame({"group": ["a", "b"] * 600, "code": [f"c{k}" for k in range(1_200)]})
     with pytest.raises(tk.InputError, match="if it names people, leave it out"):
         tk.fit_priors(many, secret="group", query=tk.Row("code"))
+
+
+def test_a_wrong_separator_is_thought_of_before_the_file_is_blamed(path, tmp_path):
+    crooked = tmp_path / "crooked.csv"
+    crooked.write_text("a;b,c\n1;2,3\n4;5\n")
+    with pytest.raises(tk.InputError, match=r"or name another separator \(sep=\)"):
+        tk.inspect(crooked, reading=tk.Reading(sep=","))

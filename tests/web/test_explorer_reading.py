@@ -144,4 +144,5 @@ def test_a_refusal_is_in_the_words_of_the_page(running: Explorer) -> None:
 def test_no_sentence_of_a_page_names_an_argument_of_the_reader() -> None:
     told = "999 stands far: give reading=Reading(sentinels=['a=999'])", "give reading=Reading(decimal=...) to be sure"
     assert not any("Reading(" in on_page(one) for one in told)
+    assert "explore FILE --sep" in on_page("Mend that line, or name another separator (sep=); it is not shown")
     assert json.dumps(on_page("as it is")) == '"as it is"'

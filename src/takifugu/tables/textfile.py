@@ -144,7 +144,7 @@ def _broken(parts: Sequence[Part], shown: str) -> str | None:
             where = shown if len(parts) == 1 else f"the file {part.path!r}"
             return (
                 f"{where} cannot be read: line {line} does not have {part.layout.width} fields like the header, a "
-                f"quote in it does not end where the field does, or it is too long. Mend that line; it is not shown, "
-                f"for it is a record"
+                f"quote in it does not end where the field does, or it is too long. Mend that line, or name another "
+                f"separator (sep=); it is not shown, for it is a record"
             )
     return None

@@ -44,6 +44,7 @@ def on_page(sentence: str) -> str:
 
 
 _PHRASES = {
+    "or name another separator (sep=)": "or open it with takifugu explore FILE --sep",
     "Give a list that is public, with domain=, to avoid that": "The command and the Python below take public lists "
     "(--domain, domain=), which avoid that",
     "with confidence=0.95 it would be for the population too": "“The promise holds” can make it for the population too "
