@@ -5,6 +5,7 @@ import re
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from page_reader import assert_harmless
@@ -171,3 +172,13 @@ def test_a_channel_that_changes_more_rows_by_less_says_so():
     chosen = next(one for one in facts.costs if one.is_chosen)
     assert any(one.changed < chosen.changed for one in facts.costs if one.changed is not None)
     assert "may change more rows, each of them by less" in render(facts)
+
+
+@pytest.mark.parametrize("domain", [None, ["x", "y"]])
+def test_a_page_says_once_whether_the_chances_may_go_out(domain):
+    """A list that was read from the data is not for the public, at the top of the page as at its end."""
+    table = {"s": ["a", "b"] * 20, "v": ["x", "x", "x", "y", "y"] * 8}
+    fitted = tk.fit_priors(pd.DataFrame(table), secret="s", query=tk.Row("v", domain=domain))
+    page = render(facts_of(tk.calibrate(fitted, odds=2)))
+    assert ("the table of chances (the channel), the promise" in page) is (domain is not None)
+    assert ("The chances are for you alone" in page) is (domain is None)

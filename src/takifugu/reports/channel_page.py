@@ -41,7 +41,7 @@ def parts(facts: ChannelFacts) -> dict[str, Any]:
         ),
         "figures": (*figures, proof_card(facts.certificate_sha256)),
         "sections": "\n".join((_assumed(facts), _done(facts), _inferred(facts), spread_of_losses(facts), _use(facts))),
-        "published": "the table of chances (the channel), the promise, the mechanism, and the redacted certificate",
+        "published": _may_be_published(facts),
         "symbols": "At α = ∞ the promise is about odds: e^ε is the factor. ",
         "unproved": "The channel was checked in exact arithmetic when it was made, and no proof was kept.",
     }
@@ -195,9 +195,18 @@ def _note(promise: str, is_weaker: bool) -> str:
     return f", for the weaker {promise}" if is_weaker else ""
 
 
-def _about_chances(facts: ChannelFacts) -> str:
+def _is_public(facts: ChannelFacts) -> bool:
     answer = facts.calibration.answer
-    if answer is not None and not answer.is_public:
+    return answer is None or answer.is_public
+
+
+def _may_be_published(facts: ChannelFacts) -> str:
+    chances = "the table of chances (the channel), " if _is_public(facts) else ""
+    return f"{chances}the promise, the mechanism, and the redacted certificate"
+
+
+def _about_chances(facts: ChannelFacts) -> str:
+    if not _is_public(facts):
         return (
             "The chances are for you alone: their list was read from the table, and would tell which values occur in "
             "it. With a public list an analyst could be given them, and correct for them."
