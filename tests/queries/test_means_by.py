@@ -57,7 +57,7 @@ def test_it_is_calibrated_released_certified_and_reported(tmp_path):
     assert "pay of A" in (tmp_path / "report.html").read_text(encoding="utf-8")
     with pytest.raises(InputError, match="labelled"):
         tk.release(answer.iloc[::-1], made, ledger=ledger)
-    with pytest.raises(tk.TakifuguError):
+    with pytest.raises(tk.TakifuguError, match="a Row of what is averaged"):
         tk.release(table, made)
 
 

@@ -18,7 +18,7 @@ from takifugu.errors import InputError
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
-from takifugu.problems.answer import Answer
+from takifugu.problems.answer import MEAN_BY, Answer
 
 _log = logging.getLogger("takifugu")
 
@@ -141,6 +141,8 @@ def _count(answer: Answer) -> str:
 
 
 def _of_rows(answer: Answer) -> str:
+    if answer.query == MEAN_BY:
+        return "a Row of what is averaged"
     return f"Raw({answer.columns[0]!r})" if len(answer.columns) == 1 else f"Row({', '.join(map(repr, answer.columns))})"
 
 
