@@ -31,6 +31,8 @@ class Positions:
             known, code = np.unique(code * len(column) + column.own, return_inverse=True)
             self._known.append(known)
         self._order = np.argsort(code)  # every row has a code of its own, and the codes are 0 to n-1
+        for array in (self._order, *self._known, *(part for column in self._columns for part in column.arrays)):
+            array.setflags(write=False)  # a look-up that could be changed would publish through another row
 
     def of(self, values: Any) -> Integers:
         """The place of each value, or an error; rows come as tuples or as an array with a column for each entry."""
@@ -90,6 +92,11 @@ class _Column:
         self._numbers = np.array([entry for entry, _ in numbers], dtype=np.float64)
         self._number_places = np.array([place for _, place in numbers], dtype=np.int64)
         self._truth = np.array([places.get((True, truth), _ABSENT) for truth in (False, True)], dtype=np.int64)
+
+    @property
+    def arrays(self) -> tuple[npt.NDArray[Any], ...]:
+        """All that the look-up rests on."""
+        return self.own, self._numbers, self._number_places, self._truth
 
     def __len__(self) -> int:
         return len(self._places)
