@@ -120,15 +120,18 @@ class Audit(Plotted):
                 f"{worst.where} by {self._told(worst)}, and {self.guarantee} was promised. Withdraw it, or find out why"
             )
         else:
+            some = self.lower_bound > 0
+            shown = f"they show a loss of {self.lower_bound:.3g}" if some else "none of them shows any loss"
             first = (
-                f"No attack contradicts the promise of {self.guarantee}: with {sure} confidence the loss is above "
-                f"{self.lower_bound:.3g}, and it may be larger: an audit is evidence, never a proof"
+                f"No attack contradicts the promise of {self.guarantee}: with {sure} confidence {shown}, and others "
+                f"may show more. An audit is evidence, never a proof"
             )
         guess = best.guess
         c, d = best.pair
         second = (
-            f"The best guess between {c!r} and {d!r}{best.where} is right in {guess:.1%} of the cases ({guess.low:.1%} "
-            f"to {guess.high:.1%}; 50 % is blind luck, and the promise allows {self.guess_limit:.1%}), by "
+            f"The best guess between {c!r} and {d!r}{best.where} is right in {_percent(guess)} of the cases "
+            f"({_percent(guess.low)} to {_percent(guess.high)}; 50 % is blind luck, and the promise allows "
+            f"{_percent(self.guess_limit)}), by "
             f"{best.attacker} from {best.sees}"
         )
         third = (
@@ -190,3 +193,7 @@ def _page() -> Any:
 
 def _shares(guess: Guess) -> dict[str, float]:
     return {"share": float(guess), "low": guess.low, "high": guess.high}
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
