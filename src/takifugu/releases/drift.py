@@ -226,8 +226,8 @@ def refuse_drift(told: str | None) -> None:
 def upper(share: Array, room: float) -> Array:
     """The largest probability under which chance still explains this share of rows: Chernoff's bound, turned round.
 
-    >>> upper(np.array([0.0, 0.5]), 0.01).round(4).tolist()
-    [0.01, 0.5705]
+    >>> upper(np.array([0.0, 0.5]), 0.01).round(3).tolist()
+    [0.01, 0.57]
     """
     low, high = share, np.ones_like(share)
     for _ in range(_HALVINGS):
