@@ -34,7 +34,8 @@ class Smoothed(Finding):
         """See `Finding.sentence`."""
         shapes = {"independent": "columns taken as independent", "tree": "each column taken to depend on one other"}
         told = "; ".join(
-            f"{rows:.3g} to the {own:,} of {secret!r} ({shapes[shape]})" for secret, own, rows, shape in self.added[:8]
+            f"{_counted(rows)} to the {own:,} of {secret!r} ({shapes[shape]})"
+            for secret, own, rows, shape in self.added[:8]
         )
         more = "" if len(self.added) <= 8 else f"; and so on for {len(self.added) - 8} more"
         return (
@@ -87,3 +88,8 @@ class LittleLeft(Finding):
             f"of what these columns tell together {100 * self.left:.0f} % is left, where 0 % is a table that tells "
             f"nothing. Publish fewer of them together{beside}; or give coarser domains, or ask for less"
         )
+
+
+def _counted(rows: float) -> str:
+    """Three digits of a number of rows, with no exponent."""
+    return f"{float(f'{rows:.3g}'):,.10g}"
