@@ -7,7 +7,7 @@ import secrets
 import signal
 import socket
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from takifugu.web.shelf import Shelf
 from takifugu.web.silence import impatient_protocol
 
 _ADDRESS = "127.0.0.1"
+_ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
 _MOST_CONNECTIONS = 512  # below what a process may have open; those that say nothing are closed
 
 
@@ -40,7 +41,7 @@ def serve(
     import uvicorn
 
     answers = Answers(Shelf(source, reading, ledger=ledger))
-    with contextlib.closing(answers), _ended_like_ctrl_c(), _listen(port) as listener:
+    with contextlib.closing(answers), _heard(_ENDINGS[1:], _interrupt), _listen(port) as listener:
         port = listener.getsockname()[1]
         token = secrets.token_urlsafe(32)
         config = uvicorn.Config(
@@ -56,39 +57,30 @@ def serve(
             timeout_graceful_shutdown=1,
         )
         server = uvicorn.Server(config)
-        with contextlib.suppress(KeyboardInterrupt), _ended_by_ctrl_c(server):  # that is how it ends
+
+        def end(number: int, frame: Any) -> None:
+            # Raised while the server starts, an interrupt would leave noise behind; raised while it answers, it would
+            # end that answer and nothing else.
+            server.should_exit = True
+
+        with contextlib.suppress(KeyboardInterrupt), _heard(_ENDINGS, end):  # that is how it ends
             ready(f"http://{_ADDRESS}:{port}/?token={token}")
             server.run(sockets=[listener])
 
 
-@contextlib.contextmanager
-def _ended_by_ctrl_c(server: Any) -> Iterator[None]:
-    """Let Ctrl-C ask the server to end, however soon it comes: raised while it starts, it would leave noise behind."""
-
-    def end(number: int, frame: Any) -> None:
-        server.should_exit = True
-
-    before = None
-    with contextlib.suppress(ValueError):  # only a main thread hears signals
-        before = signal.signal(signal.SIGINT, end)
-    try:
-        yield
-    finally:
-        if before is not None:
-            signal.signal(signal.SIGINT, before)
+def _interrupt(number: int, frame: Any) -> None:
+    """What Ctrl-C does: dropped files are removed then, and workers ended."""
+    raise KeyboardInterrupt
 
 
 @contextlib.contextmanager
-def _ended_like_ctrl_c() -> Iterator[None]:
-    """Let whatever asks the process to end do what Ctrl-C does: dropped files are removed then, and workers ended."""
-
-    def end(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    wanted = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+def _heard(names: Iterable[str], heed: Callable[[int, Any], None]) -> Iterator[None]:
+    """Heed whatever asks the process to end, as far as this system has such signals."""
     before = {}
     with contextlib.suppress(ValueError):  # only a main thread hears signals
-        before = {one: signal.signal(one, end) for one in wanted}
+        for name in names:
+            if (one := getattr(signal, name, None)) is not None:
+                before[one] = signal.signal(one, heed)
     try:
         yield
     finally:
