@@ -1,7 +1,10 @@
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from browser import browsing
 from explorer_process import Explorer
+from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="session")
@@ -9,3 +12,19 @@ def explorer() -> Iterator[Explorer]:
     running = Explorer.start()
     yield running
     running.stop()
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path) -> Iterator[Explorer]:
+    """The explorer on people.csv in the `folder` of a module, where it also keeps the ledgers of dropped files."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        found = Explorer.start("people.csv")
+    yield found
+    found.stop()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with browsing() as browser:
+        yield browser

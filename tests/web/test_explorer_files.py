@@ -18,6 +18,7 @@ from takifugu.web.gate import MOST_UPLOAD
 from takifugu.web.shelf import Shelf
 from takifugu.web.uploads import MOST_FILES, title_of
 
+_AS_FOUND = dict.fromkeys(("sep", "encoding", "decimal", "thousands", "header", "skip", "na", "sentinels"), "")
 _ROWS = "s,x\n" + "".join(f"{'ab'[k % 2]},{k % 3}\n" for k in range(40))
 
 
@@ -51,7 +52,7 @@ def test_a_dropped_file_is_read_as_everywhere_and_kept_to_its_owner(
     assert status == 200
     assert told["tables"][0] == {
         **{"name": "file:people.csv", "title": "people.csv", "kind": "file"},
-        **{"secret": None, "pair": None, "answer": None},
+        **{"secret": None, "pair": None, "answer": None, "reading": _AS_FOUND},
     }
     about = running.ask("/api/table", {"table": "file:people.csv"})
     assert about["identifiers"] == ["case_id"]

@@ -1,14 +1,14 @@
 """A file read in another way, from the page: in Chromium, and what the command and the Python say of it."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import DESKTOP, PHONE, browsing, opened
+from browser import DESKTOP, PHONE, opened
 from explorer_process import QUESTION, Explorer
 from hypothesis import given
 from hypothesis import strategies as st
+from playwright.sync_api import Browser
 
 import takifugu as tk
 from hospital import export
@@ -30,18 +30,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return export(tmp_path_factory.mktemp("hospital") / "people.csv").parent
 
 
-@pytest.fixture(scope="module")
-def running(folder: Path) -> Iterator[Explorer]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        found = Explorer.start("people.csv")
-    yield found
-    found.stop()
-
-
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_a_suspected_code_is_shown_and_declared_with_one_button(running: Explorer, size: dict[str, int]) -> None:
-    with browsing() as browser, opened(browser, running.address, size=size) as visit:
+def test_a_suspected_code_is_shown_and_declared_with_one_button(
+    browser: Browser, running: Explorer, size: dict[str, int]
+) -> None:
+    with opened(browser, running.address, size=size) as visit:
         page = visit.page
         visit.choose("Table", page.locator("#table option").first.get_attribute("value") or "")
         assert page.locator("#reading-field").is_visible()
@@ -67,7 +60,7 @@ def test_what_is_suspected_waits_in_its_field(folder: Path) -> None:
     assert about["suspects"] == ["stay_days=999"]
     assert any("999 stands far" in one and "“How the file is read”" in one for one in about["findings"])
     assert not any("Reading(" in one for one in about["findings"])
-    assert answers.table("heart")["reading"] is None
+    assert {one["name"]: one["reading"] for one in answers.tables()}["heart"] is None
     answers.close()
 
 
@@ -86,7 +79,7 @@ def test_a_file_read_again_answers_as_the_flags_do(folder: Path, tmp_path: Path)
     with pytest.raises(InputError, match="there is no table"):
         answers.table("file:people.csv")  # how it was read before is gone
     with pytest.raises(InputError, match="bundled"):
-        answers.read_again("heart", Reading())
+        answers.read_again("heart", {})
     answers.close()
 
 
@@ -106,7 +99,11 @@ def test_what_the_adversary_knows_counts_for_noise_too(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"sep": 3}, {"na": "x" * 201}, {"sep": ";;"}, {"decimal": "x"}, {"encoding": "no such"}, {"more": ""}]
+    "wrong",
+    [
+        *({"sep": 3}, {"na": "x" * 201}, {"sep": ";;"}, {"decimal": "x"}, {"encoding": "no such"}),
+        *({"more": ""}, {"header": "yes"}, {"skip": "-1"}, {"skip": "9" * 9}),
+    ],
 )
 def test_what_cannot_be_meant_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError):
@@ -122,9 +119,12 @@ codes = st.lists(st.sampled_from(["999", "-1", "age=999", "9,9", "n/a"]), max_si
     codes,
     st.sampled_from([None, True, False]),
     st.sampled_from([None, 2]),
+    st.sampled_from([None, "", "'"]),
+    st.sampled_from([None, 1, "Stays"]),
 )
-def test_flags_say_what_the_reading_says(sep, decimal, sentinels, header, skip):  # type: ignore[no-untyped-def]
-    reading = Reading(sep=sep, decimal=decimal, sentinels=sentinels, header=header, skip=skip)
+def test_flags_say_what_the_reading_says(sep, decimal, sentinels, header, skip, thousands, sheet):  # type: ignore[no-untyped-def]
+    form = {"header": header, "skip": skip, "thousands": thousands, "sheet": sheet}
+    reading = Reading(sep=sep, decimal=decimal, sentinels=sentinels, **form)
     command = main.get_command(None, "inspect")  # type: ignore[arg-type]
     assert command is not None
     with command.make_context("inspect", ["people.csv", *reproducing._flags(reading)]) as context:
@@ -144,5 +144,6 @@ def test_a_refusal_is_in_the_words_of_the_page(running: Explorer) -> None:
 def test_no_sentence_of_a_page_names_an_argument_of_the_reader() -> None:
     told = "999 stands far: give reading=Reading(sentinels=['a=999'])", "give reading=Reading(decimal=...) to be sure"
     assert not any("Reading(" in on_page(one) for one in told)
-    assert "explore FILE --sep" in on_page("Mend that line, or name another separator (sep=); it is not shown")
+    told = "Mend that line, or name another separator (sep=)", "say header=False if its first line is a record"
+    assert all("“How the file is read”" in on_page(one) and "=" not in on_page(one) for one in told)
     assert json.dumps(on_page("as it is")) == '"as it is"'

@@ -2,11 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import DESKTOP, LONG, PHONE, Visit, browsing, opened
+from browser import DESKTOP, LONG, PHONE, Visit, opened
 from explorer_process import Explorer
 from people import DIAGNOSES, write_people
 from playwright.sync_api import Browser
@@ -15,23 +14,8 @@ import takifugu as tk
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsing() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_people(tmp_path_factory.mktemp("hospital") / "people.csv").parent
-
-
-@pytest.fixture(scope="module")
-def running(folder: Path) -> Iterator[Explorer]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)  # the ledger of a dropped file is kept where the command runs
-        found = Explorer.start("people.csv")
-    yield found
-    found.stop()
 
 
 def _fits(visit: Visit) -> None:

@@ -8,17 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, PHONE, Visit, browsing, opened
+from browser import DESKTOP, PHONE, Visit, opened
 from explorer_process import Explorer
 from playwright.sync_api import Browser
 
 import takifugu as tk
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsing() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

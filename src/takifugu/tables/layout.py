@@ -160,18 +160,22 @@ def _layout(found: _Candidate, records: list[_Record], reading: Reading, where: 
         lines = records[found.header].end
     unnamed = tuple(place for place, name in enumerate(names, 1) if not name)
     names = [name or f"column{place}" for place, name in enumerate(names, 1)]
-    check_names(names, where)
+    check_names(names, where, remedy="say header=False if its first line is a record")
     own = lines - records[found.header].first
     return Layout(found.sep, found.width, found.titles, own, lines, tuple(names), unnamed)
 
 
-def check_names(names: list[str], where: str) -> None:
-    """Refuse names that cannot be told apart; the engines that read files do not tell "Age" from "age"."""
+def check_names(names: list[str], where: str, *, remedy: str | None = None) -> None:
+    """Refuse names that cannot be told apart; the engines that read files do not tell "Age" from "age".
+
+    `remedy` is what else may help where the names look like numbers.
+    """
     seen: dict[str, int] = {}
     for place, name in enumerate(names, 1):
         other = seen.setdefault(name.casefold(), place)
         if other != place:
+            more = f"; or {remedy}" if remedy is not None and is_numeral(name) else ""
             raise InputError(
                 f"{where} has one name, or names that differ in capitals alone, for its columns {other} and {place}: "
-                f"rename one of them, for which column is meant would be a guess"
+                f"rename one of them, for which column is meant would be a guess{more}"
             )

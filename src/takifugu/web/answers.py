@@ -1,6 +1,7 @@
 """What the page is told: facts and pictures for a choice, remembered so that a slider's next step is quick."""
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from takifugu.calibration import Calibration
     from takifugu.certificates import Certificate, ChannelCertificate
     from takifugu.reports.common import Facts
-    from takifugu.tables.reading import Reading
 
 _FACTS = 256
 _CHANNELS = 24  # whose tables of chances may take megabytes each
@@ -69,6 +69,7 @@ class Answers:
                 "secret": e.secret,
                 "pair": e.pair,
                 "answer": e.answer,
+                "reading": self.shelf.form(e.name),
             }
             for e in self.shelf.entries.values()
         ]
@@ -77,9 +78,9 @@ class Answers:
         """The columns of a table that can be chosen."""
         return self.shelf.describe(name)
 
-    def read_again(self, name: str, reading: "Reading") -> dict[str, Any]:
+    def read_again(self, name: str, asked: Mapping[str, str]) -> dict[str, Any]:
         """A file read in another way: its name from now on, and the tables on offer."""
-        return {"name": self.shelf.read_again(name, reading).name, "tables": self.tables()}
+        return {"name": self.shelf.read_again(name, asked).name, "tables": self.tables()}
 
     def secrets(self, name: str, column: str) -> dict[str, Any]:
         """The secrets in a column, with their rows."""

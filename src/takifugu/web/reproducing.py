@@ -60,8 +60,8 @@ def _flags(reading: Reading) -> list[str]:
         if name == "header":
             found.append("--header" if value else "--no-header")
         else:
-            several = value if isinstance(value, tuple) else (value,)
-            found += [word for one in several for word in (f"--{name.removesuffix('s')}", str(one))]
+            flag = "--sentinel" if name == "sentinels" else f"--{name}"
+            found += [word for one in (value if isinstance(value, tuple) else (value,)) for word in (flag, str(one))]
     return found
 
 

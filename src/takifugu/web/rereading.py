@@ -2,31 +2,84 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from takifugu.errors import InputError
 from takifugu.tables.reading import Reading
 from takifugu.web.choices import MOST_TEXT, text
 
-_FIELDS = ("sep", "decimal", "encoding", "na", "sentinels")
 _HERE = "“How the file is read”"
+_NOTHING = "none"  # between groups of digits; an empty text leaves it to the reader
+_HEADERS = {"": None, "names": True, "record": False}
+_CELLS = ("na", "sentinels")
+_LINES = ("decimal", "thousands", "header", "skip")
+FIELDS = {  # what can be said of a file of each kind
+    "text": ("sep", "encoding", *_LINES, *_CELLS),
+    "excel": ("sheet", *_LINES, *_CELLS),
+    "parquet": _CELLS,
+}
+_EVERY = tuple(dict.fromkeys(name for names in FIELDS.values() for name in names))
 
 
-def read_reading(data: Any) -> tuple[str, Reading]:
-    """The table to read again, and what is known of its form; an empty text leaves a decision to the reader."""
-    if not isinstance(data, Mapping) or set(data) != {"table", *_FIELDS}:
-        raise InputError(f"the question must be a JSON object with 'table', {', '.join(map(repr, _FIELDS))}")
-    given: dict[str, Any] = {}
-    for name in _FIELDS:
-        value = data[name]
+def read_reading(data: Any) -> tuple[str, dict[str, str]]:
+    """The table to read again, and what is said of its form; an empty text leaves a decision to the reader."""
+    if not isinstance(data, Mapping) or "table" not in data or not set(data) <= {"table", *_EVERY}:
+        raise InputError(f"the question must be a JSON object with 'table' and some of {', '.join(map(repr, _EVERY))}")
+    asked = {name: data[name] for name in _EVERY if name in data}
+    for name, value in asked.items():
         if not isinstance(value, str) or len(value) > MOST_TEXT:
             raise InputError(f"'{name}' must be a text of at most {MOST_TEXT} characters")
-        if name in ("na", "sentinels"):
-            parts = tuple(part.strip() for part in value.split(",") if part.strip())
-            given |= {name: parts} if parts else {}
-        elif value:
-            given[name] = value
-    return text(data["table"], "'table'"), Reading(**given)
+    as_asked(Reading(), asked)
+    return text(data["table"], "'table'"), asked
+
+
+def as_asked(before: Reading, asked: Mapping[str, str]) -> Reading:
+    """The reading with what is asked for. A field that says what it said before keeps what was meant by it.
+
+    >>> made = as_asked(Reading(sentinels=("9,9",), skip=2), {"sep": ";", "sentinels": "9,9", "skip": ""})
+    >>> made.sep, made.sentinels, made.skip
+    (';', ('9,9',), None)
+    """
+    said = _texts(before)
+    return replace(before, **{name: _meant(name, value) for name, value in asked.items() if value != said[name]})
+
+
+def shown(reading: Reading, kind: str) -> dict[str, str]:
+    """What was said of a file's form, as the page's fields hold it: those that a file of this kind has.
+
+    >>> shown(Reading(header=True, sentinels=(999, "age=-1")), "parquet")
+    {'na': '', 'sentinels': '999, age=-1'}
+    """
+    said = _texts(reading)
+    return {name: said[name] for name in FIELDS[kind]}
+
+
+def _texts(reading: Reading) -> dict[str, str]:
+    given: dict[str, Any] = {name: getattr(reading, name) for name in _EVERY}
+    given["header"] = next(word for word, meant in _HEADERS.items() if meant is reading.header)
+    given["thousands"] = _NOTHING if reading.thousands == "" else reading.thousands
+    given |= {name: ", ".join(map(str, given[name] or ())) for name in _CELLS}
+    return {name: "" if value is None else str(value) for name, value in given.items()}
+
+
+def _meant(name: str, value: str) -> Any:
+    if name in _CELLS:
+        parts = tuple(part.strip() for part in value.split(",") if part.strip())
+        return parts or (None if name == "na" else ())
+    if name == "header":
+        if value not in _HEADERS:
+            raise InputError(f"'header' must be one of {', '.join(map(repr, _HEADERS))}")
+        return _HEADERS[value]
+    if not value:
+        return None
+    if name == "skip":
+        if not value.isdecimal() or len(value) > 6:
+            raise InputError("the lines above the header must be a whole number, 0 or more")
+        return int(value)
+    if name == "sheet":
+        return int(value) if value.isdecimal() else value
+    return "" if (name, value) == ("thousands", _NOTHING) else value
 
 
 def on_page(sentence: str) -> str:
@@ -44,7 +97,13 @@ def on_page(sentence: str) -> str:
 
 
 _PHRASES = {
-    "or name another separator (sep=)": "or open it with takifugu explore FILE --sep",
+    "or name another separator (sep=)": f"or name another separator under {_HERE}",
+    "say header=False if it is a record, header=True if these are the names": f"say which it is under {_HERE}",
+    "say header=False if its first line is a record": f"say under {_HERE} that its first line is a record",
+    "say how many lines to skip, with skip=, or name the separator, with sep=": "say how many lines to skip, or name "
+    f"the separator, under {_HERE}",
+    "name another encoding": f"name another encoding under {_HERE}",
+    "or name its encoding if it is a text in UTF-16": f"or name its encoding under {_HERE} if it is a text in UTF-16",
     "Give a list that is public, with domain=, to avoid that": "The command and the Python below take public lists "
     "(--domain, domain=), which avoid that",
     "with confidence=0.95 it would be for the population too": "“The promise holds” can make it for the population too "

@@ -1,35 +1,31 @@
 """The tables that the explorer may read: the bundled ones, the one named at the start, those dropped on the page."""
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
 from takifugu import datasets
-from takifugu.errors import InputError
-from takifugu.problems.inspection_findings import SuspectedSentinel
+from takifugu.errors import InputError, TakifuguError
 from takifugu.publishing import ledger_beside
 from takifugu.releases.ledger import Ledger
-from takifugu.tables.inspect import ColumnFacts, look
+from takifugu.tables.formats import files_of
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Secret, Table, plain
-from takifugu.web.rereading import on_page
+from takifugu.web.describing import MOST_SECRETS, described
+from takifugu.web.rereading import as_asked, shown
 from takifugu.web.uploads import MOST_FILES, Uploads, title_of
-
-MOST_SECRETS = 60  # a column with more distinct values is not offered as a secret
-MOST_COLUMNS = 400
-_LISTED = ("whole numbers", "numbers", "truth", "labels")  # what a list of values can be made of
-_MOST_LABELS = 1_000
 
 
 @dataclass(frozen=True)
 class Entry:
     """A table on the shelf, what it is called on a command line, its ledger, and the question that the page opens with.
 
-    `file` is where it lies; a table that was dropped on the page, or is bundled, lies nowhere.
+    `file` is where it lies; a table that was dropped on the page, or is bundled, lies nowhere. `format` is that of a
+    file.
     A name is never given twice, so that what is remembered about a table is about no other.
     """
 
@@ -42,6 +38,7 @@ class Entry:
     pair: tuple[str, str] | None = None
     answer: str | None = None
     file: Path | None = None
+    format: str | None = None
     reading: Reading = field(default_factory=Reading)
 
     def book(self) -> Ledger:
@@ -70,6 +67,7 @@ class Shelf:
         self.uploads = Uploads()
         self._ledger = None if ledger is None else Path(ledger)
         self._opened: dict[str, Table] = {}
+        self._unread: dict[str, str] = {}  # why a file that was dropped could not be read yet
         self._dropped: list[tuple[str, Path]] = []
         self._lies: dict[str, str] = {}  # where each file is read from
         self._names: set[str] = set()
@@ -79,7 +77,8 @@ class Shelf:
         elif source is not None:
             title = Path(source).name
             given, beside = os.fspath(source), ledger_beside(source)
-            self._add(title, Table(source, reading), source=given, ledger=beside, file=Path(source), lies=given)
+            name = self._add(title, source=given, ledger=beside, file=Path(source), lies=given)
+            self._keep(name, Table(source, reading))
         for name in datasets.names():
             self._add_bundled(name)
         self.describe = lru_cache(maxsize=16)(self._describe)
@@ -92,56 +91,70 @@ class Shelf:
         entry = Entry(name, about.title, name, ledger, "bundled", about.secret, (str(first), str(second)), about.answer)
         self.entries.setdefault(name, entry)
 
-    def _add(
-        self, title: str, table: Table, *, source: str, ledger: Path, lies: str, file: Path | None = None
-    ) -> Entry:
+    def _add(self, title: str, *, lies: str, **about: Any) -> str:
+        """Put a file on the shelf, under a name that no other ever had."""
         name = f"file:{title}"
         count = 1
         while name in self._names:
             count += 1
             name = f"file:{title} ({count})"
+        about |= {"ledger": self._ledger or about["ledger"], "format": files_of(lies).kind}
         self._names.add(name)
-        self._opened[name], self._lies[name] = table, lies
-        entry = Entry(name, title, source, self._ledger or ledger, file=file, reading=table.reading)
-        self.entries = {name: entry, **self.entries}
-        return entry
+        self._lies[name] = lies
+        self.entries = {name: Entry(name, title, **about), **self.entries}
+        return name
+
+    def _keep(self, name: str, table: Table) -> Entry:
+        """The table of a file on the shelf."""
+        self._opened[name] = table
+        self.entries[name] = replace(self.entries[name], reading=table.reading)
+        return self.entries[name]
+
+    def _remove(self, name: str) -> None:
+        for kept in (self.entries, self._opened, self._unread, self._lies):
+            kept.pop(name, None)
 
     def add_dropped(self, path: Path, given: str) -> Entry:
-        """Read a file that was dropped on the page, under the name it has where it comes from."""
-        title = title_of(given)
+        """Read a file that was dropped on the page, under the name it has where it comes from.
+
+        One whose content is of another kind than its name is refused. One that cannot be read as it is stays on the
+        shelf with the reason, for `read_again` to be told how.
+        """
+        title, lies = title_of(given), os.fspath(path)
         with self.lock:
             try:
-                table = Table(path)
+                name = self._add(title, source=title, ledger=ledger_beside(title), lies=lies)
             except InputError as error:
                 path.unlink(missing_ok=True)
-                raise InputError(str(error).replace(os.fspath(path), title)) from None
-            table.name = f"the file {title!r}"  # where it lies here is nobody's concern
-            entry = self._add(title, table, source=title, ledger=ledger_beside(title), lies=os.fspath(path))
-            self._dropped.append((entry.name, path))
+                raise _about(error, lies, title) from None
+            self._dropped.append((name, path))
             while len(self._dropped) > MOST_FILES:
                 oldest, where = self._dropped.pop(0)
-                del self.entries[oldest], self._opened[oldest], self._lies[oldest]
+                self._remove(oldest)
                 where.unlink(missing_ok=True)
-        return entry
+            try:
+                return self._keep(name, _read(lies, Reading(), title))
+            except TakifuguError as error:
+                self._unread[name] = str(error)
+                return self.entries[name]
 
-    def read_again(self, name: str, reading: Reading) -> Entry:
+    def read_again(self, name: str, asked: Mapping[str, str]) -> Entry:
         """Read a file in another way, in place of how it was read before; its ledger stays what it is."""
         before = self.entry(name)
         if name not in self._lies:
             raise InputError("a bundled table is read as it is: open a file of your own")
         with self.lock:
             lies = self._lies[name]
-            try:
-                table = Table(lies, reading)
-            except InputError as error:
-                raise InputError(str(error).replace(lies, before.title)) from None
-            table.name = f"the file {before.title!r}"
-            del self.entries[name], self._opened[name], self._lies[name]
-            entry = self._add(
-                before.title, table, source=before.source, ledger=before.ledger, file=before.file, lies=lies
-            )
-            self._dropped = [(entry.name if one == name else one, where) for one, where in self._dropped]
-        return entry
+            table = _read(lies, as_asked(before.reading, asked), before.title)
+            self._remove(name)
+            again = self._add(before.title, source=before.source, ledger=before.ledger, file=before.file, lies=lies)
+            self._dropped = [(again if one == name else one, where) for one, where in self._dropped]
+            return self._keep(again, table)
+
+    def form(self, name: str) -> dict[str, str] | None:
+        """What was said of how a file is read, field by field; None for a table that is no file."""
+        entry = self.entry(name)
+        return None if entry.format is None else shown(entry.reading, entry.format)
 
     def entry(self, name: str) -> Entry:
         """What is known of a table on offer."""
@@ -154,40 +167,16 @@ class Shelf:
         """The table on offer under a name."""
         self.entry(name)
         with self.lock:
+            if name in self._unread:
+                raise InputError(self._unread[name])
             if name not in self._opened:
                 self._opened[name] = Table(datasets.load(name))
             return self._opened[name]
 
     def _describe(self, name: str) -> dict[str, Any]:
-        """The columns that can be secrets, numbers to add noise to, and values to publish from a list.
-
-        What looks like an identifier is named apart: it is never what the page opens with.
-        """
         table = self.open(name)
-        if len(table.columns) > MOST_COLUMNS:
-            raise InputError(f"{table.name} has {len(table.columns)} columns; the explorer takes {MOST_COLUMNS}")
         with self.lock:
-            facts = look(table)
-        secrets = [one for one in facts if 2 <= one.distinct <= MOST_SECRETS and _can_be_secret(table, one)]
-        if not secrets:
-            raise InputError(
-                f"{table.name} has no column that could be a secret: none has between 2 and {MOST_SECRETS} values"
-            )
-        identifiers = [one.name for one in facts if one.is_identifier]
-        lists = [
-            one.name for one in facts if one.kind in _LISTED and (one.is_number or 1 < one.distinct <= _MOST_LABELS)
-        ]
-        entry = self.entries[name]
-        return {
-            "secrets": [one.name for one in secrets],
-            "secret": entry.secret or _first_secret(secrets),
-            "numbers": _identifiers_last(table.numeric, identifiers),
-            "lists": _identifiers_last(lists, identifiers),
-            "identifiers": identifiers,
-            "findings": [on_page(one.sentence) for one in (*table.findings, *_suspected(facts))],
-            "suspects": [one.code for one in _suspected(facts)],
-            "reading": None if entry.kind == "bundled" else _shown(entry.reading),
-        }
+            return described(table, wanted=self.entries[name].secret)
 
     def _secrets(self, name: str, column: str) -> dict[str, tuple[Secret, int]]:
         """The values of a secret column by their spelling, with their rows; the most frequent first."""
@@ -205,35 +194,15 @@ class Shelf:
         return {str(secret): (secret, count) for secret, count in named}
 
 
-def _suspected(facts: Iterable[ColumnFacts]) -> list[SuspectedSentinel]:
-    """Codes that stand far from the rest of their column."""
-    return [
-        SuspectedSentinel(one.name, suspect.value, suspect.rows, suspect.apart)
-        for one in facts
-        for suspect in one.suspects
-        if suspect.apart
-    ]
-
-
-def _shown(reading: Reading) -> dict[str, str]:
-    """What was said of a file's form, as the page's fields hold it."""
-    lists = {"na": reading.na or (), "sentinels": reading.sentinels}
-    plain = {name: getattr(reading, name) or "" for name in ("sep", "decimal", "encoding")}
-    return plain | {name: ", ".join(map(str, values)) for name, values in lists.items()}
-
-
-def _can_be_secret(table: Table, facts: ColumnFacts) -> bool:
+def _read(lies: str, reading: Reading, title: str) -> Table:
+    """The table in a file; where it lies here is nobody's concern, and its own name is in every sentence."""
     try:
-        table.secret(facts.name)
-    except InputError:
-        return False
-    return True
+        table = Table(lies, reading)
+    except InputError as error:
+        raise _about(error, lies, title) from None
+    table.name = f"the file {title!r}"
+    return table
 
 
-def _first_secret(columns: list[ColumnFacts]) -> str:
-    """Of those that can be secrets, the labels with the fewest values; a number only where there are no labels."""
-    return min(columns, key=lambda one: (one.is_identifier, one.is_number, one.distinct)).name
-
-
-def _identifiers_last(columns: list[str], identifiers: list[str]) -> list[str]:
-    return sorted(columns, key=lambda name: name in identifiers)
+def _about(error: InputError, lies: str, title: str) -> InputError:
+    return InputError(str(error).replace(lies, title))

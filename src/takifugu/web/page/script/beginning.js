@@ -36,16 +36,17 @@ async function begin() {
   }
   setMode(start.tables[0].kind === "file" ? "row" : "noise");
   listen();
-  let wanted = remembered();
-  if (wanted && !start.tables.some((one) => one.name === wanted.table)) {
-    dropping.waiting = wanted;
-    $("drop-note").textContent = `The link is about ${wanted.table.replace("file:", "")}, which is not open here: drop it on the page.`;
-    wanted = null;
+  const wanted = remembered();
+  const like = (same) => wanted && start.tables.find((one) => same(one.name, wanted.table));
+  const here = like((one, other) => one === other) || like(sameFile);
+  if (here) {
+    await chooseLinked(here.name, wanted);
+    return;
   }
   if (wanted) {
-    applySettings(wanted);
-    $("table").value = wanted.table;
+    dropping.waiting = wanted;
+    $("drop-note").textContent = `The link is about ${unnumbered(wanted.table).replace("file:", "")}, which is not open here: drop it on the page.`;
   }
-  await chooseTable(wanted || {});
+  await chooseTable();
 }
 begin().catch(fail);

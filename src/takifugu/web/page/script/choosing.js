@@ -1,6 +1,6 @@
 // ---- choosing: a table brings its columns, a secret column its secrets -----------------------------------------
 
-const offer = { tables: [], about: null, rows: {}, most: {} };
+const offer = { tables: [], about: null, unread: false, rows: {}, most: {} };
 const EVERY = ""; // no secret is spelled so: the choice of every pair
 
 function fill(select, entries, chosen) {
@@ -55,11 +55,22 @@ async function chooseTable(wanted = {}) {
   const mine = changed(false);
   busy(true, "reading the table");
   const table = offer.tables.find((one) => one.name === $("table").value);
-  const about = await ask("/api/table", { table: table.name });
+  showReading(table);
+  $("table-note").textContent = "";
+  let about;
+  try {
+    about = await ask("/api/table", { table: table.name });
+  } catch (error) {
+    if (mine !== turns.latest) return;
+    if (!(error instanceof Refusal) || !table.reading) throw error;
+    showUnread(error);
+    return;
+  }
   if (mine !== turns.latest) return;
   offer.about = about;
+  setUnread(false);
   $("table-note").textContent = about.findings.map(sentence).join(" ");
-  showReading(about);
+  showSuspects(about.suspects);
   fill($("secret"), about.secrets.map((name) => [name, name]), wanted.secret || about.secret);
   fillColumns({ column: table.answer, ...wanted });
   await chooseSecret(wanted.secret ? wanted.pair || null : table.pair);
@@ -131,6 +142,7 @@ function tidy() {
 }
 
 function validColumns() {
+  if (offer.unread) return false;
   const { columns, known } = offer.most;
   if (mode() !== "row") {
     const many = !$("known-field").hidden && ticked($("known")).length > known;

@@ -2,25 +2,36 @@
 
 const dropping = { waiting: null }; // what a link asked for, of a table that is not here yet
 
+function sayOfDrop(text, bad = false) {
+  $("drop-note").textContent = text;
+  $("drop-note").classList.toggle("bad", bad);
+}
+
+function tellDropped(title) {
+  const what = offer.unread ? "could not be read as it is" : "is open";
+  sayOfDrop(`${title} ${what}. It stays on this machine, and is removed when the explorer ends.`, offer.unread);
+}
+
 async function openFile(file) {
   const mb = (bytes) => `${Math.max(0.1, bytes / 2 ** 20).toFixed(1)} MB`;
-  const say = (text, bad = false) => { $("drop-note").textContent = text; $("drop-note").classList.toggle("bad", bad); };
   if (file.size > offer.most.upload) {
-    say(`${file.name} has ${mb(file.size)}, and the page takes ${mb(offer.most.upload)}: name it on the command line, takifugu explore FILE.`, true);
+    sayOfDrop(`${file.name} has ${mb(file.size)}, and the page takes ${mb(offer.most.upload)}: name it on the command line, takifugu explore FILE.`, true);
     return;
   }
-  say(`Reading ${file.name} (${mb(file.size)})…`);
+  sayOfDrop(`Reading ${file.name} (${mb(file.size)})…`);
   try {
     const { name, tables } = await ask("/api/upload", undefined, { file });
-    say(`${file.name} is open. It stays on this machine, and is removed when the explorer ends.`);
     offerTables(tables, name);
-    const wanted = dropping.waiting && dropping.waiting.table === name ? dropping.waiting : null;
+    const wanted = dropping.waiting && sameFile(dropping.waiting.table, name) ? dropping.waiting : null;
     dropping.waiting = null;
-    if (wanted) applySettings(wanted);
-    else setMode("row");
-    await chooseTable(wanted || {});
+    if (wanted) await chooseLinked(name, wanted);
+    else {
+      setMode("row");
+      await chooseTable();
+    }
+    tellDropped(file.name);
   } catch (error) {
-    if (error instanceof Refusal) say(inWords(error), true);
+    if (error instanceof Refusal) sayOfDrop(inWords(error), true);
     else throw error;
   }
 }

@@ -7,6 +7,8 @@ function toFragment(asked) {
   const found = new URLSearchParams();
   for (const name of SINGLE) if (asked[name] !== null) found.set(name, asked[name]);
   for (const [name, short] of Object.entries(SEVERAL)) for (const one of asked[name] || []) found.append(short, one);
+  const { reading } = offer.tables.find((one) => one.name === asked.table) || {};
+  for (const [name, said] of Object.entries(reading || {})) if (said) found.set(`read-${name}`, said);
   return found.toString();
 }
 
@@ -19,8 +21,14 @@ function fromFragment(text) {
   for (const [name, short] of Object.entries(SEVERAL)) found[name] = given.getAll(short);
   if (found.pair.length !== 2) found.pair = null;
   found.column = found.columns[0];
+  const said = FORM.map((name) => [name, given.get(`read-${name}`)]).filter(([, text]) => text);
+  found.reading = Object.fromEntries(said);
   return found;
 }
+
+// A file that was read again has a number after its name, which another explorer gives to none or to another.
+const unnumbered = (name) => name.replace(/ \(\d+\)$/, "");
+const sameFile = (one, other) => unnumbered(one) === unnumbered(other);
 
 // The settings that do not depend on the table; an unknown one leaves things as they are.
 function applySettings(wanted) {

@@ -1,32 +1,90 @@
-// ---- reading a file again: another separator, another mark, a code that means a missing value ------------------
+// ---- how a file is read: another separator, another mark, a code that means a missing value --------------------
 
-const FORM = ["sep", "decimal", "encoding", "na", "sentinels"];
+const FORM = ["sheet", "sep", "header", "skip", "decimal", "thousands", "encoding", "na", "sentinels"];
+
+// What was said of a file's form; only the fields that a file of its kind has are seen.
+function showReading({ reading }) {
+  $("reading-field").hidden = !reading;
+  $("reading-problem").textContent = "";
+  $("reading-field").open = false;
+  for (const name of FORM) {
+    const field = $(`reading-${name}`);
+    const has = Boolean(reading) && name in reading;
+    field.hidden = !has;
+    document.querySelector(`label[for=reading-${name}]`).hidden = !has;
+    if (!has) continue;
+    if (field.options && ![...field.options].some((one) => one.value === reading[name])) {
+      field.append(new Option(reading[name])); // said on the command line, which offers more
+    }
+    field.value = reading[name];
+  }
+}
 
 // A code that is suspected is written where it would be declared, and nothing is done about it unasked.
-function showReading({ reading, suspects }) {
-  $("reading-field").hidden = !reading;
-  if (!reading) return;
-  for (const name of FORM) $(`reading-${name}`).value = reading[name];
-  if (suspects.length) $("reading-sentinels").value = [reading.sentinels, ...suspects].filter(Boolean).join(", ");
-  $("reading-field").open = suspects.length > 0;
-  $("reading-problem").textContent = "";
+function showSuspects(suspects) {
+  const field = $("reading-sentinels");
+  if (!suspects.length || $("reading-field").hidden) return;
+  field.value = [field.value, ...suspects].filter(Boolean).join(", ");
+  $("reading-field").open = true;
+}
+
+// Of a file that is not read there is nothing to choose, and what is shown is about another.
+function setUnread(on) {
+  offer.unread = on;
+  $("chosen").hidden = on;
+  $("answer").hidden = on;
+  if (on) for (const id of ["figure-before", "figure-after"]) $(id).textContent = "";
+}
+
+// The reason stands above the fields that can mend it, and nothing else is asked until the file is read.
+function showUnread(error) {
+  setUnread(true);
+  unsettle();
+  $("reading-problem").textContent = inWords(error);
+  $("reading-field").open = true;
+  $("reading-field").scrollIntoView({ block: "nearest" });
+  tell("This file is not read yet: say how, under “How the file is read”.");
+}
+
+async function readAs(table, form) {
+  const told = await ask("/api/reading", { table, ...form });
+  offerTables(told.tables, told.name);
 }
 
 async function readAgain() {
-  const asked = { table: $("table").value };
-  for (const name of FORM) asked[name] = $(`reading-${name}`).value;
+  const fields = FORM.filter((name) => !$(`reading-${name}`).hidden);
+  const before = offer.unread ? {} : { ...question(), column: $("column").value };
   $("read-again").disabled = true;
   try {
-    const { name, tables } = await ask("/api/reading", asked);
-    const before = { ...question(), column: $("column").value };
-    offerTables(tables, name);
-    await chooseTable({ ...before, table: name });
+    const form = Object.fromEntries(fields.map((name) => [name, $(`reading-${name}`).value]));
+    await readAs($("table").value, form);
+    await chooseTable(before);
+    if ($("drop-note").classList.contains("bad")) tellDropped(offer.tables.find((one) => one.name === $("table").value).title);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     $("reading-problem").textContent = inWords(error);
+    $("reading-problem").scrollIntoView({ block: "nearest" });
   } finally {
     $("read-again").disabled = false;
   }
+}
+
+// A link that says how its file is read has it read so, where it was read in another way.
+async function chooseLinked(name, wanted) {
+  applySettings(wanted);
+  $("table").value = name;
+  const now = offer.tables.find((one) => one.name === name).reading || {};
+  const form = Object.fromEntries(Object.keys(now).map((field) => [field, wanted.reading[field] || ""]));
+  const other = Object.keys(wanted.reading).length > 0 && Object.entries(form).some(([field, said]) => said !== now[field]);
+  try {
+    if (other) await readAs(name, form);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    showReading({ reading: form });
+    showUnread(error);
+    return;
+  }
+  await chooseTable(wanted);
 }
 
 const listenToReading = () => $("read-again").addEventListener("click", () => readAgain().catch(fail));

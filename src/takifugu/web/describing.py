@@ -1,0 +1,72 @@
+"""What the page is told of a table: which columns can be secrets, which can be published, and what looks odd."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from takifugu.errors import InputError
+from takifugu.problems.inspection_findings import SuspectedSentinel
+from takifugu.tables.inspect import ColumnFacts, look
+from takifugu.tables.table import Table
+from takifugu.web.rereading import on_page
+
+MOST_SECRETS = 60  # a column with more distinct values is not offered as a secret
+MOST_COLUMNS = 400
+_LISTED = ("whole numbers", "numbers", "truth", "labels")  # what a list of values can be made of
+_MOST_LABELS = 1_000
+
+
+def described(table: Table, *, wanted: str | None) -> dict[str, Any]:
+    """The columns that can be secrets, numbers to add noise to, and values to publish from a list.
+
+    What looks like an identifier is named apart: it is never what the page opens with. `wanted` is the secret that it
+    opens with, where that is known.
+    """
+    if len(table.columns) > MOST_COLUMNS:
+        raise InputError(f"{table.name} has {len(table.columns)} columns; the explorer takes {MOST_COLUMNS}")
+    facts = look(table)
+    secrets = [one for one in facts if 2 <= one.distinct <= MOST_SECRETS and _can_be_secret(table, one)]
+    if not secrets:
+        columns = f"its {len(facts)} columns" if len(facts) > 1 else "its one column"
+        raise InputError(
+            f"{table.name} has no column that could be a secret: none of {columns} has between 2 and {MOST_SECRETS} "
+            f"values"
+        )
+    identifiers = [one.name for one in facts if one.is_identifier]
+    lists = [one.name for one in facts if one.kind in _LISTED and (one.is_number or 1 < one.distinct <= _MOST_LABELS)]
+    suspected = _suspected(facts)
+    return {
+        "secrets": [one.name for one in secrets],
+        "secret": wanted or _first_secret(secrets),
+        "numbers": _identifiers_last(table.numeric, identifiers),
+        "lists": _identifiers_last(lists, identifiers),
+        "identifiers": identifiers,
+        "findings": [on_page(one.sentence) for one in (*table.findings, *suspected)],
+        "suspects": [one.code for one in suspected],
+    }
+
+
+def _suspected(facts: Iterable[ColumnFacts]) -> list[SuspectedSentinel]:
+    """Codes that stand far from the rest of their column."""
+    return [
+        SuspectedSentinel(one.name, suspect.value, suspect.rows, suspect.apart)
+        for one in facts
+        for suspect in one.suspects
+        if suspect.apart
+    ]
+
+
+def _can_be_secret(table: Table, facts: ColumnFacts) -> bool:
+    try:
+        table.secret(facts.name)
+    except InputError:
+        return False
+    return True
+
+
+def _first_secret(columns: list[ColumnFacts]) -> str:
+    """Of those that can be secrets, the labels with the fewest values; a number only where there are no labels."""
+    return min(columns, key=lambda one: (one.is_identifier, one.is_number, one.distinct)).name
+
+
+def _identifiers_last(columns: list[str], identifiers: list[str]) -> list[str]:
+    return sorted(columns, key=lambda name: name in identifiers)

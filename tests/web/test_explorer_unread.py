@@ -1,0 +1,204 @@
+"""A dropped file that cannot be read as it is: what the page offers, and what a link and the shelf remember of it."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import DESKTOP, LONG, PHONE, Visit, opened
+from explorer_process import Explorer
+from hypothesis import given
+from hypothesis import strategies as st
+from people import write_people
+from playwright.sync_api import Browser
+
+import takifugu as tk
+from takifugu.errors import InputError
+from takifugu.tables.reading import Reading
+from takifugu.web.rereading import FIELDS, as_asked, shown
+from takifugu.web.shelf import Shelf
+from takifugu.web.uploads import MOST_FILES
+
+_LINES = [f"{'xyz'[k * k % 3]};{k % 7};{'ab'[k % 2]};{k % 5},5" for k in range(120)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_people(tmp_path_factory.mktemp("unread") / "people.csv", rows=120).parent
+
+
+def _headless(folder: Path, name: str) -> Path:
+    """A file without names, whose first line has one value twice."""
+    path = folder / name
+    path.write_text("\n".join(["x;4;a;4", *_LINES]) + "\n", encoding="utf-8")
+    return path
+
+
+def _fits(visit: Visit) -> None:
+    assert visit.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_file_that_cannot_be_read_is_read_as_the_page_is_told(
+    browser: Browser, running: Explorer, tmp_path: Path, size: dict[str, int]
+) -> None:
+    path = _headless(tmp_path, f"visits-{size['width']}.csv")
+    with opened(browser, running.address, size=size) as visit:
+        page = visit.page
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.locator("#file").set_input_files(path)
+        page.locator("#drop-note.bad").filter(has_text="could not be read as it is").wait_for()
+        problem = page.locator("#reading-problem")
+        assert "that its first line is a record" in problem.inner_text()
+        assert page.evaluate("window.innerHeight") > (problem.bounding_box() or {})["y"] > 0  # without scrolling
+        for gone in ("#chosen", "#answer"):
+            assert not page.locator(gone).is_visible()
+        page.locator("#odds-slider").fill("300")  # asks for nothing
+        assert visit.text("#theta") == "–"
+        _fits(visit)
+        visit.picture(f"unread-{size['width']}")
+        page.locator("#reading-sep").select_option("|")  # a file of one column, then: read, and wrongly
+        page.locator("#read-again").click()
+        problem.filter(has_text="no column that could be a secret").wait_for()
+        page.locator("#reading-sep").select_option(";")
+        page.locator("#reading-header").select_option("record")
+        page.locator("#reading-na").fill("z")
+        page.locator("#read-again").click()
+        page.locator("#drop-note:not(.bad)").filter(has_text="is open").wait_for()
+        visit.settle()
+        visit.choose("The promise holds", "")
+        visit.choose("Secret column", "column3")
+        question = visit.tick("columns", "column2")
+        assert page.locator("#reading-header").input_value() == "record"
+        _fits(visit)
+        for part in ("--sep ';'", "--na z", "--no-header"):
+            assert part in visit.text("#command")
+        assert "tk.Reading(sep=';', na=('z',), header=False)" in visit.text("#python")
+        reading = tk.Reading(sep=";", na=("z",), header=False)
+        query = tk.Row(*question["columns"])
+        expected = tk.calibrate(
+            tk.fit_priors(path, secret="column3", query=query, reading=reading), odds=question["odds"], keep=None
+        )
+        assert tk.Calibration.load(visit.save("Calibration", tmp_path)).channel == expected.channel
+        page.get_by_role("button", name="Copy a link to this choice").click()
+        page.get_by_role("button", name="Copied").wait_for()
+        link = page.evaluate("navigator.clipboard.readText()")
+        page.reload()
+        assert visit.settle() == question
+        visit.complaints.clear()  # of the closed door that was met on the way
+    if size is DESKTOP:
+        _restores(browser, link, path, question)
+
+
+def _restores(browser: Browser, link: str, path: Path, question: dict[str, Any]) -> None:
+    """Where the file is not open yet, it is read as the link says once it is dropped."""
+    fresh = Explorer.start()
+    try:
+        with opened(browser, f"{fresh.address}#{link.partition('#')[2]}") as visit:
+            visit.page.locator("#drop-note").filter(has_text="is not open here").wait_for()
+            restored = visit.drop(path)
+            assert restored | {"table": ""} == question | {"table": ""}
+            assert "--no-header" in visit.text("#command")
+    finally:
+        fresh.stop()
+
+
+def test_a_link_that_reads_a_file_in_an_impossible_way_is_told_above_its_fields(
+    browser: Browser, running: Explorer
+) -> None:
+    said = "table=file%3Apeople.csv&secret=sex&column=ward&query=row&read-sep=%7C&read-skip=1"
+    with opened(browser, running.address) as visit:  # with a visit that settles first
+        other = visit.page.context.new_page()
+        other.goto(f"{running.address}#{said}")
+        other.locator("#reading-problem:not(:empty)").wait_for(timeout=LONG)
+        assert (other.locator("#reading-sep").input_value(), other.locator("#reading-skip").input_value()) == ("|", "1")
+        other.locator("#reading-sep").select_option(";")
+        other.locator("#reading-skip").fill("")
+        other.locator("#read-again").click()
+        other.wait_for_function("() => document.body.dataset.settled", timeout=LONG)
+        assert json.loads(other.evaluate("document.body.dataset.settled"))["table"].startswith("file:people.csv")
+
+
+def test_what_cannot_be_read_stays_on_the_shelf_and_what_is_no_table_does_not(tmp_path: Path) -> None:
+    shelf = Shelf()
+
+    def drop(content: bytes, name: str = "visits.csv") -> str:
+        path = shelf.uploads.new(name)
+        path.write_bytes(content)
+        return shelf.add_dropped(path, name).name
+
+    content = _headless(tmp_path, "visits.csv").read_bytes()
+    name = drop(content)
+    with pytest.raises(InputError, match=r"the file 'visits\.csv' has one name") as refused:
+        shelf.open(name)
+    assert str(shelf.uploads.folder) not in str(refused.value)
+    with pytest.raises(InputError, match="no column that could be a secret"):
+        shelf.describe(shelf.read_again(name, {"sep": "|", "header": "record"}).name)
+    (again,) = [one for one in shelf.entries if one.startswith("file:")]
+    entry = shelf.read_again(again, {"sep": "", "header": "record"})
+    assert shelf.describe(entry.name)["secrets"]
+    assert shelf.form(entry.name) == dict.fromkeys(FIELDS["text"], "") | {"header": "record"}
+    with pytest.raises(InputError, match="PDF"):
+        drop(b"%PDF-1.7 no table")
+    assert len(list(shelf.uploads.folder.iterdir())) == 1
+    for _ in range(MOST_FILES):
+        drop(content)
+    assert entry.name not in shelf.entries
+    assert len(list(shelf.uploads.folder.iterdir())) == MOST_FILES
+    shelf.uploads.close()
+
+
+def test_a_sheet_is_chosen_on_the_page(tmp_path: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.active.append(["about", "this file"])
+    book.active.append(["made", "by hand"])
+    sheet = book.create_sheet("Stays")
+    for row in [["s", "x"], *([("a", "b")[k % 2], k % 4] for k in range(40))]:
+        sheet.append(row)
+    shelf = Shelf()
+    path = shelf.uploads.new("stays.xlsx")
+    book.save(path)
+    name = shelf.add_dropped(path, "stays.xlsx").name
+    assert set(shelf.form(name) or ()) == set(FIELDS["excel"])
+    with pytest.raises(InputError, match="'Sheet', 'Stays'"):
+        shelf.read_again(name, {"sheet": "Stay"})
+    entry = shelf.read_again(name, {"sheet": "Stays"})
+    assert shelf.open(entry.name).columns == ["s", "x"]
+    shelf.uploads.close()
+
+
+_readings = st.builds(
+    Reading,
+    sep=st.sampled_from([None, ";", "\t", "^"]),
+    decimal=st.sampled_from([None, ","]),
+    thousands=st.sampled_from([None, "", ".", "'"]),
+    encoding=st.sampled_from([None, "cp1252", "mac-roman"]),
+    na=st.sampled_from([None, (), ("?",), ("a, b", "")]),
+    sentinels=st.lists(st.sampled_from([999, "9,9", "age=-1", -1.5]), max_size=3, unique=True).map(tuple),
+    header=st.sampled_from([None, True, False]),
+    skip=st.sampled_from([None, 0, 3]),
+    sheet=st.sampled_from([None, 0, "0", "Stays"]),
+    missing=st.sampled_from(["drop", "refuse"]),
+)
+
+
+@given(_readings, st.sampled_from(sorted(FIELDS)))
+def test_a_form_that_is_sent_back_untouched_changes_nothing(reading: Reading, kind: str) -> None:
+    assert as_asked(reading, shown(reading, kind)) == reading
+
+
+@given(_readings, _readings)
+def test_one_field_changes_and_the_others_stay(reading: Reading, other: Reading) -> None:
+    form = shown(reading, "text") | {"sep": other.sep or ""}
+    made = as_asked(reading, form)
+    assert made.sep == other.sep
+    assert {**vars(made), "sep": None} == {**vars(reading), "sep": None}
+
+
+@given(st.dictionaries(st.sampled_from(FIELDS["text"]), st.text(max_size=6)))
+def test_any_text_in_a_field_is_a_reading_or_a_sentence(form: dict[str, str]) -> None:
+    with suppress(InputError):
+        assert as_asked(as_asked(Reading(), form), form) == as_asked(Reading(), form)
