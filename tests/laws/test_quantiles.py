@@ -102,3 +102,25 @@ def test_scores_reach_where_levels_cannot():
 @given(pairs())
 def test_quantiles_never_decrease(mixture):
     assert (np.diff(mixture.quantile(np.linspace(0, 1, 41)[1:-1])) >= 0).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_many_together_are_those_of_a_few_at_a_time(seed):
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 7))
+    spread = 10.0 ** rng.uniform(-3, 6)
+    stds = rng.uniform(0.01, 1, size) * (rng.random(size) < 0.7)
+    stds[0] = 1.0
+    law = Mixture(rng.dirichlet(np.ones(size)), spread * rng.normal(0, 1, size), stds)
+    scores = rng.permutation(np.linspace(-12, 12, 700))
+    together = quantile_at_score(law, scores)
+    apart = np.concatenate([quantile_at_score(law, part) for part in np.array_split(scores, 10)])
+    # Both end at neighbouring floats; a tail that is rounded may move that place by a few of them.
+    np.testing.assert_allclose(together, apart, rtol=1e-14, atol=1e-14 * spread)
+
+
+def test_many_quantiles_of_laws_as_far_apart_as_floats_go():
+    law = Mixture([0.5, 0.5], [-1.7e308, 1.7e308], [1.0, 1.0])
+    scores = np.linspace(-3, 3, 601)
+    scores = scores[np.abs(scores) > 0.1]
+    np.testing.assert_allclose(quantile_at_score(law, scores), 1.7e308 * np.sign(scores), rtol=1e-15)

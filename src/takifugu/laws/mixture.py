@@ -25,12 +25,13 @@ class Mixture(Plotted):
     Mixture(weights=[0.25, 0.75], means=[0.0, 4.0], stds=[1.0, 2.0])
     """
 
-    __slots__ = ("_hash", "means", "stds", "weights")
+    __slots__ = ("_hash", "_simple", "means", "stds", "weights")
 
     weights: Array
     means: Array
     stds: Array
     _hash: int
+    _simple: "Mixture | None"  # None where it is this very mixture: no object should hold itself
 
     def __init__(self, weights: npt.ArrayLike, means: npt.ArrayLike, stds: npt.ArrayLike) -> None:
         """Validate, copy and freeze the three lists."""
@@ -203,6 +204,15 @@ class Mixture(Plotted):
         """
         if len(self) == 1:
             return self
+        try:
+            simple = self._simple
+        except AttributeError:  # every look at a pair asks again, so the answer is kept
+            found = self._merged()
+            simple = None if found is self else found
+            object.__setattr__(self, "_simple", simple)
+        return self if simple is None else simple
+
+    def _merged(self) -> "Mixture":
         keep = np.flatnonzero(self.weights > 0)
         keep = keep[np.lexsort((self.stds[keep], self.means[keep]))]
         w, m, s = self.weights[keep], self.means[keep], self.stds[keep]
@@ -271,13 +281,17 @@ class Mixture(Plotted):
 
 def scores(x: Array, mixture: Mixture) -> Array:
     """(x − mean)/std of each component, on a new last axis; ±inf on the two sides of a point mass."""
-    x = x[..., None]
+    return standardised(x[..., None], mixture.means, mixture.stds)
+
+
+def standardised(x: Array, means: Array, stds: Array) -> Array:
+    """(x − mean)/std where the three are broadcast against one another; ±inf on the two sides of a point mass."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        gaps = x - mixture.means
-        z = gaps / mixture.stds
+        gaps = x - means
+        z = gaps / stds
         if np.isinf(gaps).any():  # halves have a difference where floats of opposite sign have none
-            z = np.where(np.isinf(gaps), (0.5 * x - 0.5 * mixture.means) / (0.5 * mixture.stds), z)
-    return np.where(mixture.stds > 0, z, np.where(gaps >= 0, np.inf, -np.inf))
+            z = np.where(np.isinf(gaps), (0.5 * x - 0.5 * means) / (0.5 * stds), z)
+    return np.where(stds > 0, z, np.where(gaps >= 0, np.inf, -np.inf))
 
 
 def merge(values: npt.ArrayLike, weights: npt.ArrayLike | None) -> tuple[Array, Array]:
