@@ -57,3 +57,19 @@ def test_points_and_equal_components_are_no_trouble():
     assert GmmTransport().least_variance(p, q, alpha=2.0, epsilon=0.5) > 0
     assert GmmTransport().least_variance(p, p, alpha=2.0, epsilon=0.5) == 0
     assert calibrate({"a": p, "b": q}, alpha=2, epsilon=0.5, mechanism="gmm-transport").losses["a", "b"] <= 0.5
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_laws_of_one_width_are_coupled_in_order_as_pot_does(seed):
+    rng = np.random.default_rng(seed)
+    width = 0.0 if seed % 2 else 0.7
+    p, q = (
+        Mixture(rng.dirichlet(np.full(n, 0.3)), np.sort(rng.normal(0, 3, n)), np.full(n, width)).simplified()
+        for n in rng.integers(2, 30, 2)
+    )
+    k, l, mass = optimal_coupling(p, q)
+    cost = (p.means[:, None] - q.means) ** 2
+    expected = ot.emd2_1d(p.means, q.means, p.weights / p.weights.sum(), q.weights / q.weights.sum())
+    assert (mass * cost[k, l]).sum() == pytest.approx(expected, rel=1e-9)
+    assert np.bincount(k, weights=mass, minlength=len(p)) == pytest.approx(p.weights, rel=1e-11)
+    assert np.bincount(l, weights=mass, minlength=len(q)) == pytest.approx(q.weights, rel=1e-11)
