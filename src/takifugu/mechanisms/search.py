@@ -5,6 +5,7 @@ The answer is always a variance at which the loss was evaluated and found within
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 from takifugu.errors import CalibrationError
 
@@ -26,6 +27,8 @@ def least_variance(
     `loss` must not grow with z; it may be infinite. A NaN counts as too much. The search starts `start` above the
     floor; `unit` is the variance that is there already, next to which less noise makes no difference.
     """
+
+    loss = cache(loss)  # the ends of a bracket are asked for again by each step of the search
 
     def enough(z: float) -> bool:
         return loss(z) <= epsilon
