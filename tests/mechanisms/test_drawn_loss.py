@@ -8,7 +8,8 @@ import pytest
 from random_priors import budget, mixture
 from takifugu import Mixture
 from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.mechanisms.worst import drawn_loss, worst
+from takifugu.mechanisms.drawn import DrawnLosses
+from takifugu.mechanisms.worst import worst
 from takifugu.problems.problem import Problem
 
 
@@ -20,7 +21,7 @@ def test_four_digits_of_the_largest_loss(seed):
     problem = Problem.of(beliefs, [("a", "b"), ("c", "b")] if seed % 3 else None)
     for theta in (0.0, 0.05, 0.7, 3.0, 40.0):
         exact = worst(problem, GaussianNoise(theta), alpha=alpha).loss
-        drawn = drawn_loss(problem, theta=theta, alpha=alpha)
+        drawn = DrawnLosses(problem, alpha=alpha)(theta)
         assert drawn == exact if math.isinf(exact) else drawn == pytest.approx(exact, rel=1.1e-4)
 
 
@@ -28,4 +29,17 @@ def test_what_no_grid_resolves_is_looked_at_exactly():
     needle = {"a": Mixture([0.5, 0.5], [0, 1], [0, 0]), "b": Mixture([0.4, 0.6], [0, 300], [0, 0])}
     problem = Problem.of(needle)
     for theta in (1e-3, 2e-3):
-        assert drawn_loss(problem, theta=theta, alpha=3.0) == worst(problem, GaussianNoise(theta), alpha=3.0).loss
+        assert DrawnLosses(problem, alpha=3.0)(theta) == worst(problem, GaussianNoise(theta), alpha=3.0).loss
+
+
+def test_what_is_found_once_serves_every_noise():
+    rng = np.random.default_rng(3)
+    normals = {k: Mixture.gaussian(*x) for k, x in enumerate(rng.uniform(0.5, 1.5, (30, 2)))}
+    bells = {k: mixture(rng, most=3) for k in range(30)} | {1: Mixture.gaussian(0, 1), 2: Mixture.gaussian(0, 1)}
+    same = dict.fromkeys(range(30), Mixture.gaussian(1, 1))
+    for beliefs in ([normals], [normals, bells, same], [same]):
+        problem = Problem.of(beliefs)
+        look = DrawnLosses(problem, alpha=2.5)
+        for theta in (0.3, 5.0, 1.0):
+            exact = worst(problem, GaussianNoise(theta), alpha=2.5).loss
+            assert look(theta) == exact if math.isinf(exact) else look(theta) == pytest.approx(exact, rel=1.1e-4)

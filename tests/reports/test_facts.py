@@ -142,3 +142,19 @@ def test_a_certificate_leaves_its_digest():
     result = tk.calibrate(GAUSSIAN, alpha=2, epsilon=1)
     digest = tk.certify(result).sha256
     assert facts_of(result, question="?", certificate_sha256=digest).to_dict()["certificate_sha256"] == digest
+
+
+def test_a_curve_ends_where_less_noise_changes_nothing(monkeypatch):
+    from takifugu.mechanisms.drawn import DrawnLosses
+
+    looks = []
+    look = DrawnLosses.__call__
+    monkeypatch.setattr(DrawnLosses, "__call__", lambda self, theta: looks.append(theta) or look(self, theta))
+    points = {"a": tk.Mixture.empirical(range(9), [9, 8, 7, 6, 5, 4, 3, 2, 1]), "b": tk.Mixture.empirical(range(9))}
+    curve = facts_for(points, alpha=3, epsilon=0.1, question="?", compare=False).noise_curves[0]
+    assert curve.theta[-1] == 0
+    assert min(theta for theta in looks if theta > 0) > 0.01  # finer grids would show the same loss again
+    assert all(
+        tk.calibrate(points, alpha=3, epsilon=float(e)).theta == pytest.approx(t, rel=1e-3)
+        for e, t in zip(curve.epsilon[:-1:5], curve.theta[:-1:5], strict=True)
+    )

@@ -10,7 +10,7 @@ from takifugu._validation import Array
 from takifugu.channels.base import Channel
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.divergences.line.many_gaussians import RoughLosses, upper_losses
-from takifugu.divergences.line.many_mixtures import Components, losses_and_doubts, rough_losses
+from takifugu.divergences.line.many_mixtures import Components, rough_losses
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.screen.extremes import extreme_laws
 from takifugu.mechanisms.screen.runs import MANY, Runs
@@ -21,7 +21,6 @@ _BLOCK = 1 << 15
 _MANY = 8  # secrets from which it pays to look for the few that can bind
 _CLOSE = 0.99  # rough losses this close to the largest are worth an exact look
 _FEW = 6  # places that are simply all evaluated
-_DRAWN, _MOST_DRAWN = 1e-4, 200  # of a loss: what no picture shows; laws of which every pair is drawn
 
 
 class Worst(NamedTuple):
@@ -41,30 +40,6 @@ def worst(problem: Problem, channel: Channel, *, alpha: float) -> Worst:
         if loss > best.loss:
             best = Worst(place, loss)
     return best
-
-
-def drawn_loss(problem: Problem, *, theta: float, alpha: float) -> float:
-    """The largest loss through Gaussian noise, for a picture: four digits of it, where a grid resolves them.
-
-    One grid for all pairs instead of an integral to twelve digits for each; nothing is promised on its word.
-    """
-    loss = 0.0
-    for belief in range(len(problem.beliefs)):
-        laws = [law.simplified() for law in problem.laws(belief)]
-        if theta == 0 or len(laws) > _MOST_DRAWN or all(len(law) == 1 for law in laws):
-            break
-        parts = Components.of(laws)
-        losses, doubts = losses_and_doubts(parts, parts, alpha=alpha, theta=theta, tolerance=0.1 * _DRAWN * (alpha - 1))
-        place = {secret: k for k, secret in enumerate(problem.pairs.secrets)}
-        i, j = np.array([(place[a], place[b]) for a, b in problem.pairs.directed()]).T
-        largest = int(np.argmax(losses[i, j]))
-        found, doubt = float(losses[i, j][largest]), float(doubts[i, j][largest])
-        if not (math.isfinite(found) and doubt <= _DRAWN * (alpha - 1) * found):
-            break
-        loss = max(loss, found)
-    else:
-        return loss
-    return worst(problem, GaussianNoise(theta), alpha=alpha).loss
 
 
 def _candidates(problem: Problem, channel: Channel, alpha: float) -> Iterator[Place]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -37,12 +38,12 @@ def curve(label: str, mixture: Mixture, x: Array) -> Curve:
 def grid(mixtures: Iterable[Mixture]) -> Array:
     """Points over the range that holds nearly all the mass of each mixture."""
     given = list(mixtures)
-    ends = np.concatenate([np.asarray(m.quantile([_EDGE, 1 - _EDGE])) for m in given])
-    low, high = float(ends.min()), float(ends.max())
+    marks = np.array([_marks(m) for m in given])
+    low, high = float(marks[:, 0].min()), float(marks[:, 2].max())
     pad = 0.04 * (high - low) or max(1.0, abs(low)) * 0.5
     low, high = low - pad, high + pad
     points = [np.linspace(low, high, _POINTS)]
-    middle = float(np.median([abs(float(np.asarray(m.quantile([0.5]))[0])) for m in given]))
+    middle = float(np.median(np.abs(marks[:, 1])))
     if 0 < middle < 0.1 * high:  # skewed: a bent scale looks closely at what lies near zero
         ends = np.arcsinh(np.array([low, high]) / middle)
         points.append(middle * np.sinh(np.linspace(ends[0], ends[1], _POINTS)))
@@ -52,3 +53,10 @@ def grid(mixtures: Iterable[Mixture]) -> Array:
             points.append((mixture.means[narrow, None] + mixture.stds[narrow, None] * _NEAR).ravel())
     together = np.unique(np.concatenate(points))
     return together[(together >= low) & (together <= high)]
+
+
+@lru_cache(maxsize=64)  # one law stands in several pictures
+def _marks(mixture: Mixture) -> tuple[float, float, float]:
+    """The ends of what a picture shows of a law, and its middle between them."""
+    low, middle, high = np.asarray(mixture.quantile([_EDGE, 0.5, 1 - _EDGE])).tolist()
+    return low, middle, high

@@ -27,6 +27,7 @@ from takifugu.laws.mixture import Mixture
 _LEVELS = ((5.0, 1.0), (8.0, 2.2), (36.0, 4.3))
 _LEAST_REACH = 14.0  # standard deviations beyond the means
 _MOST_NODES = 1 << 15
+_BLOCK = 1 << 14  # components times nodes that are evaluated together: what a processor keeps at hand
 _LARGEST_SWING = 350.0
 _LONGEST_RUN = 64
 _GENTLE = 1.5  # a turn of the log-integrand from one step to the next that no spike can hide behind
@@ -195,29 +196,32 @@ def _log_densities(mixtures: Components, grid: Array) -> Array:
             shared: Array = top + np.log(shares)
             return shared
     out = np.empty((len(means), len(grid)))
-    for row, parts in enumerate(zip(mixtures.log_weights, means, stds, strict=True)):
-        logs, top = _component_logs(*parts, grid)
-        out[row] = top + np.log(np.exp(logs - top).sum(axis=0))
+    together = max(1, _BLOCK // (means.shape[1] * len(grid)))
+    for start in range(0, len(means), together):
+        rows = slice(start, start + together)
+        logs, top = _component_logs(mixtures.log_weights[rows], means[rows], stds[rows], grid)
+        out[rows] = top + np.log(np.exp(logs - top[:, None, :]).sum(axis=1))
     return out
 
 
 def _component_logs(log_weights: Array, means: Array, stds: Array, grid: Array) -> tuple[Array, Array]:
-    """The weighted log-density of each component at each node, and the largest at each."""
+    """The weighted log-density of each component at each node, and the largest at each; any number of laws."""
     heights = log_weights - np.log(stds) - 0.5 * math.log(2 * math.pi)
-    z = (grid - means[:, None]) / stds[:, None]
-    logs = heights[:, None] - 0.5 * z * z
-    return logs, logs.max(axis=0)
+    z = (grid - means[..., None]) / stds[..., None]
+    logs = heights[..., None] - 0.5 * z * z
+    return logs, logs.max(axis=-2)
 
 
 def _log_products(log_p: Array, log_weight: Array, alpha: float) -> Array:
     """ln Σ_y exp(α·log_p[i, y] + log_weight[j, y]) for all i, j, run by run."""
-    total = np.full((len(log_p), len(log_weight)), -np.inf)
+    total = np.empty(0)
     with np.errstate(divide="ignore"):
         for start, stop in _runs(alpha * log_p, log_weight):
             lead, follow = alpha * log_p[:, start:stop], log_weight[:, start:stop]
             top_lead, top_follow = lead.max(axis=1), follow.max(axis=1)
             product = np.exp(lead - top_lead[:, None]) @ np.exp(follow - top_follow[:, None]).T
-            np.logaddexp(total, np.log(product) + top_lead[:, None] + top_follow, out=total)
+            here = np.log(product) + top_lead[:, None] + top_follow
+            total = here if start == 0 else np.logaddexp(total, here, out=total)
     return total
 
 

@@ -3,7 +3,7 @@
 import math
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -14,8 +14,8 @@ from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.additive.closed_form import closed_form
 from takifugu.mechanisms.base import Additive, Binding
 from takifugu.mechanisms.curves import POINTS, NoiseCurve, curve_from_losses
+from takifugu.mechanisms.drawn import DrawnLosses
 from takifugu.mechanisms.search import least_variance
-from takifugu.mechanisms.worst import drawn_loss
 from takifugu.problems.pairs import Pairs
 from takifugu.problems.problem import Problem
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # Searches aim for the whole of it; a pair that is only looked at may use all but a quarter.
 _GAUSSIAN_MARGIN = 4e-12
 _MIXTURE_MARGIN = 1e-10
+_LEVEL = 1.001  # a curve that rises by less from one halving of the noise to the next may have come to its end
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Exact(Additive):
         gaussian = len(p) == len(q) == 1
         target = epsilon * (1 - (_GAUSSIAN_MARGIN if gaussian else _MIXTURE_MARGIN))
 
+        @cache
         def loss(z: float) -> float:
             return divergence(p, q, alpha=alpha, theta=math.sqrt(z))
 
@@ -105,10 +107,11 @@ class Exact(Additive):
 @lru_cache(maxsize=64)
 def _exact_curve(problem: Problem, alpha: float, low: float, high: float) -> NoiseCurve:
     seen: dict[float, float] = {}  # every noise that was looked at is a point of the curve
+    look = DrawnLosses(problem, alpha=alpha)
 
     def loss(theta: float) -> float:
         if theta not in seen:
-            seen[theta] = drawn_loss(problem, theta=theta, alpha=alpha)
+            seen[theta] = look(theta)
         return seen[theta]
 
     start = max(max(law.std for law in belief.values()) for belief in problem.beliefs) or 1.0
@@ -117,13 +120,22 @@ def _exact_curve(problem: Problem, alpha: float, low: float, high: float) -> Noi
         top *= 2.0
     while loss(bottom) < high and bottom > 1e-3 * start:
         bottom /= 2.0
-    loss(0.0)
+        # No loss is larger than that without noise: where halving has brought next to nothing it may be reached, and
+        # less noise, which takes finer grids, would show nothing else.
+        if loss(bottom) < _LEVEL * loss(2.0 * bottom) and loss(0.0) <= _LEVEL * loss(bottom):
+            break
+    if loss(bottom) < high:
+        loss(0.0)
     while len(seen) < POINTS:
         # Where the tails of a pair barely fit, the loss falls off a cliff: points go where it changes most.
         thetas = sorted(seen)
-        heights = np.log(np.clip([seen[theta] for theta in thetas], low / 2, 4 * high))
-        k = int(np.argmax(heights[:-1] - heights[1:]))
+        heights = np.log(np.clip([seen[theta] for theta in thetas], low, high))
+        drops = heights[:-1] - heights[1:]
+        k = int(np.argmax(drops))
+        if not drops[k] > 0:
+            break
         loss(0.5 * (thetas[k] + thetas[k + 1]))
     thetas = sorted(seen)
-    losses = [seen[theta] for theta in thetas]
-    return curve_from_losses(np.array(losses), np.array(thetas), low=low, high=high)
+    # More noise never loses more: where the digits that are drawn say otherwise, the smaller loss is meant.
+    losses = np.minimum.accumulate([seen[theta] for theta in thetas])
+    return curve_from_losses(losses, np.array(thetas), low=low, high=high)
