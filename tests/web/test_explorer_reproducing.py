@@ -19,6 +19,8 @@ from takifugu.web.shelf import Shelf
 _TABLE = {"query": "row", "promise": "odds", "odds": 3, "confidence": 0.95}
 _PEOPLE = {"table": "file:people.csv", "secret": "diagnosis", "pair": None}
 
+_VECTORS = "a person's vector", "a vector of means"
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -42,6 +44,8 @@ def answers(folder: Path) -> Iterator[Answers]:
         {"mechanism": "closed-form", "alpha": 2.5, "epsilon": 0.77},
         {"query": "mean", "pair": None, "confidence": 0.9},
         {"prior": "counts", "confidence": 0.9},
+        {"columns": ["oldpeak", "thalach"]},
+        {"query": "mean", "columns": ["oldpeak", "thalach", "age"], "pair": None, "confidence": 0.9},
         _TABLE | {"columns": ["cp"]},
         _TABLE | {"columns": ["cp", "exang"], "pair": None, "known": ["sex"], "odds": 2.5, "confidence": None},
         _TABLE | {"columns": ["cp"], "promise": "renyi", "alpha": 4, "epsilon": 0.4, "confidence": None},
@@ -49,7 +53,19 @@ def answers(folder: Path) -> Iterator[Answers]:
         _TABLE | _PEOPLE | {"columns": ["ward"], "pair": list(DIAGNOSES[::11]), "odds": 1.2, "confidence": 0.9},
         _TABLE | _PEOPLE | {"columns": ["ward"], "pair": list(DIAGNOSES[:2])},
     ],
-    ids=["noise", "closed form", "mean", "counts", "table", "known", "order", "dropped", "dropped pair", "bare"],
+    ids=[
+        "noise",
+        "closed form",
+        "mean",
+        "counts",
+        *_VECTORS,
+        "table",
+        "known",
+        "order",
+        "dropped",
+        "dropped pair",
+        "bare",
+    ],
 )
 def test_both_find_the_same(
     answers: Answers, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]
@@ -112,4 +128,16 @@ def test_a_comma_in_a_name_has_no_command(tmp_path: Path) -> None:
     shown = found.answer(read_question(QUESTION | changed))
     assert shown["command"] is None
     assert "columns=['a,b']" in shown["python"]
+    found.close()
+
+
+def test_a_vector_with_a_comma_in_a_name_has_no_command(tmp_path: Path) -> None:
+    path = tmp_path / "commas.csv"
+    rows = "".join(f"{'pq'[k % 2]},{k * k % 7},{k * 5 % 11}\n" for k in range(60))
+    path.write_text(f'secret,"a,b",c\n{rows}')
+    found = Answers(Shelf(path))
+    changed = {"table": "file:commas.csv", "secret": "secret", "pair": None, "columns": ["a,b", "c"]}
+    shown = found.answer(read_question(QUESTION | changed))
+    assert shown["command"] is None
+    assert "tk.Raw(['a,b', 'c'], prior='gaussian')" in shown["python"]
     found.close()

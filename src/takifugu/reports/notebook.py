@@ -15,7 +15,7 @@ from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
-from takifugu.reports import channel_words, vector_page, words
+from takifugu.reports import channel_words, vector_charts, vector_page, words
 from takifugu.reports.blocks import items, paragraphs, table
 from takifugu.reports.channel_charts import channel_chart
 from takifugu.reports.channel_facts import ChannelFacts
@@ -67,7 +67,7 @@ def _calibration(calibration: Calibration) -> str | None:
         opening = paragraphs(vector_page.answer(facts), words.inference(facts))
         figures = table("", ("", "", ""), vector_page.figures(facts))
         rest = paragraphs("takifugu.report(calibration) tells the rest. " + _PRIVATE)
-        return opening + figures + vector_page.picture(facts, facts.axes[0], _name()) + rest
+        return opening + figures + vector_charts.picture(facts, facts.axes[0], _name()) + rest
     if not isinstance(facts, NoiseFacts):
         return None
     picture = _renamed(before_after_chart(facts), "tk-before-after")

@@ -4,14 +4,18 @@ from typing import Any
 
 from takifugu.reports import words
 from takifugu.reports.blocks import columns, guesses, odds_table, paragraphs, proof_card, scroll, section, table
-from takifugu.reports.charts import pair_chart
 from takifugu.reports.spread_of_losses import spread_of_losses
 from takifugu.reports.text import clean, number, percent
-from takifugu.reports.vector_facts import AxisFacts, VectorFacts
+from takifugu.reports.vector_charts import picture
+from takifugu.reports.vector_facts import VectorFacts
 
 _MOST_ROWS = 40  # secrets that a table lists
 _MOST_AXES = 12  # of a table
 _MOST_PICTURES = 4
+_UNBIASED = (
+    "The noise has mean zero and a known covariance, so what is computed from the numbers stays unbiased and its error "
+    "can be stated."
+)
 
 
 def parts(facts: VectorFacts) -> dict[str, Any]:
@@ -19,7 +23,7 @@ def parts(facts: VectorFacts) -> dict[str, Any]:
     guess = facts.adversary
     return {
         "answer": answer(facts),
-        "beside": (words.population(facts),),
+        "beside": (words.order(facts), words.population(facts)),
         "figures": (
             ("Numbers", f"{len(facts.axes)}", "published as one vector"),
             ("Budget", f"ε = {number(facts.epsilon)}", f"at order α = {number(facts.alpha)}"),
@@ -52,16 +56,15 @@ def figures(facts: VectorFacts) -> list[tuple[str, str, str]]:
     ]
 
 
-def picture(facts: VectorFacts, axis: AxisFacts, name: str) -> str:
-    """The worst pair in one number, as it is and as it is published."""
-    a, b = (clean(secret) for secret in facts.worst_pair)
-    return pair_chart(
-        (("before noise", axis.before), ("as published", axis.after)),
-        axis=clean(axis.name, 40),
-        name=name,
-        title=f"{a} and {b} in {clean(axis.name, 40)}, before and after noise",
-        description=f"The noise on {clean(axis.name, 40)} has a standard deviation of {number(axis.noise)}.",
-    )
+def usefulness(facts: VectorFacts) -> str:
+    """What an analyst can still learn."""
+    told = [
+        f"{clean(axis.name, 40)} is off by about {number(axis.noise, 3)}, beside a natural spread of "
+        f"{number(axis.spread, 3)}"
+        for axis in facts.axes[:_MOST_PICTURES]
+    ]
+    more = f", and so on for {len(facts.axes) - _MOST_PICTURES} more" if len(facts.axes) > _MOST_PICTURES else ""
+    return f"Of one answer, {'; '.join(told)}{more}. {_UNBIASED}"
 
 
 def _assumed(facts: VectorFacts) -> str:
@@ -122,9 +125,6 @@ def _noise(facts: VectorFacts) -> str:
     return section(
         "use",
         "What an analyst can still learn",
-        paragraphs(
-            "The noise has mean zero and a known covariance, so what is computed from the numbers stays unbiased and "
-            "its error can be stated. Its correlations point where the secrets differ: keep them private."
-        ),
+        paragraphs(f"{_UNBIASED} Its correlations point where the secrets differ: keep them private."),
         columns(scroll("The noise on each number", noise), scroll("Correlations of the noise", together)),
     )

@@ -105,11 +105,12 @@ def priors(facts: NoiseFacts) -> str | None:
     )
 
 
-def order(facts: NoiseFacts) -> str | None:
-    """What to say where more values go out than the order is good for."""
+def order(facts: Facts) -> str | None:
+    """What to say where more values go out than the order is good for, of noise on numbers."""
     values = values_published(facts.calibration.problem)
     advised = recommended_alpha(values)
-    if facts.theta == 0 or facts.alpha >= advised or not isinstance(facts.calibration.guarantee, Renyi):
+    bare = isinstance(facts, NoiseFacts) and facts.theta == 0
+    if bare or facts.alpha >= advised or not isinstance(facts.calibration.guarantee, Renyi):
         return None
     return (
         f"For {values:,} published values start from α = {advised}: at α = {number(facts.alpha)} some of so many will "

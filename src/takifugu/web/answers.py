@@ -53,6 +53,7 @@ class Answers:
         return {
             "tables": self.tables(),
             "mechanisms": {name: told for name, told in list_mechanisms().items() if name not in _OTHER_KINDS},
+            "vectors": list_mechanisms()["shaped"],
             "limits": {"alpha": ALPHAS, "epsilon": EPSILONS, "odds": ODDS},
             "confidences": CONFIDENCES,
             "most": {"columns": MOST_TOGETHER, "known": MOST_KNOWN, "upload": MOST_UPLOAD},
@@ -149,7 +150,7 @@ class Answers:
         if choice in remembered:
             kept: Facts = remembered.get(choice, _nothing)
             return kept
-        is_heavy = choice.is_listed or (choice.fit.query == "raw" and choice.fit.pair is None)
+        is_heavy = choice.is_listed or choice.fit.is_vector or (choice.fit.query == "raw" and choice.fit.pair is None)
         if is_heavy:
             self.desk.warm()
         errand.tell("training the network" if train else "counting what goes with each secret")

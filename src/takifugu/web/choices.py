@@ -14,6 +14,7 @@ EPSILONS = (0.001, 100.0)
 ODDS = (1.01, 1000.0)
 CONFIDENCES = (0.9, 0.95, 0.99)
 QUERIES = ("row", "raw", "mean", "gp", "bnn")
+SEVERAL = ("row", "raw", "mean")  # of which several columns can be published together
 PROMISES = ("odds", "renyi")
 MOST_TEXT = 200  # characters of a column's or a secret's name
 MOST_TOGETHER = 6  # columns that are published together
@@ -44,6 +45,11 @@ class Fit:
     def column(self) -> str:
         """The one column of an answer that noise is added to."""
         return self.columns[0]
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether noise is added to several numbers as one vector."""
+        return self.query != "row" and len(self.columns) > 1
 
     @property
     def secrets(self) -> tuple[str, str] | None:
@@ -89,7 +95,8 @@ def read_question(data: Any) -> Question:
     if unknown := sorted(str(key)[:MOST_TEXT] for key in set(data) - _FIELDS):
         raise InputError(f"a question has no field {unknown[0]!r}")
     query = _one_of(data.get("query"), QUERIES, "'query'")
-    columns = _names(data.get("columns"), "'columns'", least=1, most=MOST_TOGETHER if query == "row" else 1)
+    most = MOST_TOGETHER if query in SEVERAL else 1
+    columns = _names(data.get("columns"), "'columns'", least=1, most=most)
     fit = Fit(
         table=text(data.get("table"), "'table'"),
         secret=text(data.get("secret"), "'secret'"),
@@ -124,7 +131,10 @@ def _settled(choice: Choice, *, by_odds: bool) -> Choice:
         choice = replace(choice, fit=replace(choice.fit, prior=None), mechanism="optimal")
         return replace(choice, alpha=None, epsilon=None) if by_odds else replace(choice, odds=None)
     fit = choice.fit if choice.fit.query == "raw" else replace(choice.fit, known=(), prior=None)
-    if not (fit.query == "mean" or (fit.query == "raw" and fit.prior == "counts")) or choice.mechanism != "exact":
+    if fit.is_vector:
+        choice = replace(choice, mechanism="shaped")  # the one that is for vectors
+    rule = "shaped" if fit.is_vector else "exact"
+    if not (fit.query == "mean" or (fit.query == "raw" and fit.prior == "counts")) or choice.mechanism != rule:
         choice = replace(choice, confidence=None)  # which has nothing to draw from, or no rule to go with
     return replace(choice, fit=fit, odds=None)
 

@@ -73,8 +73,8 @@ class Fits:
 
         makers: dict[str, Callable[[], Query]] = {
             "row": lambda: Row(*fit.columns),
-            "raw": lambda: Raw(fit.column, prior=fit.prior),
-            "mean": lambda: Mean(fit.column),
+            "raw": lambda: Raw(list(fit.columns) if fit.is_vector else fit.column, prior=fit.prior),
+            "mean": lambda: Mean(list(fit.columns) if fit.is_vector else fit.column),
             "gp": lambda: GP(fit.column, max_rows=GP_ROWS, restarts=0),
             "bnn": lambda: BNN(fit.column, steps=self._network_steps, progress=False),
         }

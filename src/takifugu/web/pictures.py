@@ -1,11 +1,12 @@
 """The pictures beside the figures: the worst pair in full, every other pair as a matrix."""
 
-from takifugu.reports import channel_charts, charts
+from takifugu.reports import channel_charts, charts, vector_charts
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.common import Facts
 from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.spread_of_losses import loss_matrix
 from takifugu.reports.text import clean
+from takifugu.reports.vector_facts import VectorFacts
 
 _MOST_COLUMNS = 4  # of a row, with pictures of their own
 _NARROW = 340  # units: on a telephone a unit is then about as large as a pixel
@@ -18,6 +19,8 @@ def drawn(facts: Facts, *, narrow: bool) -> list[dict[str, str]]:
         found = _channel(facts, width)
     elif isinstance(facts, NoiseFacts):
         found = _noise(facts, width)
+    elif isinstance(facts, VectorFacts):
+        found = _vector(facts, width)
     else:
         return []
     matrix = loss_matrix(facts, width=width)
@@ -34,6 +37,15 @@ def _noise(facts: NoiseFacts, width: int) -> list[tuple[str, str, str]]:
         ("noise", "The noise against the budget", charts.noise_chart(facts, width=width)),
         ("density", held if few else f"{held}, for the worst pair first", charts.density_chart(facts, width=width)),
     ]
+
+
+def _vector(facts: VectorFacts, width: int) -> list[tuple[str, str, str]]:
+    found = []
+    for k, axis in enumerate(facts.axes[:_MOST_COLUMNS]):
+        told = _pair(facts, f"{clean(axis.name, 40)} before and after the noise")
+        found.append((f"axis-{k + 1}", told, vector_charts.picture(facts, axis, f"tk-axis-{k + 1}", width=width)))
+    together = vector_charts.correlation_chart(facts, width=width)
+    return [*found, ("correlation", "How the noise on the columns goes together", together)]
 
 
 def _channel(facts: ChannelFacts, width: int) -> list[tuple[str, str, str]]:

@@ -27,8 +27,10 @@ def command(choice: Choice, entry: Entry, *, others: bool = False, bare: bool = 
     source = f"./{entry.source}" if entry.source.startswith("-") else entry.source
     pair = [] if fit.pair is None else ["--pair", *fit.pair]
     if not choice.is_listed:
+        if fit.is_vector and any("," in name or name != name.strip() for name in fit.columns):
+            return None
         words = ["takifugu", "calibrate", source, "--secret", fit.secret, *pair]
-        words += ["--query", f"{fit.query}:{fit.column}"]
+        words += ["--query", f"{fit.query}:{','.join(fit.columns)}"]
         words += [] if fit.prior is None else ["--prior", fit.prior]
         words += [word for name in fit.known for word in ("--known", name)]
         return shlex.join([*words, *_promise(choice), "--mechanism", choice.mechanism, *_flags(entry.reading)])
@@ -93,9 +95,10 @@ def python(choice: Choice, entry: Entry, *, network_steps: int, others: bool = F
         unchanged = "allow_no_noise=True" if bare else None
         more = [known, reading, pair, secrets, drop, unchanged, f"ledger={str(entry.ledger)!r}"]
         return "\n".join([*head, _call("published", "tk.publish", "table", *asked, *more), *_TELL])
+    column = list(fit.columns) if fit.is_vector else fit.column
     query = {
-        "raw": f"tk.Raw({fit.column!r}, prior={fit.prior!r})",
-        "mean": f"tk.Mean({fit.column!r})",
+        "raw": f"tk.Raw({column!r}, prior={fit.prior!r})",
+        "mean": f"tk.Mean({column!r})",
         "gp": f"tk.GP({fit.column!r}, max_rows={GP_ROWS}, restarts=0)",
         "bnn": f"tk.BNN({fit.column!r}, steps={network_steps}, progress=False)",
     }[fit.query]

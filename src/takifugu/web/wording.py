@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from takifugu.problems.guarantee import Renyi
-from takifugu.reports import channel_words, words
+from takifugu.reports import channel_words, vector_page, words
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.noise_facts import NoiseFacts
-from takifugu.reports.text import number, percent
+from takifugu.reports.text import clean, number, percent
+from takifugu.reports.vector_facts import VectorFacts
 from takifugu.web.rereading import on_page
 
 if TYPE_CHECKING:
@@ -33,7 +34,10 @@ _THINGS = {
 def told(facts: "Facts", choice: "Choice") -> dict[str, Any]:
     """What was found, and what can still be inferred and learned, in figures and in words."""
     guess = facts.adversary
-    kind = _channel(facts) if isinstance(facts, ChannelFacts) else _noise(facts, choice)
+    if isinstance(facts, ChannelFacts):
+        kind = _channel(facts)
+    else:
+        kind = _vector(facts, choice) if isinstance(facts, VectorFacts) else _noise(facts, choice)
     promised = isinstance(facts.calibration.guarantee, Renyi) and math.isfinite(kind["size"])
     return kind | {
         "guess": {"before": guess.guess_before, "after": guess.guess_after},
@@ -55,6 +59,32 @@ def _noise(facts: "Facts", choice: "Choice") -> dict[str, Any]:
         "in_words": in_words(facts, choice.fit),
         "odds_words": words.odds(facts),
         "use_words": _joined(words.usefulness(facts), words.order(facts), words.saving(facts), words.population(facts)),
+        "before_words": "before noise",
+        "after_words": "after noise",
+    }
+
+
+def _whom(facts: VectorFacts, choice: "Choice") -> str | None:
+    """For whom the promise of a vector is; of people's own values there are no draws of the population."""
+    if choice.fit.query == "mean":
+        return words.population(facts)
+    return "That is for who believes these rows’ own shares; “A table” can be promised for the population."
+
+
+def _vector(facts: VectorFacts, choice: "Choice") -> dict[str, Any]:
+    shares = {axis.name: axis.noise / axis.spread for axis in facts.axes if axis.spread > 0}
+    most = max(shares, key=lambda name: shares[name], default=facts.axes[0].name)
+    return {
+        "size": max(axis.noise for axis in facts.axes),
+        "theta": None,
+        "figure": {
+            "before": "noise",
+            "value": number(shares.get(most, facts.axes[0].noise), 3),
+            "after": f"times the spread of {clean(most, 40)}" if shares else f"on {clean(most, 40)}",
+        },
+        "in_words": vector_page.answer(facts) + words.held(facts),
+        "odds_words": words.odds(facts),
+        "use_words": _joined(vector_page.usefulness(facts), words.order(facts), _whom(facts, choice)),
         "before_words": "before noise",
         "after_words": "after noise",
     }
@@ -104,7 +134,8 @@ def at_work(choice: "Choice", priors: Any) -> str:
     first = priors if isinstance(priors, Mapping) else priors[0]
     beliefs = "" if isinstance(priors, Mapping) else f" and {len(priors):,} beliefs"
     if not choice.is_listed:
-        return f"finding the noise for {len(first)} secrets"
+        what = "shape of the noise" if choice.fit.is_vector else "noise"
+        return f"finding the {what} for {len(first)} secrets"
     sizes = f"{len(next(iter(first.values())).values):,} possible rows, {len(first)} secrets{beliefs}"
     sure = " that withstands draws of the population" if choice.confidence is not None else ""
     return f"finding the best channel{sure} ({sizes})"

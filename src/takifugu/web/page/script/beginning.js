@@ -8,7 +8,7 @@ function listen() {
   $("secret").addEventListener("change", safely(() => chooseSecret()));
   $("first").addEventListener("change", () => { keepApart("first", "second"); now(); });
   $("second").addEventListener("change", () => { keepApart("second", "first"); now(); });
-  for (const id of ["query", "column", "prior", "mechanism", "promise", "confidence", "columns", "known"]) {
+  for (const id of ["query", "column", "prior", "mechanism", "promise", "confidence", "columns", "known", "more"]) {
     $(id).addEventListener("change", now);
   }
   for (const radio of document.querySelectorAll("input[name=mode]")) radio.addEventListener("change", now);
@@ -22,7 +22,7 @@ function listen() {
 
 async function begin() {
   const start = await ask("/api/start");
-  Object.assign(offer, { limits: start.limits, most: start.most, mechanisms: start.mechanisms });
+  Object.assign(offer, { limits: start.limits, most: start.most, mechanisms: start.mechanisms, vectors: start.vectors });
   offerTables(start.tables);
   fill($("mechanism"), Object.keys(start.mechanisms).map((name) => [name, name]), "exact");
   const levels = start.confidences.map((level) => [String(level), `for the population, ${100 * level} %`]);

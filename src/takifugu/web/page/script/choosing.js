@@ -36,12 +36,13 @@ const labelled = (names) => names.map((name) => [name,
   offer.about.identifiers.includes(name) ? `${name} (looks like an identifier)` : name]);
 
 // What can be chosen depends on the secret: it is itself neither published nor known.
-function fillColumns({ column, columns = [], known = [] } = {}) {
+function fillColumns({ column, columns = [], known = [], more = [] } = {}) {
   const { numbers, lists, identifiers } = offer.about;
   const secret = $("secret").value;
   const listed = lists.filter((name) => name !== secret);
   const numeric = numbers.filter((name) => name !== secret);
   fill($("column"), labelled(numeric), column);
+  tick($("more"), numeric.filter((name) => !identifiers.includes(name)), more);
   const there = columns.filter((name) => listed.includes(name));
   const first = listed.find((name) => !identifiers.includes(name)); // never an identifier unasked
   tick($("columns"), listed, there.length || !first ? there : [listed.includes(column) ? column : first], identifiers);
@@ -81,7 +82,7 @@ async function chooseSecret(pair) {
   const mine = changed(false);
   busy(true, "reading the table");
   const chosen = { table: $("table").value, secret: $("secret").value };
-  fillColumns({ column: $("column").value, columns: ticked($("columns")), known: ticked($("known")) });
+  fillColumns({ column: $("column").value, columns: ticked($("columns")), known: ticked($("known")), more: ticked($("more")) });
   const { secrets } = await ask("/api/secrets", chosen);
   if (mine !== turns.latest) return;
   offer.rows = Object.fromEntries(secrets.map((one) => [one.name, one.rows]));
@@ -99,14 +100,18 @@ function keepApart(changedOne, other) {
   if (free) $(other).value = free.value;
 }
 
+// Columns of numbers that are published together, under one noise: of a person or of a group.
+const several = () => mode() !== "row" && ["raw", "mean"].includes($("query").value);
+const numbers = () => [$("column").value, ...(several() ? ticked($("more")).filter((name) => name !== $("column").value) : [])];
+
 function question() {
   const listed = mode() === "row";
   const every = $("first").value === EVERY;
   const sure = !$("confidence-field").hidden && $("confidence").value;
   return {
     table: $("table").value, secret: $("secret").value, pair: every ? null : [$("first").value, $("second").value],
-    query: listed ? "row" : $("query").value, columns: listed ? ticked($("columns")) : [$("column").value],
-    known: listed || $("query").value === "raw" ? ticked($("known")) : [], prior: $("prior").value, mechanism: $("mechanism").value,
+    query: listed ? "row" : $("query").value, columns: listed ? ticked($("columns")) : numbers(),
+    known: $("known-field").hidden ? [] : ticked($("known")), prior: $("prior").value, mechanism: $("mechanism").value,
     promise: listed ? $("promise").value : "renyi", odds: number("odds"), alpha: number("alpha"), epsilon: number("epsilon"),
     confidence: sure ? Number(sure) : null,
   };
@@ -117,23 +122,34 @@ function tidy() {
   const listed = mode() === "row";
   const query = $("query").value;
   const byOdds = listed && $("promise").value === "odds";
+  const columns = listed ? ticked($("columns")) : numbers();
+  const vector = !listed && columns.length > 1;
   for (const id of ["query", "column", "prior", "mechanism"]) $(`${id}-field`).hidden = listed;
   $("mechanism-note").hidden = listed;
   for (const id of ["columns", "promise"]) $(`${id}-field`).hidden = !listed;
-  $("known-field").hidden = !listed && query !== "raw";
+  $("more-field").hidden = !several() || $("more").childElementCount < 2;
+  $("mechanism-field").hidden = listed || vector;
+  $("known-field").hidden = !listed && (query !== "raw" || vector);
+  $("prior-counts").disabled = vector; // a row of several numbers is hardly ever somebody else's too
+  if (vector && $("prior").value === "counts") $("prior").value = "mixture";
   $("odds-field").hidden = !byOdds;
   for (const id of ["alpha-field", "epsilon-field"]) $(id).hidden = byOdds;
   $("prior").disabled = query !== "raw";
   $("train-field").hidden = listed || query !== "bnn";
   const counted = query === "mean" || (query === "raw" && $("prior").value === "counts");
-  $("confidence-field").hidden = !listed && !(counted && $("mechanism").value === "exact");
+  $("confidence-field").hidden = !listed && !(counted && (vector || $("mechanism").value === "exact"));
   const every = $("first").value === EVERY;
   $("second-field").hidden = every;
   $("pair-note").textContent = every
     ? `Each of ${Object.keys(offer.rows).length} values from each other.`
     : `${offer.rows[$("first").value]} rows against ${offer.rows[$("second").value]}.`;
-  $("mechanism-note").textContent = offer.mechanisms[$("mechanism").value] || "";
-  const columns = listed ? ticked($("columns")) : [$("column").value];
+  $("mechanism-note").textContent = vector ? offer.vectors : offer.mechanisms[$("mechanism").value] || "";
+  for (const input of $("more").querySelectorAll("input")) {
+    const chosen = input.value === $("column").value;
+    if (chosen) input.checked = false;
+    input.closest("label").hidden = chosen;
+  }
+  $("more-count").textContent = vector ? `: ${columns.slice(1).join(", ")}` : ": no other column";
   for (const input of $("known").querySelectorAll("input")) {
     input.disabled = columns.includes(input.value);
     if (input.disabled) input.checked = false;
@@ -147,7 +163,9 @@ function validColumns() {
   if (mode() !== "row") {
     const many = !$("known-field").hidden && ticked($("known")).length > known;
     $("known-problem").textContent = many ? `Choose at most ${known} columns.` : "";
-    return !many;
+    const wide = numbers().length > columns;
+    $("more-problem").textContent = wide ? `Choose at most ${columns - 1} more columns.` : "";
+    return !many && !wide;
   }
   const [some, more] = [ticked($("columns")).length, ticked($("known")).length];
   $("columns-problem").textContent = some === 0 ? "Choose at least one column to publish."

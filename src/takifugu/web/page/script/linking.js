@@ -21,6 +21,7 @@ function fromFragment(text) {
   for (const [name, short] of Object.entries(SEVERAL)) found[name] = given.getAll(short);
   if (found.pair.length !== 2) found.pair = null;
   found.column = found.columns[0];
+  found.more = found.query === "row" ? [] : found.columns.slice(1);
   const said = FORM.map((name) => [name, given.get(`read-${name}`)]).filter(([, text]) => text);
   found.reading = Object.fromEntries(said);
   return found;

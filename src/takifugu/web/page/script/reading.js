@@ -53,7 +53,7 @@ async function readAs(table, form) {
 
 async function readAgain() {
   const fields = FORM.filter((name) => !$(`reading-${name}`).hidden);
-  const before = offer.unread ? {} : { ...question(), column: $("column").value };
+  const before = offer.unread ? {} : { ...question(), column: $("column").value, more: ticked($("more")) };
   $("read-again").disabled = true;
   try {
     const form = Object.fromEntries(fields.map((name) => [name, $(`reading-${name}`).value]));
