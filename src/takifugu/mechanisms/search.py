@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cache
 
 from takifugu.errors import CalibrationError
+from takifugu.mechanisms.roots import crossing
 
 _GROWTH = 4.0
 _MOST_STEPS = 1100  # doublings enough to cross the whole float64 range
@@ -71,8 +72,7 @@ def _narrow(
     high: float,
     xtol: float,
 ) -> float:
-    """Brent's method on 1/loss, which is close to a straight line in z; then up until it is enough."""
-    from scipy.optimize import brentq
+    """Where 1/loss, which is close to a straight line in z, meets the budget; then up until it is enough."""
 
     def room(z: float) -> float:
         value = loss(z)
@@ -81,10 +81,7 @@ def _narrow(
         return min(epsilon / value, 1e6) - 1.0 if value > 0 else 1e6
 
     xtol = max(xtol, 4 * math.ulp(high))
-    if room(low) < 0 < room(high):
-        z = float(brentq(room, low, high, xtol=xtol, rtol=8.9e-16, maxiter=300, disp=False))
-    else:
-        z = high
+    z = crossing(room, low, high, xtol=xtol) if room(low) < 0 < room(high) else high
     for _ in range(_MOST_STEPS):
         if z >= high:
             return high

@@ -12,6 +12,7 @@ from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.additive.quantile_coupling import Gaps, Scores, discrete_gaps, gap_bounds
 from takifugu.mechanisms.base import Additive, at_least
 from takifugu.mechanisms.curves import NoiseCurve, scaled_curve
+from takifugu.mechanisms.roots import crossing
 from takifugu.problems.guarantee import Approximate, Guarantee, Renyi
 from takifugu.problems.problem import Problem
 
@@ -80,18 +81,16 @@ def _upper_quantile(gaps: Gaps, delta: float) -> float:
 
 def _gaussian(gap: float, spread: float, delta: float) -> float:
     """The gap is normal with mean `gap` and deviation `spread`."""
-    from scipy.optimize import brentq
     from scipy.special import ndtr, ndtri
 
     if spread == 0:
         return gap
     high = gap - spread * float(ndtri(delta / 2))
 
-    def excess(w: float) -> float:
-        return float(ndtr((gap - w) / spread) + ndtr((-gap - w) / spread)) / delta - 1
+    def room(w: float) -> float:
+        return 1 - float(ndtr((gap - w) / spread) + ndtr((-gap - w) / spread)) / delta
 
-    w = float(brentq(excess, 0.0, high * (1 + 1e-9), xtol=1e-15 * high, rtol=1e-14))
-    return w * (1 + 1e-12)
+    return crossing(room, 0.0, high * (1 + 1e-9), xtol=1e-14 * high) * (1 + 1e-12)
 
 
 def _numerical(p: Mixture, q: Mixture, delta: float) -> float:
