@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from takifugu.laws.vector import VectorMixture
     from takifugu.mechanisms import list_mechanisms
     from takifugu.publishing import publish
-    from takifugu.queries.binned import binned
     from takifugu.queries.bnn import BNN
     from takifugu.queries.fitting import fit_priors
     from takifugu.queries.gp import GP
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from takifugu.releases.doors.transformer import ReleaseTransformer
     from takifugu.releases.ledger import Ledger
     from takifugu.reports.writing import report
+    from takifugu.tables.binned import binned
     from takifugu.tables.reading import Reading
 
 __version__ = "0.2.0"
@@ -76,7 +76,7 @@ _HOME = {
     "TakifuguError": "takifugu.errors",
     "audit": "takifugu.audits.audit",
     "best_guess": "takifugu.divergences.proved.guessing",
-    "binned": "takifugu.queries.binned",
+    "binned": "takifugu.tables.binned",
     "VectorMixture": "takifugu.laws.vector",
     "calibrate": "takifugu.calibration",
     "certify": "takifugu.certificates",

@@ -14,7 +14,6 @@ from takifugu.problems.pairs import Pair
 from takifugu.problems.population_findings import CellTells
 from takifugu.published import Published
 from takifugu.queries.as_they_are import told_by_kept
-from takifugu.queries.binned import Binned
 from takifugu.queries.others_alone import priors_asked_for
 from takifugu.queries.row import Row
 from takifugu.queries.several_rows import several_rows
@@ -45,7 +44,7 @@ def calibrated(
     best_guess: float | None = None,
     error: float | None = None,
     confidence: float | None = CONFIDENCE,
-    known: Sequence[str | Binned] | None = None,
+    known: Sequence[str] | None = None,
     beliefs: Mapping[str, Any] | None = None,
     own: bool = True,
     keep: Sequence[str] = (),
@@ -261,7 +260,7 @@ def publish(
     return Published(published, made, certificate, (*made.findings, *about_order))
 
 
-def known_with(known: Sequence[str | Binned] | None, keep: Sequence[str]) -> list[str | Binned] | None:
+def known_with(known: Sequence[str] | None, keep: Sequence[str]) -> list[str] | None:
     """What the adversary knows, the kept columns among it.
 
     >>> known_with(["sex"], ["ward", "sex"]), known_with(None, [])

@@ -4,14 +4,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import takifugu as tk
 from takifugu.laws.fitting.counts import own_normal
 from takifugu.laws.lattice import Lattice
 from takifugu.problems.findings import ManyCells, OneSecretCells, SmallCells
-from takifugu.queries.binned import binned
+from takifugu.tables.binned import binned
 from takifugu.tables.table import Table
 
 QUERY = tk.Raw("x", bounds=(0, 10), step=1)
@@ -141,21 +139,3 @@ def test_only_raw_counts_have_cells():
         tk.fit_priors(people(), secret="s", query=tk.Mean("x"), known=["sex"])
     with pytest.raises(tk.InputError, match="the prior is 'counts'"):
         tk.fit_priors(people(), secret="s", query=tk.Raw("x", prior="mixture"), known=["sex"])
-
-
-@pytest.mark.parametrize("edges", [[], "30", [3, 3], [5, 1], [float("nan")], None, ["a"]])
-def test_edges_grow(edges):
-    with pytest.raises(tk.InputError, match="edge"):
-        tk.binned("age", edges)
-
-
-@given(
-    st.lists(st.floats(-50, 50), min_size=1, max_size=30),
-    st.lists(st.integers(-40, 40), min_size=1, max_size=4, unique=True),
-)
-@settings(max_examples=25)
-def test_bins_are_those_of_numpy(values, edges):
-    cut = binned("v", sorted(edges))
-    table = Table(pd.DataFrame({"v": values}))
-    places = table.collect(table.frame.select(cut.place(table).alias("place")))["place"]
-    assert places == np.searchsorted(sorted(edges), values, side="right").tolist()

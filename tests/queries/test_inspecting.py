@@ -171,7 +171,7 @@ def test_odd_secrets(path, secret, sentence):
 
 def test_dates_and_lists_are_no_secrets():
     table = pl.DataFrame({"day": [[1], [2]], "x": [1, 2]})
-    with pytest.raises(tk.InputError, match="a secret is text, a number or a truth value"):
+    with pytest.raises(tk.InputError, match="labels are text, numbers or truth values"):
         inspect(table, "day")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from takifugu.audits.features import Places
 from takifugu.audits.rows import Rows
 from takifugu.problems.problem import Problem
-from takifugu.queries.binned import Binned, parsed
+from takifugu.tables.binned import cell_in_words, cut_named
 
 
 class Cell(NamedTuple):
@@ -21,7 +21,7 @@ class Cell(NamedTuple):
 def known_columns(problem: Problem) -> tuple[str, ...]:
     """The names of the columns that the adversary may know."""
     known = () if problem.answer is None else problem.answer.known
-    return tuple(name.column if isinstance(name := parsed(one), Binned) else name for one in known)
+    return tuple(one if (cut := cut_named(one)) is None else cut.column for one in known)
 
 
 def rows_of_beliefs(problem: Problem, rows: Rows) -> dict[int, Cell]:
@@ -45,14 +45,5 @@ def rows_of_beliefs(problem: Problem, rows: Rows) -> dict[int, Cell]:
 
 def _told(one: str, rows: Rows) -> list[str] | None:
     """Each row's part of a label, as `takifugu.queries.cells` writes it; None where truth lacks the column."""
-    name = parsed(one)
-    column = rows.truth.get(name.column if isinstance(name, Binned) else name)
-    if column is None:
-        return None
-    if isinstance(name, Binned):
-        if column.numbers is None:
-            return None
-        bins = np.searchsorted(np.array(name.edges), column.numbers, side="right")
-        gone = np.isnan(column.numbers).tolist()
-        return [f"{name.column} missing" if no else name.label(int(k)) for k, no in zip(bins, gone, strict=True)]
-    return [f"{name} missing" if value is None else f"{name} = {value}" for value in column.labels.tolist()]
+    column = rows.truth.get(one)
+    return None if column is None else [cell_in_words(one, value) for value in column.labels.tolist()]

@@ -18,6 +18,7 @@ from takifugu.queries.several import named
 from takifugu.releases.binding import require_of_rows
 from takifugu.releases.doors.frames import INSECURE
 from takifugu.releases.secret_rows import protected_secrets
+from takifugu.tables.binned import with_cuts
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Table, match_secret, plain
 
@@ -91,7 +92,7 @@ def read_rows(
     """Read both tables and put them side by side; rows of secrets that are not calibrated are left out."""
     if calibration.answer is not None:
         require_of_rows(calibration.answer)
-    true = _read(truth, "truth", reading)
+    true = _read(truth, "truth", reading, _cut(calibration))
     out = _read(_framed(published, calibration), "published")
     out = {name.removesuffix(INSECURE): column for name, column in out.items()}
     hidden = _secret(calibration, secret, list(true))
@@ -119,9 +120,16 @@ def read_rows(
     )
 
 
-def _read(source: Any, role: str, reading: Reading | None = None) -> dict[str, Column]:
+def _cut(calibration: Calibration) -> tuple[str, ...]:
+    """The names in the answer of which some may stand for columns that are cut at edges."""
+    answer = calibration.answer
+    return () if answer is None else (*answer.columns, *answer.secret, *answer.known)
+
+
+def _read(source: Any, role: str, reading: Reading | None = None, cut: Sequence[str] = ()) -> dict[str, Column]:
     table = Table(source, reading)
-    columns = {name: Column.of(values) for name, values in table.collect(table.frame).items()}
+    frame = with_cuts(table.frame, cut)
+    columns = {name: Column.of(values) for name, values in table.collect(frame).items()}
     if not len(next(iter(columns.values())).labels):
         raise InputError(f"{role} has no rows")
     return columns

@@ -1,34 +1,19 @@
 """What several commands ask for in the same words: lists of values, and what the adversary knows."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from takifugu.commands.options import names_in
 from takifugu.errors import InputError
 
-if TYPE_CHECKING:
-    from takifugu.queries.binned import Binned
 
-
-def known_of(texts: "tuple[str, ...] | list[str]") -> "list[str | Binned] | None":
+def known_of(texts: "tuple[str, ...] | list[str]") -> list[str] | None:
     """The columns that --known names; None where it names none.
 
     >>> known_of(["sex,ward", "age:30:45"])
-    ['sex', 'ward', Binned(column='age', edges=(30.0, 45.0))]
+    ['sex', 'ward', 'age:30:45']
     """
-    return [_known(name) for name in names_in(texts)] or None
-
-
-def _known(text: str) -> "str | Binned":
-    """A column, or one cut at the edges behind its name; what follows a colon and is no number belongs to the name."""
-    from takifugu.queries.binned import binned
-
-    column, *tail = text.split(":")
-    try:
-        edges = [float(edge) for edge in tail]
-    except ValueError:
-        return text
-    return binned(column, edges) if column and edges else text
+    return names_in(texts) or None
 
 
 def domain_of(path: str) -> dict[str, list[Any]]:

@@ -58,6 +58,11 @@ class Answer:
         """The columns that are published now."""
         return self.columns[len(self.before) :]
 
+    def domain_of(self, column: str) -> Choices | None:
+        """The list that a column of a row is published from; None where there is none."""
+        lists = dict(zip(self.columns, self.domain, strict=True)) if isinstance(self.domain, tuple) else {}
+        return lists.get(column)
+
     @property
     def is_of_rows(self) -> bool:
         """Whether each person's own value is published, not one number about a group."""

@@ -13,7 +13,6 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.problems.population_findings import CellTells
 from takifugu.queries.betrayal import betrayal
-from takifugu.queries.cells import known_key
 from takifugu.queries.several import named
 from takifugu.tables.table import Secret, Table, plain
 
@@ -39,7 +38,7 @@ def told_by_kept(table: Table, columns: Sequence[str], keep: Sequence[str], hidd
 def _counts(table: Table, secret: str, keep: Sequence[str], hidden: set[Any], *, several: bool) -> dict[Secret, Array]:
     import narwhals as nw
 
-    parts = {"secret": table.secret(secret)} | {f"kept{k}": known_key(table, name) for k, name in enumerate(keep)}
+    parts = {"secret": table.secret(secret)} | {f"kept{k}": table.secret(name) for k, name in enumerate(keep)}
     frame = table.frame.select(*(part.alias(name) for name, part in parts.items()))
     answer = table.collect(frame.group_by(*parts).agg(nw.len().alias("count")).head(_GROUPS + 1))
     if len(answer["count"]) > _GROUPS:

@@ -18,14 +18,14 @@ from takifugu.laws import Law
 from takifugu.laws.fitting.counts import cell_pseudo_counts, counted
 from takifugu.laws.lattice import Lattice
 from takifugu.problems.findings import Finding, ManyCells, OneSecretCells, SmallCells
-from takifugu.queries.binned import Binned
 from takifugu.queries.priors import Priors
+from takifugu.tables.binned import cell_in_words, cut_named
 from takifugu.tables.choosing import names_people
 from takifugu.tables.count import Overview, Subset
 from takifugu.tables.table import Secret, Table, plain
 
 if TYPE_CHECKING:
-    import narwhals as nw
+    pass
 
 SMALL = 30  # rows below which a cell is called small
 MANY = 50  # cells above which merging is recommended
@@ -39,7 +39,7 @@ Key = tuple[Any, ...]
 class CellCounts:
     """Per combination of known values and secret: the values seen, with their counts."""
 
-    known: tuple[Binned | str, ...]
+    known: tuple[str, ...]
     cells: dict[tuple[Key, Secret], tuple[Array, Array]]
 
     def subsets(self, secrets: Iterable[Secret]) -> dict[Secret, Subset]:
@@ -53,12 +53,12 @@ class CellCounts:
         return found
 
 
-def count_cells(table: Table, secret: str, column: str, known: Sequence[str | Binned], seen: Overview) -> CellCounts:
+def count_cells(table: Table, secret: str, column: str, known: Sequence[str], seen: Overview) -> CellCounts:
     """One pass in the engine: rows by secret, known values and value."""
     import narwhals as nw
 
     columns = checked_known(secret, (column,), known)
-    keys = {f"known{k}": known_key(table, one).alias(f"known{k}") for k, one in enumerate(columns)}
+    keys = {f"known{k}": table.secret(one).alias(f"known{k}") for k, one in enumerate(columns)}
     frame = table.frame.select(
         table.secret(secret).alias("secret"), table.number(column).alias("value"), *keys.values()
     )
@@ -80,7 +80,7 @@ def count_cells(table: Table, secret: str, column: str, known: Sequence[str | Bi
 
 
 def cell_beliefs(
-    known: tuple[str | Binned, ...],
+    known: tuple[str, ...],
     cells: Mapping[tuple[Key, Secret], Array],
     own: Mapping[Secret, Array],
     *,
@@ -112,7 +112,7 @@ def cell_beliefs(
         tables = {s: _by_cell(cells, subset, keys[subset], s, width) for s in secrets}
         pseudo = {s: cell_pseudo_counts(tables[s], own[s]) for s in secrets}
         for row, key in enumerate(keys[subset]):
-            label = ", ".join(_told(known[k], part) for k, part in zip(subset, key, strict=True))
+            label = ", ".join(cell_in_words(known[k], part) for k, part in zip(subset, key, strict=True))
             here = {s: (tables[s][row], pseudo[s][row]) for s in secrets}
             beliefs.append(
                 Priors(
@@ -127,7 +127,7 @@ def cell_beliefs(
     return beliefs, _about(beliefs, widest, values[widest])
 
 
-def checked_known(secret: str, columns: Sequence[str], known: Sequence[str | Binned]) -> tuple[str | Binned, ...]:
+def checked_known(secret: str, columns: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     """The columns that the adversary may know, none of them the secret or published."""
     if not known:
         raise InputError("known is empty: name the columns that the adversary may know, or leave it out")
@@ -145,12 +145,8 @@ def checked_known(secret: str, columns: Sequence[str], known: Sequence[str | Bin
 
 
 def _name(one: Any) -> Any:
-    return one.column if isinstance(one, Binned) else one
-
-
-def known_key(table: Table, one: str | Binned) -> "nw.Expr":
-    """The cell of a known column that a row is in."""
-    return one.place(table) if isinstance(one, Binned) else table.secret(one)
+    cut = cut_named(one)
+    return one if cut is None else cut.column
 
 
 def ordered_keys(cells: Mapping[tuple[Key, Secret], Array]) -> list[Key]:
@@ -175,7 +171,7 @@ def _by_cell(
     return table
 
 
-def _require_groups(known: str | Binned, cells: Mapping[tuple[Key, Secret], Array], place: int) -> None:
+def _require_groups(known: str, cells: Mapping[tuple[Key, Secret], Array], place: int) -> None:
     """Refuse a column most of whose values are one person's each: it is a name, and its cells say nothing of groups."""
     rows: Counter[Any] = Counter()
     for (key, _), counts in cells.items():
@@ -189,7 +185,7 @@ def _require_groups(known: str | Binned, cells: Mapping[tuple[Key, Secret], Arra
 
 
 def _require_mixed(
-    known: tuple[str | Binned, ...],
+    known: tuple[str, ...],
     cells: Mapping[tuple[Key, Secret], Array],
     subset: tuple[int, ...],
     secrets: Sequence[Secret],
@@ -208,13 +204,7 @@ def _require_mixed(
         )
 
 
-def _told(one: str | Binned, part: Any) -> str:
-    if part is None:
-        return f"{_name(one)} missing"
-    return one.label(int(part)) if isinstance(one, Binned) else f"{one} = {part}"
-
-
-def _about(beliefs: list[Priors], widest: str | Binned, values: int) -> list[Finding]:
+def _about(beliefs: list[Priors], widest: str, values: int) -> list[Finding]:
     findings: list[Finding] = []
     small = sum(min(belief.rows.values()) < SMALL for belief in beliefs)
     if small:

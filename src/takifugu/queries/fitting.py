@@ -7,7 +7,6 @@ from typing import Any, overload
 from takifugu.errors import InputError
 from takifugu.problems.findings.shown import show
 from takifugu.problems.reading_findings import about
-from takifugu.queries.binned import Binned
 from takifugu.queries.few_rows import SCARCE
 from takifugu.queries.priors import Beliefs, CellQuery, Priors, Query
 from takifugu.tables.reading import Reading
@@ -32,7 +31,7 @@ def fit_priors(
     secret: str | Sequence[str],
     query: Query,
     secrets: Iterable[Any] | None = None,
-    known: Sequence[str | Binned] | None = None,
+    known: Sequence[str] | None = None,
     few: str | None = None,
     reading: Reading | None = None,
     beliefs: Mapping[str, Any] | None = None,
@@ -44,7 +43,7 @@ def fit_priors(
     secret: str | Sequence[str],
     query: Query,
     secrets: Iterable[Any] | None = None,
-    known: Sequence[str | Binned] | None = None,
+    known: Sequence[str] | None = None,
     few: str | None = None,
     reading: Reading | None = None,
     beliefs: Mapping[str, Any] | None = None,
@@ -91,7 +90,7 @@ def _fit(
     secret: str | Sequence[str],
     query: Query,
     secrets: Iterable[Any] | None,
-    known: Sequence[str | Binned] | None,
+    known: Sequence[str] | None,
     few: str | None,
     reading: Reading | None,
     beliefs: Mapping[str, Any] | None,
@@ -122,7 +121,7 @@ def _fit(
     return found
 
 
-def _used(table: Table, secret: str, query: Query, known: Sequence[str | Binned] | None) -> list[str]:
+def _used(table: Table, secret: str, query: Query, known: Sequence[str] | None) -> list[str]:
     """The columns that a question is about; all of them where the query does not say."""
     named = getattr(query, "columns", None) or getattr(query, "column", None)
     if named is None:
@@ -134,7 +133,7 @@ def _used(table: Table, secret: str, query: Query, known: Sequence[str | Binned]
 def _cells(table: Table, secret: str, query: Query, secrets: Any, known: Any) -> Beliefs:
     if not isinstance(query, CellQuery):
         raise InputError("what the adversary knows can be given for Raw and Row: leave `known` out")
-    if isinstance(known, str | Binned) or not isinstance(known, Sequence):
+    if isinstance(known, str) or not isinstance(known, Sequence):
         raise InputError(f"known must be a list of columns, such as ['sex']; got {known!r}")
     return query.beliefs(table, secret, secrets, known)
 
@@ -152,7 +151,7 @@ def _several(
     columns: Sequence[str],
     query: Query,
     secrets: Iterable[Any] | None,
-    known: Sequence[str | Binned] | None,
+    known: Sequence[str] | None,
     few: str | None,
 ) -> Any:
     from takifugu.queries.several import joined

@@ -11,7 +11,6 @@ from takifugu.laws.lattice import Lattice
 from takifugu.mechanisms.draws import Counted
 from takifugu.problems.answer import Answer
 from takifugu.problems.findings import Finding
-from takifugu.queries.binned import Binned
 from takifugu.tables.count import Subset
 from takifugu.tables.table import Secret, Table, listed
 
@@ -165,8 +164,6 @@ class Query(Protocol):
 class CellQuery(Protocol):
     """A query that can also be answered for each cell of what the adversary knows."""
 
-    def beliefs(
-        self, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[str | Binned]
-    ) -> Beliefs:
+    def beliefs(self, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[str]) -> Beliefs:
         """The priors of every cell."""
         ...

@@ -18,7 +18,6 @@ from takifugu.laws.reading import Reading, read
 from takifugu.problems.answer import Answer
 from takifugu.problems.findings import ComponentLimit, Constant, Finding, Gridded, NotConverged, PoorFit, Rounded
 from takifugu.queries.about import about_lattice, heavy_tail, is_poor, missed_masses, suspected, together
-from takifugu.queries.binned import Binned
 from takifugu.queries.cells import cell_beliefs, count_cells
 from takifugu.queries.few_rows import about_rows, about_scarce, check_roles
 from takifugu.queries.priors import Beliefs, Priors
@@ -97,9 +96,7 @@ class Raw:
         subsets = count(table, secret, self.column, seen)
         return self._from_counts(secret, seen, subsets, self._reading(subsets))
 
-    def beliefs(
-        self, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[str | Binned]
-    ) -> Beliefs:
+    def beliefs(self, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[str]) -> Beliefs:
         """The priors without knowledge, and those of every cell of every subset of the known columns."""
         if not isinstance(self.column, str):
             raise InputError("with `known` one column is published: use Row(...), or leave `known` out")

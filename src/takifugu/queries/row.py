@@ -17,7 +17,6 @@ from takifugu.problems.answer import Answer
 from takifugu.problems.domain import Choices
 from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue, Smoothed
 from takifugu.queries.about import naming, suspected
-from takifugu.queries.binned import Binned
 from takifugu.queries.cells import Key, cell_beliefs, checked_known
 from takifugu.queries.few_rows import FEW, about_scarce, check_roles
 from takifugu.queries.priors import Beliefs, ColumnWeights, Priors
@@ -89,9 +88,7 @@ class Row:
         first, *_ = self._fitted(table, secret, secrets, ())
         return first
 
-    def beliefs(
-        self, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[str | Binned]
-    ) -> Beliefs:
+    def beliefs(self, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[str]) -> Beliefs:
         """The laws without knowledge, and those of every cell of every subset of the known columns."""
         known = checked_known(secret, self.columns, known)
         first, cells, values = self._fitted(table, secret, secrets, known)
@@ -99,13 +96,13 @@ class Row:
         return Beliefs([first, *more], findings=[*first.findings, *findings])
 
     def _fitted(
-        self, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[str | Binned]
+        self, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[str]
     ) -> tuple[Priors, dict[tuple[Key, Secret], Array], tuple[Value, ...]]:
         for name in self.columns:
             check_roles(secret, name)
             table.require(name)
         findings: list[Finding] = []
-        domain = tuple(self.domain.get(name) or read_domain(table, name, findings) for name in self.columns)
+        domain = tuple(self.domain.get(name) or _list_of(table, name, findings) for name in self.columns)
         lines = count_rows(table, secret, self.columns, known)
         for name, own, one in zip(self.columns, domain, lines.values, strict=True):
             if own.is_read and not own.is_numeric:
@@ -193,6 +190,11 @@ class Row:
             weight * column_loss(None, column, column, mass, relative=True)
             for weight, column in zip(weights, zip(*rows, strict=True), strict=True)
         )
+
+
+def _list_of(table: Table, name: str, findings: list[Finding]) -> Choices:
+    """The bins of a column that is cut, which are as public as the edges; of others what the data hold."""
+    return Choices(table.cuts[name].labels) if name in table.cuts else read_domain(table, name, findings)
 
 
 def _smoothing(given: Any) -> float | str | None:

@@ -8,8 +8,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws.mixture import merge
-from takifugu.queries.binned import Binned
-from takifugu.queries.cells import Key, known_key
+from takifugu.queries.cells import Key
 from takifugu.tables.choosing import chosen_secrets
 from takifugu.tables.table import Secret, Table, plain
 
@@ -62,13 +61,13 @@ class Lines:
         return names, without, int(sum(self.missing.get(name, 0) for name in names))
 
 
-def count_rows(table: Table, secret: str, columns: Sequence[str], known: Sequence[str | Binned]) -> Lines:
+def count_rows(table: Table, secret: str, columns: Sequence[str], known: Sequence[str]) -> Lines:
     """One pass in the engine: rows by secret, known values and values."""
     import narwhals as nw
 
     parts = {"secret": table.secret(secret)}
     parts |= {f"x{k}": value_of(table, name) for k, name in enumerate(columns)}
-    parts |= {f"known{k}": known_key(table, one) for k, one in enumerate(known)}
+    parts |= {f"known{k}": table.secret(one) for k, one in enumerate(known)}
     frame = table.frame.select(*(part.alias(name) for name, part in parts.items()))
     answer = table.collect(frame.group_by(*parts).agg(nw.len().alias("count")).head(_GROUPS + 1))
     if len(answer["count"]) > _GROUPS:

@@ -41,8 +41,7 @@ def read_domain(table: Table, name: str, findings: list[Finding]) -> Choices:
             table.frame.select(value).select(nw.col("x").min().alias("low"), nw.col("x").max().alias("high"))
         )
         low, high = float(extent["low"][0]), float(extent["high"][0])
-        if not (math.isfinite(low) and math.isfinite(high)):
-            raise InputError(f"column {name!r} is infinite in a row: remove such rows")
+        _require_finite(name, (low, high))
         found, step = bins(low, high)
         findings.append(DomainRead(name, len(found), step))
     else:
@@ -52,9 +51,15 @@ def read_domain(table: Table, name: str, findings: list[Finding]) -> Choices:
                 f"people, leave it out; else give a public list of labels (domain=) and what the rest becomes (other=)"
             )
         if numeric:
+            _require_finite(name, found)
             found = [int(x) if isinstance(x, float) and x.is_integer() else x for x in sorted(found)]
         findings.append(DomainRead(name, len(found), None))
     return Choices(tuple(sorted(found, key=lambda v: (isinstance(v, str), v))), is_read=True)
+
+
+def _require_finite(name: str, numbers: Iterable[float]) -> None:
+    if not all(map(math.isfinite, numbers)):
+        raise InputError(f"column {name!r} is infinite in a row: remove such rows")
 
 
 def require_labels(column: str, values: list[Any], tallies: list[float]) -> None:

@@ -12,11 +12,11 @@ from takifugu.laws.values import columns, key
 from takifugu.mechanisms.evidence import Confidence
 from takifugu.problems.beliefs import belief_names
 from takifugu.problems.guarantee import Renyi
-from takifugu.queries.binned import parsed
 from takifugu.reports.channel_facts import channel_facts
 from takifugu.reports.columns import ColumnFacts
 from takifugu.reports.text import beyond, clean, number, percent
 from takifugu.reports.words import in_guesses
+from takifugu.tables.binned import cut_named, written
 
 _LESS = 0.5  # of what is lost: what the promise for the sample alone would lose, where that is worth a word
 _USELESS = 0.5  # of a column's variance, or of its labels: what is published is then mostly noise
@@ -137,8 +137,8 @@ class Publication:
 
 
 def _known(name: str) -> str:
-    found = parsed(name)
-    return clean(found if isinstance(found, str) else found.words)
+    cut = cut_named(name)
+    return clean(name) if cut is None else f"{clean(cut.column)} (cut at {', '.join(map(written, cut.edges))})"
 
 
 def told(calibration: Calibration) -> Publication:

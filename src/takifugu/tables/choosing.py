@@ -22,13 +22,14 @@ def chosen_secrets(
     if len(rows) > SECRETS:
         raise InputError(
             f"column {secret!r} has more than {SECRETS} distinct values, too many to be secrets: "
-            f"group them into fewer first"
+            f"group them into fewer first; numbers are cut at edges where a column is named like 'age:30:60'"
         )
     alone = sum(count == 1 for count in rows.values())
     if names_people(len(rows), alone):  # and no value of theirs belongs in a message
         raise InputError(
             f"{alone} of the {len(rows)} values of column {secret!r} stand in one row each: it names people and not "
-            f"groups of them. Name the column to hide, or group its values first"
+            f"groups of them. Name the column to hide, or group its values first; numbers are cut at edges where a "
+            f"column is named like 'age:30:60'"
         )
     if isinstance(wanted, str | bytes):
         raise InputError(f"secrets must be a list, got the text {wanted!r}: write [{wanted!r}]")

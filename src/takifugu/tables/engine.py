@@ -93,10 +93,11 @@ def is_engine_error(error: Exception) -> bool:
 def kind_of(dtype: Any) -> str:
     """The name of a column's type alone: in full, that of labels lists all of them, and that of a structure its fields.
 
-    >>> kind_of("Enum(categories=['common', 'of one person'])")
-    'Enum'
+    >>> kind_of("Enum(categories=['common', 'of one person'])"), kind_of("Date")
+    ('text', 'Date')
     """
-    return str(dtype).partition("(")[0]
+    kind = str(dtype).partition("(")[0]
+    return "text" if kind in ("String", "Categorical", "Enum", "Object") else kind
 
 
 def attempt(work: Callable[[], T]) -> tuple[T | None, str | None]:

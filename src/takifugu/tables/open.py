@@ -53,12 +53,13 @@ def opened(source: Any, reading: Reading, *, shown: str, accepted: str) -> Opene
     if isinstance(source, str | os.PathLike):
         return _file(os.fspath(source), reading, shown)
     try:
-        frame: Any = nw.from_native(source)
-    except TypeError:
-        frame = None
-    if frame is None:
-        raise InputError(f"table must be {accepted}; got {type(source).__name__}")
-    return Opened(frame.lazy(), None, reading, [], False)
+        frame: Any = nw.from_native(source).lazy()
+        frame.collect_schema()
+    except nw.exceptions.DuplicateError:
+        raise InputError("two columns of the table have the same name: rename one of them") from None
+    except (TypeError, AttributeError):
+        raise InputError(f"table must be {accepted}; got {type(source).__name__}") from None
+    return Opened(frame, None, reading, [], False)
 
 
 def _file(source: str, reading: Reading, shown: str) -> Opened:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from takifugu.errors import InputError
+from takifugu.tables.binned import with_cuts
 from takifugu.tables.missing import refusal
 from takifugu.tables.reading import Reading
 from takifugu.tables.stream import stream
@@ -26,7 +27,7 @@ def complete_rows(source: Any, *, needed: Sequence[str], columns: Sequence[str],
         return pa.concat_tables(parts)
     import narwhals as nw
 
-    frame = nw.from_native(source)
+    frame = with_cuts(nw.from_native(source), wanted)
     if not isinstance(frame, nw.DataFrame):
         return source  # a lazy table says itself what to do
     whole = None
@@ -37,7 +38,7 @@ def complete_rows(source: Any, *, needed: Sequence[str], columns: Sequence[str],
             here = here & ~column.is_nan()
         whole = here if whole is None else whole & here
     if whole is None or bool(whole.all()):
-        return source
+        return frame.to_native()
     if reading is not None and reading.missing == "refuse":
         raise InputError(refusal(int((~whole).sum()), tuple(needed)))
     return frame.filter(whole.to_list()).to_native()

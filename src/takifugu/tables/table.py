@@ -6,12 +6,13 @@ is called on the result of a group-by, whose size `takifugu.tables.count` and `t
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from takifugu._nearest import suggestion
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
+from takifugu.tables.binned import Binned, cut_named
 from takifugu.tables.engine import attempt, kind_of
 from takifugu.tables.reading import Reading
 from takifugu.tables.secrets import Secret, listed, match_secret, plain
@@ -54,6 +55,7 @@ class Table:
         self.read_as: Reading = found.read_as
         self.findings: list[Finding] = found.findings
         self.schema = dict(self.frame.collect_schema())
+        self.cuts: dict[str, Binned] = {}
         if not self.schema:
             raise InputError(f"{self.name} has no columns")
         for column, _ in self.reading.named_sentinels:
@@ -81,12 +83,21 @@ class Table:
         return int(self.collect(self.frame.select(nw.len().alias("rows")))["rows"][0])
 
     def require(self, column: Any) -> None:
-        """Raise, naming the nearest, unless there is such a column."""
+        """Raise, naming the nearest, unless there is such a column, or one to cut at the edges behind its name."""
+        self.cut([column])
         if column not in self.schema:
             raise InputError(
                 f"{self.name} has no column {column!r}.{suggestion(column, self.schema)} "
                 f"Its columns are {listed(self.columns)}."
             )
+
+    def cut(self, names: Iterable[Any]) -> None:
+        """Add the columns that names with edges behind them stand for; names that stand for nothing are left alone."""
+        for name in names:
+            if (cut := cut_named(name, self.schema)) is not None:
+                self.cuts = self.cuts | {str(name): cut}
+                self.frame = self.frame.with_columns(cut.of(self.schema))
+                self.schema = dict(self.frame.collect_schema())
 
     def number(self, column: str) -> "nw.Expr":
         """The column as float64, null where it holds no number; an error where it holds something else."""
@@ -107,6 +118,8 @@ class Table:
         import narwhals as nw
 
         self.require(column)
+        if column in self.cuts:  # of the column that is cut: whoever asks may hold the table from before it was
+            return self.cuts[column].of(self.schema)
         dtype, value = self.schema[column], nw.col(column)
         if dtype.is_float() or dtype.is_decimal():
             value = value.cast(nw.Float64)
@@ -117,7 +130,7 @@ class Table:
         if dtype in (nw.String, nw.Boolean) or dtype.is_integer():
             return value
         raise InputError(
-            f"column {column!r} holds {kind_of(dtype)}, and a secret is text, a number or a truth value: convert it to "
+            f"column {column!r} holds {kind_of(dtype)}, and labels are text, numbers or truth values: convert it to "
             f"text"
         )
 
@@ -150,8 +163,7 @@ class Table:
             return InputError(f"{self.name} has no rows")
         if not values:
             return InputError(f"column {column!r} has no value in any of the {rows} rows")
-        dtype = self.schema[column]
-        kind = "text" if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object) else kind_of(dtype)
+        kind = kind_of(self.schema[column])
         return InputError(
             f"column {column!r} holds {kind}, and numbers are needed: convert it, or name one of "
             f"{listed(self.numeric) or 'those with numbers (there is none)'}"

@@ -24,6 +24,7 @@ from takifugu.releases.order import (
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
 from takifugu.releases.secret_rows import check_others, has_pairs, protected_rows
+from takifugu.tables.binned import with_cuts
 from takifugu.tables.rows import complete_rows
 
 
@@ -119,6 +120,8 @@ def release(
     )
     frame = as_frame(values)
     if frame is not None and not isinstance(frame, nw.Series):
+        answer = calibration.answer
+        frame = frame if answer is None else with_cuts(frame, (*answer.drawn, *answer.secret))
         names = frame.collect_schema().names()
         columns = bound_columns(calibration, names, column=column, secret=secret, keep=keep, others=others)
         if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():

@@ -73,7 +73,7 @@ def release_file(
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
     reader = _Reader(
-        origin, _as_calibrated(reading, calibration)
+        origin, _as_calibrated(reading, calibration), calibration
     )  # decides once how the file is read, for both times that it is
     columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
     columns = replace(columns, also=_others_of_the_account(plan, reader.names))
@@ -155,11 +155,10 @@ def _as_calibrated(reading: Reading | None, calibration: Calibration) -> Reading
 class _Reader:
     """The names of the columns, the number of rows where it is told beforehand, and the rows in batches."""
 
-    def __init__(self, source: Path | Table, reading: Reading) -> None:
-        if isinstance(source, Table):
-            self._table = source
-        else:
-            self._table = Table(source, reading)
+    def __init__(self, source: Path | Table, reading: Reading, calibration: Calibration) -> None:
+        self._table = Table(source, None if isinstance(source, Table) else reading)
+        if calibration.answer is not None:
+            self._table.cut((*calibration.answer.drawn, *calibration.answer.secret))
         self.names = self._table.columns
         quick = isinstance(source, Table) or source.suffix.lower() in PARQUET
         self.rows = self._table.row_count() if quick else None

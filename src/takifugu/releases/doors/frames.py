@@ -92,7 +92,14 @@ def ready(rows: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Array:
 
 
 def _entries(column: "nw.Series[Any]", plan: Plan) -> Any:
-    return values_of(column) if plan.drawing.takes_labels else numbers(column)
+    if not plan.drawing.takes_labels:
+        return numbers(column)
+    values, answer = values_of(column), plan.calibration.answer
+    domain = None if answer is None else answer.domain_of(column.name)
+    if values.dtype == object and domain is not None and all(isinstance(value, str) for value in domain.values):
+        # Categories and objects of any type are counted as texts.
+        values = np.array([str(value) for value in values.tolist()], dtype=object)
+    return values
 
 
 def leaving(rows: "nw.DataFrame[Any]", paid: Array, plan: Plan, columns: Columns) -> Any:

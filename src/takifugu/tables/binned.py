@@ -1,0 +1,117 @@
+"""A column cut at edges: itself the name of a column, so that it may stand wherever a column is named."""
+
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from takifugu._validation import real
+from takifugu.errors import InputError
+from takifugu.tables.engine import kind_of
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+
+
+class Binned(str):
+    """The name of a column of numbers and edges: of each number only the bin matters.
+
+    >>> Binned("age", (30.0, 45.5))
+    'age:30:45.5'
+    """
+
+    __slots__ = ("column", "edges")
+    column: str
+    edges: tuple[float, ...]
+
+    def __new__(cls, column: str, edges: tuple[float, ...]) -> "Binned":
+        """The name, with its parts."""
+        made = super().__new__(cls, ":".join([column, *map(written, edges)]))
+        made.column, made.edges = column, edges
+        return made
+
+    def __getnewargs__(self) -> tuple[str, tuple[float, ...]]:  # type: ignore[override]
+        """What makes it again, for copies and other processes."""
+        return self.column, self.edges
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The bins in words, in their order.
+
+        >>> binned("age", [30, 45]).labels
+        ('below 30', 'from 30 to 45', 'from 45')
+        """
+        inner = (f"from {written(low)} to {written(high)}" for low, high in pairwise(self.edges))
+        return f"below {written(self.edges[0])}", *inner, f"from {written(self.edges[-1])}"
+
+    def of(self, schema: "Mapping[str, nw.dtypes.DType]") -> "nw.Expr":
+        """The bin of each row; null where there is no number."""
+        import narwhals as nw
+
+        dtype = schema[self.column]
+        if not dtype.is_numeric():
+            raise InputError(f"column {self.column!r} holds {kind_of(dtype)}, and only numbers can be cut at edges")
+        value, (*lower, bin_) = nw.col(self.column).cast(nw.Float64), map(nw.lit, self.labels)
+        for edge, label in zip(reversed(self.edges), reversed(lower), strict=True):
+            bin_ = nw.when(value < edge).then(label).otherwise(bin_)
+        return nw.when(~value.is_null() & ~value.is_nan()).then(bin_).alias(self)
+
+
+def binned(column: str, edges: Sequence[float]) -> Binned:
+    """A column cut at edges, to be named where a column is: a value at an edge belongs to the bin above it.
+
+    >>> binned("age", [30, 45, 60])
+    'age:30:45:60'
+    """
+    if not isinstance(column, str):
+        raise InputError(f"column must be the name of a column, got {column!r}")
+    if isinstance(edges, str) or not isinstance(edges, Sequence) or not edges:
+        raise InputError(f"edges must be a list of numbers, such as [30, 45, 60]; got {edges!r}")
+    cuts: list[Any] = [real("an edge", edge, "a finite number") for edge in edges]
+    if any(low >= high for low, high in pairwise(cuts)):
+        raise InputError(f"edges must grow from one to the next, got {list(edges)}")
+    return Binned(column, tuple(cuts))
+
+
+def cut_named(name: Any, available: Container[str] | None = None) -> Binned | None:
+    """The cut that a name stands for, of a column that is there; None where it stands for itself.
+
+    >>> cut_named("age:30:45").column, cut_named("age"), cut_named("visit:1:30", ["visit:1"]).edges
+    ('age', None, (30.0,))
+    """
+    if not isinstance(name, str) or (available is not None and name in available):
+        return None
+    parts = name.split(":")
+    starts = [k for k in range(1, len(parts)) if all(map(_NUMBER.fullmatch, parts[k:]))]
+    # Of a table, behind the longest name that it has; without one, whatever looks like an edge is one.
+    for start in starts[:1] if available is None else reversed(starts):
+        column = ":".join(parts[:start])
+        if column and (available is None or column in available):
+            return binned(column, [float(edge) for edge in parts[start:]])
+    return None
+
+
+def with_cuts(frame: Any, names: Iterable[Any]) -> Any:
+    """A narwhals table with the cuts among these names as columns of their own; other names are not looked at."""
+    schema = frame.collect_schema()
+    cuts = [cut for name in dict.fromkeys(names) if (cut := cut_named(name, schema)) is not None]
+    return frame.with_columns(*(cut.of(schema) for cut in cuts)) if cuts else frame
+
+
+def cell_in_words(name: str, value: Any) -> str:
+    """What is known of a person whose value this is.
+
+    >>> cell_in_words("sex", "f"), cell_in_words(binned("age", [30]), "below 30"), cell_in_words("age:30", None)
+    ('sex = f', 'age below 30', 'age missing')
+    """
+    cut = cut_named(name)
+    if value is None:
+        return f"{name if cut is None else cut.column} missing"
+    return f"{name} = {value}" if cut is None or value not in cut.labels else f"{cut.column} {value}"
+
+
+def written(edge: float) -> str:
+    """A number as one types it, so that reading it gives the same number."""
+    return str(int(edge)) if edge.is_integer() and abs(edge) < 2**53 else repr(edge)

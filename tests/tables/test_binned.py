@@ -1,0 +1,130 @@
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import takifugu as tk
+from takifugu.cli import main
+from takifugu.tables.binned import cut_named, with_cuts
+from takifugu.tables.table import Table
+
+
+def people(rows=900, seed=0):
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 90, rows).astype(float)
+    visits = np.clip(rng.integers(0, 4, rows) + (age >= 60), 0, 4)
+    ill = np.where(rng.random(rows) < 0.3 + 0.2 * (visits > 2), "yes", "no")
+    return pd.DataFrame({"age": age, "visits": visits, "ill": ill, "sex": rng.choice(["f", "m"], rows)})
+
+
+@pytest.mark.parametrize("edges", [[], "30", [3, 3], [5, 1], [float("nan")], None, ["a"]])
+def test_edges_grow(edges):
+    with pytest.raises(tk.InputError, match="edge"):
+        tk.binned("age", edges)
+
+
+@given(
+    st.lists(st.floats(-50, 50) | st.none(), min_size=1, max_size=30),
+    st.lists(st.integers(-40, 40) | st.floats(-40, 40), min_size=1, max_size=4, unique_by=float),
+)
+@settings(max_examples=25)
+def test_bins_are_those_of_numpy_in_every_engine(values, edges):
+    cut = tk.binned("v", sorted(edges))
+    assert cut_named(str(cut)) == cut
+    assert cut_named(str(cut)).edges == cut.edges  # written so that reading it gives the same numbers
+    wanted = [
+        None if value is None else cut.labels[np.searchsorted(cut.edges, value, side="right")] for value in values
+    ]
+    frame = pd.DataFrame({"v": pd.array(values, dtype="Float64")})
+    for source in (frame, pl.DataFrame({"v": pl.Series(values, dtype=pl.Float64)})):
+        table = Table(source)
+        found = table.collect(table.frame.select(table.secret(cut).alias("bin")))["bin"]
+        assert [None if pd.isna(one) else one for one in found] == wanted
+
+
+def test_it_is_a_name_that_travels():
+    cut = tk.binned("age", [30, 60.5])
+    assert cut == "age:30:60.5"
+    for again in (copy.deepcopy(cut), pickle.loads(pickle.dumps(cut))):
+        assert (again, again.column, again.edges) == (cut, "age", (30.0, 60.5))
+
+
+def test_a_column_that_is_there_is_itself_and_the_longest_name_counts():
+    frame = pd.DataFrame({"visit:1": [1.0, 40.0], "visit": [5.0, 6.0], "visit:1:30": ["p", "q"]})
+    assert Table(frame).collect(Table(frame).frame.select(Table(frame).secret("visit:1:30")))["visit:1:30"] == [
+        "p",
+        "q",
+    ]
+    fewer = Table(frame[["visit:1", "visit"]])
+    fewer.require("visit:1:30")
+    assert fewer.collect(fewer.frame)["visit:1:30"] == ["below 30", "from 30"]
+
+
+def test_a_secret_and_a_published_column_may_be_cut(tmp_path):
+    table = people()
+    hidden = tk.publish(table, secret=tk.binned("age", [30, 60]), columns=["visits"], odds=1.5, order="keep")
+    by_hand = table.assign(
+        band=pd.cut(table.age, [0, 30, 60, 200], right=False, labels=["below 30", "from 30 to 60", "from 60"]).astype(
+            str
+        )
+    )
+    same = tk.publish(by_hand, secret="band", columns=["visits"], odds=1.5, order="keep")
+    assert hidden.calibration.error == same.calibration.error
+    assert not tk.audit(hidden.table, table, hidden.calibration).contradicted
+
+    shown = tk.publish(table, secret="ill", columns=[tk.binned("age", [30, 60]), "visits"], odds=1.3, order="keep")
+    assert set(shown.table["age:30:60"]) <= {"below 30", "from 30 to 60", "from 60"}
+    assert not tk.audit(shown.table, table, shown.calibration).contradicted
+    assert shown.calibration.answer.is_public is False  # of two columns, the rows that occur are listed
+    shown.calibration.save(tmp_path / "calibration.json")
+    loaded = tk.Calibration.load(tmp_path / "calibration.json")
+    assert loaded.answer == shown.calibration.answer
+    for frame in (pl.from_pandas(table), table):
+        assert list(tk.release(frame, loaded, order="keep").columns) == ["visits", "age:30:60"]
+    table.to_csv(tmp_path / "people.csv", index=False)
+    assert tk.release_file(tmp_path / "people.csv", tmp_path / "out.csv", loaded).rows == len(table)
+
+
+def test_the_bins_are_a_public_list():
+    priors = tk.fit_priors(people(), secret="ill", query=tk.Row(tk.binned("age", [10, 60])))
+    assert priors.answer.is_public
+    assert priors.answer.domain[0].values == ("below 10", "from 10 to 60", "from 60")
+    assert not any("read from" in str(finding) for finding in priors.findings)
+
+
+def test_the_command_line_cuts_where_a_column_is_named(tmp_path):
+    people().to_csv(tmp_path / "people.csv", index=False)
+    asked = ["publish", str(tmp_path / "people.csv"), str(tmp_path / "out.csv"), "--secret", "age:30:60"]
+    done = CliRunner().invoke(main, [*asked, "--columns", "visits,ill", "--known", "sex", "--order", "keep"])
+    assert done.exit_code == 0, done.output
+    assert "'age:30:60'" in done.output
+    assert list(pd.read_csv(tmp_path / "out.csv").columns) == ["visits", "ill"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"secret": "age:30", "columns": ["visits"], "keep": ["age"]}, "knows the secret"),
+        ({"secret": "sex:30", "columns": ["visits"]}, "holds text, and only numbers can be cut"),
+        ({"secret": "age:30", "columns": ["age:30"]}, "both the secret and the answer"),
+        ({"secret": "aeg:30", "columns": ["visits"]}, "no column 'aeg:30'"),
+        ({"secret": "age:60:30", "columns": ["visits"]}, "edges must grow"),
+        ({"secret": "age:300", "columns": ["visits"]}, "at least two secrets"),
+    ],
+)
+def test_what_cannot_be_cut_or_hides_nothing(asked, sentence):
+    with pytest.raises(tk.InputError, match=sentence):
+        tk.publish(people(), odds=3, **asked)
+
+
+def test_cuts_leave_other_names_alone():
+    import narwhals as nw
+
+    frame = nw.from_native(people(5))
+    assert with_cuts(frame, ["age", "nobody", None, 3]) is frame
