@@ -38,7 +38,7 @@ class Withheld:
     """A finite channel that is not told: its values were read from the data, and a list tells that each occurs."""
 
 
-Known = FiniteChannel | GaussianNoise | GaussianVector | Axes | Withheld
+Known = FiniteChannel | SparseChannel | GaussianNoise | GaussianVector | Axes | Withheld
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Description:
     @property
     def width(self) -> int:
         """How many columns go through the channel."""
-        if isinstance(self.channel, FiniteChannel):
+        if isinstance(self.channel, FiniteChannel | SparseChannel):
             first = self.channel.inputs[0]
             return len(first) if isinstance(first, tuple) else 1
         if isinstance(self.channel, Axes):
@@ -97,14 +97,8 @@ def named(description: Description, columns: Sequence[str] | str | None, availab
 
 
 def _supported(channel: Any) -> Known:
-    if isinstance(channel, FiniteChannel | GaussianNoise | GaussianVector):
+    if isinstance(channel, FiniteChannel | SparseChannel | GaussianNoise | GaussianVector):
         return channel
-    if isinstance(channel, SparseChannel):
-        raise InputError(
-            f"this release went through a sparse channel between {len(channel.inputs):,} rows of values, which is not "
-            f"turned round here: it keeps no shares, and most of so many rows are shared by hardly anybody. Whoever "
-            f"publishes can publish fewer columns together, or give coarser lists (domain=)"
-        )
     raise InputError(f"estimates need {_ACCEPTED}, got {type(channel).__name__}")
 
 

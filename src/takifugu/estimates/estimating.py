@@ -1,15 +1,19 @@
 """`estimate`: means, histograms and regressions about the true values, from a published table and its public papers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from takifugu._validation import Array, real
+from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.sparse import SparseChannel
 from takifugu.errors import InputError
 from takifugu.estimates import inverting
-from takifugu.estimates.description import Description, described, named
-from takifugu.estimates.moments import FiniteMoments, NotDeterminedError, Term, moments_of
+from takifugu.estimates.description import Description, Withheld, described, named
+from takifugu.estimates.finite_moments import FiniteMoments, KeptMoments, WithheldMoments
+from takifugu.estimates.moments import NotDeterminedError, Term
+from takifugu.estimates.noise_moments import NoiseMoments
 from takifugu.estimates.result import Bounds, Estimate, Histogram, Regression, root
 from takifugu.laws.values import number
 from takifugu.releases.doors.frames import INSECURE
@@ -62,7 +66,7 @@ class Estimates:
             raise InputError("the published table has fewer than two rows: nothing can be estimated from it")
         if any(value is None for name in self.columns for value in self._table[name]):
             raise InputError("a published column lacks values, and a channel leaves none out: this is another table")
-        self._moments = moments_of(description, self.columns, self._table)
+        self._moments = _moments_of(description, self.columns, self._table)
 
     @property
     def rows(self) -> int:
@@ -71,9 +75,11 @@ class Estimates:
 
     @property
     def condition(self) -> float | None:
-        """The condition number of a finite channel, infinite where different truths are published alike."""
-        finite = isinstance(self._moments, FiniteMoments)
-        return inverting.condition(self._moments.channel.matrix) if finite else None  # type: ignore[union-attr]
+        """The condition number of a finite channel, infinite where different truths are published alike.
+
+        None for noise, and for a sparse channel that is too large to tell.
+        """
+        return inverting.condition(self._moments.matrix) if isinstance(self._moments, FiniteMoments) else None
 
     def mean(self, column: str) -> Estimate:
         """The mean of a column's true values."""
@@ -114,7 +120,7 @@ class Estimates:
         moments = self._moments
         counts = np.bincount(moments.places, minlength=len(moments.channel.outputs)).astype(np.float64)
         f = moments.true([Term(column, value, value is not None)])
-        low, high = inverting.bounds(moments.channel.matrix, f, counts, confidence)
+        low, high = inverting.bounds(moments.matrix, f, counts, confidence)
         return Bounds(low, high, confidence)
 
     def regression(self, outcome: str, on: Sequence[str] | str) -> Regression:
@@ -174,3 +180,14 @@ class Estimates:
         if column not in self._table:
             raise InputError(f"the published table has no column {column!r}; its columns are {', '.join(self._table)}")
         return column
+
+
+def _moments_of(
+    description: Description, names: tuple[str, ...], table: Mapping[str, Sequence[Any]]
+) -> FiniteMoments | NoiseMoments | WithheldMoments:
+    """The scores that a channel allows."""
+    if isinstance(description.channel, Withheld):
+        return WithheldMoments(description, names, table)
+    if not isinstance(description.channel, FiniteChannel | SparseChannel):
+        return NoiseMoments(description, names, table)
+    return (KeptMoments if description.keeps == "marginal" else FiniteMoments)(description, names, table)

@@ -3,19 +3,33 @@
 proofs/estimates.md has the statements.
 """
 
+from typing import Any
+
 import numpy as np
 
 from takifugu._validation import Array
+from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.sparse import SparseChannel
+from takifugu.estimates import sparse_inverting
+
+Table = Any  # probabilities, inputs by outputs: an array, or a sparse matrix of SciPy's
 
 _SAME = 1e-8  # of the size of f: what K g may be off by where it is called solved; rounding of the solver
 
 
-def scores(matrix: Array, f: Array) -> Array | None:
+def table_of(channel: FiniteChannel | SparseChannel) -> Table:
+    """The probabilities of a channel, whole or by its moves."""
+    return channel.matrix if isinstance(channel, FiniteChannel) else sparse_inverting.table_of(channel)
+
+
+def scores(matrix: Table, f: Array) -> Array | None:
     """g with Σ_y K(y|x) g(y) = f(x) for every x; None where there is none.
 
     Of several the one of least Σ_y d(y) g(y)², d the published shares if all true values were equally common:
     D^{-½} (K D^{-½})⁺ f. It depends on the channel alone, since a choice by the data would not be right on average.
     """
+    if not isinstance(matrix, np.ndarray):
+        return sparse_inverting.scores(matrix, f)
     used = matrix.max(axis=0) > 0
     weight = np.sqrt(matrix[:, used].mean(axis=0))
     g = np.zeros(matrix.shape[1])
@@ -24,18 +38,25 @@ def scores(matrix: Array, f: Array) -> Array | None:
     return g if float(np.abs(matrix @ g - f).max()) <= _SAME * size else None
 
 
-def rank(matrix: Array) -> int:
-    """In how many ways the published values tell the true ones apart."""
+def rank(matrix: Table) -> int:
+    """In how many ways the published values tell the true ones apart; of a sparse matrix, at most."""
+    if not isinstance(matrix, np.ndarray):
+        return sparse_inverting.rank(matrix)
     return int(np.linalg.matrix_rank(matrix, tol=1e-9))
 
 
-def condition(matrix: Array) -> float:
-    """The condition number: by how much errors of published shares grow in true ones, at worst."""
+def condition(matrix: Table) -> float | None:
+    """The condition number: by how much errors of published shares grow in true ones, at worst.
+
+    None of a sparse matrix too large for it.
+    """
+    if not isinstance(matrix, np.ndarray):
+        return sparse_inverting.condition(matrix)
     values = np.linalg.svd(matrix, compute_uv=False)
     return float(values[0] / values[-1]) if values[-1] > 1e-9 * values[0] else float("inf")
 
 
-def bounds(matrix: Array, f: Array, counts: Array, level: float) -> tuple[float, float]:
+def bounds(matrix: Table, f: Array, counts: Array, level: float) -> tuple[float, float]:
     """Between what the mean of f lies, with this confidence, for every law of true values that fits what was published.
 
     The published shares lie between Clopper–Pearson bounds, all at once. For any numbers a(y), every such law π has
@@ -50,12 +71,14 @@ def bounds(matrix: Array, f: Array, counts: Array, level: float) -> tuple[float,
     return -_upper(matrix, -f, low, high), _upper(matrix, f, low, high)
 
 
-def _upper(matrix: Array, f: Array, low: Array, high: Array) -> float:
+def _upper(matrix: Table, f: Array, low: Array, high: Array) -> float:
     from scipy.optimize import linprog
+    from scipy.sparse import vstack
 
+    join = np.concatenate if isinstance(matrix, np.ndarray) else vstack
     solved = linprog(
         -f,
-        A_ub=np.concatenate([matrix.T, -matrix.T]),
+        A_ub=join([matrix.T, -matrix.T]),
         b_ub=np.concatenate([high, -low]),
         A_eq=np.ones((1, len(f))),
         b_eq=[1.0],
