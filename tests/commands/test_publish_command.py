@@ -72,6 +72,29 @@ def test_all_files_appear_and_agree(table):
     assert "(private)" in told
 
 
+def test_a_name_with_a_comma_stands_in_quotes_and_a_strange_target_is_told_at_once(tmp_path):
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"stay, days": rng.integers(0, 5, 300), "id": range(300), "ill": rng.choice(["y", "n"], 300)})
+    people.loc[people["ill"] == "y", "stay, days"] += 1
+    people.to_csv(tmp_path / "people.csv", index=False)
+    asked = ["publish", str(tmp_path / "people.csv"), "--secret", "ill", "--columns"]
+    done = CliRunner().invoke(main, [*asked, '"stay, days"', str(tmp_path / "out.csv")])
+    assert done.exit_code == 0, done.output
+    assert list(pd.read_csv(tmp_path / "out.csv")) == ["stay, days"]
+    strange = CliRunner().invoke(main, [*asked, "ill", str(tmp_path / "out.docx")])
+    assert strange.exit_code == 2
+    assert "neither Parquet nor CSV" in strange.output
+    assert "Reading" not in strange.output
+
+
+def test_what_numbers_the_rows_is_not_published(tmp_path):
+    people = pd.DataFrame({"case": range(1, 301), "ill": ["y", "n", "n"] * 100})
+    with pytest.raises(tk.InputError, match="'case' numbers the rows"):
+        tk.publish(people, secret="ill", columns=["case"], odds=3)
+    tens = tk.publish(people, secret="ill", columns=["case"], domain={"case": [0, 100, 200, 300]}, odds=3, order="keep")
+    assert set(tens.table["case"]) <= {0, 100, 200, 300}
+
+
 def test_records_are_published_once(table):
     assert run(table, "--columns", "stay", "--odds", "1.5").exit_code == 0
     before = {path: path.read_bytes() for path in table.parent.iterdir()}

@@ -160,12 +160,14 @@ order_option = single(
 
 
 def names_in(texts: "tuple[str, ...] | list[str]") -> list[str]:
-    """Names with commas between them, of an option that may be repeated.
+    """Names with commas between them, of an option that may be repeated; one that holds a comma stands in quotes.
 
-    >>> names_in(["a, b", "c"])
-    ['a', 'b', 'c']
+    >>> names_in(["a, b", "c", '"stay, days",ward'])
+    ['a', 'b', 'c', 'stay, days', 'ward']
     """
-    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
+    import csv
+
+    return [name.strip() for line in csv.reader(texts, skipinitialspace=True) for name in line if name.strip()]
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:

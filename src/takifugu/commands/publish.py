@@ -175,7 +175,7 @@ def command(
             others="drop" if leave_out and others == "error" else others,
             order=order or "auto",
             drift=drift,
-            later=[name.strip() for name in (later or "").split(",") if name.strip()],
+            later=names_in([later or ""]),
             spend=spend,
             domain=domain,
             other=other,

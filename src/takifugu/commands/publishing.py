@@ -68,6 +68,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
     from takifugu.certificates import certify
     from takifugu.publishing import ledger_beside, odds_by_default
     from takifugu.releases.doors.files import release_file
+    from takifugu.releases.doors.saving import check_format
     from takifugu.releases.drawing import drawing_of
     from takifugu.releases.ledger import Ledger
     from takifugu.reports.writing import report
@@ -88,6 +89,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
         "calibration": folder / f"{stem}-calibration.json",
     }
     files = Files(*paths.values())
+    check_format(asked.target)
     for path in (asked.target, *paths.values()):
         if path.exists():
             raise InputError(f"{os.fspath(path)!r} exists already: what was published is not written over")

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from takifugu._validation import Array
+from takifugu.errors import InputError
 from takifugu.laws.mixture import merge
 from takifugu.laws.reading import Reading
 from takifugu.problems.findings import Clipped, CoarserStep, Finding, HeavyTail, LatticeRead, PoorFit
 from takifugu.problems.inspection_findings import LooksLikeDates, LooksLikeIdentifier, SuspectedSentinel
 from takifugu.tables.count import Subset
-from takifugu.tables.inspect import holds_dates, looks_like_identifier
+from takifugu.tables.inspect import holds_dates, looks_like_identifier, numbers_rows
 from takifugu.tables.suspects import suspects
 from takifugu.tables.table import Secret
 
@@ -69,7 +70,10 @@ def suspected(column: str, values: Array, counts: Array) -> Iterable[SuspectedSe
 
 
 def naming(column: str, values: Sequence[Any], tallies: Sequence[float]) -> Iterable[Finding]:
-    """Whether a column of labels or whole numbers names people, or holds dates: which `inspect` advises against."""
+    """Whether a column of labels or whole numbers names people, or holds dates: which `inspect` advises against.
+
+    Numbers that surely name people are refused.
+    """
     counts: dict[Any, float] = {}
     for value, tally in zip(values, tallies, strict=True):
         counts[value] = counts.get(value, 0.0) + tally
@@ -77,6 +81,11 @@ def naming(column: str, values: Sequence[Any], tallies: Sequence[float]) -> Iter
     rows = int(sum(counts.values()))
     if numeric and not all(float(value).is_integer() for value in counts):
         return
+    if numeric and counts and numbers_rows(column, min(counts), max(counts), len(counts), rows):
+        raise InputError(
+            f"column {column!r} numbers the rows: whoever knows a person's number knows the row. Leave it out; if it "
+            f"is no number of a person, give a public list of its values (domain=)"
+        )
     if looks_like_identifier(column, len(counts), rows, numeric=numeric):
         yield LooksLikeIdentifier(column, len(counts), rows)
     elif not numeric and counts and holds_dates({str(value): tally for value, tally in counts.items()}):

@@ -26,8 +26,17 @@ def publish_command(source: str, asked: Asked) -> str:
     "takifugu publish 'a b.csv' published.csv --secret diagnosis --columns days --odds 3 --sentinel days=999"
     """
     words = ["takifugu", "publish", source, "published.csv", "--secret", asked.secret]
-    words += ["--columns", ",".join(asked.columns), "--odds", "3", *_reading_words(asked.reading, asked.sentinels)]
+    words += ["--columns", with_commas(asked.columns), "--odds", "3", *_reading_words(asked.reading, asked.sentinels)]
     return shlex.join(words)
+
+
+def with_commas(names: Sequence[str]) -> str:
+    """Names as the command line takes several: one that holds a comma or a quotation mark stands in such marks.
+
+    >>> with_commas(["ward", "stay, days"])
+    'ward,"stay, days"'
+    """
+    return ",".join(f'"{name.replace(chr(34), 2 * chr(34))}"' if set(name) & set(',"') else name for name in names)
 
 
 def publish_call(asked: Asked) -> str:

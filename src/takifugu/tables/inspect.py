@@ -21,6 +21,7 @@ Form = Literal["percentages", "decimal commas", "numbers"]
 MOST_LABELS = 1_000  # distinct labels that are counted one by one
 _ALONE = ""  # the one secret of a table that is counted without any
 _FEWEST = 10  # distinct values below which no column names people
+_RUNNING = 2  # times the number of rows: who draws numbers from so few numbers them
 _WHOLE_SHARE = 0.99  # of distinct values among whole numbers; measurements repeat now and then, case numbers do not
 _TEXT_SHARE = 0.5  # the same among texts: names repeat
 _NAMED_SHARE = 0.1  # the same where the column says itself what it is
@@ -144,6 +145,17 @@ def looks_like_identifier(name: str, distinct: int, rows: int, *, numeric: bool)
     if distinct < _FEWEST:
         return False
     return distinct >= share * rows or (distinct >= _NAMED_SHARE * rows and bool(_IDENTIFIER.search(name)))
+
+
+def numbers_rows(name: str, low: float, high: float, distinct: int, rows: int) -> bool:
+    """Whether whole numbers that look like identifiers are surely such: they run on, or the column's name says so.
+
+    >>> numbers_rows("row", 1, 800, 800, 800), numbers_rows("salary", 21_000, 94_000, 800, 800)
+    (True, False)
+    """
+    if not looks_like_identifier(name, distinct, rows, numeric=True):
+        return False
+    return high - low < _RUNNING * distinct or bool(_IDENTIFIER.search(name))
 
 
 def holds_dates(labels: Mapping[str, float]) -> bool:
