@@ -4,7 +4,10 @@ The adversary here knows both priors, gives the two secrets of a pair equal odds
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -54,14 +57,15 @@ def total_variation(p: Mixture, q: Mixture) -> float:
     """
     if p.is_discrete and q.is_discrete:
         return float(min(1.0, 0.5 * np.abs(np.subtract(*_masses(p, q))).sum()))
-    x = _places(p, q)
-    steps = np.diff(_ahead(p, q, x))
+    seen = _seen(frozenset((p, q)))
+    ahead = seen.below[p] - seen.below[q]
+    steps = np.diff(ahead)
     crossing = np.flatnonzero(steps[:-1] * steps[1:] < 0)
     cells = np.unique(np.concatenate([crossing, crossing + 1]))
-    fine = (x[cells, None] + np.diff(x)[cells, None] * np.linspace(0, 1, _SPLIT)).ravel()
-    x = np.unique(np.concatenate([x, fine]))
-    ahead = np.concatenate([[0.0], _ahead(p, q, x), [0.0]])
-    return float(min(1.0, 0.5 * np.abs(np.diff(ahead)).sum()))
+    fine = (seen.x[cells, None] + np.diff(seen.x)[cells, None] * np.linspace(0, 1, _SPLIT)[1:-1]).ravel()
+    order = np.argsort(np.concatenate([seen.x, fine]), kind="stable")
+    ahead = np.concatenate([ahead, _cdf(p, fine) - _cdf(q, fine)])[order]
+    return float(min(1.0, 0.5 * np.abs(np.diff(np.concatenate([[0.0], ahead, [0.0]]))).sum()))
 
 
 def best_guess(p: Mixture, q: Mixture) -> float:
@@ -86,8 +90,8 @@ def odds_quantiles(p: Mixture, q: Mixture, probabilities: tuple[float, ...]) -> 
     if p.is_discrete and q.is_discrete:
         mass_p, mass_q = _masses(p, q)
     else:
-        x = _places(p, q)
-        mass_p, mass_q = (np.diff(np.concatenate([[0.0], _cdf(m, x), [1.0]])) for m in (p, q))
+        below = _seen(frozenset((p, q))).below
+        mass_p, mass_q = (np.diff(np.concatenate([[0.0], below[m], [1.0]])) for m in (p, q))
     kept = mass_p > 1e-15
     mass_p, mass_q = mass_p[kept], mass_q[kept]
     with np.errstate(divide="ignore"):
@@ -112,15 +116,25 @@ def adversary(p: Mixture, q: Mixture, *, promise: Renyi | None, theta: float) ->
     )
 
 
-def _ahead(p: Mixture, q: Mixture, x: Array) -> Array:
-    return _cdf(p, x) - _cdf(q, x)
+class _Seen(NamedTuple):
+    """The distribution functions of two laws at the places that show how they differ."""
+
+    x: Array
+    below: dict[Mixture, Array]
+
+
+@lru_cache(maxsize=4)  # the best guess and the odds both ways look at the same places
+def _seen(laws: frozenset[Mixture]) -> _Seen:
+    x = _places(laws)
+    return _Seen(x, {law: _cdf(law, x) for law in laws})
 
 
 def _cdf(mixture: Mixture, x: Array) -> Array:
     """The distribution function in blocks: thousands of points and components together would fill the memory."""
     mixture = mixture.simplified()
     rows = max(1, _BLOCK // len(mixture))
-    return np.concatenate([np.asarray(mixture.cdf(x[start : start + rows])) for start in range(0, len(x), rows)])
+    blocks = [np.asarray(mixture.cdf(x[start : start + rows])) for start in range(0, len(x), rows)]
+    return np.concatenate([np.empty(0), *blocks])
 
 
 def _masses(p: Mixture, q: Mixture) -> tuple[Array, Array]:
@@ -133,10 +147,10 @@ def _masses(p: Mixture, q: Mixture) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
-def _places(p: Mixture, q: Mixture) -> Array:
+def _places(laws: Iterable[Mixture]) -> Array:
     """Points that follow every component; both sides of every point mass."""
     bells, atoms = [], []
-    for mixture in (p.simplified(), q.simplified()):
+    for mixture in (law.simplified() for law in laws):
         wide = mixture.stds > 0
         scores = _SCORES[:: 1 + int(wide.sum()) // 200]
         bells.append((mixture.means[wide, None] + mixture.stds[wide, None] * scores).ravel())
