@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from takifugu.divergences.proved.lattices import Lattice, Powers, lattice_of
 from takifugu.divergences.proved.pieces import Piece, Side
 from takifugu.divergences.proved.rational import Bell, fraction
 
@@ -25,6 +26,11 @@ class Bells:
         """Keep the rational parameters, and the floats for a quick look."""
         self.bells, self.side = bells, side
         self._cache: dict[int, list[tuple[Any, Any, Any]]] = {}
+
+    @cached_property
+    def lattice(self) -> Lattice | None:
+        """The lattice on which the bells stand; None where they do not, or are not all equally wide."""
+        return lattice_of(self.bells)
 
     def balls(self) -> list[tuple[Any, Any, Any]]:
         """For each component: mean, 1/(2·variance) and the logarithm of its height, in force precision."""
@@ -77,8 +83,8 @@ class Expansion:
         carried[lead] = True
         return math.log2(1.0 + float(squares[carried].max()))
 
-    def coefficients(self) -> tuple[tuple[Any, Any, Any], list[tuple[Any, Any, Any]], Any]:
-        """The leading quadratic, those of the others over it, and a bound on all others for |u| <= radius."""
+    def coefficients(self) -> tuple[tuple[Any, Any, Any], "_Sum"]:
+        """The leading quadratic, and the sum of the others over it for |u| <= radius."""
         from flint import arb
 
         middle, radius = arb(self.middle), arb(self.radius)
@@ -88,7 +94,8 @@ class Expansion:
             quadratics.append((height - half * gap * gap, -2 * half * gap, -half))
         a0, b0, c0 = lead = quadratics[self.lead]
         negligible = arb(-self.drop_bits) * arb.const_log2()
-        kept, rest = [], arb(0)
+        kept, powers, rest = [], {}, arb(0)
+        lattice = self.bells.lattice
         for k, (a, b, c) in enumerate(quadratics):
             if k == self.lead:
                 continue
@@ -98,9 +105,12 @@ class Expansion:
             most = a + abs(b) * radius + abs(c) * radius * radius
             if most < negligible:
                 rest += most.exp()
+            elif lattice is not None:
+                powers[lattice.positions[k] - lattice.positions[self.lead]] = a
             else:
                 kept.append((a, b, c))
-        return lead, kept, rest.upper()
+        rate = arb(0) if lattice is None else arb(lattice.rate)
+        return lead, _Sum(kept, Powers(powers, rate), rest.upper(), self.radius)
 
 
 class Integrand:
@@ -132,12 +142,11 @@ class Integrand:
 
         alpha = arb(self.alpha)
         self._up, self._down = acb(alpha), acb(alpha - 1)
-        (lead_p, kept_p, rest_p), (lead_q, kept_q, rest_q) = (side.coefficients() for side in self.sides)
+        (lead_p, self._p), (lead_q, self._q) = (side.coefficients() for side in self.sides)
         a, b, c = (alpha * x - (alpha - 1) * y for x, y in zip(lead_p, lead_q, strict=True))
         self._lead = _Parabola(a, b, c, self.radius)
-        self._p, self._q = (_Sum(kept, rest, self.radius) for kept, rest in ((kept_p, rest_p), (kept_q, rest_q)))
         self._limit, self._unknown = arb(self.radius), acb(arb.nan())
-        self.cost = len(kept_p) + len(kept_q) + 4
+        self.cost = self._p.size + self._q.size + 4
 
     def __call__(self, u: Any, analytic: bool) -> Any:
         """The ball; not finite where the integrand might not be analytic or is not bounded."""
@@ -172,16 +181,18 @@ class _Parabola:
 class _Sum:
     """1 + Σ exp(a + b·u + c·u²) + a remainder no larger than `rest`."""
 
-    def __init__(self, terms: list[tuple[Any, Any, Any]], rest: Any, radius: float) -> None:
+    def __init__(self, terms: list[tuple[Any, Any, Any]], powers: Powers, rest: Any, radius: float) -> None:
         from flint import acb, arb
 
         around = arb(0, rest)
         self.constant = acb(1) + acb(around, around)
+        self.powers = powers
         self.linear = [(acb(a), acb(b)) for a, b, c in terms if c.is_zero()]
         self.curved = [_Parabola(*term, radius) for term in terms if not term[2].is_zero()]
+        self.size = len(terms) + len(powers)
 
     def __call__(self, u: Any) -> Any:
-        total = self.constant
+        total = self.constant + self.powers(u) if len(self.powers) else self.constant
         for a, b in self.linear:
             total = total + (b * u + a).exp()
         for parabola in self.curved:
