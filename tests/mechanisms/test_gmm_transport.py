@@ -7,7 +7,12 @@ import pytest
 from random_priors import mixture
 from takifugu import Mixture, calibrate
 from takifugu.mechanisms.additive.closed_form import closed_form
-from takifugu.mechanisms.additive.gmm_transport import GmmTransport, coupled_bound, optimal_coupling
+from takifugu.mechanisms.additive.gmm_transport import (
+    GmmTransport,
+    _transport,
+    coupled_bound,
+    optimal_coupling,
+)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -21,6 +26,19 @@ def test_the_coupling_costs_what_pot_says(seed):
     assert (mass * cost[k, l]).sum() == pytest.approx(expected, rel=1e-9)
     assert np.bincount(k, weights=mass, minlength=len(p)) == pytest.approx(p.weights, abs=1e-12)
     assert np.bincount(l, weights=mass, minlength=len(q)) == pytest.approx(q.weights, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_two_components_are_coupled_as_a_linear_programme_would(seed):
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(2, 9))
+    a, b = rng.dirichlet(np.ones(2)), rng.dirichlet(np.ones(size)) * 10 ** rng.uniform(-12, 0, size)
+    b, cost = b / b.sum(), np.abs(rng.normal(size=(2, size)) * rng.choice([0, 1, 1e3], size))  # some of them tie
+    for plan in (_transport(a, b, cost), _transport(b, a, cost.T).T):
+        assert (plan >= 0).all()
+        assert plan.sum(axis=1) == pytest.approx(a, rel=1e-13)
+        assert plan.sum(axis=0) == pytest.approx(b, rel=1e-15)
+        assert (plan * cost).sum() == pytest.approx(ot.emd2(a, b, cost), rel=1e-12)
 
 
 def test_one_component_each_is_the_closed_form():

@@ -160,8 +160,25 @@ def _in_order(a: Array, b: Array, cost: Array) -> Array:
     return plan
 
 
+def _from_two(a: Array, b: Array, cost: Array) -> Array:
+    """The plan of least cost where two components are coupled with any number: no linear programme is needed.
+
+    What the first does not couple the second must, so the first takes those that it serves cheapest by comparison,
+    one after the other until it is full.
+    """
+    order = np.argsort(cost[0] - cost[1], kind="stable")
+    earlier = np.concatenate([[0.0], np.cumsum(b[order])[:-1]])
+    first = np.zeros_like(b)
+    first[order] = np.clip(a[0] - earlier, 0.0, b[order])  # of a mass of any size all its digits
+    return np.stack([first, b - first])
+
+
 def _transport(a: Array, b: Array, cost: Array) -> Array:
     """A plan of least cost between the masses a and b, up to the tolerance of the solver."""
+    if len(a) == 2:
+        return _from_two(a, b, cost)
+    if len(b) == 2:
+        return _from_two(b, a, cost.T).T
     from scipy.optimize import linprog
     from scipy.sparse import csc_matrix
 
