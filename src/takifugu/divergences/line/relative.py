@@ -1,5 +1,7 @@
 """One component's log-density relative to another's, to the digits that their parameters allow."""
 
+from collections.abc import Iterable
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -32,15 +34,20 @@ def relative(f: Parabolas, i: Indices, g: Parabolas, j: Indices, middle: Split) 
     square = 0.5 * (f.bare[i] - g.bare[j]) * (f.bare[i] + g.bare[j]) / (v * w)
     own, other = middle.minus(f.means[i], f.lows[i]), middle.minus(g.means[j], g.lows[j])
     gap = (f.means[i] - g.means[j]) + (f.lows[i] - g.lows[j])
-    linear = _shorter([other / w, -own / v], [2 * other * square, gap / v])
+    scaled = gap / v
+    linear = _shorter((other / w, -own / v), (2 * other * square, scaled))
     constant = (f.heights[i] - g.heights[j]) + _shorter(
-        [0.5 * other * (other / w), -0.5 * own * (own / v)],
-        [other * other * square, other * (gap / v), -0.5 * gap * (gap / v)],
+        (0.5 * other * (other / w), -0.5 * own * (own / v)),
+        (other * other * square, other * scaled, -0.5 * gap * scaled),
     )
     return Quadratic(constant, linear, square)
 
 
-def _shorter(one: list[Array], two: list[Array]) -> Array:
+def _shorter(one: tuple[Array, ...], two: tuple[Array, ...]) -> Array:
     """The sum of either list, whichever has the smaller terms and so the smaller rounding."""
-    size_one, size_two = (sum((np.abs(term) for term in terms), start=np.zeros(())) for terms in (one, two))
-    return np.where(size_one <= size_two, sum(one, start=np.zeros(())), sum(two, start=np.zeros(())))
+    return np.where(_total(map(np.abs, one)) <= _total(map(np.abs, two)), _total(one), _total(two))
+
+
+def _total(terms: Iterable[Array]) -> Array:
+    """Their sum from left to right."""
+    return reduce(np.add, terms)
