@@ -72,6 +72,7 @@ SLOW = (
     "divergences/test_one_lattice.py",
     "divergences/test_reach.py",
     "divergences/test_rounding.py",
+    "divergences/test_stored_answers.py",
     "divergences/test_tails.py",
     "divergences/test_vector_coupling.py",
     "divergences/test_vector_gaussian.py",

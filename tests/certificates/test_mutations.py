@@ -1,4 +1,4 @@
-"""Ten thousand damaged certificates: each is refused with a sentence, or what it says is true."""
+"""Thousands of damaged certificates: each is refused with a sentence, or what it says is true."""
 
 import copy
 import dataclasses
@@ -13,9 +13,10 @@ import jsonschema
 import mpmath as mp
 import pytest
 
+from how_many import share
 from takifugu import CertificationError, InputError, Mixture, calibrate, certify, verify
 
-MUTATIONS = 10_000
+MUTATIONS = share(10_000)
 HUGE = "a number that the writer of this test spells"  # stands for 1e400 until the text is written
 JUNK = [None, True, False, 0, 1, -1, 2, -0.0, 1e-320, 1e308, 10**30, 10**500, "", "x", "1", "NaN", "\ud800", [], {}]
 JUNK += [[[]], {"a": 1}, math.nan, math.inf, -math.inf, HUGE, 0.5, 3.0, [1.0], [1.0, 2.0], ["0.5"]]
@@ -131,10 +132,10 @@ def test_damaged_certificates_are_refused_in_a_sentence_or_true(tmp_path, which)
     schema = jsonschema.Draft202012Validator(_schema())
     base = list(bases())[which]
     rng = random.Random(which)
-    share = MUTATIONS // 4
+    count = MUTATIONS // 4
     path = tmp_path / "certificate.json"
     refused = proved = checked = 0
-    for _ in range(share):
+    for _ in range(count):
         data = damaged(rng, base)
         path.write_bytes(data)
         try:
@@ -157,8 +158,8 @@ def test_damaged_certificates_are_refused_in_a_sentence_or_true(tmp_path, which)
                     for p, q in ((belief[i], belief[j]), (belief[j], belief[i])):
                         truth = loss(p, q, content["alpha"], content["theta"])
                         assert truth <= content["epsilon"] * (1 + 1e-9)
-    assert refused + proved == share
-    assert refused > share * 0.8
+    assert refused + proved == count
+    assert refused > count * 0.8
     assert checked
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rounded_normal import RoundedNormal
 
+from how_many import share
 from takifugu.channels.bits import InsecureSeededBits, OsBits
 from takifugu.channels.gaussian.grid import default_granularity
 from takifugu.channels.gaussian.normal_table import BITS
@@ -16,7 +17,7 @@ from takifugu.channels.gaussian.sampler import rounded_gaussian
 from takifugu.errors import InputError, TakifuguError
 
 UNLIKELY = 1e-5
-TEN_MILLION = 10**7
+MILLIONS = share(10**7)
 
 
 def tally(oracle: RoundedNormal, x: float, total: int, **options) -> np.ndarray:
@@ -72,10 +73,10 @@ class Forbidden:
         (1.0, -1e9, 2.0**-13),
     ],
 )
-def test_ten_million_draws_have_the_exact_distribution(theta, shift, granularity):
+def test_millions_of_draws_have_the_exact_distribution(theta, shift, granularity):
     x = shift * theta
     oracle = RoundedNormal(x, theta, granularity or default_granularity(theta))
-    counts = tally(oracle, x, TEN_MILLION, theta=theta, granularity=granularity, source=InsecureSeededBits(20260101))
+    counts = tally(oracle, x, MILLIONS, theta=theta, granularity=granularity, source=InsecureSeededBits(20260101))
     assert oracle.chi_square(counts) > UNLIKELY
     assert oracle.kolmogorov(counts) > UNLIKELY
 
@@ -83,7 +84,7 @@ def test_ten_million_draws_have_the_exact_distribution(theta, shift, granularity
 @pytest.mark.parametrize(("theta", "x"), [(1.0, 0.3), (1e-300, 1e-285), (1e300, 0.0)])
 def test_ball_arithmetic_alone_has_the_exact_distribution(theta, x):
     oracle = RoundedNormal(x, theta, default_granularity(theta))
-    counts = tally(oracle, x, 100_000, theta=theta, source=InsecureSeededBits(5), exact_only=True)
+    counts = tally(oracle, x, share(100_000), theta=theta, source=InsecureSeededBits(5), exact_only=True)
     assert oracle.chi_square(counts) > UNLIKELY
     assert oracle.kolmogorov(counts) > UNLIKELY
 

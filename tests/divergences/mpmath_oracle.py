@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import mpmath as mp
 
+from stored import stored
+
 Parts = Sequence[tuple[float, float, float]]  # weight, mean, standard deviation
 
 
@@ -15,6 +17,7 @@ def parts(mixture) -> list[tuple[float, float, float]]:
     return list(zip(mixture.weights.tolist(), mixture.means.tolist(), mixture.stds.tolist(), strict=True))
 
 
+@stored
 def divergence(p: Parts, q: Parts, alpha: float, theta: float, *, digits: int = 30, finer: float = 1.0):
     """D_α after noise, for mixtures without point masses; about `digits`/2 digits are good."""
     with mp.workdps(digits):
@@ -30,6 +33,17 @@ def divergence(p: Parts, q: Parts, alpha: float, theta: float, *, digits: int = 
             for y in (low + k * step for k in range(count + 1))
         )
         return mp.log(total * step) / (alpha - 1)
+
+
+@stored
+def tail(p: Parts, q: Parts, alpha: float, start: float):
+    """∫ p^α q^(1-α) from `start` on, by quadrature."""
+    cuts = [start, start + 1, start + 4, start + 15, start + 60, mp.inf]
+
+    def density(mixture, y):
+        return mp.fsum(w * mp.npdf(y, m, s) for w, m, s in mixture)
+
+    return mp.quad(lambda y: density(p, y) ** alpha * density(q, y) ** (1 - alpha), cuts)
 
 
 def gaussian(first, second, alpha: float, theta: float, *, digits: int = 80):

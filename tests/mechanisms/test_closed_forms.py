@@ -34,8 +34,12 @@ def test_envelope_is_the_least_closed_form_over_larger_orders():
         (p, q), (alpha, epsilon) = gaussian_pair(rng), budget(rng)
         args = float(p.means[0] - q.means[0]), float(p.stds[0]), float(q.stds[0])
         found = envelope(*args, alpha=alpha, epsilon=epsilon)
-        orders = 1 + (alpha - 1) * np.geomspace(1, 1e9, 4_000)
-        sampled = min(closed_form(*args, alpha=float(a), epsilon=epsilon) for a in orders)
+        beyond = np.geomspace(1, 1e9, 400)  # α' − 1 over α − 1
+        values = [closed_form(*args, alpha=1 + (alpha - 1) * x, epsilon=epsilon) for x in beyond.tolist()]
+        best = int(np.argmin(values))
+        around = np.geomspace(beyond[max(best - 1, 0)], beyond[min(best + 1, 399)], 60)  # and closer about the least
+        values += [closed_form(*args, alpha=1 + (alpha - 1) * x, epsilon=epsilon) for x in around.tolist()]
+        sampled = min(values)
         unit = found + args[1] ** 2
         assert found <= sampled + 1e-11 * unit
         assert found >= sampled - 1e-4 * unit  # the grid of orders is coarse

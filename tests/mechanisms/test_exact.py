@@ -82,7 +82,7 @@ def test_noise_on_the_edge_of_convergence():
 @pytest.mark.parametrize("chosen", [False, True])
 def test_many_pairs_need_what_the_worst_of_them_needs(kind, chosen):
     rng = np.random.default_rng(4)
-    count = 14
+    count = 9
     most = {"gaussian": 1, "mixture": 3, "both": 2}[kind]
     priors = {i: mixture(rng, most=most, spread=1.0, decades=0.2) for i in range(count)}
     pairs = [(i, (7 * i + 3) % count) for i in range(count) if i != (7 * i + 3) % count] if chosen else None

@@ -1,7 +1,8 @@
-"""Ten thousand random cases a mechanism: none of those that promise it exceeds the budget.
+"""Thousands of random cases a mechanism: none of those that promise it exceeds the budget.
 
 The rules are taken as they are, without the check that `calibrate` adds, and the loss is that of an independent oracle
-for Gaussians and of the exact sum or the quadrature for the rest, which the tests of the divergences hold to their own.
+for Gaussians, in balls, and of the exact sum or the quadrature for the rest, which the tests of the divergences hold
+to their own.
 """
 
 import math
@@ -9,13 +10,14 @@ import math
 import numpy as np
 import pytest
 
-from oracles import gaussian_divergence
+from how_many import share
+from oracles import gaussian_ball
 from random_priors import budget, gaussian_pair, mixture
 from takifugu import Mixture, renyi_divergence
 from takifugu.mechanisms import get_mechanism
 
 CHUNKS = 8
-CASES = 10_000 // CHUNKS
+CASES = share(10_000) // CHUNKS
 
 
 def no_more_than(loss, epsilon):
@@ -30,7 +32,7 @@ def test_gaussians(name, chunk):
         (p, q), (alpha, epsilon) = gaussian_pair(rng), budget(rng)
         theta = math.sqrt(rule.least_variance(p, q, alpha=alpha, epsilon=epsilon))
         theta = math.nextafter(theta, math.inf) if theta else 0.0
-        loss = gaussian_divergence(p.means[0] - q.means[0], p.stds[0], q.stds[0], alpha, theta)
+        loss = gaussian_ball(p.means[0], p.stds[0], q.means[0], q.stds[0], alpha=alpha, theta=theta)
         assert no_more_than(loss, epsilon), (p, q, alpha, epsilon, theta)
 
 

@@ -1,0 +1,10 @@
+"""How many random cases a test goes through: every day a third, with `python -m benchmarks.many_cases` all of them."""
+
+import os
+
+ALL = os.environ.get("TAKIFUGU_ALL_CASES") == "1"
+
+
+def share(cases: int) -> int:
+    """A third of the cases, rounded up; all where they are asked for."""
+    return cases if ALL else -(-cases // 3)
