@@ -69,6 +69,9 @@ class Commands(click.Group):
 
 
 def _interrupted() -> NoReturn:
+    from takifugu.commands.progress import done
+
+    done()
     click.echo("takifugu: interrupted; no file was left half-written", err=True)
     sys.exit(130)
 

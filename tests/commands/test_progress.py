@@ -1,12 +1,19 @@
 """What a command says while it works: steps, and what is tried within one."""
 
 import io
+import itertools
+import re
+import threading
+import time
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 import takifugu as tk
-from takifugu._listening import listening, tell
+from takifugu import _listening
+from takifugu._listening import detail, listening, tell
 from takifugu.commands import progress
 
 
@@ -41,6 +48,7 @@ def test_a_line_is_written_over_on_a_terminal_and_kept_from_files(monkeypatch):
         steps = progress.Steps(out, quiet=False)
         steps("Finding the channel")
         steps.meanwhile("the second margin")
+        steps.end()
         assert ("the second margin" in stream.getvalue()) is seen
         assert "\n" not in stream.getvalue()
     assert out.file.getvalue().count(" 1. Finding the channel") == 2
@@ -52,3 +60,75 @@ def test_quiet_is_quiet(monkeypatch):
     steps("Finding the channel")
     steps.meanwhile("the second margin")
     assert said.getvalue() == terminal.getvalue() == ""
+
+
+def test_a_line_lives_while_nothing_is_told(monkeypatch):
+    monkeypatch.setattr("sys.stderr", terminal := Terminal())
+    monkeypatch.setattr(progress, "_BEAT", 0.01)
+    clock = itertools.count()  # a second passes at each look
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock), sleep=time.sleep))
+    steps = progress.Steps(Console(file=io.StringIO()), quiet=False)
+    steps("Finding the channel")
+    steps.meanwhile("x" * 200)
+    before = len(terminal.getvalue())
+    while len(terminal.getvalue()) < before + 400:  # by the thread alone: nothing is told here
+        time.sleep(0.01)
+    steps.end()
+    lines = terminal.getvalue().split("\r")
+    assert max(map(len, lines)) <= 76
+    assert re.search(r"x … \d+ s *$", lines[-3])
+    assert lines[-2].strip() == lines[-1] == ""  # wiped at the end
+
+
+def test_threads_end_with_their_line(monkeypatch):
+    monkeypatch.setattr("sys.stderr", Terminal())
+    monkeypatch.setattr(progress, "_BEAT", 0.001)
+    before = threading.active_count()
+    for _ in range(5):
+        progress.doing("one thing")
+        progress.doing("another", anew=False)
+        progress.done()
+    for thread in threading.enumerate():
+        if thread.daemon and "_count" in thread.name:
+            thread.join(60)
+    assert threading.active_count() <= before
+
+
+def test_details_follow_what_was_told_and_are_few(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(_listening, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    heard = []
+    with listening(heard.append):
+        clock[0] = 10.0
+        detail("a first step")
+        tell("The second margin")
+        for k in range(1, 10):
+            clock[0] += 0.125
+            detail(f"step {k}")
+    detail("nobody hears this")
+    assert heard == ["A first step", "The second margin", "The second margin: step 4", "The second margin: step 8"]
+
+
+def test_one_large_program_tells_its_steps():
+    rng = np.random.default_rng(0)
+    laws = {name: tk.Finite(range(70), rng.dirichlet(np.ones(70))) for name in "ab"}
+    heard = []
+    with pytest.MonkeyPatch.context() as patch, listening(heard.append):
+        patch.setattr(_listening, "_EVERY", 0.0)
+        tk.calibrate(laws, alpha=3, epsilon=0.1, keep=None)
+        tk.calibrate(laws, odds=2, mechanism="sparse")
+    assert any(re.match(r"Step \d+ of the solver, within", what) for what in heard)
+    assert any(re.match(r"Round \d+ of the linear program, of [\d,]+ moves", what) for what in heard)
+
+
+def test_counts_are_shown_on_a_terminal_and_wiped_at_the_end(monkeypatch):
+    monkeypatch.setattr("sys.stderr", terminal := Terminal())
+    with progress.counting("proved", quiet=False) as show:
+        show(3, 12)
+    assert "proved 3 of 12 (25%)" in terminal.getvalue()
+    assert terminal.getvalue().split("\r")[-2].strip() == ""
+    with progress.counting("proved", quiet=True) as show:
+        assert show is None
+    monkeypatch.setattr("sys.stderr", io.StringIO())
+    with progress.counting("proved", quiet=False) as show:
+        assert show is None

@@ -48,12 +48,23 @@ def test_a_newer_question_ends_the_older_one_in_the_middle_of_its_work(desk: Des
         started.wait(60)
         while desk._latest["page", "answer"].worker is None:  # it is with a worker, or soon will be
             threading.Event().wait(0.01)
-        assert desk.progress("page", "answer")["words"] == "solving"
+        assert desk.progress("page", "answer")["words"].startswith("solving")
         newer = _solve(desk, "page", _SMALL)
         with pytest.raises(OvertakenError):
             older.result(timeout=600)
     assert newer.calibration.guarantee.most_odds == 2
     assert desk.progress("page", "answer") is None
+
+
+def test_what_a_worker_tries_is_told_with_what_is_done(desk: Desk) -> None:
+    priors = tk.fit_priors(tk.datasets.load("student-mat"), secret="schoolsup", query=tk.Row("G3"))
+    with desk.errand("page", "answer") as errand:
+        errand.tell("finding the channel")
+        errand.apart("facts", priors, {"odds": 3, "confidence": 0.9, "keep": None}, "?")
+        told = desk.progress("page", "answer")["words"]
+        assert told.startswith("finding the channel. Judging the channel by")
+        errand.tell("proving it")
+        assert desk.progress("page", "answer")["words"] == "proving it"
 
 
 def test_another_page_and_another_lane_are_left_alone(desk: Desk) -> None:

@@ -40,27 +40,26 @@ def command(
     Exit status 1 where the attacks contradict the promise of the calibration. That they do not is evidence, never a
     proof: for that there is `takifugu certify`.
     """
-    progress = None if quiet else counting("attack")
-    if progress is not None:
-        progress(0, None)  # a sign of life before the libraries are loaded and the tables read
     from takifugu.atomic import Files
-    from takifugu.audits.audit import audit
-    from takifugu.calibration import Calibration
-    from takifugu.commands.telling import print_json
-    from takifugu.reports.audit_page import render
 
     files = Files(report)
-    found = audit(
-        published,
-        truth,
-        Calibration.load(calibration),
-        secret=secret,
-        keys=keys or None,
-        seed=seed,
-        level=level,
-        reading=reading_from(reading),
-        progress=progress,
-    )
+    with counting("attack", quiet=quiet) as progress:  # a sign of life before the libraries are loaded
+        from takifugu.audits.audit import audit
+        from takifugu.calibration import Calibration
+        from takifugu.commands.telling import print_json
+        from takifugu.reports.audit_page import render
+
+        found = audit(
+            published,
+            truth,
+            Calibration.load(calibration),
+            secret=secret,
+            keys=keys or None,
+            seed=seed,
+            level=level,
+            reading=reading_from(reading),
+            progress=progress,
+        )
     if report is not None:
         files.add(report, render(found), private=True)
         files.write()

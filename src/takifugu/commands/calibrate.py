@@ -109,7 +109,7 @@ def command(
     doing("Reading the table and fitting its priors")
     asked = ask(draws=0 if confidence is None else draws_needed(confidence), **question)
     doing("Looking for the least that hides the secret")
-    with listening(doing):
+    with listening(lambda what: doing(what, anew=False)):
         result = calibrate(
             asked.priors,
             alpha=alpha,

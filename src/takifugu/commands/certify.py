@@ -23,8 +23,8 @@ def command(calibration: str, output: str, public: str | None, workers: int, qui
     from takifugu.commands.telling import file_of
 
     files = Files(output, public)
-    progress = None if quiet else counting("proved")
-    certificate = certify(Calibration.load(calibration), workers=workers, progress=progress)
+    with counting("proved", quiet=quiet) as progress:
+        certificate = certify(Calibration.load(calibration), workers=workers, progress=progress)
     files.add(output, file_of(certificate.to_dict()), private=True)
     if public is not None:
         files.add(public, file_of(certificate.redacted().to_dict()))

@@ -1,7 +1,10 @@
-"""What a command is at: numbered steps, and one line on the terminal that is written over meanwhile."""
+"""What a command is at: numbered steps, and one line on the terminal that counts the seconds meanwhile."""
 
 import sys
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -10,29 +13,86 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _WIDTH = 76
+_BEAT = 0.9  # seconds between two looks at the clock
+_WORTH_COUNTING = 2  # seconds after which a wait is counted
 
 
-def counting(what: str) -> Callable[[int, int | None], None]:
-    """A function that tells how many are done, of how many where that is known; silent where errors go to a file."""
+class _Line:
+    """The line that is written over: what is being done, and for how many seconds, from a thread of its own.
 
-    def show(done: int, of: int | None) -> None:
-        if sys.stderr.isatty():
-            share = "" if not of else f" of {of:,} ({done / of:.0%})"
-            click.echo(f"\r{what} {done:,}{share}", err=True, nl=done == of)
+    A solver may take a minute for one program, and says nothing before it is done. The thread ends with the line.
+    """
 
-    return show
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._what: str | None = None
+        self._since = 0.0
+        self._thread = 0  # which of those that were started is at work
+
+    def show(self, what: str, *, anew: bool) -> None:
+        """Say what is being done, over what was said before; `anew`, and the seconds begin again."""
+        with self._lock:
+            begins = self._what is None
+            if begins or anew:
+                self._since = time.monotonic()
+            self._what = what
+            self._write()
+            if begins:
+                self._thread += 1
+                threading.Thread(target=self._count, args=(self._thread,), daemon=True).start()
+
+    def wipe(self) -> None:
+        """Nothing is being done any more."""
+        with self._lock:
+            self._what = None
+            click.echo(f"\r{'':<{_WIDTH}}\r", err=True, nl=False)
+
+    def _count(self, thread: int) -> None:
+        while True:
+            time.sleep(_BEAT)
+            with self._lock:
+                if self._what is None or thread != self._thread or not sys.stderr.isatty():
+                    return
+                self._write()
+
+    def _write(self) -> None:
+        seconds = int(time.monotonic() - self._since)
+        clock = f" … {seconds} s" if seconds >= _WORTH_COUNTING else " …"
+        # Padded: a part of a longer line would stay.
+        click.echo(f"\r{f'{(self._what or str())[: _WIDTH - len(clock)]}{clock}':<{_WIDTH}}", err=True, nl=False)
 
 
-def doing(what: str) -> None:
+_line = _Line()
+
+
+def doing(what: str, *, anew: bool = True) -> None:
     """Say what is being done, over what was said before; nothing where errors go to a file."""
     if sys.stderr.isatty():
-        click.echo(f"\r{what + ' …':<{_WIDTH}}", err=True, nl=False)
+        _line.show(what, anew=anew)
 
 
 def done() -> None:
     """Wipe the line, before an answer takes its place."""
     if sys.stderr.isatty():
-        click.echo(f"\r{'':<{_WIDTH}}\r", err=True, nl=False)
+        _line.wipe()
+
+
+@contextmanager
+def counting(what: str, *, quiet: bool) -> Iterator[Callable[[int, int | None], None] | None]:
+    """A function that tells how many are done, of how many where that is known; None where nobody wants to know."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+
+    def show(count: int, of: int | None) -> None:
+        share = "" if not of else f" of {of:,} ({count / of:.0%})"
+        doing(f"{what} {count:,}{share}", anew=False)
+
+    doing(f"{what} 0")
+    try:
+        yield show
+    finally:
+        done()
 
 
 class Steps:
@@ -48,8 +108,14 @@ class Steps:
         if not self._quiet:
             done()
             self._out.print(f" {self._count}. {what}")
+            doing("   ")
 
     def meanwhile(self, what: str) -> None:
         """What is tried within a step, on a line that the next one writes over."""
         if not self._quiet:
-            doing(f"    {what}")
+            doing(f"    {what}", anew=False)
+
+    def end(self) -> None:
+        """Nothing more is done: what was found takes the place of the line."""
+        if not self._quiet:
+            done()

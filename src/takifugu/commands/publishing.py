@@ -106,9 +106,10 @@ def run(asked: Asked, *, quiet: bool) -> None:
     if words is not None and not asked.allow_no_noise:
         raise CalibrationError(f"{words}. Nothing was published; give --allow-no-noise if that is what you want")
     step("Proving that it keeps the promise")
-    proved = certify(made)
+    proved = certify(made, progress=lambda one, of: step.meanwhile(f"{one:,} of {of:,} places"))
     step("Writing the report")
-    files.add(paths["report"], report(made, certificate=proved, words=in_flags), private=True)
+    with listening(step.meanwhile):
+        files.add(paths["report"], report(made, certificate=proved, words=in_flags), private=True)
     files.add(paths["certificate"], file_of(proved.to_dict()), private=True)
     files.add(paths["public"], file_of(proved.redacted().to_dict()))
     files.add(paths["calibration"], file_of(made.to_dict()), private=True)
@@ -124,10 +125,12 @@ def run(asked: Asked, *, quiet: bool) -> None:
             order=asked.order,
             drift=asked.drift,
             allow_no_noise=True,
+            progress=lambda rows, _: step.meanwhile(f"{rows:,} rows"),
         )
         undo.callback(asked.target.unlink)
         files.write()
         undo.pop_all()
+    step.end()
     _tell(made, done, asked.target, paths, ledger)
 
 

@@ -100,22 +100,23 @@ def command(
     if ledger is not None:
         account = Ledger(ledger, records=records or "records", new=True if new_ledger else None)
         account.watch(calibration)
-    done = release_file(
-        source,
-        target,
-        calibrated,
-        ledger=account,
-        keep=names_in(keep),
-        column=_one_or_several(columns),
-        secret=_one_or_several(secret),
-        order=order or "warn",
-        drift=drift,
-        allow_no_noise=allow_no_noise,
-        accept_weaker_promise=accept_weaker_promise,
-        progress=None if quiet else counting("rows"),
-        reading=reading,
-        **options,
-    )
+    with counting("rows", quiet=quiet) as progress:
+        done = release_file(
+            source,
+            target,
+            calibrated,
+            ledger=account,
+            keep=names_in(keep),
+            column=_one_or_several(columns),
+            secret=_one_or_several(secret),
+            order=order or "warn",
+            drift=drift,
+            allow_no_noise=allow_no_noise,
+            accept_weaker_promise=accept_weaker_promise,
+            progress=progress,
+            reading=reading,
+            **options,
+        )
     rounding = "" if done.granularity is None else f", rounded to multiples of {done.granularity!r}"
     how = "through a channel" if done.theta is None else f"with noise of standard deviation {done.theta!r}{rounding}"
     click.echo(f"Published {done.rows} rows in {target} {how}.")

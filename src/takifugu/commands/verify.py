@@ -31,8 +31,8 @@ def command(certificate: str, public: str | None, limit: int | None, effort: flo
     from takifugu.certificates import load_redacted, verify
 
     published = None if public is None else load_redacted(public)
-    progress = None if quiet else counting("proved")
-    proved = verify(certificate, limit=limit, effort=effort, workers=workers, progress=progress)
+    with counting("proved", quiet=quiet) as progress:
+        proved = verify(certificate, limit=limit, effort=effort, workers=workers, progress=progress)
     if published is not None:
         proved.require_match(published)
     click.echo(f"Proved: {proved.claim}.")

@@ -46,12 +46,13 @@ class Errand:
         self._desk = desk
         self.is_overtaken = False
         self.words, self.since = "waiting for its turn", time.monotonic()
+        self.tried = ""  # what a worker is at, within that
         self.worker: _Worker | None = None
 
     def tell(self, words: str) -> None:
         """What is being done now, for whoever waits."""
         self.check()
-        self.words, self.since = words, time.monotonic()
+        self.words, self.since, self.tried = words, time.monotonic(), ""
 
     def check(self) -> None:
         """Stop here where a newer question has come."""
@@ -66,7 +67,11 @@ class Errand:
     def apart(self, task: str, *arguments: Any) -> Any:
         """Do heavy work in a process that is ended when a newer question comes."""
         with self._desk.turn(self, "workers"), self._desk.worker(self) as worker:
-            return worker.answer(task, arguments)
+            return worker.answer(task, arguments, self.hear)
+
+    def hear(self, words: str) -> None:
+        """What a worker tells of its work."""
+        self.tried = words
 
 
 class Desk:
@@ -114,7 +119,10 @@ class Desk:
         """What is being done for a page, and for how many seconds; None where nothing is."""
         with self._changed:
             found = self._latest.get((page, lane))
-        return None if found is None else {"words": found.words, "seconds": int(time.monotonic() - found.since)}
+        if found is None:
+            return None
+        words = ". ".join(filter(None, (found.words, found.tried)))
+        return {"words": words, "seconds": int(time.monotonic() - found.since)}
 
     def warm(self) -> None:
         """Have a worker ready before it is needed: it takes a second to start."""
@@ -191,8 +199,8 @@ class _Worker:
         )
         self.is_well = True
 
-    def answer(self, task: str, arguments: tuple[Any, ...]) -> Any:
-        """Hand a task over and wait."""
+    def answer(self, task: str, arguments: tuple[Any, ...], hear: Callable[[str], None] = lambda words: None) -> Any:
+        """Hand a task over and wait; `hear` is told what is being tried meanwhile."""
         ask, tell = self._process.stdin, self._process.stdout
         kind, content = "failed", "end"
         try:
@@ -200,6 +208,9 @@ class _Worker:
                 pickle.dump((task, arguments), ask)
                 ask.flush()
                 kind, content = pickle.load(tell)
+                while kind == "telling":
+                    hear(content)
+                    kind, content = pickle.load(tell)
         except (OSError, EOFError, pickle.UnpicklingError, ValueError):
             self.is_well = False
         if kind == "refused" and isinstance(content, TakifuguError):

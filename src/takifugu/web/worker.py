@@ -1,15 +1,16 @@
 """A process for work that may take long: it can be ended at any moment, which a thread inside a solver cannot.
 
 It reads one task after another from its standard input and answers on its standard output, both as pickles: whoever
-started it speaks to it, and nobody else can.
+started it speaks to it, and nobody else can. Before an answer it may tell what is being tried.
 """
 
 import os
 import pickle
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import IO, Any
 
+from takifugu._listening import listening
 from takifugu.errors import TakifuguError
 
 
@@ -49,13 +50,18 @@ def main() -> None:
             return
         answer: tuple[str, Any]
         try:
-            answer = ("done", TASKS[task](*arguments))
+            with listening(lambda words: _send(answers, ("telling", words))):
+                answer = ("done", TASKS[task](*arguments))
         except TakifuguError as error:
             answer = ("refused", error)
         except Exception as error:
             answer = ("failed", type(error).__name__)  # its message may hold what is in the table
-        pickle.dump(answer, answers)
-        answers.flush()
+        _send(answers, answer)
+
+
+def _send(answers: IO[bytes], message: tuple[str, Any]) -> None:
+    pickle.dump(message, answers)
+    answers.flush()
 
 
 def facts_are_ready() -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from takifugu._listening import detail
 from takifugu._validation import Array
 from takifugu.mechanisms.optimal.conditions import Point, Setting, conditions
 from takifugu.mechanisms.optimal.duals import Duals
@@ -101,6 +102,7 @@ def _run(
         least = min(least, found.excess)
         if found.gap < best.gap:
             best = found
+        detail(f"step {k} of the solver, within {max(best.gap, 0.0):.2g} of the best")
         if progress is not None:
             progress(k, best.gap)
         patience = _PATIENCE if least < 0.5 * first else _FIRST_PATIENCE

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from takifugu._listening import detail
 from takifugu._validation import Array
 from takifugu.mechanisms.sparse.linear import Part, solved
 from takifugu.mechanisms.sparse.program import Places, Program
@@ -47,7 +48,8 @@ def generated(program: Program, sources: Places, targets: Places, outputs: Place
     width = len(outputs)
     offered = np.union1d(sources * width + np.searchsorted(outputs, targets), _nearest(program, outputs))
     found: Generated | None = None
-    for _ in range(rounds):
+    for number in range(1, rounds + 1):
+        detail(f"round {number} of the linear program, of {len(offered):,} moves")
         given, taken = offered // width, offered % width
         cost = program.mass[given] * program.cells.along(given, outputs[taken])
         part = solved(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from takifugu._listening import detail
 from takifugu._validation import Array
 from takifugu.mechanisms.sparse.generation import fits, generated
 from takifugu.mechanisms.sparse.linear import solved
@@ -80,7 +81,9 @@ def _part_by_part(program: Program, found: Moves, opened: Places, rng: np.random
     for _ in range(rounds):
         before = cost
         size = max(100, _ROWS_IN_ALL // len(program.laws))
-        for part in program.cells.parts(rng, most=size, least=lambda _: True):
+        parts = program.cells.parts(rng, most=size, least=lambda _: True)
+        for number, part in enumerate(parts, 1):
+            detail(f"part {number:,} of {len(parts):,} of the rows")
             found = _improved(program, found, part, opened, prices)
         cost = found.cost(program)
         if cost >= (1 - _SETTLED) * before:
