@@ -110,3 +110,27 @@ def test_the_command_line_publishes_many_columns(kind, tmp_path):
     assert told.exit_code == 0, told.output
     assert list(pd.read_csv(out).columns) == ["a", "b", "telling"]
     assert ("'sparse'" in told.output) == (kind == "sparse")
+
+
+def test_that_rows_are_left_out_may_tell_the_secret():
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"ill": rng.choice(["yes", "no"], 2000), "ward": rng.choice(["A", "B"], 2000), "age": 1.0})
+    table["age"] = rng.integers(20, 60, 2000)
+    by_chance = table.assign(ward=table.ward.where(rng.random(2000) > 0.2))
+    tells = table.assign(
+        ward=table.ward.where((table.ill == "no") | (rng.random(2000) > 0.2)),
+        age=table.age.where((table.ill == "no") | (rng.random(2000) > 0.2)),
+    )
+
+    def told(people, query):
+        findings = tk.fit_priors(people, secret="ill", query=query).findings
+        return [str(finding) for finding in findings if finding.kind == "left-out-tells"]
+
+    for query in (tk.Row("ward"), tk.Row("ward", "age"), tk.Raw("age", bounds=(20, 60), step=1)):
+        assert told(by_chance, query) == []
+        (sentence,) = told(tells, query)
+        assert "'yes' lacks one in" in sentence
+        assert "'no' in 0.0 %" in sentence
+    named = tells.assign(ward=tells.ward.fillna("unknown"))
+    assert told(named, tk.Row("ward")) == []
+    assert tk.publish(named, secret="ill", columns=["ward"], odds=1.5).calibration.error > 0  # and it is hidden

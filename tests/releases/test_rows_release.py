@@ -1,6 +1,7 @@
 """Rows through every door: arrays, columns, tables of several libraries, and files in batches."""
 
 import collections
+import warnings
 
 import narwhals as nw
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 import takifugu as tk
 from takifugu.errors import BudgetError, CompositionError, InputError
 from takifugu.releases.ledger import Ledger
+from takifugu.releases.plan import NoNoiseWarning
 from takifugu.tables import stream as streaming
 from takifugu.tables.reading import Reading
 
@@ -231,3 +233,15 @@ def test_other_labels_go_to_the_one_that_is_named(tmp_path):
     assert set(out["w"]) <= {"A", "B"}
     bins = calibrated("x", domain=[0, 4])
     assert set(tk.release(TABLE.assign(x=TABLE["x"] * 100), bins)["x"]) <= {0, 4}  # a public list takes all in
+
+
+def test_values_that_are_merged_are_hidden_without_a_draw():
+    laws = {"no": tk.Finite(["A", "B", "C"], [50, 45, 0]), "yes": tk.Finite(["A", "B", "C"], [40, 43, 21])}
+    merged = tk.calibrate(laws, odds=1.5, keep=None, loss="change")
+    assert merged.channel.is_sure
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "C" not in tk.release(["A", "B", "C"] * 9, merged, others="release").tolist()
+    apart = tk.calibrate({s: tk.Finite(["A", "B"], [5, 5]) for s in ("no", "yes")}, odds=1.5)
+    with pytest.warns(NoNoiseWarning, match="published as they are"):
+        tk.release(["A", "B"], apart, others="release")

@@ -6,12 +6,14 @@ from typing import Any
 
 from takifugu._validation import Array
 from takifugu.errors import InputError
-from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue, ScarceRows
+from takifugu.problems.findings import FewRows, Finding, LeftOutTells, NoSecret, NoValue, ScarceRows
 from takifugu.problems.problem import Problem
 from takifugu.tables.count import Overview
 from takifugu.tables.table import Secret
 
 FEW = 100  # rows below which a secret's prior is called uncertain
+_NO_CHANCE = 4.0  # standard deviations between two shares: chance makes such a difference once in 30,000 times
+_WORTH = 1.25  # times as often: less than that tells nobody much
 SCARCE = 5  # rows below which a prior is used only with confidence, or where the caller allows it
 
 
@@ -42,6 +44,28 @@ def about_rows(secret: str, columns: tuple[str, ...], seen: Overview) -> list[Fi
         found.append(NoValue(columns, missing))
     found.extend(FewRows(name, e.valid) for name, e in seen.extents.items() if e.valid < FEW)
     return found
+
+
+def about_left_out(rows: Mapping[Secret, tuple[int, int]]) -> Iterable[LeftOutTells]:
+    """Whether secrets lack a value so differently often that it is not chance; `rows` are those lacking one, and all.
+
+    >>> [one.often for one in about_left_out({"a": (40, 100), "b": (3, 900)})]
+    ['a']
+    >>> [*about_left_out({"a": (2, 9), "b": (1, 9)})]
+    []
+    """
+    often, seldom = (
+        sorted(rows, key=lambda name: rows[name][0] / max(rows[name][1], 1), reverse=turned)[0]
+        for turned in (True, False)
+    )
+    (lacking, of_one), (fewer, of_other) = rows[often], rows[seldom]
+    if not of_one or not of_other or not lacking:
+        return
+    share, other = lacking / of_one, fewer / of_other
+    pooled = (lacking + fewer + 1) / (of_one + of_other + 2)
+    apart = math.sqrt(pooled * (1 - pooled) * (1 / of_one + 1 / of_other))
+    if share - other > _NO_CHANCE * apart and share > _WORTH * other:
+        yield LeftOutTells(often, share, seldom, other)
 
 
 def about_scarce(name: Secret, counts: Array) -> Iterable[ScarceRows]:

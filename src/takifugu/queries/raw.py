@@ -19,7 +19,7 @@ from takifugu.problems.answer import Answer
 from takifugu.problems.findings import ComponentLimit, Constant, Finding, Gridded, NotConverged, PoorFit, Rounded
 from takifugu.queries.about import about_lattice, heavy_tail, is_poor, missed_masses, suspected, together
 from takifugu.queries.cells import cell_beliefs, count_cells
-from takifugu.queries.few_rows import about_rows, about_scarce, check_roles
+from takifugu.queries.few_rows import about_left_out, about_rows, about_scarce, check_roles
 from takifugu.queries.priors import Beliefs, Priors
 from takifugu.queries.vector import one_or_several, row_vectors
 from takifugu.tables.count import Overview, Subset, count, overview
@@ -135,6 +135,7 @@ class Raw:
         self, secret: str, seen: Overview, subsets: dict[Secret, Subset], reading: Reading | None
     ) -> Priors:
         findings = about_rows(secret, (self.column,), seen)
+        findings.extend(about_left_out({name: (e.rows - e.valid, e.rows) for name, e in seen.extents.items()}))
         if width := max(subset.width for subset in subsets.values()):
             findings.append(Gridded(self.column, width))
         findings.extend(

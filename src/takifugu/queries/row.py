@@ -18,7 +18,7 @@ from takifugu.problems.domain import Choices
 from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue, Smoothed
 from takifugu.queries.about import naming, suspected
 from takifugu.queries.cells import Key, cell_beliefs, checked_known
-from takifugu.queries.few_rows import FEW, about_scarce, check_roles
+from takifugu.queries.few_rows import FEW, about_left_out, about_scarce, check_roles
 from takifugu.queries.priors import Beliefs, ColumnWeights, Priors
 from takifugu.queries.row_counts import Lines, count_rows
 from takifugu.queries.row_domains import given_domain, read_domain, require_labels
@@ -132,6 +132,7 @@ class Row:
             findings.append(NoSecret(secret, without))
         if missing:
             findings.append(NoValue(self.columns, missing))
+            findings.extend(about_left_out(lines.lacking(rows)))
         findings.extend(FewRows(name, int(c.sum())) for name, c in counts.items() if c.sum() < FEW)
         findings.extend(one for name, c in counts.items() for one in about_scarce(name, c))
         answer = Answer("row", self.columns, (secret,), known=tuple(str(one) for one in known), domain=domain)

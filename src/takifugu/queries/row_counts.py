@@ -60,6 +60,14 @@ class Lines:
                 )
         return names, without, int(sum(self.missing.get(name, 0) for name in names))
 
+    def lacking(self, names: Sequence[Secret]) -> dict[Secret, tuple[int, int]]:
+        """How many rows of each secret lack a value, and how many it has."""
+        found = {name: (int(self.missing.get(name, 0)), int(self.missing.get(name, 0))) for name in names}
+        for who, tally in zip(self.secrets, self.tallies, strict=True):
+            if who in found:
+                found[who] = found[who][0], found[who][1] + int(tally)
+        return found
+
 
 def count_rows(table: Table, secret: str, columns: Sequence[str], known: Sequence[str]) -> Lines:
     """One pass in the engine: rows by secret, known values and values."""

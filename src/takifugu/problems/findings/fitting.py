@@ -51,6 +51,27 @@ class NoValue(Finding):
 
 
 @dataclass(frozen=True)
+class LeftOutTells(Finding):
+    """Rows without a value are left out, and that a row is not there goes with the secret."""
+
+    level = "warning"
+    often: Secret
+    share: float
+    seldom: Secret
+    other: float
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"rows without a value are left out, and that tells the secret: {self.often!r} lacks one in "
+            f"{100 * self.share:.1f} % of its rows, {self.seldom!r} in {100 * self.other:.1f} %. Whoever misses a "
+            f"person in what is published learns from it. Give what is missing a value of its own in the table first, "
+            f"such as 'unknown', and it is hidden like the others"
+        )
+
+
+@dataclass(frozen=True)
 class NoSecret(Finding):
     """Rows that were left out because nobody knows their secret."""
 

@@ -44,8 +44,13 @@ class Listed(Drawing):
 
     @property
     def bare(self) -> str | None:
-        """See `Drawing.bare`."""
-        return AS_THEY_ARE if self.channel.is_sure and len(set(self.channel.entries[1].tolist())) > 1 else None
+        """See `Drawing.bare`. Values that become one another are no longer told apart: those are hidden, for sure."""
+        inputs, outputs, _ = self.channel.entries
+        if not self.channel.is_sure:
+            return None
+        if self.calibration.answer is None or not self.calibration.answer.before:
+            outputs = outputs[table_of(self.calibration.problem).mass[inputs] > 0]  # what nobody has hides nobody
+        return AS_THEY_ARE if len(outputs) > 1 and len(np.unique(outputs)) == len(outputs) else None
 
     def check_columns(self, columns: Sequence[Any], names: Sequence[str]) -> Array:
         """The place of each row in the channel's list; an error for a row that is not on it."""
