@@ -158,7 +158,7 @@ def test_labels_that_look_alike():
 
 @pytest.mark.parametrize(
     ("secret", "sentence"),
-    [("diagnose", "no column 'diagnose'.*'diagnosis'"), ("patient", "names people and not groups"), ("clinic", None)],
+    [("diagnose", "no column 'diagnose'.*'diagnosis'"), ("patient", "names people, not groups"), ("clinic", None)],
 )
 def test_odd_secrets(path, secret, sentence):
     if sentence is not None:

@@ -20,7 +20,7 @@ from takifugu.laws.lattice import Lattice
 from takifugu.problems.findings import Finding, ManyCells, OneSecretCells, SmallCells
 from takifugu.queries.priors import Priors
 from takifugu.tables.binned import cell_in_words, cut_named
-from takifugu.tables.choosing import names_people
+from takifugu.tables.choosing import require_groups
 from takifugu.tables.count import Overview, Subset
 from takifugu.tables.table import Secret, Table, plain
 
@@ -105,7 +105,7 @@ def cell_beliefs(
             f"{_name(widest)!r}, which has {values[widest]:,}, or leave it out"
         )
     for k in range(size):
-        _require_groups(known[k], cells, k)
+        _require_no_names(known[k], cells, k)
     beliefs = []
     for subset in chosen:
         _require_mixed(known, cells, subset, secrets)
@@ -171,17 +171,14 @@ def _by_cell(
     return table
 
 
-def _require_groups(known: str, cells: Mapping[tuple[Key, Secret], Array], place: int) -> None:
-    """Refuse a column most of whose values are one person's each: it is a name, and its cells say nothing of groups."""
+def _require_no_names(known: str, cells: Mapping[tuple[Key, Secret], Array], place: int) -> None:
     rows: Counter[Any] = Counter()
     for (key, _), counts in cells.items():
         rows[key[place]] += int(counts.sum())
-    alone = sum(count == 1 for count in rows.values())
-    if names_people(len(rows), alone):
-        raise InputError(
-            f"{alone} of the {len(rows)} values of {_name(known)!r} stand in one row each: it names people, and who "
-            f"knows or reads it knows whose row it is. Leave it out of what is known or kept, or cut it into bins"
-        )
+    advice = (
+        ", and who knows or reads it knows whose row it is. Leave it out of what is known or kept, or cut it into bins"
+    )
+    require_groups(_name(known), rows, advice)
 
 
 def _require_mixed(

@@ -11,7 +11,7 @@ from takifugu.laws.lattice import round_step
 from takifugu.problems.domain import Choices
 from takifugu.problems.findings import DomainRead, Finding
 from takifugu.queries.row_counts import value_of
-from takifugu.tables.choosing import names_people
+from takifugu.tables.choosing import require_groups
 from takifugu.tables.table import Table, plain
 
 MOST_NUMBERS = 64  # distinct numbers that are published one by one; more are put into bins
@@ -67,13 +67,11 @@ def require_labels(column: str, values: list[Any], tallies: list[float]) -> None
     rows: Counter[Any] = Counter()
     for value, tally in zip(values, tallies, strict=True):
         rows[value] += int(tally)
-    alone = sum(count == 1 for count in rows.values())
-    if names_people(len(rows), alone):
-        raise InputError(
-            f"{alone} of the {len(rows)} values of column {column!r} stand in one row each: it names people, and is "
-            f"not to be published. Leave it out, or give a public list of fewer values (domain=) and what the rest "
-            f"becomes (other=)"
-        )
+    advice = (
+        ", and is not to be published. Leave it out, or give a public list of fewer values (domain=) and what the rest "
+        "becomes (other=)"
+    )
+    require_groups(column, rows, advice)
 
 
 def bins(low: float, high: float) -> tuple[list[int | float], float]:

@@ -24,13 +24,11 @@ def chosen_secrets(
             f"column {secret!r} has more than {SECRETS} distinct values, too many to be secrets: "
             f"group them into fewer first; numbers are cut at edges where a column is named like 'age:30:60'"
         )
-    alone = sum(count == 1 for count in rows.values())
-    if names_people(len(rows), alone):  # and no value of theirs belongs in a message
-        raise InputError(
-            f"{alone} of the {len(rows)} values of column {secret!r} stand in one row each: it names people and not "
-            f"groups of them. Name the column to hide, or group its values first; numbers are cut at edges where a "
-            f"column is named like 'age:30:60'"
-        )
+    advice = (
+        ", not groups of them. Name the column to hide, or group its values first; numbers are cut at edges where a "
+        "column is named like 'age:30:60'"
+    )
+    require_groups(secret, rows, advice)
     if isinstance(wanted, str | bytes):
         raise InputError(f"secrets must be a list, got the text {wanted!r}: write [{wanted!r}]")
     if wanted is None:
@@ -41,9 +39,13 @@ def chosen_secrets(
     return list(dict.fromkeys(names))
 
 
-def names_people(values: int, alone: int) -> bool:
-    """Whether a column of so many values, of which some stand in one row only, names people and not groups."""
-    return values >= _NAMES and 2 * alone > values
+def require_groups(column: str, rows: Mapping[Any, int], advice: str) -> None:
+    """Refuse a column that names people: most of its values stand in one row only, and none belongs in a message."""
+    alone = sum(count == 1 for count in rows.values())
+    if len(rows) >= _NAMES and 2 * alone > len(rows):
+        raise InputError(
+            f"{alone} of the {len(rows)} values of column {column!r} stand in one row each: it names people{advice}"
+        )
 
 
 def _there(secret: str, rows: Mapping[Any, int], given: Any) -> Secret:
