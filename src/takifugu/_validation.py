@@ -2,11 +2,13 @@
 
 import math
 import numbers
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from takifugu._nearest import suggestion
 from takifugu.errors import InputError
 
 Array = npt.NDArray[np.float64]
@@ -64,10 +66,22 @@ def noise(theta: Any) -> float:
     return number
 
 
+def one_of(name: str, value: Any, known: Sequence[str]) -> None:
+    """Refuse what is none of the words that `name` may be."""
+    if not isinstance(value, str) or value not in known:
+        near = suggestion(value, known) if isinstance(value, str) else ""
+        raise InputError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}.{near}")
+
+
+def no_text(name: str, values: Any, what: str) -> None:
+    """Refuse a single text where a list of `what` is meant: it would be taken letter by letter."""
+    if isinstance(values, str | bytes):
+        raise InputError(f"{name} must be a list of {what}, got the text {values!r}: write [{values!r}]")
+
+
 def vector(name: str, values: Any) -> Array:
     """`values` as a new one-dimensional array of finite floats."""
-    if isinstance(values, str | bytes):
-        raise InputError(f"{name} must be a list of numbers, got the text {values!r}")
+    no_text(name, values, "numbers")
     array = _floats(name, values, "a list of numbers")
     if array.ndim != 1:
         raise InputError(f"{name} must be one list of numbers, got an array of shape {array.shape}")

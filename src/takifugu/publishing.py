@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from takifugu._validation import no_text
 from takifugu.calibration import Calibration, calibrate
 from takifugu.certificates import certify
 from takifugu.errors import InputError
@@ -68,8 +69,7 @@ def calibrated(
     Whoever reads the kept columns knows them, so they are among what is known: two harmless ones may tell the secret
     together. What they tell by themselves is a finding.
     """
-    if isinstance(columns, str):
-        raise InputError(f"columns must be a list of columns, got the text {columns!r}: write [{columns!r}]")
+    no_text("columns", columns, "columns")
     promise = odds_by_default(odds=odds, alpha=alpha, epsilon=epsilon, best_guess=best_guess, error=error)
     if leave_out:
         secrets = _without(leave_out, table, secret, reading, secrets is not None or pairs is not None)
@@ -134,8 +134,7 @@ def _told(made: Calibration, table: Any, keep: Sequence[str], reading: Reading |
 
 def _without(leave_out: Sequence[Any], table: Any, secret: Any, reading: Reading | None, named: bool) -> list[Any]:
     """The secrets that are hidden where some are left out."""
-    if isinstance(leave_out, str):
-        raise InputError(f"leave_out must be a list of secrets, got the text {leave_out!r}: write [{leave_out!r}]")
+    no_text("leave_out", leave_out, "secrets")
     if named or not isinstance(secret, str):
         raise InputError("leave_out is for one secret of which every other value is hidden: name the pairs instead")
     return Table(table, reading).secrets_but(secret, leave_out)
@@ -211,8 +210,7 @@ def publish(
     """
     import narwhals as nw
 
-    if isinstance(keep, str):
-        raise InputError(f"keep must be a list of columns, got the text {keep!r}: write [{keep!r}]")
+    no_text("keep", keep, "columns")
     book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
     if book is not None and isinstance(table, str | os.PathLike):
         book.watch(table)

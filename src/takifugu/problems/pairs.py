@@ -6,6 +6,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from takifugu._validation import no_text
 from takifugu.errors import InputError
 
 Secret = Hashable
@@ -129,8 +130,7 @@ class Pairs(Sequence[Pair]):
 def _indices(secrets: tuple[Secret, ...], chosen: Iterable[Pair]) -> tuple[Indices, Indices]:
     place = {secret: i for i, secret in enumerate(secrets)}
     seen: dict[tuple[int, int], None] = {}
-    if isinstance(chosen, str | bytes):
-        raise InputError(f"pairs must be a list of pairs of secrets, got the text {chosen!r}")
+    no_text("pairs", chosen, "pairs of secrets")
     for pair in chosen:
         if isinstance(pair, str | bytes) or not isinstance(pair, Iterable) or len(both := tuple(pair)) != 2:
             raise InputError(f"each of the pairs must hold two secrets, got {pair!r}")

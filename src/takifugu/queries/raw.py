@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from takifugu._nearest import suggestion
+from takifugu._validation import one_of
 from takifugu.errors import InputError
 from takifugu.laws.fitting.counts import counted, own_normal
 from takifugu.laws.fitting.grouped import fit_grouped
@@ -61,10 +61,8 @@ class Raw:
     def __post_init__(self) -> None:
         """Check what can be checked at once: a table may take long."""
         object.__setattr__(self, "column", one_or_several(self.column))
-        if self.prior is not None and self.prior not in KINDS:
-            raise InputError(
-                f"prior must be one of {', '.join(KINDS)}; got {self.prior!r}.{suggestion(self.prior, KINDS)}"
-            )
+        if self.prior is not None:
+            one_of("prior", self.prior, KINDS)
         if not isinstance(self.column, str):
             if self.bounds is not None or self.step is not None or self.transform or self.prior == "counts":
                 raise InputError(

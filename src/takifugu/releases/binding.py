@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from takifugu._nearest import suggestion
-from takifugu._validation import Array
+from takifugu._validation import Array, no_text
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.laws.lattice import Lattice
@@ -66,8 +66,7 @@ def bound_columns(
     others: str,
 ) -> Columns:
     """The columns that the calibration is for, once what was asked for agrees with it and the table has them."""
-    if isinstance(keep, str):
-        raise InputError(f"keep must be a list of columns, got the text {keep!r}")
+    no_text("keep", keep, "columns")
     if secret is not None and not isinstance(secret, str) and not all(name in available for name in secret):
         raise InputError("for a table, secret is the name of the column of secrets, not the secrets themselves")
     answer = calibration.answer

@@ -34,12 +34,6 @@ _SPLITS = 24
 _SECRETS = 16  # whose pairs are looked at: those with most rows
 
 
-def check_drift(drift: Any) -> None:
-    """Refuse what is not a way to treat such rows."""
-    if drift not in DRIFTS:
-        raise InputError(f"drift must be one of {', '.join(map(repr, DRIFTS))}, got {drift!r}")
-
-
 class Parts(Protocol):
     """What is published, in finitely many parts: how probable each is for a batch of inputs, added up."""
 

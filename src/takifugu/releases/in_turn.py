@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from takifugu._validation import no_text
 from takifugu.calibration import Calibration
 from takifugu.errors import CompositionError, InputError
 from takifugu.problems.pairs import Pair
@@ -39,6 +40,7 @@ def in_turn(
     `terms` are all other arguments of `publish`, None or empty where they were not given. They hold when an account is
     opened; afterwards they are settled.
     """
+    no_text("later", later, "columns")
     account = None if ledger is None else ledger.account()
     if isinstance(account, JointAccount) and account.published:
         _require_same_terms(account, secret=secret, odds=odds, later=later, terms=terms)
@@ -47,7 +49,7 @@ def in_turn(
     elif later:
         step("Counting what goes with each secret, all columns at once")
         account = _opened(
-            table, ledger, (*columns, *_listed(later)), secret, odds, confidence, seed, {**terms, "reading": reading}
+            table, ledger, (*columns, *later), secret, odds, confidence, seed, {**terms, "reading": reading}
         )
     elif spend is not None:
         raise InputError("spend is the share of an account for several columns: name the others with later")
@@ -55,12 +57,6 @@ def in_turn(
         return None
     step("Finding the channel that changes least")
     return account.calibrate(*columns, spend=spend, keep_shares=keep_shares)
-
-
-def _listed(later: Any) -> list[str]:
-    if isinstance(later, str):
-        raise InputError(f"later must be a list of columns, got the text {later!r}: write [{later!r}]")
-    return list(later)
 
 
 def _opened(
@@ -125,7 +121,7 @@ def _require_same_terms(
     given = {name: value for name, value in terms.items() if name not in ("known", "pairs", "secrets")}
     settled = [name for name, value in given.items() if value is not None]
     settled += ["known"] if known - set(answer.known) else []
-    settled += ["later"] if set(_listed(later)) - set(account.left) else []
+    settled += ["later"] if set(later) - set(account.left) else []
     if terms.get("pairs") is not None and set(map(frozenset, named_pairs(terms["pairs"], problem.beliefs[0]))) != {
         frozenset(pair) for pair in problem.pairs
     }:

@@ -9,7 +9,7 @@ nothing is released.
 import logging
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -144,8 +144,7 @@ class Orders:
 
     def look(self, column: str, secrets: list[Any]) -> None:
         """The secrets of the next rows in one of the columns."""
-        several = len(self._orders) > 1
-        self._orders[column].look(named_secrets(column, secrets) if several else secrets)
+        self._orders[column].look(as_called(secrets, column, of=self._orders))
 
     def told(self, calibration: Calibration, *, chance: float) -> str | None:
         """What the order tells beyond the promise, in words; None where nothing is seen."""
@@ -158,8 +157,10 @@ class Orders:
         return rows < FEW_ROWS or self.told(calibration, chance=NOTICED) is not None
 
 
-def named_secrets(column: str, secrets: list[Any]) -> list[Any]:
-    """Secrets of several columns are told apart by their column, as the priors name them."""
+def as_called(secrets: Any, column: str, *, of: Collection[str]) -> Any:
+    """One column's secrets as the priors call them: those of several columns are told apart by their column."""
+    if len(of) == 1:
+        return secrets
     return [secret if secret is None else named(column, plain(secret)) for secret in secrets]
 
 

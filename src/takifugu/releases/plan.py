@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy.typing as npt
 
-from takifugu._validation import Array
+from takifugu._validation import Array, one_of
 from takifugu.calibration import Calibration
 from takifugu.channels.bits import BitSource, InsecureSeededBits, OsBits
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.errors import CalibrationError, CompositionError, InputError
 from takifugu.problems.guarantee import Renyi
 from takifugu.releases.drawing import Drawing, drawing_of
-from takifugu.releases.drift import Drift, check_drift
+from takifugu.releases.drift import DRIFTS, Drift
 from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.shuffling import check_order
+from takifugu.releases.shuffling import ORDERS
 
 
 class InsecureReleaseWarning(UserWarning):
@@ -58,8 +58,8 @@ class Plan:
         drift: str = "refuse",
     ) -> "Plan":
         """Check every option; nothing is drawn or charged."""
-        check_order(order)
-        check_drift(drift)
+        one_of("order", order, ORDERS)
+        one_of("drift", drift, DRIFTS)
         require_kept(calibration, accept_weaker_promise)
         drawing = drawing_of(
             calibration,

@@ -15,12 +15,6 @@ if TYPE_CHECKING:
 OTHERS = ("error", "drop", "release")
 
 
-def check_others(others: str) -> None:
-    """Refuse what is not a way to treat rows of other secrets."""
-    if others not in OTHERS:
-        raise InputError(f"others must be one of {', '.join(map(repr, OTHERS))}, got {others!r}")
-
-
 def protected_secrets(calibration: Calibration) -> frozenset[Any]:
     """The secrets that stand in at least one of the pairs."""
     pairs = calibration.pairs

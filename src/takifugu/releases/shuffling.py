@@ -1,7 +1,6 @@
 """Rows in an order that tells nothing: a uniform permutation of which nothing is kept."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +21,6 @@ class RowsShuffled(Finding):
 
     says = "the {rows:,} rows were shuffled, so that their order tells nothing"
     rows: int
-
-
-def check_order(order: Any) -> None:
-    """Refuse what is not a way to treat the order of rows."""
-    if order not in ORDERS:
-        raise InputError(f"order must be one of {', '.join(map(repr, ORDERS))}, got {order!r}")
 
 
 def require_few_enough(rows: int) -> None:

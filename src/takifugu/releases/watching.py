@@ -6,7 +6,7 @@ from takifugu._validation import Array
 from takifugu.releases.binding import Columns
 from takifugu.releases.drift import refuse_drift
 from takifugu.releases.kept import Telling
-from takifugu.releases.order import NOTICED, REFUSED, Orders, kept_order, named_secrets, refuse_telling_order
+from takifugu.releases.order import NOTICED, REFUSED, Orders, as_called, kept_order, refuse_telling_order
 from takifugu.releases.plan import Plan
 
 if TYPE_CHECKING:
@@ -29,9 +29,10 @@ class Watch:
         for name in self._columns.secret:
             secrets = rows[name].to_list()
             self._telling[name].look(secrets, kept)
-            self._orders.look(name, secrets)
+            if self._plan.order != "shuffle":  # no order is left to tell anything
+                self._orders.look(name, secrets)
             if self._drift is not None:
-                self._drift.look(named_secrets(name, secrets) if len(self._columns.secret) > 1 else secrets, ready)
+                self._drift.look(as_called(secrets, name, of=self._columns.secret), ready)
 
     def refuse(self) -> None:
         """Raise where a kept column or the order tells a secret, or where the rows are not those of the priors."""

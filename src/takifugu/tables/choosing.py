@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from takifugu._validation import no_text
 from takifugu.errors import InputError
 from takifugu.tables.table import Secret, Table, match_secret
 
@@ -29,8 +30,7 @@ def chosen_secrets(
         "column is named like 'age:30:60'"
     )
     require_groups(secret, rows, advice)
-    if isinstance(wanted, str | bytes):
-        raise InputError(f"secrets must be a list, got the text {wanted!r}: write [{wanted!r}]")
+    no_text("secrets", wanted, "values")
     if wanted is None:
         return sorted(rows, key=lambda name: (isinstance(name, str), name))
     names = [_there(secret, rows, given) for given in wanted]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from takifugu._validation import no_text, one_of
 from takifugu.errors import InputError
 from takifugu.problems.answer import Spelling
 
@@ -49,17 +50,15 @@ class Reading:
             raise InputError(f"sep must be one character that separates fields, such as ';' or a tab; got {self.sep!r}")
         if self.decimal not in (None, ".", ","):
             raise InputError(f"decimal must be '.' or ',', got {self.decimal!r}")
-        if self.thousands is not None and self.thousands not in _GROUPS:
-            raise InputError(f"thousands must be one of {', '.join(map(repr, _GROUPS))}, got {self.thousands!r}")
+        if self.thousands is not None:
+            one_of("thousands", self.thousands, _GROUPS)
         if self.decimal is not None and self.decimal == self.thousands:
             raise InputError(f"decimal and thousands cannot both be {self.decimal!r}")
-        if self.missing not in ("drop", "refuse"):
-            raise InputError(f"missing must be 'drop' or 'refuse', got {self.missing!r}")
+        one_of("missing", self.missing, ("drop", "refuse"))
         if self.skip is not None and (isinstance(self.skip, bool) or not isinstance(self.skip, int) or self.skip < 0):
             raise InputError(f"skip must be a number of lines, 0 or more, got {self.skip!r}")
         for field in ("na", "sentinels"):
-            if isinstance(getattr(self, field), str):
-                raise InputError(f"{field} must be a list, got a single text: write [{getattr(self, field)!r}]")
+            no_text(field, getattr(self, field), "values")
         if self.na is not None:
             object.__setattr__(self, "na", tuple(self.na))
         object.__setattr__(self, "sentinels", tuple(self.sentinels))

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from takifugu._nearest import suggestion
-from takifugu._validation import real
+from takifugu._validation import one_of, real
 from takifugu.channels.vector import GaussianVector
 from takifugu.divergences.proved.vector import Prover
 from takifugu.errors import InputError, MechanismError
@@ -41,9 +40,7 @@ class Shaped(Mechanism):
 
     def __post_init__(self) -> None:
         """Check the options, and freeze what came as lists, so that equal options are equal."""
-        if self.shape not in SHAPES:
-            near = suggestion(self.shape, SHAPES) if isinstance(self.shape, str) else ""
-            raise InputError(f"shape must be one of {', '.join(map(repr, SHAPES))}, got {self.shape!r}.{near}")
+        one_of("shape", self.shape, SHAPES)
         number = real("floor", self.floor, "a number from 0.001 to 1")
         if not 1e-3 <= number <= 1:
             raise InputError(

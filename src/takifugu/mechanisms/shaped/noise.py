@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from takifugu._nearest import suggestion
 from takifugu._threads import one_thread
-from takifugu._validation import Array, budget, order, real
+from takifugu._validation import Array, budget, one_of, order, real
 from takifugu.divergences.vector.coupling import couple
 from takifugu.errors import CalibrationError, InputError
 from takifugu.laws.vector import VectorMixture, covariance_matrix
@@ -72,8 +71,7 @@ def shaped_noise(
     """
 
     alpha, epsilon = order(alpha), budget(epsilon)
-    if shape not in SHAPES:
-        raise InputError(f"shape must be one of {', '.join(SHAPES)}; got {shape!r}.{suggestion(shape, SHAPES)}")
+    one_of("shape", shape, SHAPES)
     if real("floor", floor, "a number from 0.001 to 1") < 1e-3 or floor > 1:
         raise InputError(f"floor must be a number from 0.001 to 1, got {floor!r}: a singular noise hides nothing")
     d, pairs = _checked(beliefs, pairs)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from takifugu._validation import one_of
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
@@ -15,15 +16,15 @@ from takifugu.releases.order import (
     NOTICED,
     REFUSED,
     Order,
+    as_called,
     kept_order,
-    named_secrets,
     refuse_telling_order,
     told_by,
     warn,
 )
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
-from takifugu.releases.secret_rows import check_others, has_pairs, protected_rows
+from takifugu.releases.secret_rows import OTHERS, has_pairs, protected_rows
 from takifugu.tables.binned import with_cuts
 from takifugu.tables.rows import complete_rows
 
@@ -98,7 +99,7 @@ def release(
     """
     import narwhals as nw
 
-    check_others(others)
+    one_of("others", others, OTHERS)
     if isinstance(values, str | os.PathLike):
         raise InputError(
             f"{os.fspath(values)!r} is a path, and release takes values: publish a file with "
@@ -209,7 +210,7 @@ def _secrets(values: Any, column: Any, secrets: Any, plan: Plan, others: str) ->
             f"this calibration hides {' and '.join(answer.secret)}: secret must list a tuple of {width} for each value"
         )
     return [
-        named_secrets(name, list(ours))
+        as_called(ours, name, of=answer.secret)
         for name, ours in zip(answer.secret, zip(*listed, strict=True), strict=True)
         if has_pairs(plan.calibration, name)
     ]

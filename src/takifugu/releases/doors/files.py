@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from takifugu._validation import Array
+from takifugu._validation import Array, one_of
 from takifugu.atomic import draft
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
@@ -17,7 +17,7 @@ from takifugu.releases.doors.saving import appear, check_format, writer
 from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.plan import Plan
-from takifugu.releases.secret_rows import check_others
+from takifugu.releases.secret_rows import OTHERS
 from takifugu.releases.shuffling import RowsShuffled, require_few_enough, shuffled
 from takifugu.releases.watching import Watch
 from takifugu.tables.formats import PARQUET
@@ -64,7 +64,7 @@ def release_file(
     `progress` is called with the number of rows done and, where it is known, of all rows. `reading` is what is known
     of the file, as for `takifugu.tables.open.open_table`; without it missing values are refused.
     """
-    check_others(others)
+    one_of("others", others, OTHERS)
     plan = Plan.of(calibration, **options)
     origin, goal = source if isinstance(source, Table) else Path(source), Path(target)
     check_format(goal)

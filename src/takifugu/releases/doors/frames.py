@@ -9,7 +9,7 @@ from takifugu.errors import InputError
 from takifugu.releases.binding import Columns
 from takifugu.releases.drift import refuse_drift
 from takifugu.releases.kept import harmless, tells
-from takifugu.releases.order import named_secrets, warn
+from takifugu.releases.order import as_called, warn
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import has_pairs, protected_rows
 from takifugu.releases.shuffling import shuffled
@@ -141,13 +141,10 @@ def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.D
         refuse_telling_index(frame, None, frame[name].to_list(), what="the true answer")
     kept: Any = None
     for name in columns.secret:
-        secrets: Any = frame[name]
-        refuse_telling_index(frame, name, secrets.to_list())
-        if len(columns.secret) > 1:
-            if not has_pairs(plan.calibration, name):
-                continue
-            secrets = named_secrets(name, secrets.to_list())
-        here = protected_rows(secrets, plan.calibration, columns.others)
+        refuse_telling_index(frame, name, frame[name].to_list())
+        if len(columns.secret) > 1 and not has_pairs(plan.calibration, name):
+            continue
+        here = protected_rows(as_called(frame[name], name, of=columns.secret), plan.calibration, columns.others)
         if here is not None:
             kept = here if kept is None else kept & here
     return frame if kept is None else frame.filter(kept.tolist())

@@ -8,7 +8,7 @@ from takifugu.releases.binding import Columns
 from takifugu.releases.doors.frames import leaving, protected, ready
 from takifugu.releases.drift import refuse_drift
 from takifugu.releases.kept import MOST, Telling
-from takifugu.releases.order import named_secrets
+from takifugu.releases.order import as_called
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import protected_rows
 
@@ -94,8 +94,7 @@ def _check_drift(frame: Any, plan: Plan, columns: Columns) -> None:
     rows = protected(nw.from_native(some, eager_only=True), plan, columns)
     values = ready(rows, plan, columns)
     for name in columns.secret:
-        secrets = rows[name].to_list()
-        drift.look(named_secrets(name, secrets) if len(columns.secret) > 1 else secrets, values)
+        drift.look(as_called(rows[name].to_list(), name, of=columns.secret), values)
     refuse_drift(drift.told())
 
 
