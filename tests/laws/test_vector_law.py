@@ -114,5 +114,5 @@ def test_what_does_not_fit_a_law_is_refused():
         TWO.projected([1.0])
     with pytest.raises(InputError, match="one entry per point"):
         VectorMixture.empirical([[1, 2]], weights=[1, 2])
-    with pytest.raises(InputError, match="above 0"):
+    with pytest.raises(InputError, match="all 0: at least one point"):
         VectorMixture.empirical([[1, 2]], weights=[0])

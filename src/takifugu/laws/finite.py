@@ -7,13 +7,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from takifugu._display import Plotted
 from takifugu._validation import Array, vector
 from takifugu.errors import InputError
+from takifugu.laws.frozen import Frozen
 from takifugu.laws.values import Value, key, number, plain
+from takifugu.laws.weights import counts
 
 
-class Finite(Plotted):
+class Finite(Frozen):
     """Finitely many values and the weight of each: what an adversary believes about an answer from a list.
 
     Weights may be counts or probabilities and are kept as given; the law is that of the weights divided by their
@@ -39,11 +40,7 @@ class Finite(Plotted):
         if isinstance(values, Mapping):
             raise InputError("values must be a list: for a mapping of values to counts use Finite.from_counts")
         given = plain(values)
-        heavy = vector("weights", weights)
-        if len(heavy) != len(given):
-            raise InputError(f"weights must have one entry per value, got {len(heavy)} for {len(given)} values")
-        if heavy.min() < 0:
-            raise InputError(f"weights must be 0 or more, got {float(heavy.min())}")
+        heavy = counts(vector("weights", weights), len(given))
         place: dict[Hashable, int] = {}
         where = [place.setdefault(key(value), len(place)) for value in given]
         merged = np.bincount(where, weights=heavy)
@@ -51,8 +48,6 @@ class Finite(Plotted):
             total = math.fsum(merged.tolist())
         except OverflowError:
             total = math.inf
-        if total == 0:
-            raise InputError("weights are all 0: at least one value needs a positive weight")
         if not math.isfinite(total):
             raise InputError("weights add up to more than the largest float: divide them all by the same number")
         merged.setflags(write=False)
@@ -75,14 +70,6 @@ class Finite(Plotted):
         if not isinstance(counts, Mapping):
             raise InputError(f"counts must be a mapping from values to counts, got {type(counts).__name__}")
         return cls(list(counts), list(counts.values()))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Refuse: a law that changed would carry a proof made for another."""
-        raise AttributeError(f"a Finite is immutable: make a new one instead of setting {name!r}")
-
-    def __delattr__(self, name: str) -> None:
-        """Refuse, as for setting."""
-        raise AttributeError(f"a Finite is immutable: {name!r} cannot be deleted")
 
     def __eq__(self, other: object) -> bool:
         """Whether the same values stand in the same order with the same weights."""

@@ -6,15 +6,15 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from takifugu._display import Plotted
 from takifugu._validation import Array, integer, noise, real, reals, vector
 from takifugu.errors import InputError
+from takifugu.laws.frozen import Components
+from takifugu.laws.weights import merge, shares
 
 _ALL = np.array([1.0])  # the weight of a single component, shared by all that have one
-_SUM_TOLERANCE = 1e-9  # weights off by more are a mistake; off by less they are rounding
 
 
-class Mixture(Plotted):
+class Mixture(Components):
     """A mixture of normal distributions on the line: what an adversary believes about an answer.
 
     One component is a Gaussian; a standard deviation of 0 makes a component a point mass. The
@@ -25,12 +25,11 @@ class Mixture(Plotted):
     Mixture(weights=[0.25, 0.75], means=[0.0, 4.0], stds=[1.0, 2.0])
     """
 
-    __slots__ = ("_hash", "_simple", "means", "stds", "weights")
+    __slots__ = ("_simple", "means", "stds")
 
-    weights: Array
+    _lists = ("weights", "means", "stds")
     means: Array
     stds: Array
-    _hash: int
     _simple: "Mixture | None"  # None where it is this very mixture: no object should hold itself
 
     def __init__(self, weights: npt.ArrayLike, means: npt.ArrayLike, stds: npt.ArrayLike) -> None:
@@ -40,21 +39,9 @@ class Mixture(Plotted):
             raise InputError(
                 f"weights, means and stds must have one entry per component, got {len(w)}, {len(m)} and {len(s)}"
             )
-        if w.min() < 0:
-            raise InputError(f"weights must be 0 or more, got {float(w.min())}")
         if s.min() < 0:
             raise InputError(f"stds must be 0 or more, got {float(s.min())}")
-        total = math.fsum(w)
-        if not abs(total - 1) <= _SUM_TOLERANCE:
-            raise InputError(f"weights must sum to 1, they sum to {total}: divide each by the sum")
-        if abs(total - 1) > 2**-50:
-            w = w / total
-        self._freeze(w, m, s)
-
-    def _freeze(self, weights: Array, means: Array, stds: Array) -> None:
-        for name, array in (("weights", weights), ("means", means), ("stds", stds)):
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
+        self._freeze(shares(w), m, s)
 
     @classmethod
     def gaussian(cls, mean: float, std: float) -> Self:
@@ -101,50 +88,12 @@ class Mixture(Plotted):
         mixture = fit(values, weights, max_components=max_components, min_std=min_std, seed=seed).mixture
         return cls(mixture.weights, mixture.means, mixture.stds)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Refuse: a prior that changed would carry a proof made for another."""
-        raise AttributeError(f"a Mixture is immutable: make a new one instead of setting {name!r}")
-
-    def __delattr__(self, name: str) -> None:
-        """Refuse, as for setting."""
-        raise AttributeError(f"a Mixture is immutable: {name!r} cannot be deleted")
-
-    def __eq__(self, other: object) -> bool:
-        """Whether the same components stand in the same order, bit for bit."""
-        if not isinstance(other, Mixture):
-            return NotImplemented
-        return (
-            np.array_equal(self.weights, other.weights)
-            and np.array_equal(self.means, other.means)
-            and np.array_equal(self.stds, other.stds)
-        )
-
-    def __hash__(self) -> int:
-        """Consistent with equality: no component holds a negative zero."""
-        try:
-            value: int = self._hash
-        except AttributeError:  # few mixtures are ever hashed
-            value = hash((self.weights.tobytes(), self.means.tobytes(), self.stds.tobytes()))
-            object.__setattr__(self, "_hash", value)
-        return value
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle as the three lists, so that what is unpickled has been validated again."""
-        return type(self), (self.weights, self.means, self.stds)
-
-    def __len__(self) -> int:
-        """The number of components."""
-        return len(self.weights)
-
     def __repr__(self) -> str:
         """Code that makes the mixture again while it is short, a summary where it is long."""
         if len(self) == 1:
             return f"Mixture.gaussian(mean={self.means[0]:.6g}, std={self.stds[0]:.6g})"
         if len(self) <= 6:
-            lists = (
-                f"{name}=[{', '.join(_digits(x) for x in getattr(self, name))}]"
-                for name in ("weights", "means", "stds")
-            )
+            lists = (f"{name}=[{', '.join(_digits(x) for x in getattr(self, name))}]" for name in self._lists)
             return f"Mixture({', '.join(lists)})"
         kind = "point masses" if self.is_discrete else "components"
         return (
@@ -275,9 +224,6 @@ class Mixture(Plotted):
         draws: Array = self.means[which] + self.stds[which] * rng.standard_normal(size)
         return draws
 
-    def _normalised(self) -> Array:
-        return self.weights / math.fsum(self.weights)
-
 
 def scores(x: Array, mixture: Mixture) -> Array:
     """(x − mean)/std of each component, on a new last axis; ±inf on the two sides of a point mass."""
@@ -292,24 +238,6 @@ def standardised(x: Array, means: Array, stds: Array) -> Array:
         if np.isinf(gaps).any():  # halves have a difference where floats of opposite sign have none
             z = np.where(np.isinf(gaps), (0.5 * x - 0.5 * means) / (0.5 * stds), z)
     return np.where(stds > 0, z, np.where(gaps >= 0, np.inf, -np.inf))
-
-
-def merge(values: npt.ArrayLike, weights: npt.ArrayLike | None) -> tuple[Array, Array]:
-    """Distinct values in order, with the weight (or count) of each; values without weight are dropped."""
-    x = vector("values", values)
-    if weights is None:
-        points, counts = np.unique(x, return_counts=True)
-        return points, counts.astype(np.float64)
-    w = vector("weights", weights)
-    if len(w) != len(x):
-        raise InputError(f"weights must have one entry per value, got {len(w)} for {len(x)} values")
-    if w.min() < 0:
-        raise InputError(f"weights must be 0 or more, got {float(w.min())}")
-    if not w.any():
-        raise InputError("weights are all 0: at least one value needs a positive weight")
-    x, w = x[w > 0], w[w > 0]
-    points, place = np.unique(x, return_inverse=True)
-    return points, np.bincount(place, weights=w).astype(np.float64)
 
 
 def _digits(x: float) -> str:

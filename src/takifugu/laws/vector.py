@@ -2,22 +2,22 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
-from takifugu._display import Plotted
 from takifugu._validation import Array, integer, reals, vector
 from takifugu.errors import InputError
+from takifugu.laws.frozen import Components
 from takifugu.laws.mixture import Mixture
+from takifugu.laws.weights import counts, shares
 
-_SUM_TOLERANCE = 1e-9  # weights off by more are a mistake; off by less they are rounding
 _ROUNDING = 1e-10  # of the scale: an asymmetry or a negative eigenvalue below it is the last digits of a sum
 _LARGEST = 1e150  # beyond it a variance leaves the range of a float64
 
 
-class VectorMixture(Plotted):
+class VectorMixture(Components):
     """A mixture of normal distributions of vectors of `dimension` numbers.
 
     `means` has one row per component, `covariances` one symmetric, positive semidefinite matrix per component; a
@@ -31,9 +31,9 @@ class VectorMixture(Plotted):
     Mixture.gaussian(mean=1, std=2)
     """
 
-    __slots__ = ("_hash", "covariances", "means", "weights")
+    __slots__ = ("covariances", "means")
 
-    weights: Array
+    _lists = ("weights", "means", "covariances")
     means: Array
     covariances: Array
 
@@ -51,20 +51,11 @@ class VectorMixture(Plotted):
                 f"means of {m.shape[1]} numbers need covariances of {m.shape[1]} rows and columns, got "
                 f"{c.shape[1]} by {c.shape[2]}: give every vector the same numbers in the same order"
             )
-        if w.min() < 0:
-            raise InputError(f"weights must be 0 or more, got {float(w.min())}")
-        total = math.fsum(w)
-        if not abs(total - 1) <= _SUM_TOLERANCE:
-            raise InputError(f"weights must sum to 1, they sum to {total}: divide each by the sum")
-        if abs(total - 1) > 2**-50:
-            w = w / total
+        w = shares(w)
         c = np.stack(
             [covariance_matrix(f"covariance {k}" if len(c) > 1 else "the covariance", x) for k, x in enumerate(c)]
         )
-        for name, array in (("weights", w), ("means", m), ("covariances", c)):
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-        object.__setattr__(self, "_hash", hash((w.tobytes(), m.tobytes(), c.tobytes())))
+        self._freeze(w, m, c)
 
     @classmethod
     def gaussian(cls, mean: npt.ArrayLike, covariance: npt.ArrayLike) -> Self:
@@ -85,45 +76,10 @@ class VectorMixture(Plotted):
         2
         """
         x = _finite("points", points, 2, "one row of numbers per point")
-        w = np.ones(len(x)) if weights is None else vector("weights", weights)
-        if len(w) != len(x):
-            raise InputError(f"weights must have one entry per point, got {len(w)} for {len(x)} points")
-        if w.min() < 0 or not w.any():
-            raise InputError("weights must be 0 or more, and at least one of them above 0")
+        w = counts(weights, len(x), what="point")
         rows, place = np.unique(x[w > 0], axis=0, return_inverse=True)
-        counts = np.bincount(place.reshape(-1), weights=w[w > 0])
-        return cls(counts / math.fsum(counts), rows, np.zeros((len(rows), x.shape[1], x.shape[1])))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Refuse: a prior that changed would carry a proof made for another."""
-        raise AttributeError(f"a VectorMixture is immutable: make a new one instead of setting {name!r}")
-
-    def __delattr__(self, name: str) -> None:
-        """Refuse, as for setting."""
-        raise AttributeError(f"a VectorMixture is immutable: {name!r} cannot be deleted")
-
-    def __eq__(self, other: object) -> bool:
-        """Whether the same components stand in the same order, bit for bit."""
-        if not isinstance(other, VectorMixture):
-            return NotImplemented
-        return (
-            np.array_equal(self.weights, other.weights)
-            and np.array_equal(self.means, other.means)
-            and np.array_equal(self.covariances, other.covariances)
-        )
-
-    def __hash__(self) -> int:
-        """Consistent with equality: no component holds a negative zero."""
-        value: int = self._hash  # type: ignore[attr-defined]
-        return value
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle as the three lists, so that what is unpickled has been validated again."""
-        return type(self), (self.weights, self.means, self.covariances)
-
-    def __len__(self) -> int:
-        """The number of components."""
-        return len(self.weights)
+        heavy = np.bincount(place.reshape(-1), weights=w[w > 0])
+        return cls(heavy / math.fsum(heavy), rows, np.zeros((len(rows), x.shape[1], x.shape[1])))
 
     def __repr__(self) -> str:
         """Code that makes a small Gaussian again, a summary of anything else."""
@@ -205,9 +161,6 @@ class VectorMixture(Plotted):
             "nij,nj->ni", roots[which], rng.standard_normal((size, self.dimension))
         )
         return draws
-
-    def _normalised(self) -> Array:
-        return self.weights / math.fsum(self.weights)
 
 
 def covariance_matrix(name: str, given: npt.ArrayLike, *, definite: bool = False) -> Array:

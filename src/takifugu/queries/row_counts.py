@@ -7,7 +7,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.errors import InputError
-from takifugu.laws.mixture import merge
+from takifugu.laws.weights import merge
 from takifugu.queries.cells import Key
 from takifugu.tables.choosing import chosen_secrets
 from takifugu.tables.table import Secret, Table, plain

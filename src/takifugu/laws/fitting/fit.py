@@ -19,7 +19,8 @@ from takifugu.errors import InputError
 from takifugu.laws.fitting.em import Data
 from takifugu.laws.fitting.floors import least_std
 from takifugu.laws.fitting.search import Found, search, settle
-from takifugu.laws.mixture import Mixture, merge
+from takifugu.laws.mixture import Mixture
+from takifugu.laws.weights import merge
 
 _EXTREME = 1e100  # times the data's span, or that part of it: squares of wider ratios would overflow
 
