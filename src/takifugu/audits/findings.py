@@ -41,12 +41,8 @@ class PublishedAsIs(Finding):
     """A publication that equals the truth."""
 
     level = "warning"
+    says = "every published value of {columns:bare} equals the true one: nothing was changed"
     columns: tuple[str, ...]
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return f"every published value of {', '.join(self.columns)} equals the true one: nothing was changed"
 
 
 @dataclass(frozen=True)
@@ -54,15 +50,11 @@ class NotCovered(Finding):
     """Columns that were published and that the calibration says nothing about."""
 
     level = "warning"
+    says = (
+        "the calibration says nothing about {columns:bare}, which went out too: what these columns tell is not "
+        "within the promise"
+    )
     columns: tuple[str, ...]
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"the calibration says nothing about {', '.join(self.columns)}, which went out too: what these columns "
-            f"tell is not within the promise"
-        )
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ No remark shows a value of a record but for codes that may stand for a missing o
 from dataclasses import dataclass
 
 from takifugu.problems.findings import Finding
+from takifugu.problems.findings.base import rows_of
 from takifugu.problems.pairs import Secret
 
 
@@ -29,7 +30,7 @@ class SuspectedSentinel(Finding):
         """See `Finding.sentence`."""
         how = "stands far from the rest" if self.apart else "is far more frequent than its neighbours"
         return (
-            f"{self.value:.15g} {how} in {self.column!r} ({_rows(self.rows)}) and may mean a missing value: if it "
+            f"{self.value:.15g} {how} in {self.column!r} ({rows_of(self.rows)}) and may mean a missing value: if it "
             f"does, give reading=Reading(sentinels=[{self.code!r}]); otherwise it is published like any other value"
         )
 
@@ -39,17 +40,13 @@ class LooksLikeIdentifier(Finding):
     """A column whose values name people."""
 
     level = "warning"
+    says = (
+        "{column!r} has {distinct:,} different values in {rows:rows} and looks like an identifier: never publish "
+        "it, whoever knows it knows the person"
+    )
     column: str
     distinct: int
     rows: int
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"{self.column!r} has {self.distinct:,} different values in {_rows(self.rows)} and looks like an "
-            f"identifier: never publish it, whoever knows it knows the person"
-        )
 
 
 @dataclass(frozen=True)
@@ -136,7 +133,7 @@ class RareSecrets(Finding):
     @property
     def sentence(self) -> str:
         """See `Finding.sentence`."""
-        names = ", ".join(f"{name!r} ({_rows(rows)})" for name, rows in self.groups[:6])
+        names = ", ".join(f"{name!r} ({rows_of(rows)})" for name, rows in self.groups[:6])
         more = f" and {len(self.groups) - 6} more" if len(self.groups) > 6 else ""
         few = f"{names}{more} of {self.column!r} {'is' if len(self.groups) == 1 else 'are'} rare"
         cost = f"{few}: what goes with so few rows is mostly chance, which confidence pays for with changed values"
@@ -147,10 +144,6 @@ class RareSecrets(Finding):
         beyond = f" and {len(self.merge) - 6} more" if len(self.merge) > 6 else ""
         merged = ", ".join(map(repr, self.merge[:6])) + beyond
         return (
-            f"{cost}. Merging {merged} makes a group of {_rows(self.together)}; what tells the merged apart is then no "
-            f"longer hidden"
+            f"{cost}. Merging {merged} makes a group of {rows_of(self.together)}; what tells the merged apart is then "
+            f"no longer hidden"
         )
-
-
-def _rows(number: int) -> str:
-    return f"{number:,} row{'s' * (number != 1)}"

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 
 from takifugu.problems.findings import Finding
-from takifugu.problems.findings.base import rows_of, were
+from takifugu.problems.findings.base import some
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,8 @@ class ReadAs(OfReading):
 class TitleLines(OfReading):
     """Lines above the header that belong to no record."""
 
+    says = "{lines} line{lines:plural} above the header {lines:were} skipped"
     lines: int
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return f"{self.lines} line{'s' * (self.lines != 1)} above the header {were(self.lines)} skipped"
 
 
 @dataclass(frozen=True)
@@ -57,67 +53,47 @@ class UnnamedColumns(OfReading):
     @property
     def sentence(self) -> str:
         """See `Finding.sentence`."""
-        return f"columns without a name are called by their place: {_some([f'column{p}' for p in self.places])}"
+        return f"columns without a name are called by their place: {some([f'column{p}' for p in self.places])}"
 
 
 @dataclass(frozen=True)
 class DecimalCommas(OfReading):
     """Columns whose numbers are written with a decimal comma."""
 
+    says = "commas were read as decimal marks in {columns:some}"
     columns: tuple[str, ...]
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return f"commas were read as decimal marks in {_some(self.columns)}"
 
 
 @dataclass(frozen=True)
 class GroupedDigits(OfReading):
     """Columns whose numbers have marks between groups of three digits."""
 
+    says = "marks between groups of three digits were dropped in {columns:some}"
     columns: tuple[str, ...]
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return f"marks between groups of three digits were dropped in {_some(self.columns)}"
 
 
 @dataclass(frozen=True)
 class Percentages(OfReading):
     """Columns of percentages, read as the number before the sign."""
 
+    says = "percent signs were dropped in {columns:some}: 12 % is 12 there"
     columns: tuple[str, ...]
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return f"percent signs were dropped in {_some(self.columns)}: 12 % is 12 there"
 
 
 @dataclass(frozen=True)
 class KeptAsText(OfReading):
     """Columns of digits that are names rather than numbers: with zeros in front, or too long."""
 
+    says = "digits with zeros in front, or more than 18 of them, were kept as text in {columns:some}"
     columns: tuple[str, ...]
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return f"digits with zeros in front, or more than 18 of them, were kept as text in {_some(self.columns)}"
 
 
 @dataclass(frozen=True)
 class SpacesDropped(OfReading):
     """Columns of text in which every cell begins with a space, as where separators are followed by one."""
 
+    says = "the space before each value was dropped in {columns:some}"
     columns: tuple[str, ...]
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return f"the space before each value was dropped in {_some(self.columns)}"
 
 
 @dataclass(frozen=True)
@@ -133,7 +109,7 @@ class AmbiguousNumbers(OfReading):
         """See `Finding.sentence`."""
         mark = "point" if self.decimal == "." else "comma"
         return (
-            f"nothing in {_some(self.columns)} tells a decimal mark from one between thousands: the decimal {mark} "
+            f"nothing in {some(self.columns)} tells a decimal mark from one between thousands: the decimal {mark} "
             f"was assumed; give reading=Reading(decimal=...) to be sure"
         )
 
@@ -142,31 +118,22 @@ class AmbiguousNumbers(OfReading):
 class MissingTexts(OfReading):
     """Texts such as NA that were read as missing values."""
 
+    says = (
+        "column {column!r} says {texts:either} in {cells:rows}, read as missing: give reading=Reading(na=[...]) to "
+        "change that"
+    )
     column: str
     texts: tuple[str, ...]
     cells: int
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        texts = " or ".join(map(repr, self.texts))
-        return (
-            f"column {self.column!r} says {texts} in {rows_of(self.cells)}, read as missing: give "
-            f"reading=Reading(na=[...]) to change that"
-        )
 
 
 @dataclass(frozen=True)
 class SentinelsTreated(OfReading):
     """Values that were declared to mean a missing one."""
 
+    says = "{cells:rows} had a declared sentinel in {column!r}, read as missing"
     column: str
     cells: int
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return f"{rows_of(self.cells)} had a declared sentinel in {self.column!r}, read as missing"
 
 
 def about(findings: Iterable[Finding], columns: Container[str]) -> tuple[Finding, ...]:
@@ -189,8 +156,3 @@ def about(findings: Iterable[Finding], columns: Container[str]) -> tuple[Finding
 
 _OF_COLUMNS = DecimalCommas | GroupedDigits | Percentages | KeptAsText | SpacesDropped | AmbiguousNumbers
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
-
-
-def _some(columns: "tuple[str, ...] | list[str]") -> str:
-    named = ", ".join(repr(column) for column in columns[:4])
-    return f"{named} and {len(columns) - 4} more" if len(columns) > 4 else named

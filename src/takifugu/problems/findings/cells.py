@@ -34,13 +34,8 @@ class ManyCells(Finding):
 class OneSecretCells(Finding):
     """Cells in which the rows of some secret are missing altogether."""
 
+    says = (
+        "{cells} cell{cells:plural} of what the adversary knows hold{cells:singular} no row of some secret: its law "
+        "there is that of its other cells. Who knows such a cell may know the secret without any release"
+    )
     cells: int
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        verb = "holds" if self.cells == 1 else "hold"
-        return (
-            f"{self.cells} cell{'s' * (self.cells != 1)} of what the adversary knows {verb} no row of some secret: "
-            f"its law there is that of its other cells. Who knows such a cell may know the secret without any release"
-        )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from takifugu.problems.findings.base import Finding, rows_of, were
+from takifugu.problems.findings.base import Finding
 
 
 @dataclass(frozen=True)
@@ -70,18 +70,11 @@ class CoarserStep(Finding):
 class Clipped(Finding):
     """Values that lie beyond the bounds and are published as the bound."""
 
+    says = "{rows:rows} of column {column!r} {rows:were} beyond the bounds {low:g} to {high:g} and clipped to them"
     column: str
     rows: int
     low: float
     high: float
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"{rows_of(self.rows)} of column {self.column!r} {were(self.rows)} beyond the bounds {self.low:g} to "
-            f"{self.high:g} and clipped to them"
-        )
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from takifugu.problems.findings.base import Finding, rows_of, were
+from takifugu.problems.findings.base import Finding
 from takifugu.problems.pairs import Secret
 
 
@@ -21,33 +21,22 @@ class ScarceRows(Finding):
     """A secret with so few rows that its prior alone says little."""
 
     level = "warning"
+    says = (
+        "secret {secret!r} has {rows:rows}: by chance alone its prior is off by about {distance:percent} of its "
+        "mass, which confidence pays for"
+    )
     secret: Secret
     rows: int
     distance: float
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"secret {self.secret!r} has {rows_of(self.rows)}: by chance alone its prior is off by about "
-            f"{100 * self.distance:.0f} % of its mass, which confidence pays for"
-        )
 
 
 @dataclass(frozen=True)
 class NoValue(Finding):
     """Rows that were left out because a column they need is empty."""
 
+    says = "{rows:rows} had no value in {columns:any} and {rows:were} left out"
     columns: tuple[str, ...]
     rows: int
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        where = ", ".join(repr(column) for column in self.columns[:4])
-        if len(self.columns) > 4:
-            where += f" or {len(self.columns) - 4} more"
-        return f"{rows_of(self.rows)} had no value in {where} and {were(self.rows)} left out"
 
 
 @dataclass(frozen=True)
@@ -75,13 +64,9 @@ class LeftOutTells(Finding):
 class NoSecret(Finding):
     """Rows that were left out because nobody knows their secret."""
 
+    says = "{rows:rows} had no secret in {column!r} and {rows:were} left out"
     column: str
     rows: int
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return f"{rows_of(self.rows)} had no secret in {self.column!r} and {were(self.rows)} left out"
 
 
 @dataclass(frozen=True)
@@ -171,13 +156,10 @@ class VectorOfRows(Finding):
     """Records of several columns to be published with noise, which a joint channel would spare."""
 
     level = "warning"
+    says = (
+        "noise on whole rows costs a variance or more a column: a joint channel, Row({columns:names}), costs far less"
+    )
     columns: tuple[str, ...]
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        names = ", ".join(repr(column) for column in self.columns)
-        return f"noise on whole rows costs a variance or more a column: a joint channel, Row({names}), costs far less"
 
 
 @dataclass(frozen=True)

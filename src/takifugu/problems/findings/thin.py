@@ -62,13 +62,8 @@ class OtherSmoothing(Finding):
 class PriceOfIgnorance(Finding):
     """How much of what is lost is paid for laws that are known from few rows."""
 
+    says = "{share:percent} of what the rows lose is the price of confidence, for what few rows leave unknown"
     share: float
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        share = f"{100 * self.share:.0f} %"
-        return f"{share} of what the rows lose is the price of confidence, for what few rows leave unknown"
 
 
 @dataclass(frozen=True)
