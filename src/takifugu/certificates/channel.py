@@ -3,20 +3,16 @@
 Noise on the line has version 1, unless its promise is for the population: the evidence for that is part of version 2.
 """
 
-import hashlib
-import math
-import os
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from takifugu._display import Plotted
 from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
 from takifugu.certificates.keeping import kept
 from takifugu.certificates.redacted_channel import VERSION, RedactedChannel, public_form
-from takifugu.certificates.redaction import require_redaction
+from takifugu.certificates.sealed import Sealed, losses_from, losses_to
 from takifugu.channels.base import Channel
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.listed import ListChannel
@@ -24,19 +20,16 @@ from takifugu.channels.vector import GaussianVector
 from takifugu.divergences.proved.balls import Enclosure
 from takifugu.documents import fields as form
 from takifugu.documents import problems as documents
-from takifugu.documents import strict_json
 from takifugu.errors import InputError
 from takifugu.mechanisms.optimal.duals import Duals
 from takifugu.mechanisms.optimal.every_real import EveryReal
-from takifugu.problems.problem import Place
 
 _KEYS = ("format", "version", "nonce", "calibration", "losses", "software", "sha256")
-_LOSS = ("belief", "from", "to", "lower", "upper")
 _WISHES = {"unbiased": "lack of bias", "forbidden": "forbidden moves", "diagonal": "share of values that stay"}
 
 
 @dataclass(frozen=True)
-class ChannelCertificate(Plotted):
+class ChannelCertificate(Sealed):
     """A claim with all that is needed to prove it: this channel keeps this promise, and none loses less than said.
 
     It holds the priors, which describe people: it is for the auditor. `redacted()` is for the public.
@@ -85,10 +78,6 @@ class ChannelCertificate(Plotted):
         """The expected loss of a published value."""
         return self.calibration.error
 
-    def __str__(self) -> str:
-        """What is proved."""
-        return self.claim
-
     @property
     def claim(self) -> str:
         """What is proved, in a sentence."""
@@ -115,15 +104,6 @@ class ChannelCertificate(Plotted):
         also = f" with the same {' and '.join(wishes)}" if wishes else ""
         return f" between these values{also}"
 
-    @property
-    def sha256(self) -> str:
-        """The digest of the canonical content. The nonce in it keeps the priors from being guessed from it."""
-        return hashlib.sha256(strict_json.canonical(self._content())).hexdigest()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The content as plain values for JSON, and its digest; no float loses a bit."""
-        return self._content() | {"sha256": self.sha256}
-
     @classmethod
     def from_dict(cls, data: Any) -> "ChannelCertificate":
         """What `to_dict` wrote, every field checked; an `InputError` names the one that is wrong."""
@@ -131,25 +111,15 @@ class ChannelCertificate(Plotted):
         keys = (*_KEYS, "every_real") if "every_real" in data else _KEYS  # there only where it adds something
         content = form.fields(data, keys, "the certificate")
         calibration = Calibration.from_essentials(content["calibration"])
-        places = list(calibration.problem.places())
-        entries = form.items(content["losses"], "'losses'", least=len(places), most=len(places))
         certificate = cls(
             calibration,
-            tuple(
-                _loss(entry, place, f"losses[{n}]")
-                for n, (entry, place) in enumerate(zip(entries, places, strict=True))
-            ),
+            losses_from(content["losses"], list(calibration.problem.places())),
             form.software(content["software"]),
             form.hex_digest(content["nonce"], "'nonce'"),
             _every_real(content["every_real"]) if "every_real" in content else None,
         )
-        if form.hex_digest(content["sha256"], "'sha256'") != certificate.sha256:
-            raise InputError("'sha256' does not match the content: the file was changed after it was made")
+        certificate.require_digest(content["sha256"])
         return certificate
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file that `verify` takes."""
-        strict_json.write(self.to_dict(), path, private=True)
 
     def redacted(self) -> "RedactedChannel":
         """What may be published: the promise and the channel, without the priors, and the digest of this file."""
@@ -166,31 +136,15 @@ class ChannelCertificate(Plotted):
             }
         )
 
-    def require_match(self, published: Any) -> None:
-        """Make sure that a published certificate is the redaction of this one, in every field."""
-        require_redaction(self, published)
-
     def _content(self) -> dict[str, Any]:
         return {
             "format": version_1.FORMAT,
             "version": VERSION,
             "nonce": self.nonce,
             "calibration": self.calibration.essentials(),
-            "losses": [
-                dict(zip(_LOSS, (*place, loss.lower, None if math.isinf(loss.upper) else loss.upper), strict=True))
-                for place, loss in zip(self.calibration.problem.places(), self.losses, strict=True)
-            ],
+            "losses": losses_to(self.calibration.problem.places(), self.losses),
             "software": dict(self.software),
         } | ({} if self.every_real is None else {"every_real": self.every_real.to_json()})
-
-
-def _loss(value: Any, place: Place, where: str) -> Enclosure:
-    entry = form.fields(value, _LOSS, where)
-    if tuple(form.index(entry[key], f"{where}.{key}", below=1 << 31) for key in _LOSS[:3]) != tuple(place):
-        raise InputError(f"{where} must be about belief {place[0]} and secrets {place[1]} to {place[2]}")
-    lower = form.number(entry["lower"], f"{where}.lower", least=0)
-    upper = math.inf if entry["upper"] is None else form.number(entry["upper"], f"{where}.upper", least=lower)
-    return Enclosure(lower, upper)
 
 
 def _every_real(value: Any) -> EveryReal:

@@ -1,13 +1,12 @@
 """The certificate itself: what it holds, and how it becomes a file and back."""
 
-import hashlib
 import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from takifugu._display import Plotted
 from takifugu.certificates import version_1
-from takifugu.certificates.redaction import RedactedCertificate, require_redaction
+from takifugu.certificates.redaction import RedactedCertificate
+from takifugu.certificates.sealed import Sealed, losses_to
 from takifugu.divergences.proved.balls import Enclosure
 from takifugu.documents import fields as form
 from takifugu.documents import strict_json
@@ -16,7 +15,7 @@ from takifugu.laws.mixture import Mixture
 
 
 @dataclass(frozen=True)
-class Certificate(Plotted):
+class Certificate(Sealed):
     """A claim with all that is needed to prove it: this noise keeps these pairs of secrets within this budget.
 
     It holds the priors, which describe people: it is for the auditor. `redacted()` is for the public.
@@ -44,25 +43,12 @@ class Certificate(Plotted):
         """What the losses are about, in order: (belief, from, to)."""
         return version_1.places(self.pairs, len(self.beliefs))
 
-    def __str__(self) -> str:
-        """What is proved."""
-        return self.claim
-
     @property
     def claim(self) -> str:
         """What is proved, in a sentence."""
         pairs, beliefs = version_1.in_words(len(self.pairs), len(self.beliefs))
         promise = f"alpha = {self.alpha!r}, epsilon = {self.epsilon!r}"
         return f"noise of standard deviation {self.theta!r} keeps {pairs} within {promise}, under {beliefs}"
-
-    @property
-    def sha256(self) -> str:
-        """The digest of the canonical content. The nonce in it keeps the priors from being guessed from it."""
-        return hashlib.sha256(strict_json.canonical(self._content())).hexdigest()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file that `verify` takes."""
-        strict_json.write(self.to_dict(), path, private=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Certificate":
@@ -72,10 +58,6 @@ class Certificate(Plotted):
             return cls.from_dict(data)
         except InputError as error:
             raise InputError(f"{os.fspath(path)!r} is not a certificate that can be used: {error}") from None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The content as plain values for JSON, and its digest; no float loses a bit."""
-        return self._content() | {"sha256": self.sha256}
 
     @classmethod
     def from_dict(cls, data: Any) -> "Certificate":
@@ -98,8 +80,7 @@ class Certificate(Plotted):
             nonce=form.hex_digest(content["nonce"], "'nonce'"),
             guarantee=form.text(content["guarantee"], "'guarantee'"),
         )
-        if form.hex_digest(content["sha256"], "'sha256'") != certificate.sha256:
-            raise InputError("'sha256' does not match the content: the file was changed after it was made")
+        certificate.require_digest(content["sha256"])
         return certificate
 
     def redacted(self) -> RedactedCertificate:
@@ -116,10 +97,6 @@ class Certificate(Plotted):
             software=self.software,
             certificate_sha256=self.sha256,
         )
-
-    def require_match(self, published: Any) -> None:
-        """Make sure that a published certificate is the redaction of this one, in every field."""
-        require_redaction(self, published)
 
     def _content(self) -> dict[str, Any]:
         return {
@@ -140,9 +117,6 @@ class Certificate(Plotted):
                 ]
                 for belief in self.beliefs
             ],
-            "losses": [
-                dict(zip(version_1.LOSS_KEYS, (*place, loss.lower, loss.upper), strict=True))
-                for place, loss in zip(self.places, self.losses, strict=False)
-            ],
+            "losses": losses_to(self.places, self.losses),
             "software": dict(self.software),
         }

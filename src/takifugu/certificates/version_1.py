@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from takifugu.certificates.sealed import losses_from
 from takifugu.divergences.proved.balls import Enclosure
 from takifugu.documents import fields as form
 from takifugu.errors import InputError
@@ -28,8 +29,6 @@ KEYS = (
     "software",
     "sha256",
 )
-
-LOSS_KEYS = ("belief", "from", "to", "lower", "upper")
 
 Places = tuple[tuple[int, int, int], ...]
 
@@ -62,20 +61,11 @@ def beliefs(value: Any, size: int) -> tuple[tuple[Mixture, ...], ...]:
 
 def losses(value: Any, places: Places, epsilon: float) -> tuple[Enclosure, ...]:
     """The enclosure of the loss at each place (belief, from, to), all of them and in order."""
-    found = []
-    for n, (entry, place) in enumerate(
-        zip(form.items(value, "'losses'", least=len(places), most=len(places)), places, strict=True)
-    ):
-        where = f"losses[{n}]"
-        entry = form.fields(entry, LOSS_KEYS, where)
-        if tuple(form.index(entry[key], f"{where}.{key}", below=1 << 31) for key in LOSS_KEYS[:3]) != place:
-            raise InputError(f"{where} must be about belief {place[0]} and secrets {place[1]} to {place[2]}")
-        lower = form.number(entry["lower"], f"{where}.lower", least=0)
-        upper = form.number(entry["upper"], f"{where}.upper", least=lower)
-        if upper > epsilon:
-            raise InputError(f"{where}.upper is {upper!r}, above the epsilon that the certificate claims")
-        found.append(Enclosure(lower, upper))
-    return tuple(found)
+    found = losses_from(value, places)
+    for n, loss in enumerate(found):
+        if loss.upper > epsilon:
+            raise InputError(f"losses[{n}].upper is {loss.upper!r}, above the epsilon that the certificate claims")
+    return found
 
 
 def places(pairs: tuple[tuple[int, int], ...], beliefs: int) -> Places:
