@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from takifugu.tables import count as counting
-from takifugu.tables.count import count, moments, overview
+from takifugu.tables.count import count
+from takifugu.tables.overview import moments, overview
 from takifugu.tables.table import Table
 
 

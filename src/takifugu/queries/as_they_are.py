@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.errors import InputError
 from takifugu.problems.population_findings import CellTells
 from takifugu.queries.betrayal import betrayal
 from takifugu.queries.several import named
 from takifugu.tables.table import Secret, Table, plain
-
-_GROUPS = 1_000_000  # lines of counts that are brought home
+from takifugu.tables.tally import tally
 
 
 def told_by_cells(names: Sequence[str], counts: Mapping[Secret, Array]) -> CellTells:
@@ -36,23 +34,18 @@ def told_by_kept(table: Table, columns: Sequence[str], keep: Sequence[str], hidd
 
 
 def _counts(table: Table, secret: str, keep: Sequence[str], hidden: set[Any], *, several: bool) -> dict[Secret, Array]:
-    import narwhals as nw
-
     parts = {"secret": table.secret(secret)} | {f"kept{k}": table.secret(name) for k, name in enumerate(keep)}
-    frame = table.frame.select(*(part.alias(name) for name, part in parts.items()))
-    answer = table.collect(frame.group_by(*parts).agg(nw.len().alias("count")).head(_GROUPS + 1))
-    if len(answer["count"]) > _GROUPS:
-        raise InputError(f"the kept columns take more than {_GROUPS:,} combinations of values: keep fewer, or none")
+    answer = tally(table, parts, whose="the kept columns", advice="keep fewer, or none")
     places: dict[Any, int] = {}
     lines = []
-    for who, tally, *cell in zip(
+    for who, rows, *cell in zip(
         answer["secret"], answer["count"], *(answer[f"kept{k}"] for k in range(len(keep))), strict=True
     ):
         name = plain(who)
         name = named(secret, name) if several and name is not None else name
         if name is not None and name in hidden:
-            lines.append((name, places.setdefault(tuple(map(plain, cell)), len(places)), float(tally)))
+            lines.append((name, places.setdefault(tuple(map(plain, cell)), len(places)), float(rows)))
     counts: dict[Secret, Array] = {name: np.zeros(len(places)) for name, _, _ in lines}
-    for name, place, tally in lines:
-        counts[name][place] += tally
+    for name, place, rows in lines:
+        counts[name][place] += rows
     return counts

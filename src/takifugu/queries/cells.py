@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,16 +21,14 @@ from takifugu.problems.findings import Finding, ManyCells, OneSecretCells, Small
 from takifugu.queries.priors import Priors
 from takifugu.tables.binned import cell_in_words, cut_named
 from takifugu.tables.choosing import require_groups
-from takifugu.tables.count import Overview, Subset
+from takifugu.tables.count import Subset
+from takifugu.tables.overview import Overview
 from takifugu.tables.table import Secret, Table, plain
-
-if TYPE_CHECKING:
-    pass
+from takifugu.tables.tally import tally
 
 SMALL = 30  # rows below which a cell is called small
 MANY = 50  # cells above which merging is recommended
 TOO_MANY = 10_000
-_GROUPS = 1_000_000  # lines of counts that are brought home
 
 Key = tuple[Any, ...]
 
@@ -55,26 +53,21 @@ class CellCounts:
 
 def count_cells(table: Table, secret: str, column: str, known: Sequence[str], seen: Overview) -> CellCounts:
     """One pass in the engine: rows by secret, known values and value."""
-    import narwhals as nw
-
     columns = checked_known(secret, (column,), known)
-    keys = {f"known{k}": table.secret(one).alias(f"known{k}") for k, one in enumerate(columns)}
-    frame = table.frame.select(
-        table.secret(secret).alias("secret"), table.number(column).alias("value"), *keys.values()
+    keys = {f"known{k}": table.secret(one) for k, one in enumerate(columns)}
+    answer = tally(
+        table,
+        {"secret": table.secret(secret), "value": table.number(column)} | keys,
+        complete=("secret", "value"),
+        whose=f"the known columns and {column!r}",
+        advice=f"cut the known columns with binned(...), or round {column!r} first",
     )
-    frame = frame.filter(~nw.col("secret").is_null(), ~nw.col("value").is_null())
-    answer = table.collect(frame.group_by("secret", "value", *keys).agg(nw.len().alias("count")).head(_GROUPS + 1))
-    if len(answer["count"]) > _GROUPS:
-        raise InputError(
-            f"the known columns and {column!r} take more than {_GROUPS:,} combinations of values: "
-            f"cut the known columns with binned(...), or round {column!r} first"
-        )
     lines: dict[tuple[Key, Secret], list[tuple[float, float]]] = {}
-    for name, value, tally, *key in zip(
+    for name, value, rows, *key in zip(
         answer["secret"], answer["value"], answer["count"], *(answer[k] for k in keys), strict=True
     ):
         if (who := plain(name)) in seen.extents:
-            lines.setdefault((tuple(plain(part) for part in key), who), []).append((float(value), float(tally)))
+            lines.setdefault((tuple(plain(part) for part in key), who), []).append((float(value), float(rows)))
     cells = {place: tuple(np.array(sorted(pairs)).T) for place, pairs in lines.items()}
     return CellCounts(columns, {place: (values, counts) for place, (values, counts) in cells.items()})
 

@@ -8,7 +8,7 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.problems.findings import FewRows, Finding, LeftOutTells, NoSecret, NoValue, ScarceRows
 from takifugu.problems.problem import Problem
-from takifugu.tables.count import Overview
+from takifugu.tables.overview import Overview
 from takifugu.tables.table import Secret
 
 FEW = 100  # rows below which a secret's prior is called uncertain

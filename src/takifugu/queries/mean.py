@@ -14,7 +14,8 @@ from takifugu.queries.few_rows import about_rows, check_roles
 from takifugu.queries.mean_by import means_by
 from takifugu.queries.priors import Priors
 from takifugu.queries.vector import mean_vectors, one_or_several
-from takifugu.tables.count import count, moments, overview
+from takifugu.tables.count import count
+from takifugu.tables.overview import moments, overview
 from takifugu.tables.suspects import USUAL
 from takifugu.tables.table import Table
 

@@ -13,6 +13,7 @@ from takifugu.problems.findings import Finding
 from takifugu.queries.vector import VectorPriors, mean_vectors
 from takifugu.tables.choosing import chosen_secrets
 from takifugu.tables.table import Secret, Table, listed, plain
+from takifugu.tables.tally import tally
 
 
 def named(column: str, group: Any) -> str:
@@ -58,21 +59,18 @@ def means_by(columns: Sequence[str], by: str, table: Table, secret: str, secrets
 
 def _groups(table: Table, secret: str, secrets: Iterable[Any] | None, by: str) -> tuple[list[Secret], list[Any]]:
     """The secrets and the groups, each of which has rows of each secret."""
-    import narwhals as nw
-
     parts = {"secret": table.secret(secret), "group": table.secret(by)}
-    frame = table.frame.select(*(part.alias(name) for name, part in parts.items()))
-    answer = table.collect(frame.group_by("secret", "group").agg(nw.len().alias("count")))
-    tally: dict[tuple[Any, Any], int] = {}
+    answer = tally(table, parts, complete=parts, whose=f"{secret!r} and {by!r}", advice="merge groups")
+    rows: dict[tuple[Any, Any], int] = {}
     totals: dict[Any, int] = {}
     for who, group, count in zip(answer["secret"], answer["group"], answer["count"], strict=True):
         if plain(who) is not None and plain(group) is not None:
-            tally[plain(who), plain(group)] = int(count)
+            rows[plain(who), plain(group)] = int(count)
             totals[plain(who)] = totals.get(plain(who), 0) + int(count)
     names = chosen_secrets(table, secret, totals, secrets)
-    groups = sorted({group for who, group in tally if who in names}, key=lambda group: (isinstance(group, str), group))
+    groups = sorted({group for who, group in rows if who in names}, key=lambda group: (isinstance(group, str), group))
     for name in names:
-        missing = [group for group in groups if tally.get((name, group), 0) < 2]
+        missing = [group for group in groups if rows.get((name, group), 0) < 2]
         if missing:
             raise InputError(
                 f"secret {name!r} has fewer than 2 rows in {listed(missing, most=4)} of {by!r}: merge groups, or leave "

@@ -22,7 +22,8 @@ from takifugu.queries.cells import cell_beliefs, count_cells
 from takifugu.queries.few_rows import about_left_out, about_rows, about_scarce, check_roles
 from takifugu.queries.priors import Beliefs, Priors
 from takifugu.queries.vector import one_or_several, row_vectors
-from takifugu.tables.count import Overview, Subset, count, overview
+from takifugu.tables.count import Subset, count
+from takifugu.tables.overview import Overview, overview
 from takifugu.tables.table import Secret, Table
 
 KINDS = ("counts", "mixture", "empirical", "gaussian")

@@ -11,11 +11,10 @@ from takifugu.laws.weights import merge
 from takifugu.queries.cells import Key
 from takifugu.tables.choosing import chosen_secrets
 from takifugu.tables.table import Secret, Table, plain
+from takifugu.tables.tally import tally
 
 if TYPE_CHECKING:
     import narwhals as nw
-
-_GROUPS = 1_000_000  # lines of counts that are brought home
 
 
 class Lines:
@@ -28,14 +27,14 @@ class Lines:
         self.keys: list[Key] = []
         whole: list[list[Any]] = []
         self.missing: dict[Any, float] = {}
-        for line, (who, tally) in enumerate(zip(map(plain, answer["secret"]), answer["count"], strict=True)):
+        for line, (who, rows) in enumerate(zip(map(plain, answer["secret"]), answer["count"], strict=True)):
             row = [plain(answer[f"x{k}"][line]) for k in range(columns)]
             if None in row:
-                self.missing[who] = self.missing.get(who, 0.0) + float(tally)
+                self.missing[who] = self.missing.get(who, 0.0) + float(rows)
                 continue
             whole.append(row)
             self.secrets.append(who)
-            self.tallies.append(float(tally))
+            self.tallies.append(float(rows))
             self.keys.append(tuple(plain(answer[f"known{k}"][line]) for k in range(known)))
         self.values = [[row[k] for row in whole] for k in range(columns)]
 
@@ -48,8 +47,8 @@ class Lines:
     def rows(self, table: Table, secret: str, wanted: Iterable[Any] | None) -> tuple[list[Secret], int, int]:
         """The secrets to fit, in order; rows without a secret; and rows of theirs that lack a value."""
         totals: dict[Any, int] = {}
-        for who, tally in zip(self.secrets, self.tallies, strict=True):
-            totals[who] = totals.get(who, 0) + int(tally)
+        for who, rows in zip(self.secrets, self.tallies, strict=True):
+            totals[who] = totals.get(who, 0) + int(rows)
         without = totals.pop(None, 0) + int(self.missing.pop(None, 0))
         names = chosen_secrets(table, secret, totals, wanted)
         for name in names:
@@ -71,18 +70,11 @@ class Lines:
 
 def count_rows(table: Table, secret: str, columns: Sequence[str], known: Sequence[str]) -> Lines:
     """One pass in the engine: rows by secret, known values and values."""
-    import narwhals as nw
-
     parts = {"secret": table.secret(secret)}
     parts |= {f"x{k}": value_of(table, name) for k, name in enumerate(columns)}
     parts |= {f"known{k}": table.secret(one) for k, one in enumerate(known)}
-    frame = table.frame.select(*(part.alias(name) for name, part in parts.items()))
-    answer = table.collect(frame.group_by(*parts).agg(nw.len().alias("count")).head(_GROUPS + 1))
-    if len(answer["count"]) > _GROUPS:
-        raise InputError(
-            f"the columns take more than {_GROUPS:,} combinations of values: round the numbers in the table first, or "
-            f"publish fewer columns"
-        )
+    advice = "round the numbers in the table first, or publish fewer columns"
+    answer = tally(table, parts, whose="the columns", advice=advice)
     if not answer["count"]:
         raise InputError(f"{table.name} has no rows")
     return Lines(answer, len(columns), len(known))

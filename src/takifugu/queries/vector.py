@@ -18,8 +18,9 @@ from takifugu.problems.answer import Answer
 from takifugu.problems.findings import ComponentLimit, Constant, Finding, NotConverged, UnsafePrior, VectorOfRows
 from takifugu.queries.few_rows import about_rows
 from takifugu.queries.priors import Priors
-from takifugu.tables.count import DISTINCT, Overview
+from takifugu.tables.count import DISTINCT
 from takifugu.tables.joint import joint_counts, joint_moments, joint_overview
+from takifugu.tables.overview import Overview
 from takifugu.tables.table import Secret, Table
 
 _FIT_ROWS = 20_000  # rows that a mixture in several dimensions is fitted to, at most

@@ -9,9 +9,11 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.problems.domain import Choices
 from takifugu.tables.choosing import SECRETS, chosen_secrets
-from takifugu.tables.count import Extent, Overview, count
+from takifugu.tables.count import count
+from takifugu.tables.overview import Extent, Overview
 from takifugu.tables.sentinels import without_sentinels
 from takifugu.tables.table import Secret, Table, plain
+from takifugu.tables.tally import tally
 
 
 class BySecret:
@@ -58,13 +60,10 @@ class BySecret:
         return counts
 
     def _of_labels(self, column: str, choices: Choices) -> dict[Secret, Array]:
-        import narwhals as nw
-
-        pairs = self._table.frame.select(
-            self._table.secret(self._secret).alias("secret"), self._table.secret(column).alias("value")
-        ).filter(~nw.col("secret").is_null(), ~nw.col("value").is_null())
-        answer = self._table.collect(pairs.group_by("secret", "value").agg(nw.len().alias("rows")))
-        lines = list(zip(map(plain, answer["secret"]), map(plain, answer["value"]), answer["rows"], strict=True))
+        parts = {"secret": self._table.secret(self._secret), "value": self._table.secret(column)}
+        names = f"{self._secret!r} and {column!r}"
+        answer = tally(self._table, parts, complete=parts, whose=names, advice="group the labels into fewer first")
+        lines = list(zip(map(plain, answer["secret"]), map(plain, answer["value"]), answer["count"], strict=True))
         places = choices.places([value for _, value, _ in lines], column)
         found: dict[Any, Array] = {}
         for (name, _, rows), place in zip(lines, places.tolist(), strict=True):

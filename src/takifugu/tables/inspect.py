@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 from takifugu.errors import InputError
 from takifugu.problems.reading_findings import KeptAsText
-from takifugu.tables.count import Extent, Overview, Subset, count
+from takifugu.tables.count import Subset, count
+from takifugu.tables.overview import Extent, Overview
 from takifugu.tables.suspects import Suspect, suspects
 from takifugu.tables.table import Secret, Table, plain
 

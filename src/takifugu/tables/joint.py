@@ -8,8 +8,10 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.errors import InputError
-from takifugu.tables.count import DISTINCT, Overview, overview
+from takifugu.tables.count import DISTINCT
+from takifugu.tables.overview import Overview, overview, require_unchanged
 from takifugu.tables.table import Secret, Table, listed, plain
+from takifugu.tables.tally import combinations
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -48,6 +50,7 @@ def joint_moments(
     rows = _complete(table, secret, columns)
     names = [f"x{k}" for k in range(len(columns))]
     found: dict[Secret, Moments] = {}
+    tallies: dict[Secret, int] = {}
     for name, extent in seen[columns[0]].extents.items():
         mine = rows.filter(nw.col("secret") == name)
         first = table.collect(mine.select(nw.len().alias("rows"), *(nw.col(x).mean().alias(x) for x in names)))
@@ -62,14 +65,14 @@ def joint_moments(
             for j in range(i + 1)
         }
         second = table.collect(mine.select(*(value.alias(key) for key, value in products.items())))
-        if int(first["rows"][0]) != extent.valid:
-            raise InputError("the table changed while it was being read: try again, or read a snapshot of it")
+        tallies[name] = int(first["rows"][0])
         covariance = np.zeros((len(names), len(names)))
         for key in products:
             i, j = (int(part) for part in key[1:].split("_"))
             covariance[i, j] = covariance[j, i] = float(second[key][0]) / (extent.valid - 1)
         covariance[same, :] = covariance[:, same] = 0.0
         found[name] = Moments(extent.valid, mean, covariance)
+    require_unchanged(seen[columns[0]], tallies)
     return found
 
 
@@ -87,19 +90,15 @@ def joint_counts(
     keys = [plain(key) for key in answer["secret"]]
     lines = np.array([answer[x] for x in (*names, "count")], dtype=np.float64).T + 0.0
     found: dict[Secret, tuple[Array, Array]] = {}
-    for name, extent in seen[columns[0]].extents.items():
+    for name in seen[columns[0]].extents:
         mine = lines[[key == name for key in keys]]
         mine = mine[np.lexsort(mine.T[-2::-1])]
-        if int(mine[:, -1].sum()) != extent.valid:
-            raise InputError("the table changed while it was being read: try again, or read a snapshot of it")
         found[name] = (mine[:, :-1], mine[:, -1])
+    require_unchanged(seen[columns[0]], {name: int(counts.sum()) for name, (_, counts) in found.items()})
     return found
 
 
 def _complete(table: Table, secret: str, columns: Sequence[str]) -> "nw.LazyFrame[Any]":
-    """Secret and values of the rows that have them all, under names that cannot clash."""
-    import narwhals as nw
-
+    """Secret and values of the rows that have them all."""
     parts = {"secret": table.secret(secret)} | {f"x{k}": table.number(name) for k, name in enumerate(columns)}
-    rows = table.frame.select(*(value.alias(name) for name, value in parts.items()))
-    return rows.filter(*(~nw.col(name).is_null() for name in parts))
+    return combinations(table, parts, complete=parts)

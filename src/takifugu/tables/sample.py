@@ -16,7 +16,7 @@ from takifugu._nearest import suggestion
 from takifugu._validation import Array, real
 from takifugu.errors import InputError
 from takifugu.problems.findings import ConstantFeature, Finding, Subsampled
-from takifugu.tables.count import Overview, overview
+from takifugu.tables.overview import Overview, overview
 from takifugu.tables.table import Secret, Table, listed
 
 if TYPE_CHECKING:
