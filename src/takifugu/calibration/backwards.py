@@ -19,7 +19,7 @@ from takifugu.laws.finite import Finite
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.values import columns, key, number
 from takifugu.mechanisms.optimal.losses import column_loss
-from takifugu.mechanisms.optimal.mechanism import table_of
+from takifugu.mechanisms.optimal.table import table_of
 from takifugu.problems.asking_findings import ErrorAsked
 from takifugu.problems.guarantee import Renyi, asked_for
 from takifugu.problems.problem import Problem

@@ -16,7 +16,8 @@ from takifugu.laws import Law
 from takifugu.mechanisms import get_mechanism
 from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.grids import grid_step
-from takifugu.mechanisms.optimal.mechanism import MOST_VALUES, Optimal, table_of
+from takifugu.mechanisms.optimal.mechanism import MOST_VALUES, Optimal
+from takifugu.mechanisms.optimal.table import table_of
 from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.asking_findings import GuessAsked

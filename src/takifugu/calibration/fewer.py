@@ -7,7 +7,8 @@ from takifugu.channels.listed import ListChannel
 from takifugu.channels.sparse import SparseChannel
 from takifugu.errors import TakifuguError
 from takifugu.mechanisms.base import Found, Mechanism
-from takifugu.mechanisms.optimal.mechanism import Optimal, table_of
+from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.optimal.table import table_of
 from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.problems.columns import of_columns
 from takifugu.problems.findings import Finding, LittleLeft

@@ -13,7 +13,8 @@ from takifugu.laws.finite import Finite
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
 from takifugu.mechanisms.base import Mechanism
-from takifugu.mechanisms.optimal.mechanism import MOST_VALUES, Optimal, table_of
+from takifugu.mechanisms.optimal.mechanism import MOST_VALUES, Optimal
+from takifugu.mechanisms.optimal.table import table_of
 from takifugu.mechanisms.shaped.mechanism import Shaped
 from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.problems.problem import Problem

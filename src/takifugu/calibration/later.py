@@ -13,7 +13,7 @@ from takifugu.mechanisms.confident_channel import confident_channel
 from takifugu.mechanisms.draws import draws_needed
 from takifugu.mechanisms.evidence import Confidence
 from takifugu.mechanisms.later import Later
-from takifugu.mechanisms.optimal.mechanism import table_of
+from takifugu.mechanisms.optimal.table import table_of
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem

@@ -7,7 +7,7 @@ import numpy as np
 from takifugu.channels.listed import ListChannel
 from takifugu.channels.vector import GaussianVector
 from takifugu.mechanisms import is_ours
-from takifugu.mechanisms.optimal.mechanism import table_of
+from takifugu.mechanisms.optimal.table import table_of
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pairs
 

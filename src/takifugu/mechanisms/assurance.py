@@ -24,7 +24,8 @@ from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.bounded_channel import MOST_VALUES, bounded_channel, cell_promises, every_law
 from takifugu.mechanisms.optimal.cells import assembled, stays_inside
 from takifugu.mechanisms.optimal.every_law import EveryLaw
-from takifugu.mechanisms.optimal.mechanism import Optimal, has_inputs, table_of
+from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.optimal.table import has_inputs, table_of
 from takifugu.mechanisms.posterior import posterior
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem

@@ -19,8 +19,9 @@ from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.optimal.bounded import bounded
 from takifugu.mechanisms.optimal.cells import Block, blocks
 from takifugu.mechanisms.optimal.every_law import EveryLaw
-from takifugu.mechanisms.optimal.mechanism import FINER, Optimal, table_of
+from takifugu.mechanisms.optimal.mechanism import FINER, Optimal
 from takifugu.mechanisms.optimal.repair import repaired_for
+from takifugu.mechanisms.optimal.table import table_of
 from takifugu.mechanisms.optimal.wishes import allowed_moves
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem

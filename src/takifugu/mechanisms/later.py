@@ -23,10 +23,10 @@ from takifugu.laws.values import Value, key, number
 from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.optimal.exact_promise import Promise
 from takifugu.mechanisms.optimal.losses import loss_matrix
-from takifugu.mechanisms.optimal.mechanism import Table, table_of
 from takifugu.mechanisms.optimal.program import Program
 from takifugu.mechanisms.optimal.repair import repaired_for
 from takifugu.mechanisms.optimal.solving import solve
+from takifugu.mechanisms.optimal.table import Table, table_of
 from takifugu.mechanisms.posterior import posterior
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem

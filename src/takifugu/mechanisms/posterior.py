@@ -11,7 +11,7 @@ from takifugu.laws import Law
 from takifugu.laws.finite import Finite
 from takifugu.laws.values import key
 from takifugu.mechanisms.draws import Counted
-from takifugu.mechanisms.optimal.mechanism import table_of
+from takifugu.mechanisms.optimal.table import table_of
 from takifugu.problems.problem import Problem
 
 _OTHER_VALUES = "the counts behind the laws must be about the same values: fit all beliefs on the same lists"

@@ -12,7 +12,7 @@ from takifugu.channels.listed import ListChannel
 from takifugu.divergences.finite import divergence
 from takifugu.errors import TakifuguError
 from takifugu.laws.mixture import Mixture
-from takifugu.mechanisms.optimal.mechanism import table_of
+from takifugu.mechanisms.optimal.table import table_of
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.columns import ColumnFacts, column_facts
 

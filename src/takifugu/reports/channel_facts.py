@@ -12,7 +12,7 @@ from takifugu.calibration import Calibration
 from takifugu.channels.listed import ListChannel
 from takifugu.channels.sentences import named
 from takifugu.errors import InputError
-from takifugu.mechanisms.optimal.mechanism import table_of
+from takifugu.mechanisms.optimal.table import table_of
 from takifugu.reports.alternatives import Cost, at_finite_order, gaussian_noise, replaced_at_random
 from takifugu.reports.channel_adversary import channel_adversary
 from takifugu.reports.columns import ColumnFacts, column_facts

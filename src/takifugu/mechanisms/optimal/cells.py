@@ -17,6 +17,7 @@ from takifugu.laws.finite import Finite
 from takifugu.laws.values import key
 from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.optimal.losses import loss_matrix
+from takifugu.mechanisms.optimal.table import table_of
 from takifugu.problems.beliefs import Belief
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
@@ -40,8 +41,6 @@ class Block(NamedTuple):
 
 def blocks(rule: "Optimal", problem: Problem) -> list[Block]:
     """The cells of a problem, one for each belief; an error where two beliefs share a row."""
-    from takifugu.mechanisms.optimal.mechanism import table_of
-
     table, size, reach = table_of(problem), len(problem.pairs.secrets), rule.reach(problem)
     loss = loss_matrix(rule.loss, table.values, table.values, table.mass)
     taken = np.zeros(len(table.values), dtype=bool)
@@ -77,8 +76,6 @@ def find_in_cells(rule: "Optimal", problem: Problem, asked: Renyi) -> Found:
 
 def assembled(problem: Problem, parts: list[tuple[Block, Channel]]) -> Found:
     """The channel whose blocks these are."""
-    from takifugu.mechanisms.optimal.mechanism import table_of
-
     table = table_of(problem)
     counts = np.zeros((len(table.values), len(table.values)), dtype=np.int64)
     for block, channel in parts:

@@ -1,5 +1,6 @@
 """What it costs to publish one value for another: the square, the distance, or one for any change."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -58,3 +59,18 @@ def column_loss(loss: str | None, inputs: Any, outputs: Any, mass: Array, *, rel
         if variance > 0:
             matrix = matrix / (np.sqrt(variance) if loss == "absolute" else variance)
     return matrix
+
+
+def frozen_matrix(loss: Any) -> tuple[tuple[float, ...], ...]:
+    """A matrix of losses that cannot change, checked."""
+    try:
+        rows = tuple(tuple(float(x) for x in row) for row in loss)
+    except (TypeError, ValueError):
+        raise InputError(
+            'loss must be "square", "absolute", "change", or a matrix of numbers, inputs by outputs'
+        ) from None
+    if not rows or any(len(row) != len(rows[0]) for row in rows):
+        raise InputError("loss must be a matrix: every row as long as the first")
+    if any(not math.isfinite(x) or x < 0 for row in rows for x in row):
+        raise InputError("loss must hold finite numbers, 0 or more")
+    return rows

@@ -3,9 +3,8 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +14,15 @@ from takifugu.channels.counts import BITS
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.listed import ListChannel
 from takifugu.errors import CalibrationError, InputError, MechanismError
-from takifugu.laws.finite import Finite
 from takifugu.laws.values import Value, key, number
 from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.grids import grid_step
 from takifugu.mechanisms.optimal.cells import find_in_cells, is_kept_in_cells
-from takifugu.mechanisms.optimal.exact_promise import Promise
-from takifugu.mechanisms.optimal.losses import loss_matrix
+from takifugu.mechanisms.optimal.losses import frozen_matrix, loss_matrix
 from takifugu.mechanisms.optimal.program import Program
 from takifugu.mechanisms.optimal.repair import repaired
 from takifugu.mechanisms.optimal.solving import solve
+from takifugu.mechanisms.optimal.table import Table, has_inputs, is_kept, promise_of, table_of
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 
@@ -36,15 +34,6 @@ _SAFER = 0.9  # the share of the budget for which a channel is solved that repai
 def rule_of(mechanism: str, options: dict[str, Any]) -> "Optimal":
     """The wishes that a finite channel was found under; of a rule that is not ours nothing but the promise is known."""
     return Optimal(**options) if mechanism == Optimal.name else Optimal(keep=None)
-
-
-class Table(NamedTuple):
-    """A problem of finite laws in arrays: a row of weights for each law, and the directed pairs of rows."""
-
-    values: tuple[Value, ...]
-    laws: Array
-    pairs: tuple[tuple[int, int], ...]
-    mass: Array
 
 
 @dataclass(frozen=True)
@@ -84,7 +73,7 @@ class Optimal(Mechanism):
     def __post_init__(self) -> None:
         """Freeze what came as lists, so that equal options are equal."""
         if self.loss is not None and not isinstance(self.loss, str):
-            object.__setattr__(self, "loss", _frozen_matrix(self.loss))
+            object.__setattr__(self, "loss", frozen_matrix(self.loss))
         several = isinstance(self.radius, Sequence | np.ndarray)
         object.__setattr__(self, "radius", tuple(map(_radius, self.radius)) if several else _radius(self.radius))
         object.__setattr__(self, "grid", grid_step(self.grid))
@@ -175,68 +164,6 @@ class Optimal(Mechanism):
             return None
 
 
-def table_of(problem: Problem) -> Table:
-    """The arrays of a problem, or an error where its laws are not finite."""
-    return _table(problem)
-
-
-def promise_of(problem: Problem, asked: Renyi, *, radius: Array | None = None) -> Promise:
-    """What a channel between the values of a problem has to keep, in arrays."""
-    table = table_of(problem)
-    return Promise(
-        laws=table.laws,
-        pairs=table.pairs,
-        alpha=asked.alpha,
-        epsilon=asked.epsilon,
-        odds=None if asked.odds is None else Fraction(asked.odds),
-        radius=radius,
-    )
-
-
-def is_kept(problem: Problem, asked: Renyi, channel: ListChannel, *, radius: Array | None = None) -> bool:
-    """Whether a channel is proved to keep the promise for every pair, belief and prior within the radius."""
-    if not has_inputs(channel, problem):
-        return False
-    return promise_of(problem, asked, radius=radius).is_kept_by(channel)
-
-
-def has_inputs(channel: ListChannel, problem: Problem) -> bool:
-    """Whether the channel takes the values of the laws, in their order."""
-    return tuple(map(key, channel.inputs)) == tuple(map(key, table_of(problem).values))
-
-
-@lru_cache(maxsize=32)
-def _table(problem: Problem) -> Table:
-    laws = [law for belief in range(len(problem.beliefs)) for law in problem.laws(belief)]
-    for law in laws:
-        if not isinstance(law, Finite):
-            raise MechanismError(
-                f"'optimal' is for laws on finite lists of values, and one here is a {type(law).__name__}: publish "
-                f"with Row, or describe the answer by Finite laws"
-            )
-    place: dict[Any, int] = {}
-    values: list[Value] = []
-    for law in laws:
-        for value in law.values:
-            if key(value) not in place:
-                place[key(value)] = len(values)
-                values.append(value)
-    from takifugu.laws.values import plain
-
-    plain(values)  # values of two laws may look alike though neither law has both
-    weights = np.zeros((len(laws), len(values)))
-    for row, law in zip(weights, laws, strict=True):
-        row[[place[key(value)] for value in law.values]] = law.weights
-    secrets = len(problem.pairs.secrets)
-    pairs = tuple(
-        (place.belief * secrets + place.first, place.belief * secrets + place.second) for place in problem.places()
-    )
-    mass = weights.sum(axis=0)  # counts pool the rows; a value of any law has some
-    weights.setflags(write=False)
-    mass.setflags(write=False)
-    return Table(tuple(values), weights, pairs, mass)
-
-
 @lru_cache(maxsize=32)
 def _solved_program(rule: Optimal, problem: Problem, asked: Renyi) -> Program:
     return _program(rule, problem, asked, _support(rule, table_of(problem)))
@@ -309,20 +236,6 @@ def _forbidden(moves: tuple[tuple[Any, Any], ...], values: tuple[Value, ...]) ->
 def _frozen(value: Any) -> Any:
     """A row that came as a list, as from a file, as the tuple that it is."""
     return tuple(value) if isinstance(value, list) else value
-
-
-def _frozen_matrix(loss: Any) -> tuple[tuple[float, ...], ...]:
-    try:
-        rows = tuple(tuple(float(x) for x in row) for row in loss)
-    except (TypeError, ValueError):
-        raise InputError(
-            'loss must be "square", "absolute", "change", or a matrix of numbers, inputs by outputs'
-        ) from None
-    if not rows or any(len(row) != len(rows[0]) for row in rows):
-        raise InputError("loss must be a matrix: every row as long as the first")
-    if any(not math.isfinite(x) or x < 0 for row in rows for x in row):
-        raise InputError("loss must hold finite numbers, 0 or more")
-    return rows
 
 
 def _radius(value: Any) -> float:

@@ -15,7 +15,7 @@ from takifugu.divergences.finite import divergence
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.optimal.losses import NAMES
-from takifugu.mechanisms.optimal.mechanism import promise_of, table_of
+from takifugu.mechanisms.optimal.table import promise_of, table_of
 from takifugu.mechanisms.sparse.cells import Cells
 from takifugu.mechanisms.sparse.lower_bound import Prices, lower_bound
 from takifugu.mechanisms.sparse.program import Program, groups_of

@@ -13,7 +13,7 @@ from takifugu.channels.bits import BitSource
 from takifugu.channels.listed import ListChannel
 from takifugu.channels.product import split
 from takifugu.errors import InputError
-from takifugu.mechanisms.optimal.mechanism import table_of
+from takifugu.mechanisms.optimal.table import table_of
 from takifugu.releases.drawing.base import AS_THEY_ARE, Drawing, refuse
 
 
