@@ -53,8 +53,7 @@ def _list_read(problem: Problem) -> list[Finding]:
 def other_smoothing(problem: Problem, channel: ListChannel, asked: Renyi) -> OtherSmoothing:
     """The largest loss, in floats, had a tenth or ten times of the added rows been added to every secret's."""
     losses = []
-    place = {secret: k for k, secret in enumerate(problem.pairs.secrets)}
-    first, second = np.array([(place[a], place[b]) for a, b in problem.pairs.directed()]).T
+    first, second = problem.pairs.directed_places()
     for factor in (0.1, 10.0):
         counted = [problem.beliefs[0].counted[secret] for secret in problem.pairs.secrets]
         laws = np.stack([(counts + factor * pseudo) / (counts + factor * pseudo).sum() for counts, pseudo in counted])

@@ -151,8 +151,7 @@ def _laws_drawn(problem: Problem, draws: int, seed: int, start: int = 0) -> list
 
 def _pairs_drawn(problem: Problem, draws: int, seed: int) -> tuple[Array, Array, Array]:
     """Every pair both ways under every draw: differences of means, and the covariances of the two."""
-    place = {secret: k for k, secret in enumerate(problem.pairs.secrets)}
-    pairs = [(place[a], place[b]) for a, b in problem.pairs.directed()]
+    pairs = list(zip(*problem.pairs.directed_places(), strict=True))
     both = [(laws[i], laws[j]) for laws in _laws_drawn(problem, draws, seed) for i, j in pairs]
     return (
         np.array([p.means[0] - q.means[0] for p, q in both]),

@@ -46,10 +46,9 @@ def withstands(problem: Problem, channel: ListChannel, asked: Renyi, laws: Array
     """Whether every draw of every belief is within the promise, for every pair both ways."""
     if laws.shape[3] != len(channel.inputs):
         raise InputError("the counts behind the laws are not about the values that the channel takes")
-    place = {secret: k for k, secret in enumerate(problem.pairs.secrets)}
     published = channel.through(laws)  # belief, draw, secret, output
-    for a, b in problem.pairs.directed():
-        p, q = published[:, :, place[a]], published[:, :, place[b]]
+    for a, b in zip(*problem.pairs.directed_places(), strict=True):
+        p, q = published[:, :, a], published[:, :, b]
         if not (divergence(p, q, alpha=asked.alpha) <= asked.epsilon * (1 - _ROOM)).all():
             return False
         if asked.odds is not None and not (p <= asked.odds * (1 - _ROOM) * q).all():
@@ -168,10 +167,9 @@ def _between(low: tuple[float, float], high: tuple[float, float]) -> float:
 
 def strain(problem: Problem, channel: ListChannel, asked: Renyi, laws: Array) -> float:
     """The largest loss of any draw, over the budget: for steering a search, never for a verdict."""
-    place = {secret: k for k, secret in enumerate(problem.pairs.secrets)}
     published, worst = channel.through(laws), 0.0
-    for a, b in problem.pairs.directed():
-        p, q = published[:, :, place[a]], published[:, :, place[b]]
+    for a, b in zip(*problem.pairs.directed_places(), strict=True):
+        p, q = published[:, :, a], published[:, :, b]
         worst = max(worst, float(divergence(p, q, alpha=asked.alpha).max()) / asked.epsilon)
         if asked.odds is not None:
             worst = max(worst, float(divergence(p, q, alpha=math.inf).max()) / math.log(asked.odds))

@@ -109,6 +109,17 @@ class Pairs(Sequence[Pair]):
             yield a, b
             yield b, a
 
+    def directed_places(self) -> tuple[Indices, Indices]:
+        """The places of `directed` among the secrets: first ones and second ones.
+
+        >>> [places.tolist() for places in Pairs("abc", ["ac"]).directed_places()]
+        [[0, 2], [2, 0]]
+        """
+        one, other = np.triu_indices(len(self.secrets), 1)
+        if self._first is not None and self._second is not None:
+            one, other = self._first, self._second
+        return np.stack([one, other], axis=1).ravel(), np.stack([other, one], axis=1).ravel()
+
     def directed_blocks(self, size: int) -> Iterator[tuple[Indices, Indices]]:
         """Index arrays (i, j), which broadcast together to about `size` directed pairs at a time.
 

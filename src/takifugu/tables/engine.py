@@ -24,8 +24,7 @@ _ENGINES = {
 class Workspace:
     """A DuckDB connection with a folder of its own, which is gone when the workspace is, at the latest at exit.
 
-    The folder takes the engine's spill and rewritten copies of awkward files. `mkdtemp` makes it under a name
-    nobody can foresee, for its owner alone.
+    The folder takes the engine's spill and rewritten copies of awkward files.
     """
 
     def __init__(self) -> None:
@@ -33,9 +32,8 @@ class Workspace:
         import duckdb
 
         _quiet_at_exit()
-        self.folder = tempfile.mkdtemp(prefix="takifugu-")
+        self.folder, self._end = private_folder(self, "takifugu-")
         self._files = 0
-        self._end = weakref.finalize(self, _remove, self.folder, os.getpid())
         self.connection: Any = duckdb.connect(
             config={"temp_directory": os.path.join(self.folder, "spill"), "preserve_insertion_order": True}
         )
@@ -129,6 +127,12 @@ def reason(error: Exception) -> str:
     if kind == "InvalidInputException":
         return "its lines do not fit the columns, or it changed while it was read"
     return f"its engine reports a {kind}"
+
+
+def private_folder(of: object, prefix: str) -> tuple[str, Callable[[], Any]]:
+    """A folder for its owner alone, under a name nobody can foresee; gone when `of` is, or with what is returned."""
+    folder = tempfile.mkdtemp(prefix=prefix)
+    return folder, weakref.finalize(of, _remove, folder, os.getpid())
 
 
 def _remove(folder: str, owner: int) -> None:

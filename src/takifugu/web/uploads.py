@@ -1,12 +1,10 @@
 """Files that are dropped on the page: in a folder that only its owner can read, gone when the explorer ends."""
 
 import os
-import shutil
-import tempfile
-import weakref
 from pathlib import Path
 
 from takifugu.errors import InputError
+from takifugu.tables.engine import private_folder
 from takifugu.tables.formats import ENDINGS
 
 MOST_FILES = 4  # dropped files that are kept; the oldest makes room for the next
@@ -17,10 +15,9 @@ class Uploads:
     """A private folder for what was dropped."""
 
     def __init__(self) -> None:
-        """Make the folder under a name that nobody can foresee."""
-        self.folder = Path(tempfile.mkdtemp(prefix="takifugu-dropped-"))
-        self._count = 0
-        self._end = weakref.finalize(self, _remove, self.folder, os.getpid())
+        """Make the folder."""
+        folder, self._end = private_folder(self, "takifugu-dropped-")
+        self.folder, self._count = Path(folder), 0
 
     def new(self, title: str) -> Path:
         """An empty file for one that is called `title` where it comes from; its ending alone is kept."""
@@ -47,8 +44,3 @@ def title_of(name: str) -> str:
     if not last.strip(".") or len(last) > _LONGEST or any(ord(c) < 32 or 0x7F <= ord(c) < 0xA0 for c in last):
         raise InputError(f"a file's name must be one line of at most {_LONGEST} characters: rename it")
     return last
-
-
-def _remove(folder: Path, owner: int) -> None:
-    if os.getpid() == owner:  # a forked child must not empty its parent's folder
-        shutil.rmtree(folder, ignore_errors=True)

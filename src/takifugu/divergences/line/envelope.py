@@ -100,8 +100,13 @@ def _crossings(curves: Parabolas, i: Indices, j: Indices) -> Array:
         a = 0.5 * (si - sj) * (si + sj) / (si * si * sj * sj)
         b = -gap / (sj * sj)
         c = curves.heights[i] - curves.heights[j] + 0.5 * (gap / sj) ** 2
-        root = np.sqrt(b * b - 4 * a * c)
-        big = -0.5 * (b + np.where(b >= 0, root, -root))
-        found = np.concatenate([big / a, c / big]) + np.concatenate([curves.means[i]] * 2)
+        found = roots(a, b, c) + np.concatenate([curves.means[i]] * 2)
     finite: Array = found[np.isfinite(found)]
     return finite
+
+
+def roots(a: Array, b: Array, c: Array) -> Array:
+    """Where a·t² + b·t + c is 0, both places after one another, neither by a difference of nearly equal numbers."""
+    root = np.sqrt(b * b - 4 * a * c)
+    big = -0.5 * (b + np.where(b >= 0, root, -root))
+    return np.concatenate([big / a, c / big])

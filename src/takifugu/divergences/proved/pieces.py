@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from takifugu._validation import Array
+from takifugu.divergences.line.envelope import roots
 from takifugu.divergences.proved.rational import Bell
 
 _SLACK = 3.0  # a component within e^-3 of the largest still stands out
@@ -196,9 +197,7 @@ def _crossings(side: Side, points: Array) -> Array:
     gap, u, v = side.means[j] - side.means[i], side.variances[i], side.variances[j]
     a, b = 0.5 / v - 0.5 / u, -gap / v
     c = side.heights[i] - side.heights[j] + 0.5 * gap * gap / v
-    root = np.sqrt(b * b - 4 * a * c)
-    big = -0.5 * (b + np.where(b >= 0, root, -root))
-    found = np.concatenate([big / a, c / big]) + np.concatenate([side.means[i]] * 2)
+    found = roots(a, b, c) + np.concatenate([side.means[i]] * 2)
     inside: Array = found[(found > np.concatenate([low] * 2)) & (found < np.concatenate([high] * 2))]
     return np.unique(inside)
 

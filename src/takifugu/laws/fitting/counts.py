@@ -24,7 +24,7 @@ _LEAST_STD = 0.3  # of a step: below it a normal is a point on the lattice, and 
 
 def own_normal(lattice: Lattice, counts: npt.ArrayLike) -> Array:
     """The masses of a rounded, clipped normal with the mean and standard deviation of the counts: one pseudo-row."""
-    c = _counts(lattice, counts)
+    c = lattice_counts(lattice, counts)
     places = np.arange(len(lattice), dtype=np.float64)  # in steps: no unit is too large or small
     weights = c / c.sum()
     mean = float(weights @ places)
@@ -112,7 +112,8 @@ def cell_pseudo_counts(counts: npt.ArrayLike, pseudo: npt.ArrayLike, *, rows: fl
     return pseudo_counts
 
 
-def _counts(lattice: Lattice, counts: npt.ArrayLike) -> Array:
+def lattice_counts(lattice: Lattice, counts: npt.ArrayLike) -> Array:
+    """Counts with one entry for each point of a lattice."""
     c = np.asarray(counts, dtype=np.float64)
     if c.shape != (len(lattice),) or not np.isfinite(c).all() or c.min() < 0 or not c.any():
         raise InputError(f"counts must be {len(lattice)} finite numbers, 0 or more, one per point, and not all 0")

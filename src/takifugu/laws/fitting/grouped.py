@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array, integer
-from takifugu.errors import InputError
-from takifugu.laws.fitting.counts import rounded_normal
+from takifugu.laws.fitting.counts import lattice_counts, rounded_normal
 from takifugu.laws.fitting.em import Batch, maximise
 from takifugu.laws.fitting.search import Found, search, settle
 from takifugu.laws.lattice import Lattice
@@ -121,9 +120,7 @@ def fit_grouped(
     1
     """
     limit = integer("max_components", max_components, least=1)
-    c = np.asarray(counts, dtype=np.float64)
-    if c.shape != (len(lattice),) or not np.isfinite(c).all() or c.min() < 0 or not c.any():
-        raise InputError(f"counts must be {len(lattice)} finite numbers, 0 or more, one per point, and not all 0")
+    c = lattice_counts(lattice, counts)
     seen = np.flatnonzero(c)
     samples = math.fsum(c)
     if len(seen) == 1:

@@ -230,11 +230,7 @@ def values_of(column: "nw.Series[Any]") -> Any:
     holes = column.is_null()
     if column.dtype.is_float():
         holes = holes | column.is_nan().fill_null(True)  # in pandas both say the same
-    missing = int(holes.sum())
-    if missing:
-        raise InputError(
-            f"column {column.name!r} has {missing} missing values: fill those rows, or drop them with missing='drop'"
-        )
+    _refuse_missing(column, holes)
     if column.dtype.is_numeric():
         return _array(column)
     return np.array([plain(value) for value in column.to_list()], dtype=object)
@@ -244,12 +240,15 @@ def numbers(column: "nw.Series[Any]") -> Array:
     """A column as float64; missing values are an error, since a hole in a release tells who is missing."""
     if not column.dtype.is_numeric():
         raise InputError(f"column {column.name!r} holds {kind_of(column.dtype)}, and numbers are needed: convert it")
-    missing = int(column.is_null().sum())
-    if missing:
+    _refuse_missing(column, column.is_null())
+    return np.asarray(_array(column), dtype=np.float64)
+
+
+def _refuse_missing(column: "nw.Series[Any]", holes: "nw.Series[Any]") -> None:
+    if missing := int(holes.sum()):
         raise InputError(
             f"column {column.name!r} has {missing} missing values: fill those rows, or drop them with missing='drop'"
         )
-    return np.asarray(_array(column), dtype=np.float64)
 
 
 def _array(column: "nw.Series[Any]") -> Any:
