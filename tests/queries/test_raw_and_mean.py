@@ -22,7 +22,7 @@ from takifugu.problems.findings import (
     Subsampled,
 )
 from takifugu.queries.priors import Priors
-from takifugu.queries.raw import kolmogorov
+from takifugu.queries.unrounded import kolmogorov
 from takifugu.tables import count as counting
 from takifugu.tables.count import Subset
 

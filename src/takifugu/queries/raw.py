@@ -1,12 +1,8 @@
 """One person's value of a column."""
 
-import math
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from takifugu._validation import one_of
 from takifugu.errors import InputError
@@ -16,11 +12,12 @@ from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.reading import Reading, read
 from takifugu.problems.answer import Answer
-from takifugu.problems.findings import ComponentLimit, Constant, Finding, Gridded, NotConverged, PoorFit, Rounded
-from takifugu.queries.about import about_lattice, heavy_tail, is_poor, missed_masses, suspected, together
+from takifugu.problems.findings import Constant, Finding, Gridded
+from takifugu.queries.about import about_lattice, heavy_tail, missed_masses, suspected, together
 from takifugu.queries.cells import cell_beliefs, count_cells
 from takifugu.queries.few_rows import about_left_out, about_rows, about_scarce, check_roles
 from takifugu.queries.priors import Beliefs, Priors
+from takifugu.queries.unrounded import how_it_went, laws_of, step_of
 from takifugu.queries.vector import one_or_several, row_vectors
 from takifugu.tables.count import Subset, count
 from takifugu.tables.overview import Overview, overview
@@ -151,15 +148,12 @@ class Raw:
                 "raw", (self.column,), (secret,), domain=lattice, step=lattice.step, is_read=self.bounds is None
             )
             return self._on_lattice(lattice, subsets, findings, rows, answer)
-        step = _step(subsets)
-        if self.prior in (None, "mixture"):
-            findings.extend(heavy_tail(self.column, *together(subsets)) if self.step is None else ())
-            found = self._mixtures(subsets, step, findings)
-        else:
-            make = _empirical if self.prior == "empirical" else _gaussian
-            found = {name: make(subset) for name, subset in subsets.items()}
-        if self.prior != "empirical":
-            findings.extend(_misses(found, subsets, step))
+        if self.prior in (None, "mixture") and self.step is None:
+            findings.extend(heavy_tail(self.column, *together(subsets)))
+        step = step_of(subsets)
+        found = laws_of(
+            subsets, step, findings, column=self.column, prior=self.prior, most=self.max_components, seed=self.seed
+        )
         answer = Answer("raw", (self.column,), (secret,), step=step)
         return Priors(found, answer=answer, findings=findings, rows=rows, subsets=subsets)
 
@@ -178,7 +172,7 @@ class Raw:
             findings.extend(about_scarce(name, c))
             if self.prior == "mixture":
                 how = fit_grouped(lattice, c, max_components=self.max_components, seed=self.seed)
-                findings.extend(_how_it_went(name, self.max_components, how.hit_limit, how.converged))
+                findings.extend(how_it_went(name, self.max_components, how.hit_limit, how.converged))
                 masses[name] = how.masses
             else:
                 kinds = {"empirical": c, "gaussian": pseudo[name]}
@@ -195,86 +189,3 @@ class Raw:
             counts=counts,
             pseudo=pseudo,
         )
-
-    def _mixtures(self, subsets: dict[Secret, Subset], step: float, findings: list[Finding]) -> dict[Secret, Mixture]:
-        from takifugu.laws.fitting.fit import fit
-
-        floor = step / math.sqrt(12)
-        if step and not any(subset.width for subset in subsets.values()):
-            findings.append(Rounded(str(self.column), step, floor))
-        found: dict[Secret, Mixture] = {}
-        for name, subset in subsets.items():
-            # A constant subset stays a point: any width would only make the secret look safer.
-            least = floor if step and len(subset.values) > 1 else None
-            how = fit(
-                subset.values,
-                subset.counts,
-                max_components=self.max_components,
-                min_std=least,
-                seed=self.seed,
-            )
-            findings.extend(_how_it_went(name, self.max_components, how.hit_limit, how.converged))
-            found[name] = how.mixture
-        return found
-
-
-def _how_it_went(name: Secret, limit: int, hit_limit: bool, converged: bool) -> Iterable[Finding]:
-    if hit_limit:
-        yield ComponentLimit(name, limit)
-    if not converged:
-        yield NotConverged(name, "mixture", "the fit was still improving when it stopped")
-
-
-def _empirical(subset: Subset) -> Mixture:
-    return Mixture.empirical(subset.values, subset.counts)
-
-
-def _gaussian(subset: Subset) -> Mixture:
-    weights = subset.counts / subset.counts.sum()
-    middle = float(subset.values[len(subset.values) // 2])
-    offsets = subset.values - middle  # about a value of the data: a far mean costs no digits
-    shift = float(weights @ offsets)
-    scale = float(np.abs(offsets).max()) or 1.0  # so that no square overflows
-    std = scale * math.sqrt(float(weights @ ((offsets - shift) / scale) ** 2))
-    return Mixture.gaussian(middle + shift, std)
-
-
-def _step(subsets: dict[Secret, Subset]) -> float:
-    """The step that the values of all secrets share, 0 where they are not rounded; on a grid, its width."""
-    from takifugu.laws.fitting.floors import least_std
-
-    if width := max(subset.width for subset in subsets.values()):
-        return width
-    values, counts = together(subsets)
-    largest = float(np.abs(values).max())
-    unit = math.ldexp(0.5, math.frexp(largest)[1])
-    floor, step = least_std(
-        values / unit,  # squares of values near the ends of float64 would overflow
-        counts,
-        repeats=bool(counts.max() > 1),
-        rounding=2 * sys.float_info.epsilon * largest / unit,
-    )
-    # Where the floor is not the step's, repeats are chance and the values continuous.
-    return step * unit if step is not None and floor == step / math.sqrt(12) else 0.0
-
-
-def _misses(priors: dict[Secret, Mixture], subsets: dict[Secret, Subset], step: float) -> Iterable[PoorFit]:
-    for name, mixture in priors.items():
-        distance = kolmogorov(mixture, subsets[name], step)
-        if is_poor(distance, subsets[name].counts.sum()):
-            yield PoorFit(name, distance)
-
-
-def kolmogorov(mixture: Mixture, subset: Subset, step: float) -> float:
-    """The largest gap between the distribution functions of a prior and of values rounded to `step`.
-
-    A rounded value stands for all that rounds to it, so they are compared half a step to either side of
-    each value: at the value itself even a perfect prior would be off by half of the value's share.
-    """
-    if len(subset.values) == 1:
-        return 0.0
-    upto = np.cumsum(subset.counts) / subset.counts.sum()
-    before = np.concatenate(([0.0], upto[:-1]))
-    above = np.abs(mixture.cdf(subset.values + 0.5 * step) - upto)
-    below = np.abs(mixture.cdf(subset.values - 0.5 * step) - before)
-    return float(max(above.max(), below.max()))
