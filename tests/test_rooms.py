@@ -10,7 +10,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "takifugu"
 # From left to right, as data flows. What stands on one line knows nothing of the rest of its line.
 ROOMS = (
     ("errors",),
-    ("_validation", "_nearest", "_display", "_threads", "_listening", "atomic"),
+    ("_nearest",),
+    ("_validation", "_display", "_threads", "_listening", "atomic"),
     ("laws",),
     ("problems",),
     ("divergences",),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from takifugu.channels.bits import InsecureSeededBits
 from takifugu.channels.gaussian.grid import default_granularity
 from takifugu.channels.vector import GaussianVector
-from takifugu.channels.vector.composition import LinearRelease, fits, least_multiple, worth
+from takifugu.channels.vector.composition import LinearRelease, fits, worth
 from takifugu.divergences.proved.matrices import exact_matrix, is_semidefinite
 from takifugu.divergences.vector.gaussian import gaussian_vector_divergence
 from takifugu.errors import InputError
@@ -178,12 +178,11 @@ def test_a_budget_is_spent_to_the_last_bit_and_no_further():
     assert not fits([LinearRelease.of(budget * (1 - 2**-50))], budget=budget)
     half = LinearRelease.of(2 * budget)
     assert fits([half, half], budget=budget)
-    assert least_multiple(half, [half], budget=budget) == pytest.approx(1.0, rel=1e-6)
-    assert least_multiple(half, [whole], budget=budget) == float("inf")
-    one_axis = LinearRelease.of([[0.3]], [[1.0, 0.0]])
-    factor = least_multiple(one_axis, [half], budget=budget)
-    assert fits([half, LinearRelease(factor * one_axis.covariance, one_axis.linear)], budget=budget)
-    assert not fits([half, LinearRelease(0.999 * factor * one_axis.covariance, one_axis.linear)], budget=budget)
+    assert not fits([half, LinearRelease.of(1.999 * budget)], budget=budget)
+    assert not fits([whole, LinearRelease.of(1e6 * budget)], budget=budget)
+    # What is left of an axis of variance 0.3 is half of its precision: twice its variance fits, and no less.
+    assert fits([half, LinearRelease.of([[0.6]], [[1.0, 0.0]])], budget=budget)
+    assert not fits([half, LinearRelease.of([[0.6 * 0.999]], [[1.0, 0.0]])], budget=budget)
 
 
 def test_releases_of_other_vectors_do_not_compose():

@@ -142,7 +142,7 @@ def test_a_secret_with_no_rows_is_told_those_there_are():
         overview(table, "s", "x", secrets=["a", "c"])
     with pytest.raises(tk.InputError, match="secrets is empty"):
         overview(table, "s", "x", secrets=[])
-    with pytest.raises(tk.InputError, match=r"secrets must be a list, got the text 'ab'"):
+    with pytest.raises(tk.InputError, match=r"secrets must be a list of values, got the text 'ab'"):
         overview(table, "s", "x", secrets="ab")
 
 

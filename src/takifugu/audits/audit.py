@@ -1,42 +1,25 @@
 """The owner, who has the truth, attacks a release."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from takifugu._validation import Array, integer, real
-from takifugu.audits.attackers import MOST_TAUGHT, Attacker, boosted, informed, knowing, learning, unprotected
+from takifugu.audits.attackers import MOST_TAUGHT, boosted, unprotected
 from takifugu.audits.bounds import best_wager, lower_bound
-from takifugu.audits.cells import known_columns, rows_of_beliefs
+from takifugu.audits.cells import known_columns
 from takifugu.audits.checking import look
+from takifugu.audits.choosing import Task, chosen_pairs, chosen_tasks
 from takifugu.audits.dividing import Parts, halves
-from takifugu.audits.features import Places
-from takifugu.audits.findings import CellsLeftOut, NoPriorsAttack, PairsLeftOut
 from takifugu.audits.guessing import curve, guess
 from takifugu.audits.result import Attack, Audit, Guess
 from takifugu.audits.rows import Rows, read_rows
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
-from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pair
 from takifugu.tables.reading import Reading
-
-LEAST_ROWS = 20  # of a secret: with fewer there is nothing to learn from and to test on
-_MOST_PAIRS = 10
-_MOST_BELIEFS = 6
-
-
-@dataclass(frozen=True)
-class _Task:
-    """An attacker to be set on a pair, among the rows of one belief."""
-
-    attacker: Attacker
-    pair: Pair
-    belief: int
-    rows: Places
 
 
 def audit(
@@ -108,9 +91,9 @@ def _audited(
     """The attacks on one column's secrets."""
     rows = read_rows(published, truth, calibration, secret=secret, keys=keys, reading=reading)
     known = known_columns(calibration.problem)
-    pairs, findings = _pairs(rows, calibration)
+    pairs, findings = chosen_pairs(rows, calibration)
     findings += look(rows, calibration, pairs, known)
-    tasks = _tasks(rows, calibration, pairs, known, findings)
+    tasks = chosen_tasks(rows, calibration, pairs, known, findings)
     risk = level / (2 * len(tasks) * len(_limits(guarantee)))
     attacks = []
     for done, task in enumerate(tasks):
@@ -148,64 +131,7 @@ def _limits(guarantee: Renyi) -> list[float]:
     return [guarantee.alpha] if guarantee.odds is None else [guarantee.alpha, np.inf]
 
 
-def _pairs(rows: Rows, calibration: Calibration) -> tuple[list[Pair], list[Finding]]:
-    """The pairs with rows enough, and of many those with most; chosen without a look at what was published."""
-    counts = {secret: len(rows.of(secret)) for secret in calibration.pairs.secrets}
-    every = len(calibration.pairs)
-    large = [pair for pair in calibration.pairs if min(counts[name] for name in pair) >= LEAST_ROWS]
-    findings: list[Finding] = []
-    if not large:
-        raise InputError(
-            f"no pair of calibrated secrets has {LEAST_ROWS} published rows of each: there are too few to attack"
-        )
-    if len(large) < every:
-        findings.append(PairsLeftOut(len(large), every, f"the others have a secret with fewer than {LEAST_ROWS} rows"))
-    if len(large) > _MOST_PAIRS:
-        binding = set(calibration.worst_pair)
-        large.sort(key=lambda pair: (set(pair) != binding, -min(counts[name] for name in pair)))
-        large = large[:_MOST_PAIRS]
-        findings.append(PairsLeftOut(len(large), every, "those with most rows, and the one that binds"))
-    return large, findings
-
-
-def _tasks(
-    rows: Rows, calibration: Calibration, pairs: list[Pair], known: tuple[str, ...], findings: list[Finding]
-) -> list[_Task]:
-    """Everyone who knows the priors under each belief; learners on all rows and in the cells of what is known.
-
-    Where the promise is to who has read the cell, every attack stays within one: what the cell tells by itself is not
-    hidden, and contradicts nothing (proofs/cells.md).
-    """
-    problem = calibration.problem
-    cells = rows_of_beliefs(problem, rows)
-    chosen = sorted(cells, key=lambda b: (b not in (0, calibration.place.belief), -len(cells[b].rows)))[:_MOST_BELIEFS]
-    if len(chosen) < len(problem.beliefs):
-        findings.append(CellsLeftOut(len(chosen), len(problem.beliefs)))
-    ratios, learners = knowing(calibration, rows), learning(rows, known)
-    if not ratios:
-        findings.append(NoPriorsAttack())
-    tasks = []
-    for pair in pairs:
-        if not calibration.read:
-            tasks += [_Task(one, pair, 0, np.arange(len(rows))) for one in learners]
-        for belief in sorted(chosen):
-            here, depth = cells[belief]
-            if min(int((rows.secrets[here] == name).sum()) for name in pair) < LEAST_ROWS:
-                continue
-            tasks += [_Task(one, pair, belief, here) for one in ratios]
-            if calibration.read:
-                tasks += [_Task(one, pair, belief, here) for one in learners]
-            elif depth == len(known) > 0:  # with fewer columns known, those shown would tell more than is assumed
-                tasks += [_Task(one, pair, belief, here) for one in informed(rows, known)]
-    if not tasks:
-        raise InputError(
-            f"no cell of {', '.join(map(repr, known))} has {LEAST_ROWS} published rows of each secret of a pair: there "
-            f"are too few to attack, or the true table lacks these columns"
-        )
-    return tasks
-
-
-def _attack(task: _Task, rows: Rows, calibration: Calibration, *, risk: float, level: float, seed: int) -> Attack:
+def _attack(task: Task, rows: Rows, calibration: Calibration, *, risk: float, level: float, seed: int) -> Attack:
     guarantee = calibration.guarantee
     first, second = halves(rows, task.pair, seed, among=task.rows)
     learns = task.attacker.learns

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array
-from takifugu.audits.rows import Column, Rows
+from takifugu.audits.column import Column
+from takifugu.audits.rows import Rows
 
 Places = npt.NDArray[np.intp]
 

@@ -1,6 +1,5 @@
 """A publication beside the truth it came from, row by row: joined by keys, or refused where nobody can tell."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,8 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from takifugu._nearest import suggestion
+from takifugu._nearest import no_column
 from takifugu._validation import Array
+from takifugu.audits.column import Column, Objects
+from takifugu.audits.joining import in_order, joined, refuse_another_order
 from takifugu.calibration import Calibration
 from takifugu.channels.listed import ListChannel
 from takifugu.errors import InputError
@@ -21,38 +22,6 @@ from takifugu.releases.secret_rows import protected_secrets
 from takifugu.tables.binned import with_cuts
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Table, match_secret, plain
-
-Objects = npt.NDArray[np.object_]
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column: numbers with NaN where there is none, or labels with None."""
-
-    numbers: Array | None
-    labels: Objects
-
-    @classmethod
-    def of(cls, values: Sequence[Any]) -> "Column":
-        """Of plain values: numbers where every value there is a number."""
-        labels = np.empty(len(values), dtype=object)
-        labels[:] = [plain(value) for value in values]
-        there = [value for value in labels.tolist() if value is not None]
-        if there and all(isinstance(value, int | float) and not isinstance(value, bool) for value in there):
-            return cls(np.array([np.nan if value is None else value for value in labels.tolist()], np.float64), labels)
-        return cls(None, labels)
-
-    def at(self, rows: Any) -> "Column":
-        """The column at some rows."""
-        return Column(None if self.numbers is None else self.numbers[rows], self.labels[rows])
-
-    def agrees(self, other: "Column") -> npt.NDArray[np.bool_]:
-        """Where two columns of the same length say the same; a number and its text are the same."""
-        if self.numbers is not None and other.numbers is not None:
-            same: npt.NDArray[np.bool_] = self.numbers == other.numbers
-            return same | (np.isnan(self.numbers) & np.isnan(other.numbers))
-        pairs = zip(self.labels.tolist(), other.labels.tolist(), strict=True)
-        return np.array([a == b or str(a) == str(b) for a, b in pairs], dtype=np.bool_)
 
 
 @dataclass(frozen=True)
@@ -100,10 +69,10 @@ def read_rows(
     names = (keys,) if isinstance(keys, str) else tuple(keys or ())
     secrets = _matched(true[hidden], calibration, hidden)
     if names:
-        rows = _joined(out, true, names)
+        rows = joined(out, true, names)
     else:
-        rows = _in_order(out, true, secrets, [true[name] for name in answer if name in true])
-        _refuse_another_order({n: c for n, c in out.items() if n in true and n not in answer}, true, rows)
+        rows = in_order(out, true, secrets, [true[name] for name in answer if name in true])
+        refuse_another_order({n: c for n, c in out.items() if n in true and n not in answer}, true, rows)
     mine = secrets[rows]
     kept = np.flatnonzero([one is not None for one in mine])
     if not len(kept):
@@ -158,10 +127,7 @@ def _secret(calibration: Calibration, given: str | None, available: list[str]) -
         raise InputError(f"this calibration hides {', '.join(map(repr, own))}, and not {given!r}: leave secret out")
     name = own[0] if given is None else given
     if name not in available:
-        raise InputError(
-            f"truth has no column {name!r}, which holds the secrets.{suggestion(name, available)} Its columns are "
-            f"{', '.join(available)}"
-        )
+        raise InputError(no_column("truth", name, available, which=", which holds the secrets"))
     return name
 
 
@@ -173,10 +139,7 @@ def _answer(calibration: Calibration, out: dict[str, Column], true: dict[str, Co
     for name in calibration.answer.columns:
         for role, table in (("published", out), ("truth", true)):
             if name not in table:
-                raise InputError(
-                    f"{role} has no column {name!r}, which this calibration is for.{suggestion(name, table)} Its "
-                    f"columns are {', '.join(table)}"
-                )
+                raise InputError(no_column(role, name, table, which=", which this calibration is for"))
     return calibration.answer.columns
 
 
@@ -199,68 +162,3 @@ def _matched(column: Column, calibration: Calibration, hidden: str) -> Objects:
     secrets = np.empty(len(column.labels), dtype=object)
     secrets[:] = [found.get(value) for value in column.labels.tolist()]
     return secrets
-
-
-def _in_order(
-    out: dict[str, Column], true: dict[str, Column], secrets: Objects, answer: Sequence[Column]
-) -> npt.NDArray[np.intp]:
-    """Row by row; a release that leaves other secrets out, or rows without a value, is as long as what it kept."""
-    here, there = len(next(iter(out.values())).labels), len(secrets)
-    hidden = np.array([one is not None for one in secrets], dtype=np.bool_)
-    whole = np.ones(there, dtype=np.bool_)
-    for column in answer:
-        whole &= np.array([value is not None for value in column.labels.tolist()], dtype=np.bool_)
-    protected = np.flatnonzero(hidden)
-    for kept in (np.ones(there, dtype=np.bool_), hidden, whole, hidden & whole):
-        if here == int(kept.sum()):
-            return np.flatnonzero(kept)
-    raise InputError(
-        f"published has {here:,} rows and truth {there:,} ({len(protected):,} of calibrated secrets): nobody can tell "
-        f"which row is whose. Name the columns that say so with keys, or give the truth that was published"
-    )
-
-
-def _joined(out: dict[str, Column], true: dict[str, Column], names: tuple[str, ...]) -> npt.NDArray[np.intp]:
-    for name in names:
-        for role, table in (("published", out), ("truth", true)):
-            if name not in table:
-                raise InputError(
-                    f"{role} has no column {name!r}, named in keys.{suggestion(name, table)} Its columns are "
-                    f"{', '.join(table)}"
-                )
-    ours, theirs = (_identities(table, names) for table in (out, true))
-    for role, found in (("published", ours), ("truth", theirs)):
-        if repeated := len(found) - len(set(found)):
-            raise InputError(
-                f"the keys {', '.join(map(repr, names))} name {repeated:,} rows of {role} a second time: give keys "
-                f"that name each row once"
-            )
-    place = {identity: row for row, identity in enumerate(theirs)}
-    if missing := sum(identity not in place for identity in ours):
-        raise InputError(
-            f"{missing:,} of {len(ours):,} published rows have keys that truth does not have: it is another table"
-        )
-    return np.array([place[identity] for identity in ours], dtype=np.intp)
-
-
-def _identities(table: dict[str, Column], names: tuple[str, ...]) -> list[tuple[str, ...]]:
-    columns = [table[name] for name in names]
-    # A number is named by its value: one file writes 1 and another 1.0.
-    spelled = [
-        [repr(value) for value in column.numbers.tolist()]
-        if column.numbers is not None
-        else [str(value) for value in column.labels.tolist()]
-        for column in columns
-    ]
-    return list(zip(*spelled, strict=True))
-
-
-def _refuse_another_order(kept: dict[str, Column], true: dict[str, Column], rows: npt.NDArray[np.intp]) -> None:
-    """A column that was kept as it is must agree row by row; where only its values do, the rows were moved."""
-    for name, column in kept.items():
-        other = true[name].at(rows)
-        if not column.agrees(other).all() and Counter(map(str, column.labels)) == Counter(map(str, other.labels)):
-            raise InputError(
-                f"column {name!r} has the same values in published and in truth, in another order: name the columns "
-                f"that say which row is whose with keys"
-            )

@@ -4,40 +4,21 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from takifugu._nearest import suggestion
-from takifugu.commands.options import belief_options, beliefs_from, names_in, reading_from, reading_options, single
-from takifugu.commands.wishes import domain_of, known_of
+from takifugu.commands.options import belief_options, beliefs_from, reading_from, reading_options, single
+from takifugu.commands.querying import parse_query, query_of
+from takifugu.commands.wishes import known_of
 from takifugu.errors import InputError
 
-if TYPE_CHECKING:
-    from takifugu.queries.priors import Query
-
-_KINDS = ("raw", "row", "mean", "gp", "bnn")
-_MODELS = ("gp", "bnn")
 _ANSWERS = {
     "raw": "a published value of {}",
     "row": "a published row of {}",
     "mean": "the published mean of {}",
     "gp": "a Gaussian process's prediction of {}",
     "bnn": "a Bayesian neural network's prediction of {}",
-}
-
-# The options that say more about an answer, and the kinds of answers they are for.
-_MEANT_FOR = {
-    "--prior": ("raw",),
-    "--bounds": ("raw",),
-    "--step": ("raw",),
-    "--transform": ("raw",),
-    "--domain": ("row",),
-    "--other": ("row",),
-    "--loss": ("row",),
-    "--known": ("raw", "row"),
-    "--feature": _MODELS,
-    "--at": _MODELS,
 }
 
 
@@ -136,7 +117,7 @@ def ask(
     reading = reading_from(options)
     kind, columns = parse_query(query)
     options |= {"known": known, "draws": draws}
-    asked = _query(kind, columns, options)
+    asked = query_of(kind, columns, options)
     wanted = list(pairs)
     named = list(dict.fromkeys(name for pair in wanted for name in pair)) or None
     source, title = source_of(table)
@@ -144,7 +125,7 @@ def ask(
         source = Table(source, reading)
         whole = query.partition(":")[2]
         if whole in source.columns:
-            columns, asked = [whole], _query(kind, [whole], options)
+            columns, asked = [whole], query_of(kind, [whole], options)
     priors = fit_priors(
         source,
         secret=secret[0] if len(secret) == 1 else list(secret),
@@ -167,21 +148,6 @@ def ask(
     return Asked(priors, chosen, f"{change} hides {hidden}{which} in {answer}, for the table {title}?")
 
 
-def parse_query(text: str) -> tuple[str, list[str]]:
-    """The kind and the columns of KIND:COLUMN,COLUMN.
-
-    >>> parse_query("raw:education-num")
-    ('raw', ['education-num'])
-    """
-    kind, colon, rest = text.partition(":")
-    columns = names_in([rest])
-    if not colon or not columns:
-        raise InputError(f"--query must be KIND:COLUMN, such as raw:{text.strip(':') or 'age'}; got {text!r}")
-    if kind not in _KINDS:
-        raise InputError(f"--query has no kind {kind!r}; there are {', '.join(_KINDS)}.{suggestion(kind, _KINDS)}")
-    return kind, [rest] if kind in _MODELS else columns
-
-
 def default_of(query: str) -> str:
     """The mechanism that a query has by default.
 
@@ -199,56 +165,3 @@ def source_of(table: str) -> tuple[Any, str]:
     if table in datasets.names() and not os.path.exists(table):
         return datasets.load(table), table
     return table, Path(table).name
-
-
-def _query(kind: str, columns: list[str], options: dict[str, Any]) -> "Query":
-    from takifugu.queries.bnn import BNN
-    from takifugu.queries.gp import GP
-    from takifugu.queries.mean import Mean
-    from takifugu.queries.raw import Raw
-    from takifugu.queries.row import Row
-
-    for flag, kinds in _MEANT_FOR.items():
-        given = options[{"--feature": "features"}.get(flag, flag[2:])]
-        if given not in (None, ()) and kind not in kinds:
-            raise InputError(f"{flag} is for --query {' and '.join(kinds)}: leave it out for {kind}")
-    column: Any = columns[0] if len(columns) == 1 else columns
-    if kind == "raw":
-        return Raw(
-            column,
-            prior=options["prior"],
-            bounds=options["bounds"],
-            step=options["step"],
-            transform=options["transform"],
-        )
-    if kind == "row":
-        domain = None if options["domain"] is None else domain_of(options["domain"])
-        return Row(*columns, domain=domain, other=options["other"], loss=options["loss"])
-    if kind == "mean":
-        return Mean(column)
-    model = GP if kind == "gp" else BNN
-    return model(column, features=list(options["features"]) or None, at=_places(options["at"]), draws=options["draws"])
-
-
-def _places(at: tuple[str, ...]) -> Any:
-    """Where to predict: a place, several where columns have several numbers, or None.
-
-    >>> _places(("age=30", "chol=200")), _places(("age=30,40",))
-    ({'age': 30.0, 'chol': 200.0}, [{'age': 30.0}, {'age': 40.0}])
-    """
-    given: dict[str, list[float]] = {}
-    for text in at:
-        column, equals, values = text.rpartition("=")
-        try:
-            numbers = [float(value) for value in values.split(",")]
-        except ValueError:
-            equals = ""
-        if not equals or not column:
-            raise InputError(f"--at must be COLUMN=NUMBER, such as age=30, or several, age=30,40; got {text!r}")
-        if column in given:
-            raise InputError(f"--at names {column!r} twice: write several numbers with commas, {column}=30,40")
-        given[column] = numbers
-    if len({len(numbers) for numbers in given.values()}) > 1:
-        raise InputError("--at must have as many numbers for each column: one for each place")
-    places = [dict(zip(given, numbers, strict=True)) for numbers in zip(*given.values(), strict=True)]
-    return None if not places else places[0] if len(places) == 1 else places

@@ -186,6 +186,11 @@ def account_of(opening: dict[str, Any], entries: tuple[dict[str, Any], ...]) -> 
     return Account(records, theta, alpha, epsilon, len(releases), sum(int(e["share"]) for e in releases))
 
 
+def opening_of(records: str, entries: tuple[dict[str, Any], ...]) -> dict[str, Any] | None:
+    """The entry that opened the account: the last, since nothing is published from those that were replaced."""
+    return next((e for e in reversed(entries) if e["kind"] == "account" and e["records"] == records), None)
+
+
 def released(records: str, entries: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
     """What was written about releases of these records."""
     return [entry for entry in entries if entry["kind"] == "release" and entry["records"] == records]

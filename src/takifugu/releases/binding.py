@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from takifugu._nearest import suggestion
+from takifugu._nearest import no_column
 from takifugu._validation import Array, no_text
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
@@ -82,9 +82,7 @@ def bound_columns(
     found = Columns(*columns, tuple(keep), others)
     for name in found.read:
         if name not in available and (name not in found.secret or others != "release"):
-            raise InputError(
-                f"the table has no column {name!r}.{suggestion(name, available)} Its columns are {', '.join(available)}"
-            )
+            raise InputError(no_column("the table", name, available))
     if answer is not None and (strange := [name for name in keep if name not in answer.known]):
         _log.warning(
             "kept columns (%s) were no part of this calibration: what they tell together with the answer is not "

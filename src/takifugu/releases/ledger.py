@@ -13,7 +13,7 @@ from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.errors import BudgetError, CompositionError, InputError
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.pairs import Pair
-from takifugu.releases.accounts import AnyAccount, account_of, noise_text, released, terms_of
+from takifugu.releases.accounts import AnyAccount, account_of, noise_text, opening_of, released, terms_of
 from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.joint_entries import joint_account, joint_terms, same_terms
@@ -79,7 +79,7 @@ class Ledger:
             self._file.require_expected()
             return None
         entries = self._file.read().entries
-        opening = _opening(self.records, entries)
+        opening = opening_of(self.records, entries)
         return None if opening is None else account_of(opening, entries)
 
     def open(
@@ -108,7 +108,7 @@ class Ledger:
         with self._file.writing() as writer:
             salt, entries = writer.contents.salt, writer.contents.entries
             terms = joint_terms(priors, odds=odds, pairs=pairs, confidence=confidence, seed=seed, salt=salt)
-            opening, spent = _opening(self.records, entries), released(self.records, entries)
+            opening, spent = opening_of(self.records, entries), released(self.records, entries)
             refuse_other_names(self.records, entries)
             if opening is None or ("joint" in opening and not spent and not same_terms(opening, terms)):
                 opening = {"kind": "account", "records": self.records, **terms}
@@ -151,11 +151,13 @@ class Ledger:
         noise = noise_text(calibration, theta=theta, covariance=covariance)
         with self._file.writing() as writer:
             salt, entries = writer.contents.salt, writer.contents.entries
-            opening = _opening(self.records, entries)
+            opening = opening_of(self.records, entries)
             protects = protection(calibration.problem, salt=salt)
             refuse_other_names(self.records, entries, answer=answer, unordered=unordered, protects=protects)
             if opening is None:
-                opening = self._open(answer, calibration, salt) | ({"unordered": unordered} if unordered else {})
+                terms = terms_of(calibration if self.budget is None else self.budget, salt)
+                opening = {"kind": "account", "records": self.records, "answer": answer, **terms}
+                opening |= {"unordered": unordered} if unordered else {}
                 writer.append(opening)
                 entries = (*entries, opening)
             account: AnyAccount = account_of(opening, entries)
@@ -194,10 +196,6 @@ class Ledger:
             raise InputError(_OWN_BUDGET)
         return account.charged(calibration, salt=salt)
 
-    def _open(self, answer: str, calibration: Calibration, salt: bytes) -> dict[str, Any]:
-        budget = calibration if self.budget is None else self.budget
-        return {"kind": "account", "records": self.records, "answer": answer, **terms_of(budget, salt)}
-
     def _require_same(self, opening: dict[str, Any], answer: str, unordered: str, protects: str, salt: bytes) -> None:
         if self.budget is not None and not terms_of(self.budget, salt).items() <= opening.items():
             alpha, epsilon = (float.fromhex(opening[name]) for name in ("alpha", "epsilon"))
@@ -214,7 +212,7 @@ class Ledger:
 
     def _loss_at(self, calibration: Calibration, *, extra: Channel | None) -> float:
         contents = self._file.read() if self._file.exists() else None
-        opening = None if contents is None else _opening(self.records, contents.entries)
+        opening = None if contents is None else opening_of(self.records, contents.entries)
         if contents is None or opening is None:
             return _worst_loss(calibration, extra)
         account = account_of(opening, contents.entries)
@@ -248,8 +246,3 @@ def _require_first(calibration: Calibration) -> None:
 
 def _worst_loss(calibration: Calibration, channel: Channel | None) -> float:
     return 0.0 if channel is None else worst(calibration.problem, channel, alpha=calibration.alpha).loss
-
-
-def _opening(records: str, entries: tuple[dict[str, Any], ...]) -> dict[str, Any] | None:
-    """The entry that opened the account: the last, since nothing is published from those that were replaced."""
-    return next((e for e in reversed(entries) if e["kind"] == "account" and e["records"] == records), None)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array
-from takifugu.divergences.proved.matrices import exact_matrix, is_definite, is_semidefinite
+from takifugu.divergences.proved.matrices import exact_matrix, is_definite, is_semidefinite, nearest_floats
 from takifugu.errors import InputError
 from takifugu.laws.vector import covariance_matrix
 
@@ -81,7 +81,7 @@ def what_is_left(releases: Sequence[LinearRelease], *, budget: npt.ArrayLike) ->
         left = left - release.precision()
     if not is_definite(left):
         return None
-    covariance = _floats(left.inv())
+    covariance = nearest_floats(left.inv())
     covariance = 0.5 * (covariance + covariance.T)
     hair = 2.0**-52
     while hair < 1:
@@ -96,27 +96,4 @@ def worth(releases: Sequence[LinearRelease]) -> Array:
     total = sum((release.precision() for release in releases[1:]), releases[0].precision())
     if total.det() == 0:
         raise InputError("these releases leave a direction of the vector untold: no release of all of it is worth them")
-    return np.array([[int(x.numer()) / int(x.denom()) for x in row] for row in total.inv().tolist()])
-
-
-def least_multiple(release: LinearRelease, spent: Sequence[LinearRelease], *, budget: npt.ArrayLike) -> float:
-    """The least factor on a release's covariance at which it still fits; infinite where none does."""
-    whole = np.linalg.inv(covariance_matrix("the budget's covariance", budget, definite=True))
-    left = whole - sum((_floats(each.precision()) for each in spent), np.zeros_like(whole))
-    values, vectors = np.linalg.eigh(0.5 * (left + left.T))
-    own = vectors.T @ _floats(release.precision()) @ vectors
-    open_ = values > 1e-12 * np.abs(np.linalg.eigvalsh(whole)).max()
-    if not open_.any() or np.abs(own[~open_]).max(initial=0.0) > 1e-9 * np.abs(own).max():
-        return float("inf")
-    root = 1 / np.sqrt(values[open_])
-    factor = max(float(np.linalg.eigvalsh(own[np.ix_(open_, open_)] * np.outer(root, root))[-1]), 2.0**-60)
-    hair = 2.0**-50
-    while hair < 1:  # the eigenvalue is a float's; what is returned has been checked
-        if fits([*spent, LinearRelease(factor * release.covariance, release.linear)], budget=budget):
-            return factor
-        factor, hair = factor * (1 + hair), 4 * hair
-    return float("inf")
-
-
-def _floats(matrix: Any) -> Array:
-    return np.array([[int(x.numer()) / int(x.denom()) for x in row] for row in matrix.tolist()])
+    return nearest_floats(total.inv())

@@ -21,6 +21,7 @@ from takifugu.channels.gaussian.sampler import CHUNK, Drawing, checked
 from takifugu.channels.vector.scheme import Scheme
 from takifugu.divergences.proved.certified import Decision
 from takifugu.divergences.proved.effort import Effort
+from takifugu.divergences.proved.matrices import nearest_floats
 from takifugu.divergences.proved.vector import Prover
 from takifugu.divergences.vector.coupling import couple
 from takifugu.divergences.vector.gaussian import gaussian_vector_divergence
@@ -81,8 +82,7 @@ class GaussianVector:
     @cached_property
     def effective(self) -> Array:
         """The covariance of what is drawn, before it is rounded to its grid."""
-        rows = self._scheme.effective().tolist()
-        return np.array([[int(x.numer()) / int(x.denom()) for x in row] for row in rows])
+        return nearest_floats(self._scheme.effective())
 
     def precision(self) -> Array:
         """The inverse of the covariance: the precisions of releases of one vector add up."""

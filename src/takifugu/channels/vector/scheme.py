@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.divergences.proved.matrices import exact_matrix, is_semidefinite
+from takifugu.divergences.proved.matrices import exact_matrix, is_semidefinite, nearest_floats
 from takifugu.divergences.proved.rational import fraction
 from takifugu.errors import InputError
 
@@ -75,9 +75,8 @@ def _proved_thetas(rows: tuple[tuple[int, ...], ...], bits: int, sigma: Any) -> 
     d = len(rows)
     U = _dyadic(rows, bits)
     exact = U * sigma * U.transpose()
-    table = exact.tolist()
     # Entries of a product of 2^bits-ths: any of them fits a float64 to its last digit.
-    turned = np.array([[int(x.numer()) / int(x.denom()) for x in row] for row in table])
+    turned = nearest_floats(exact)
     deviation = np.sqrt(np.diagonal(turned))
     excess = max(float(np.linalg.eigvalsh(turned / np.outer(deviation, deviation))[-1]) - 1.0, 0.0) + 1e-14
     for _ in range(_ATTEMPTS):

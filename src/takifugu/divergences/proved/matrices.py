@@ -6,6 +6,8 @@ read off the signs of its characteristic polynomial, whose roots are all real (p
 
 from typing import Any
 
+import numpy as np
+
 from takifugu._validation import Array
 from takifugu.divergences.proved.rational import fraction
 
@@ -16,6 +18,11 @@ def exact_matrix(array: Array) -> Any:
 
     rows = array.tolist() if array.ndim == 2 else [[x] for x in array.tolist()]
     return fmpq_mat([[fraction(x) for x in row] for row in rows])
+
+
+def nearest_floats(matrix: Any) -> Array:
+    """A matrix of rational numbers in float64, each entry rounded once."""
+    return np.array([[int(x.numer()) / int(x.denom()) for x in row] for row in matrix.tolist()])
 
 
 def is_definite(matrix: Any) -> bool:

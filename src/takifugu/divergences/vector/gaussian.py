@@ -96,9 +96,9 @@ def _cholesky(matrices: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
 def _exactly(gap: Array, lead: Array, follow: Array, alpha: float, covariance: Array) -> float:
     """The upper end of an enclosure; infinite where there is none."""
     from takifugu.divergences.proved.balls import UNKNOWN, meet, outward
+    from takifugu.divergences.proved.gaussian_vectors import ExactGaussian, GaussianVectors
     from takifugu.divergences.proved.matrices import exact_matrix
     from takifugu.divergences.proved.rational import fraction
-    from takifugu.divergences.proved.vector import ExactGaussian, GaussianVectors
 
     if not np.isfinite(gap).all():
         return float("inf")

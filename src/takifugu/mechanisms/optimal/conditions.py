@@ -150,12 +150,6 @@ class Conditions:
     totals: Array
     cones: Array
 
-    @property
-    def primal_size(self) -> float:
-        """The largest violation of a constraint."""
-        parts = (self.rows, self.kept, self.mean, self.totals, self.cones)
-        return max((float(np.abs(part).max()) for part in parts if part.size), default=0.0)
-
 
 def conditions(setting: Setting, at: Point) -> Conditions:
     """The residuals at a point."""
