@@ -17,7 +17,7 @@ from takifugu.errors import InputError
 from takifugu.laws.values import key
 from takifugu.queries.several import named
 from takifugu.releases.binding import require_of_rows
-from takifugu.releases.doors.frames import INSECURE
+from takifugu.releases.doors.leaving import INSECURE
 from takifugu.releases.secret_rows import protected_secrets
 from takifugu.tables.binned import with_cuts
 from takifugu.tables.reading import Reading

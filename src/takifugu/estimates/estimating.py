@@ -16,7 +16,7 @@ from takifugu.estimates.moments import NotDeterminedError, Term
 from takifugu.estimates.noise_moments import NoiseMoments
 from takifugu.estimates.result import Bounds, Estimate, Histogram, Regression, root
 from takifugu.laws.values import number
-from takifugu.releases.doors.frames import INSECURE
+from takifugu.releases.doors.leaving import INSECURE
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Table, plain
 
@@ -24,7 +24,7 @@ _INTERCEPT = "(intercept)"
 
 
 def estimate(
-    published: Any, public: Any, *, columns: Sequence[str] | str | None = None, reading: Reading | None = None
+    published: object, public: object, *, columns: Sequence[str] | str | None = None, reading: Reading | None = None
 ) -> "Estimates":
     """What a published table says about the true values, with standard errors; see the methods of `Estimates`.
 

@@ -12,7 +12,8 @@ from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
-from takifugu.releases.doors.frames import for_spreadsheets, leaving, protected, ready
+from takifugu.releases.doors.frames import protected, ready
+from takifugu.releases.doors.leaving import for_spreadsheets, leaving
 from takifugu.releases.doors.saving import appear, check_format, writer
 from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.joint_account import JointAccount

@@ -8,7 +8,8 @@ from typing import Any
 
 from takifugu.atomic import draft, open_to_readers
 from takifugu.errors import InputError
-from takifugu.releases.doors.frames import as_frame, for_spreadsheets
+from takifugu.releases.doors.frames import as_frame
+from takifugu.releases.doors.leaving import for_spreadsheets
 
 
 def save_table(table: Any, path: str | os.PathLike[str]) -> None:

@@ -5,7 +5,8 @@ from typing import Any
 
 from takifugu.errors import InputError
 from takifugu.releases.binding import Columns
-from takifugu.releases.doors.frames import leaving, protected, ready
+from takifugu.releases.doors.frames import protected, ready
+from takifugu.releases.doors.leaving import leaving
 from takifugu.releases.drift import refuse_drift
 from takifugu.releases.kept import MOST, Telling
 from takifugu.releases.order import as_called
