@@ -23,8 +23,8 @@ from takifugu.tables.reading import Reading
 
 
 def audit(
-    published: Any,
-    truth: Any,
+    published: object,
+    truth: object,
     calibration: Calibration,
     *,
     secret: str | None = None,

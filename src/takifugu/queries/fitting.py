@@ -1,6 +1,6 @@
 """`fit_priors`: from a table and a query to the priors of every belief."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
@@ -15,40 +15,40 @@ from takifugu.tables.table import Table
 
 @overload
 def fit_priors(
-    table: Any,
+    table: object,
     *,
     secret: str | Sequence[str],
     query: Query,
-    secrets: Iterable[Any] | None = None,
+    secrets: Iterable[Hashable] | None = None,
     known: None = None,
     few: None = None,
     reading: Reading | None = None,
 ) -> Priors: ...
 @overload
 def fit_priors(
-    table: Any,
+    table: object,
     *,
     secret: str | Sequence[str],
     query: Query,
-    secrets: Iterable[Any] | None = None,
+    secrets: Iterable[Hashable] | None = None,
     known: Sequence[str] | None = None,
     few: str | None = None,
     reading: Reading | None = None,
-    beliefs: Mapping[str, Any] | None = None,
+    beliefs: Mapping[str, object] | None = None,
     per_cell: bool = False,
-) -> Any: ...
+) -> Priors | Beliefs: ...
 def fit_priors(
-    table: Any,
+    table: object,
     *,
     secret: str | Sequence[str],
     query: Query,
-    secrets: Iterable[Any] | None = None,
+    secrets: Iterable[Hashable] | None = None,
     known: Sequence[str] | None = None,
     few: str | None = None,
     reading: Reading | None = None,
-    beliefs: Mapping[str, Any] | None = None,
+    beliefs: Mapping[str, object] | None = None,
     per_cell: bool = False,
-) -> Any:
+) -> Priors | Beliefs:
     """What an adversary who knows the table would expect of the answer, for each secret.
 
     Args:
@@ -95,7 +95,7 @@ def _fit(
     reading: Reading | None,
     beliefs: Mapping[str, Any] | None,
     per_cell: bool,
-) -> Any:
+) -> Priors | Beliefs:
     if isinstance(query, type) or not isinstance(query, Query):
         raise InputError(f"query must be a Raw, Row, Mean, GP or BNN, such as Raw('age'); got {query!r}")
     if few not in (None, "allow"):
@@ -153,7 +153,7 @@ def _several(
     secrets: Iterable[Any] | None,
     known: Sequence[str] | None,
     few: str | None,
-) -> Any:
+) -> Priors | Beliefs:
     from takifugu.queries.several import joined
 
     names = list(columns)

@@ -6,7 +6,6 @@ record is shown. All figures are of the rows there are: evidence for choosing wh
 
 import os
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -44,7 +43,7 @@ _ADVICE = {
 }
 
 
-def inspect(table: Any, secret: str | None = None, *, reading: Reading | None = None) -> Inspection:
+def inspect(table: object, secret: str | None = None, *, reading: Reading | None = None) -> Inspection:
     """What is in a table, and what of it would betray the secret.
 
     Args:

@@ -37,7 +37,7 @@ def checked_names(beliefs: Any) -> dict[str, Any]:
     return dict(beliefs)
 
 
-def fit_beside(table: Any, beliefs: Any, query: Any, asked: dict[str, Any]) -> Any:
+def fit_beside(table: Any, beliefs: Any, query: Any, asked: dict[str, Any]) -> Beliefs:
     """One's own priors, and those of other tables on the same lattice or lists, for the same secrets."""
     given = checked_names(beliefs)
     own = fit_priors(table, query=query, **asked)
@@ -53,7 +53,7 @@ def fit_beside(table: Any, beliefs: Any, query: Any, asked: dict[str, Any]) -> A
     return beside(own, given)
 
 
-def beside(own: Any, beliefs: Any) -> Any:
+def beside(own: Any, beliefs: Any) -> Beliefs:
     """One's own priors, and others by name, as one list of beliefs; laws on finite lists all on the same rows."""
     parts: list[Priors] = list(_priors(own, "", name=None))
     findings: list[Finding] = list(getattr(own, "findings", ()))

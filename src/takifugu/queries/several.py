@@ -21,7 +21,7 @@ def named(column: str, secret: Any) -> str:
     return f"{column} = {secret}"
 
 
-def joined(columns: Sequence[str], fitted: Sequence[Priors | Beliefs]) -> Any:
+def joined(columns: Sequence[str], fitted: Sequence[Priors | Beliefs]) -> Priors | Beliefs:
     """The priors of each column of secrets as one, with the pairs to hide."""
     if len(set(columns)) < len(columns):
         raise InputError("a column of secrets is named twice: name each once")

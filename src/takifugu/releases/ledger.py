@@ -8,6 +8,7 @@ from typing import Any
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
+from takifugu.calibration.calibrating import Priors
 from takifugu.channels.base import Channel
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.errors import BudgetError, CompositionError, InputError
@@ -84,7 +85,7 @@ class Ledger:
 
     def open(
         self,
-        priors: Any,
+        priors: Priors,
         *,
         odds: float,
         pairs: Iterable[Pair] | None = None,

@@ -1,161 +1,29 @@
 """The main job in one call: a table in, a table out that keeps a secret, with its proof, its report and its ledger."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from takifugu._validation import no_text
-from takifugu.calibration import Calibration, calibrate
+from takifugu.calibration import Calibration
 from takifugu.certificates import certify
 from takifugu.errors import InputError
 from takifugu.problems.findings.shown import show
-from takifugu.problems.guarantee import asked_for
-from takifugu.problems.pairs import Pair
-from takifugu.problems.population_findings import CellTells
 from takifugu.published import Published
-from takifugu.queries.as_they_are import told_by_kept
-from takifugu.queries.others_alone import priors_asked_for
-from takifugu.queries.row import Row
-from takifugu.queries.several_rows import several_rows
+from takifugu.publishing.calibrating import CONFIDENCE, Step, calibrated
 from takifugu.releases.doors.dispatch import release
 from takifugu.releases.doors.frames import as_frame
-from takifugu.releases.in_turn import ODDS, in_turn, named_pairs
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.order import gives_up_order
 from takifugu.releases.shuffling import RowsShuffled
 from takifugu.tables.reading import Reading
 from takifugu.tables.rows import complete_rows
-from takifugu.tables.table import Table
-
-Step = Callable[[str], None]
-
-CONFIDENCE = 0.95
-
-
-def calibrated(
-    table: Any,
-    *,
-    secret: str | Sequence[str],
-    columns: Sequence[str],
-    odds: float | None = None,
-    alpha: float | None = None,
-    epsilon: float | None = None,
-    best_guess: float | None = None,
-    error: float | None = None,
-    confidence: float | None = CONFIDENCE,
-    known: Sequence[str] | None = None,
-    beliefs: Mapping[str, Any] | None = None,
-    own: bool = True,
-    keep: Sequence[str] = (),
-    per_cell: bool = False,
-    pairs: Iterable[Pair] | None = None,
-    secrets: Iterable[Any] | None = None,
-    leave_out: Sequence[Any] = (),
-    domain: Any = None,
-    other: Any = None,
-    reading: Reading | None = None,
-    keep_shares: bool = False,
-    seed: int = 0,
-    step: Step = lambda what: None,
-    ledger: Ledger | None = None,
-    later: Sequence[str] = (),
-    spend: float | None = None,
-    **options: Any,
-) -> Calibration:
-    """The calibration that `publish` makes: rows of the columns, through the best channel, for the population.
-
-    Whoever reads the kept columns knows them, so they are among what is known: two harmless ones may tell the secret
-    together. What they tell by themselves is a finding.
-    """
-    no_text("columns", columns, "columns")
-    promise = odds_by_default(odds=odds, alpha=alpha, epsilon=epsilon, best_guess=best_guess, error=error)
-    if leave_out:
-        secrets = _without(leave_out, table, secret, reading, secrets is not None or pairs is not None)
-    known, cells = known_with(known, keep), tuple(keep) if per_cell else ()
-    turn = in_turn(
-        table,
-        ledger,
-        secret=secret,
-        columns=columns,
-        later=later,
-        spend=spend,
-        odds=odds,
-        confidence=confidence,
-        keep_shares=keep_shares,
-        seed=seed,
-        step=step,
-        reading=reading,
-        terms={"alpha": alpha, "epsilon": epsilon, "known": known, "pairs": pairs, "secrets": secrets}
-        | {
-            "domain": domain,
-            "other": other,
-            "beliefs": beliefs,
-            "own": None if own else False,
-            "per_cell": cells or None,
-            "best_guess": best_guess,
-            "error": error,
-        }
-        | options,
-    )
-    if turn is not None:
-        return _told(turn, table, keep, reading, own=own)
-    query = Row(*columns, domain=domain, other=other)
-    step("Counting what goes with each secret")
-    asked: dict[str, Any] = {"secret": secret, "query": query, "secrets": secrets, "known": known, "reading": reading}
-    priors = priors_asked_for(table, asked, beliefs=beliefs, own=own, per_cell=cells)
-    pairs = None if pairs is None else named_pairs(pairs, priors)
-    step("Finding the channel that changes least")
-    made = calibrate(
-        priors,
-        **promise,
-        step=step,
-        confidence=confidence,
-        pairs=pairs,
-        seed=seed,
-        keep="marginal" if keep_shares else None,
-        **options,
-    )
-    return _told(made, table, () if cells else keep, reading, own=own)
-
-
-def _told(made: Calibration, table: Any, keep: Sequence[str], reading: Reading | None, *, own: bool) -> Calibration:
-    """The calibration, with what columns that leave as they are tell by themselves, and of people with several rows."""
-    source, secrets = Table(table, reading), () if made.answer is None else made.answer.secret
-    for finding in several_rows(source, secrets):
-        made = made.with_finding(finding)
-    if not keep:
-        return made
-    # Nothing counted on these rows may stand in what follows from other people's.
-    kept = told_by_kept(source, secrets, keep, made.pairs.secrets) if own else CellTells(tuple(keep))
-    return made.with_finding(kept)
-
-
-def _without(leave_out: Sequence[Any], table: Any, secret: Any, reading: Reading | None, named: bool) -> list[Any]:
-    """The secrets that are hidden where some are left out."""
-    no_text("leave_out", leave_out, "secrets")
-    if named or not isinstance(secret, str):
-        raise InputError("leave_out is for one secret of which every other value is hidden: name the pairs instead")
-    return Table(table, reading).secrets_but(secret, leave_out)
-
-
-def odds_by_default(**promise: float | None) -> dict[str, Any]:
-    """The promise as it was asked for, odds of 3 where it was not; what is no promise is refused before any work.
-
-    >>> odds_by_default(odds=None, alpha=None, epsilon=None, best_guess=None, error=None)["odds"]
-    3.0
-    """
-    given = {name for name, value in promise.items() if value is not None}
-    if not given:
-        return promise | {"odds": ODDS}
-    if not given & {"best_guess", "error"}:
-        asked_for(alpha=promise["alpha"], epsilon=promise["epsilon"], odds=promise["odds"])
-    return promise
 
 
 def publish(
-    table: Any,
+    table: object,
     *,
     secret: str | Sequence[str],
     columns: Sequence[str],
@@ -256,16 +124,6 @@ def publish(
     about_order = [RowsShuffled(len(published))] if order == "shuffle" and hasattr(published, "__len__") else []
     show(made.findings)
     return Published(published, made, certificate, (*made.findings, *about_order))
-
-
-def known_with(known: Sequence[str] | None, keep: Sequence[str]) -> list[str] | None:
-    """What the adversary knows, the kept columns among it.
-
-    >>> known_with(["sex"], ["ward", "sex"]), known_with(None, [])
-    (['sex', 'ward'], None)
-    """
-    found = [*(known or ()), *(name for name in keep if name not in (known or ()))]
-    return found or None
 
 
 def _frame(table: Any, made: Calibration, reading: Reading | None, *, also: Sequence[str], keep: Sequence[str]) -> Any:
