@@ -8,6 +8,7 @@ from takifugu.divergences.line.general import divergence
 from takifugu.divergences.proved.band import band_upper
 from takifugu.laws.band import level_a_side
 from takifugu.laws.lattice import Lattice
+from takifugu.mechanisms import assurance
 from takifugu.mechanisms.band import band_noise, bands_of
 from takifugu.problems.pairs import Pairs
 
@@ -34,7 +35,8 @@ def test_the_figures_of_the_datasets(name, lattice, epsilon, theta):
     assert side == found.side == level_a_side(0.95, laws=2, points=len(lattice))
     for i, j in Pairs(pair).directed():
         assert band_upper(lattice, bands[0][i], bands[0][j], alpha=3.0, theta=found.theta) <= epsilon
-    assert "95 %" in found.sentence
+    assert found.level == 0.95
+    assert "95 %" in assurance.Band(found.level, found.theta).sentence
 
 
 def test_known_truths_are_kept():

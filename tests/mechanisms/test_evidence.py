@@ -66,6 +66,7 @@ def test_a_channel_withstands_draws_that_did_not_make_it(promise):
     fresh = joint_draws(posterior(found.problem), found.pairs.secrets, 400, 99)[0]
     beyond = sum(divergence(p, q, found.alpha) > found.epsilon for p, q in fresh @ found.channel.matrix)
     assert beyond <= 0.05 * 401  # at least 95 % of the posterior, seen by draws of our own
+    assert f"{evidence.draws} draws (seed {evidence.seed})" in evidence.sentence
     assert "evidence from draws, not a proof" in evidence.sentence
 
 

@@ -35,15 +35,6 @@ class Banded:
     side: float
     place: tuple[int, tuple[Secret, Secret]]
 
-    @property
-    def sentence(self) -> str:
-        """What is promised."""
-        return (
-            f"with probability {100 * self.level:g} % over independent rows, on a lattice that was not chosen from "
-            f"them, an adversary who knows the population itself faces a loss of at most {self.bound:.6g}, whatever "
-            f"the laws: proved"
-        )
-
 
 def bands_of(
     beliefs: Sequence[Mapping[Secret, npt.ArrayLike]], *, level: float, points: int

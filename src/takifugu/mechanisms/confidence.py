@@ -7,7 +7,7 @@ been within the budget, all N would have held with probability below 1 − c. Th
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -52,15 +52,6 @@ class Confident:
     seed: int
     place: Place | None
 
-    @property
-    def sentence(self) -> str:
-        """What is said with this, and what is not."""
-        share = f"{100 * self.confidence:g} %"
-        return (
-            f"with {share} confidence over {self.draws} draws (seed {self.seed}), at least {share} of the posterior "
-            f"faces at most the budget: evidence from draws, not a proof"
-        )
-
 
 def confident_noise(
     points: npt.ArrayLike,
@@ -86,6 +77,17 @@ def least_noise(
     """The least θ, `floor` or more, at which every place of these draws loses at most ε; and which place binds."""
     search = _Search(np.asarray(points, dtype=np.float64), drawn, alpha, epsilon)
     return search.run(floor), search.place
+
+
+def looked_at(
+    points: Array, drawn: LatticeDraws, which: Any = slice(None), *, alpha: float, epsilon: float, theta: float
+) -> Array:
+    """The losses of some of the draws, or of all: as accurate as a look at them beside this budget needs."""
+    tolerance = min(1e-6, 1e-3 * epsilon * (alpha - 1))
+    first, second = drawn.first[which], drawn.second[which]
+    return lattice_losses(
+        points, drawn.laws, first, second, alpha=alpha, theta=theta, tolerance=tolerance, limit=2 * epsilon
+    )
 
 
 class _Search:
@@ -114,16 +116,7 @@ class _Search:
         raise CalibrationError("the search for the least noise over all draws did not settle: please report this case")
 
     def _losses(self, which: npt.NDArray[np.intp], theta: float) -> Array:
-        return lattice_losses(
-            self.points,
-            self.laws,
-            self.i[which],
-            self.j[which],
-            alpha=self.alpha,
-            theta=theta,
-            tolerance=min(1e-6, 1e-3 * self.epsilon * (self.alpha - 1)),
-            limit=2 * self.epsilon,
-        )
+        return looked_at(self.points, self.drawn, which, alpha=self.alpha, epsilon=self.epsilon, theta=theta)
 
     def _raised(self, leaders: npt.NDArray[np.intp], theta: float) -> float:
         """The least θ that is enough for these laws, by the fast rule."""

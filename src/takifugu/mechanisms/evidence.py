@@ -12,10 +12,9 @@ from takifugu.channels.base import Channel
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.listed import ListChannel
 from takifugu.channels.vector import GaussianVector
-from takifugu.divergences.line.one_lattice import lattice_losses
 from takifugu.errors import InputError, MechanismError
 from takifugu.mechanisms.base import Found
-from takifugu.mechanisms.confidence import least_noise
+from takifugu.mechanisms.confidence import least_noise, looked_at
 from takifugu.mechanisms.confidence_normals import confident_noise_of_normals, normal_draws
 from takifugu.mechanisms.confidence_vectors import (
     confident_vector_noise,
@@ -68,16 +67,7 @@ class Confidence:
         if _is_of_normals(problem):
             return self._holds_for_normals(problem, channel, asked)
         drawn = lattice_draws(posterior(problem), problem.pairs, self.draws, self.seed)
-        losses = lattice_losses(
-            points_of(problem),
-            drawn.laws,
-            drawn.first,
-            drawn.second,
-            alpha=asked.alpha,
-            theta=channel.theta,
-            tolerance=min(1e-6, 1e-3 * asked.epsilon * (asked.alpha - 1)),
-            limit=2 * asked.epsilon,
-        )
+        losses = looked_at(points_of(problem), drawn, alpha=asked.alpha, epsilon=asked.epsilon, theta=channel.theta)
         return bool((losses <= asked.epsilon * (1 + 1e-6)).all())
 
     def _holds_for_normals(self, problem: Problem, channel: GaussianNoise, asked: Renyi) -> bool:
