@@ -117,3 +117,14 @@ def _told(path: str | os.PathLike[str]) -> Iterator[None]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{os.fspath(path)!r} cannot be written: {reason}") from None
+
+
+def synchronise(path: Path) -> None:
+    """Make sure that a file, or the names in a folder, are on the disk."""
+    if path.is_dir() and os.name != "posix":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

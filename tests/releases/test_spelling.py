@@ -88,7 +88,7 @@ def test_rows_without_a_value_meet_one_rule(library):
     out = tk.release(frame, made, missing="drop")
     assert len(out.collect() if library is pl.LazyFrame else out) == 90
     assert len(tk.publish(table, secret="s", columns=["v"], confidence=None).table) == 90
-    with pytest.raises(tk.InputError, match="missing must be 'refuse' or 'drop'"):
+    with pytest.raises(tk.InputError, match="missing must be one of 'refuse', 'drop'"):
         tk.release(frame, made, missing="fill")
 
 

@@ -23,7 +23,7 @@ from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
 from takifugu.problems.guarantee import Renyi
-from takifugu.releases.order import REFUSED, protected_pairs
+from takifugu.releases.order import REFUSED, coin_divergence, protected_pairs
 from takifugu.releases.secret_rows import protected_secrets
 
 DRIFTS = ("refuse", "allow")
@@ -226,18 +226,9 @@ def upper(share: Array, room: float) -> Array:
     low, high = share, np.ones_like(share)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        fits = _divergence(share, middle) <= room
+        fits = coin_divergence(share, middle) <= room
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)
     return high
-
-
-def _divergence(share: Array, other: Array) -> Array:
-    """Of two coins, element by element; both ends of `share` are fine, and `other` lies above it."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        up = np.where(share > 0, share * np.log(share / other), 0.0)
-        down = np.where(share < 1, (1 - share) * np.log((1 - share) / (1 - other)), 0.0)
-    total: Array = up + down
-    return total
 
 
 def _cuts(laws: Sequence[Any], theta: float) -> Array:

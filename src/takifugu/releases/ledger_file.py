@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from takifugu.atomic import synchronise
 from takifugu.errors import LedgerError
 from takifugu.releases.marks import counted, leave_marks, refuse_marked, refuse_older, start_anew
 
@@ -163,7 +164,7 @@ def _create(path: Path) -> None:
             database.close()
         with suppress(FileExistsError):  # another process made it first, and theirs is as good
             os.link(draft, path)
-        _synchronise(path.parent)
+        synchronise(path.parent)
     except _TROUBLE as error:
         raise LedgerError(
             f"the ledger {path} cannot be made: {error}. Nothing was released; choose another folder"
@@ -200,15 +201,6 @@ def _contents(path: Path, database: sqlite3.Connection) -> Contents:
 
 def _sealed(before: bytes, body: str) -> bytes:
     return hashlib.blake2b(body.encode(), key=before, digest_size=32, person=b"takifugu-ledger").digest()
-
-
-def _synchronise(folder: Path) -> None:
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _refusal(path: Path, error: Exception) -> LedgerError:

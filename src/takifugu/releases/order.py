@@ -103,7 +103,7 @@ class Order:
             share = odds * sizes[one] / (odds * sizes[one] + sizes[other])
             for stretch in (stretch for stretches in self._levels() for stretch in stretches):
                 here, both = stretch[one], stretch[one] + stretch[other]
-                if here > share * both and both * _divergence(here / both, share) > math.log(1 / chance):
+                if here > share * both and both * coin_divergence(here / both, share) > math.log(1 / chance):
                     return True
         return False
 
@@ -124,15 +124,15 @@ def _is_hashable(secret: Any) -> bool:
     return True
 
 
-def _divergence(seen: float, share: float) -> float:
-    """Of a coin that shows `seen` from one that shows `share`: n times it is the exponent of Chernoff's bound.
+def coin_divergence(seen: Any, share: Any) -> Any:
+    """Of coins that show `seen` from those that show `share`: n times it is the exponent of Chernoff's bound.
 
-    >>> round(_divergence(0.5, 0.25), 6), _divergence(1.0, 0.5) == math.log(2)
+    >>> round(float(coin_divergence(0.5, 0.25)), 6), float(coin_divergence(1.0, 0.5)) == math.log(2)
     (0.143841, True)
     """
-    up = seen * math.log(seen / share) if seen > 0 else 0.0
-    down = (1 - seen) * math.log((1 - seen) / (1 - share)) if seen < 1 else 0.0
-    return up + down
+    from scipy.special import rel_entr
+
+    return rel_entr(seen, share) + rel_entr(1 - seen, 1 - share)
 
 
 class Orders:

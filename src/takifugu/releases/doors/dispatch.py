@@ -155,8 +155,7 @@ def _whole(frame: Any, columns: Columns, missing: str) -> Any:
     """The rows that lack nothing they need, where the others are to be dropped."""
     import narwhals as nw
 
-    if missing not in ("refuse", "drop"):
-        raise InputError(f"missing must be 'refuse' or 'drop', got {missing!r}")
+    one_of("missing", missing, ("refuse", "drop"))
     if missing == "refuse":
         return frame
     if not isinstance(frame, nw.DataFrame):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from takifugu._validation import Array, one_of
-from takifugu.atomic import draft
+from takifugu.atomic import draft, synchronise
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
@@ -73,9 +73,8 @@ def release_file(
         plan.ledger.watch(origin)
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
-    reader = _Reader(
-        origin, _as_calibrated(reading, calibration), calibration
-    )  # decides once how the file is read, for both times that it is
+    # Decides once how the file is read, for both times that it is.
+    reader = _Reader(origin, _as_calibrated(reading, calibration), calibration)
     columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
     columns = replace(columns, also=_others_of_the_account(plan, reader.names))
     paid, count, shuffle = _first_reading(reader, plan, columns)
@@ -101,9 +100,9 @@ def release_file(
         if drawn.hexdigest() != paid.hexdigest():
             raise InputError(f"{origin} changed while it was read: nothing was published, and a charge stands")
         watch.refuse()
-        _synchronise(unfinished)
+        synchronise(unfinished)
         appear(unfinished, goal)
-    _synchronise(goal.parent)
+    synchronise(goal.parent)
     unchecked = (*(NOT_CHECKED if calibration.answer is None else ()), *watch.kept_order)
     noise = plan.theta, plan.drawing.granularity
     findings = (*reader.findings(columns), *([RowsShuffled(done)] if shuffle else []))
@@ -131,7 +130,8 @@ def _shuffled(tables: list[Any], plan: Plan) -> Any:
 
 def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[AnswerDigest, int, bool]:
     """Refuse what is to be refused; what the ledger is to know of the answer, its length, and whether to shuffle it."""
-    _refuse_early(plan)
+    if plan.ledger is not None:
+        plan.ledger.require_room(plan.calibration, **plan.drawing.noise)
     digest, count, watch = _digest(plan), 0, Watch(columns, plan)
     for rows, values in _values(reader, plan, columns):
         watch.look(rows, values)
@@ -184,18 +184,3 @@ def _others_of_the_account(plan: Plan, available: Sequence[str]) -> tuple[str, .
     """The columns that are published before or after these: the joint law is about rows that have all of them."""
     account = None if plan.ledger is None else plan.ledger.account()
     return tuple(name for name in account.columns if name in available) if isinstance(account, JointAccount) else ()
-
-
-def _refuse_early(plan: Plan) -> None:
-    if plan.ledger is not None:
-        plan.ledger.require_room(plan.calibration, **plan.drawing.noise)
-
-
-def _synchronise(path: Path) -> None:
-    if path.is_dir() and os.name != "posix":
-        return
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
