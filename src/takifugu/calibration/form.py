@@ -104,7 +104,7 @@ def _require_own_losses(value: Any, found: "Calibration") -> None:
     """Refuse losses of other pairs, or in another order; and, while they are not too many, other losses."""
     losses = found.losses
     expected = list(losses) if len(losses) <= _LISTED_LOSSES else [found.worst_pair]
-    listed = form.items(value, "'losses'", least=len(expected), most=len(expected))
+    listed = form.exactly(value, "'losses'", len(expected))
     for number, (entry, pair) in enumerate(zip(listed, expected, strict=True)):
         content = form.fields(entry, ("pair", "loss"), f"losses[{number}]")
         right = content["pair"] == list(map(form.plain, pair))
@@ -194,7 +194,7 @@ def _evidence_to(evidence: Confidence | Band | None) -> Any:
 def _evidence_from(value: Any, *, halvings: int) -> Confidence | Band | None:
     if value is None:
         return None
-    kind = value.get("kind") if isinstance(value, dict) else None
+    kind = form.kind_of(value)
     if kind == "band":
         content = form.fields(value, ("kind", "level", "without"), "'evidence'")
         level = form.number(content["level"], "evidence.level", least=0.5)
@@ -220,7 +220,7 @@ def _place(value: Any, problem: Problem) -> Place:
     belief, first, second = (
         form.index(k, "'place'", below=below)
         for k, below in zip(
-            form.items(value, "'place'", least=3, most=3),
+            form.exactly(value, "'place'", 3),
             (len(problem.beliefs), len(problem.pairs.secrets), len(problem.pairs.secrets)),
             strict=True,
         )

@@ -53,12 +53,10 @@ class RedactedChannel:
         _require_public(content["channel"])
         form.mechanism(content["mechanism"])
         if content["columns"] is not None:
-            for n, name in enumerate(form.items(content["columns"], "'columns'", least=1, most=MOST_AXES)):
-                form.text(name, f"columns[{n}]")
+            form.texts(content["columns"], "'columns'", least=1, most=MOST_AXES)
         if content["keeps"] not in (None, "marginal"):
             raise InputError("'keeps' must be 'marginal' or null")
-        for name in form.items(content["read"], "'read'", most=1_000):
-            form.text(name, "'read'")
+        form.texts(content["read"], "'read'")
         form.software(content["software"])
         form.hex_digest(content["certificate_sha256"], "'certificate_sha256'")
         return cls({key: content[key] for key in keys})
@@ -75,12 +73,12 @@ def public_form(calibration: Calibration) -> dict[str, Any]:
 
 
 def _require_public(value: Any) -> None:
-    if isinstance(value, dict) and value.get("kind") == GaussianVector.kind:
+    if form.kind_of(value) == GaussianVector.kind:
         content = form.fields(value, ("kind", "deviations"), "'channel'")
         for n, one in enumerate(form.items(content["deviations"], "channel.deviations", least=1, most=MOST_AXES)):
             form.number(one, f"channel.deviations[{n}]", above=0)
         return
-    if isinstance(value, dict) and value.get("kind") in _LISTS and "counts" not in value:
+    if form.kind_of(value) in _LISTS and "counts" not in value:
         content = form.fields(value, ("kind", "inputs", "outputs"), "'channel'")
         for key in ("inputs", "outputs"):
             form.index(content[key], f"channel.{key}", below=1 << 31)

@@ -70,7 +70,7 @@ def losses_to(places: Iterable[tuple[int, int, int]], losses: Sequence[Enclosure
 
 def losses_from(value: Any, places: Sequence[tuple[int, int, int]]) -> tuple[Enclosure, ...]:
     """What `losses_to` wrote: all of the places, and in order."""
-    entries = form.items(value, "'losses'", least=len(places), most=len(places))
+    entries = form.exactly(value, "'losses'", len(places))
     return tuple(_loss(*one, f"losses[{n}]") for n, one in enumerate(zip(entries, places, strict=True)))
 
 

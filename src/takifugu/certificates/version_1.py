@@ -53,7 +53,7 @@ def beliefs(value: Any, size: int) -> tuple[tuple[Mixture, ...], ...]:
     return tuple(
         tuple(
             form.mixture(prior, f"beliefs[{b}][{s}]", room)
-            for s, prior in enumerate(form.items(belief, f"beliefs[{b}]", least=size, most=size))
+            for s, prior in enumerate(form.exactly(belief, f"beliefs[{b}]", size))
         )
         for b, belief in enumerate(form.items(value, "'beliefs'", least=1, most=form.MOST_BELIEFS))
     )

@@ -35,12 +35,7 @@ def _spelling_from(value: Any) -> Spelling:
     content = form.fields(value, ("decimal", "thousands", "na", "sentinels"), "answer.spelling")
     marks = (content[key] for key in ("decimal", "thousands"))
     decimal, thousands = (None if mark is None else form.text(mark, "answer.spelling") for mark in marks)
-    texts = content["na"]
-    na = (
-        None
-        if texts is None
-        else tuple(form.text(t, "answer.spelling.na") for t in form.items(texts, "na", most=1_000))
-    )
+    na = None if content["na"] is None else form.texts(content["na"], "answer.spelling.na")
     sentinels = form.items(content["sentinels"], "answer.spelling.sentinels", most=1_000)
     return Spelling(decimal, thousands, na, tuple(value_from(one, "answer.spelling.sentinels") for one in sentinels))
 
@@ -55,10 +50,7 @@ def answer_from(value: Any) -> Answer:
         value, ("query", "columns", "secret", "known", "domain", "step", "is_read", *later), "'answer'"
     )
     columns, secret, known, before = (
-        tuple(
-            form.text(name, f"answer.{key}") for name in form.items(content.get(key, []), f"answer.{key}", most=1_000)
-        )
-        for key in ("columns", "secret", "known", "before")
+        form.texts(content.get(key, []), f"answer.{key}") for key in ("columns", "secret", "known", "before")
     )
     if before != columns[: len(before)] or (before and len(before) == len(columns)):
         raise InputError("answer.before must be the first of the answer's columns, and leave one to publish")
@@ -102,7 +94,7 @@ def _domain_to(domain: Any) -> Any:
 def _domain_from(value: Any) -> Any:
     if value is None:
         return None
-    kind = value.get("kind") if isinstance(value, dict) else None
+    kind = form.kind_of(value)
     if kind == "lattice":
         content = form.fields(value, ("kind", "low", "high", "step", "transform"), "answer.domain")
         low, high, step = (form.number(content[key], f"answer.domain.{key}") for key in ("low", "high", "step"))

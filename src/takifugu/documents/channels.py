@@ -42,32 +42,20 @@ def channel_to(channel: Channel) -> dict[str, Any]:
 
 def channel_from(value: Any) -> Channel:
     """What `channel_to` wrote."""
-    kind = value.get("kind") if isinstance(value, dict) else None
+    kind = form.kind_of(value)
     if kind == GaussianNoise.kind:
         content = form.fields(value, ("kind", "theta"), "'channel'")
         return GaussianNoise(form.number(content["theta"], "channel.theta", least=0))
     if kind == FiniteChannel.kind:
         content = form.fields(value, ("kind", "inputs", "outputs", "counts"), "'channel'")
         inputs, outputs = _values(content, "inputs"), _values(content, "outputs")
-        rows = form.items(content["counts"], "channel.counts", least=len(inputs), most=len(inputs))
-        counts = [
-            [
-                form.index(c, "channel.counts", below=(1 << 62) + 1)
-                for c in form.items(row, "channel.counts", most=len(outputs))
-            ]
-            for row in rows
-        ]
+        rows = form.exactly(content["counts"], "channel.counts", len(inputs))
+        counts = [form.indices(row, "channel.counts", most=len(outputs)) for row in rows]
         return FiniteChannel(tuple(inputs), tuple(outputs), counts)  # type: ignore[arg-type]
     if kind == SparseChannel.kind:
         names = ("starts", "targets", "counts")
         content = form.fields(value, ("kind", "inputs", "outputs", *names), "'channel'")
-        tables = [
-            [
-                form.index(c, f"channel.{key}", below=(1 << 62) + 1)
-                for c in form.items(content[key], f"channel.{key}", least=1, most=_MOST_MOVES)
-            ]
-            for key in names
-        ]
+        tables = [form.indices(content[key], f"channel.{key}", least=1, most=_MOST_MOVES) for key in names]
         return SparseChannel(tuple(_values(content, "inputs")), tuple(_values(content, "outputs")), *tables)  # type: ignore[arg-type]
     if kind == GaussianVector.kind:
         content = form.fields(value, ("kind", "covariance"), "'channel'")

@@ -72,6 +72,16 @@ def items(value: Any, where: str, *, least: int = 0, most: int) -> list[Any]:
     return value
 
 
+def exactly(value: Any, where: str, size: int) -> list[Any]:
+    """A list of this length."""
+    return items(value, where, least=size, most=size)
+
+
+def kind_of(value: Any) -> Any:
+    """What an object says that it is; None for anything else."""
+    return value.get("kind") if isinstance(value, dict) else None
+
+
 def number(value: Any, where: str, *, least: float = -math.inf, above: float = -math.inf) -> float:
     """A finite number in range, as a float; whole numbers count."""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -93,6 +103,16 @@ def index(value: Any, where: str, *, below: int) -> int:
     if not 0 <= value < below:
         raise InputError(f"{where} must be from 0 to {below - 1}, got {str(value)[:40]}")
     return value
+
+
+def indices(value: Any, where: str, *, least: int = 0, most: int, below: int = (1 << 62) + 1) -> list[int]:
+    """A list of whole numbers."""
+    return [index(one, where, below=below) for one in items(value, where, least=least, most=most)]
+
+
+def texts(value: Any, where: str, *, least: int = 0, most: int = 1_000) -> tuple[str, ...]:
+    """A list of short texts."""
+    return tuple(text(one, where) for one in items(value, where, least=least, most=most))
 
 
 def text(value: Any, where: str, pattern: re.Pattern[str] | None = None) -> str:

@@ -27,7 +27,7 @@ def law_from(value: Any, where: str, room: form.Room) -> Law:
         values = [
             value_from(v, f"{where}.values[{k}]") for k, v in enumerate(room.take(content["values"], f"{where}.values"))
         ]
-        weights = form.items(content["weights"], f"{where}.weights", least=len(values), most=len(values))
+        weights = form.exactly(content["weights"], f"{where}.weights", len(values))
         numbers = [form.number(w, f"{where}.weights[{k}]", least=0) for k, w in enumerate(weights)]
         try:
             return Finite(values, numbers)
@@ -54,7 +54,7 @@ def _vectors(value: Any, where: str, room: form.Room) -> VectorMixture:
     given = room.take(prior["weights"], f"{where}.weights")
     weights = [form.number(w, f"{where}.weights[{k}]", least=0.0) for k, w in enumerate(given)]
     means = matrix_from(prior["means"], f"{where}.means", room)
-    matrices = form.items(prior["covariances"], f"{where}.covariances", least=len(weights), most=len(weights))
+    matrices = form.exactly(prior["covariances"], f"{where}.covariances", len(weights))
     if len(means) != len(weights):
         raise InputError(f"{where}.means must have {len(weights)} entries, it has {len(means)}")
     covariances = [

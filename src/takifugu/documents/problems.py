@@ -4,6 +4,7 @@ Every complaint is an `InputError` that names the field, what was found and what
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def guarantee_to(guarantee: Guarantee) -> dict[str, Any]:
 
 def guarantee_from(value: Any) -> Guarantee:
     """What `guarantee_to` wrote."""
-    kind = value.get("kind") if isinstance(value, dict) else None
+    kind = form.kind_of(value)
     if kind == "approximate":
         content = form.fields(value, ("kind", "alpha", "epsilon", "delta"), "'guarantee'")
         return Approximate(
@@ -103,37 +104,24 @@ def guarantee_from(value: Any) -> Guarantee:
 
 def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room: form.Room) -> Belief:
     content = form.fields(value, ("label", "laws", "counted", "drawn", "rows"), where)
-    laws = form.items(content["laws"], f"{where}.laws", least=len(secrets), most=len(secrets))
-    found = {
-        secret: law_from(law, f"{where}.laws[{s}]", room)
-        for s, (secret, law) in enumerate(zip(secrets, laws, strict=True))
-    }
-    counted, drawn = (
-        {
-            secret: _pair_from(entry, f"{where}.{key}[{s}]", keys, room)
-            for s, (secret, entry) in enumerate(
-                zip(
-                    secrets,
-                    form.items(content[key], f"{where}.{key}", least=len(secrets), most=len(secrets)),
-                    strict=True,
-                )
-            )
-            if entry is not None
-        }
-        for key, keys in (("counted", _COUNTED), ("drawn", _DRAWN))
-    )
-    tallies = form.items(content["rows"], f"{where}.rows", least=len(secrets), most=len(secrets))
-    rows = {
-        secret: form.index(tally, f"{where}.rows", below=1 << 62)
-        for secret, tally in zip(secrets, tallies, strict=True)
-        if tally is not None
-    }
+
+    def of_secrets(key: str, read: Callable[[Any, str], Any]) -> dict[Any, Any]:
+        """What is said of each secret under a key, for those of whom something is."""
+        listed = zip(secrets, form.exactly(content[key], f"{where}.{key}", len(secrets)), strict=True)
+        return {s: read(one, f"{where}.{key}[{k}]") for k, (s, one) in enumerate(listed) if one is not None}
+
+    found = of_secrets("laws", lambda law, at: law_from(law, at, room))
+    if len(found) < len(secrets):
+        raise InputError(f"{where}.laws must have a law for each of the secrets")
+    counted = of_secrets("counted", lambda entry, at: _pair_from(entry, at, _COUNTED, room))
+    drawn = of_secrets("drawn", lambda entry, at: _pair_from(entry, at, _DRAWN, room))
+    rows = of_secrets("rows", lambda tally, at: form.index(tally, at, below=1 << 62))
     for secret, (means, _) in drawn.items():
         law = found[secret]
         if means.shape[1:] != ((law.dimension,) if isinstance(law, VectorMixture) else ()):
             raise InputError(f"{where}.drawn is not about as many numbers as its laws")
-    for secret, pair in counted.items():
-        _require_same_counts(found[secret], *pair, rows.get(secret), where)
+    for secret, (counts, pseudo) in counted.items():
+        _require_same_counts(found[secret], counts, pseudo, rows.get(secret), where)
     return Belief(found, label=form.text(content["label"], f"{where}.label"), counted=counted, drawn=drawn, rows=rows)
 
 
