@@ -109,9 +109,7 @@ class FiniteChannel(ListChannel):
     @property
     def kept(self) -> npt.NDArray[np.int64]:
         """See `ListChannel.kept`."""
-        place = {key(value): where for where, value in enumerate(self.outputs)}
-        stays = np.array([place.get(key(value), -1) for value in self.inputs])
-        return np.where(stays >= 0, self.counts[np.arange(len(stays)), stays], 0)
+        return np.where(self._stays >= 0, self.counts[np.arange(len(self.inputs)), self._stays], 0)
 
     def _drawn(self, rows: npt.NDArray[np.int64], source: BitSource) -> npt.NDArray[np.int64]:
         return self._tables.draw(rows, source)

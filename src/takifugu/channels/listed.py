@@ -70,6 +70,12 @@ class ListChannel(Plotted, ABC):
     def kept(self) -> npt.NDArray[np.int64]:
         """The count with which each input is published as itself."""
 
+    @cached_property
+    def _stays(self) -> npt.NDArray[np.int64]:
+        """The place of each input among the outputs; −1 where it is none of them."""
+        place = {key(value): where for where, value in enumerate(self.outputs)}
+        return np.array([place.get(key(value), -1) for value in self.inputs])
+
     @abstractmethod
     def _drawn(self, rows: npt.NDArray[np.int64], source: BitSource) -> npt.NDArray[np.int64]: ...
 

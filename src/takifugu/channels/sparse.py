@@ -13,13 +13,11 @@ import numpy.typing as npt
 
 from takifugu._validation import Array
 from takifugu.channels.bits import BitSource, read_exactly
-from takifugu.channels.counts import BITS, MOST_BITS
+from takifugu.channels.counts import BITS, MOST_BITS, Integers, require_one_total
 from takifugu.channels.listed import ListChannel
 from takifugu.divergences.proved.finite import Extremes, Masses
 from takifugu.errors import InputError
 from takifugu.laws.values import Value, key, plain
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,12 +55,7 @@ class SparseChannel(ListChannel):
         inside[starts[:-1]] = False
         if (np.diff(targets)[inside[1:]] <= 0).any():
             raise InputError("the targets of an input must be distinct, in order")
-        # In two halves: a row of large counts that does not sum to what it should may overflow an int64.
-        high, low = (np.add.reduceat(part, starts[:-1]).tolist() for part in (counts >> 31, counts & 0x7FFFFFFF))
-        totals = {(a << 31) + b for a, b in zip(high, low, strict=True)}
-        total = totals.pop()
-        if totals or total & (total - 1) or total > 1 << MOST_BITS:
-            raise InputError(f"the counts of every input must sum to one power of two, at most 2**{MOST_BITS}")
+        require_one_total(counts, lambda part: np.add.reduceat(part, starts[:-1]))
         for name, array in (("starts", starts), ("targets", targets), ("counts", counts)):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -140,10 +133,8 @@ class SparseChannel(ListChannel):
     @cached_property
     def kept(self) -> Integers:
         """See `ListChannel.kept`."""
-        place = {key(value): where for where, value in enumerate(self.outputs)}
-        stays = np.array([place.get(key(value), -1) for value in self.inputs])
         found = np.zeros(len(self.inputs), dtype=np.int64)
-        same = self.targets == stays[self.sources]
+        same = self.targets == self._stays[self.sources]
         found[self.sources[same]] = self.counts[same]
         return found
 
