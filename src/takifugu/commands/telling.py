@@ -80,7 +80,7 @@ def tell(facts: "Facts", out: "Console") -> None:
 
 def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
     from takifugu.reports import words
-    from takifugu.reports.text import clean, number, percent
+    from takifugu.reports.text import number, percent
 
     guess = facts.adversary
     typical = next(o for o in facts.adversary.odds if o.probability == 0.95)
@@ -90,12 +90,10 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
         if told:
             out.print(in_flags(told))
     out.print()
-    a, b = (clean(name, 30) for name in facts.worst_pair)
-    where = f", {clean(facts.belief, 60)}" if facts.belief else ""
     _figures(
         [
             ("Noise θ", number(facts.theta), f"for α = {number(facts.alpha)}, ε = {number(facts.epsilon)}"),
-            ("Worst pair’s loss", number(facts.loss), f"{a} against {b}{where}"),
+            facts.worst_figure,
             ("Best guess", percent(guess.guess_after), f"of the secret; {percent(guess.guess_before)} without noise"),
             ("Odds rise", f"≤ ×{number(typical.exact, 3)}", "in 95 of 100 releases"),
             ("100 averaged", f"± {number(facts.analyst[2].error, 3)}", "its standard error from the noise"),
@@ -112,19 +110,17 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
 
 def _tell_vectors(facts: "VectorFacts", out: "Console") -> None:
     from takifugu.reports import vector_page, words
-    from takifugu.reports.text import clean, number, percent
+    from takifugu.reports.text import percent
 
     guess = facts.adversary
     out.print(vector_page.answer(facts))
     if told := words.population(facts):
         out.print(in_flags(told))
     out.print()
-    a, b = (clean(name, 30) for name in facts.worst_pair)
-    where = f", {clean(facts.belief, 60)}" if facts.belief else ""
     _figures(
         [
             *vector_page.figures(facts),
-            ("Worst pair’s loss", number(facts.loss), f"{a} against {b}{where}"),
+            facts.worst_figure,
             ("Best guess", percent(guess.guess_after), f"of the secret; {percent(guess.guess_before)} without noise"),
         ],
         out,

@@ -69,6 +69,4 @@ def _part(problem: Problem, belief: int) -> _Part:
     alone = Problem((problem.beliefs[belief],), pairs)
     if len(laws) > _MOST_DRAWN or all(len(law) == 1 for law in laws):
         return _Part(alone, None, (np.empty(0, np.intp), np.empty(0, np.intp)))
-    place = {secret: k for k, secret in enumerate(pairs.secrets)}
-    i, j = np.array([(place[a], place[b]) for a, b in pairs.directed()], dtype=np.intp).T
-    return _Part(alone, Components.of(laws), (i, j))
+    return _Part(alone, Components.of(laws), pairs.directed_places())

@@ -216,8 +216,6 @@ def _sentence(column: ColumnFacts, row: int) -> str:
 def figures(facts: ChannelFacts) -> list[tuple[str, str, str]]:
     """The figures that count: a name, a value and a note each."""
     guess, only = facts.adversary, facts.columns[0] if len(facts.columns) == 1 else None
-    a, b = (clean(name, 30) for name in facts.worst_pair)
-    where = f", {clean(facts.belief, 60)}" if facts.belief else ""
     found = [("Changed", percent(facts.share_changed), f"of the {'values' if only else 'rows'}")]
     if only is not None and only.error is not None:
         beside = f"beside a spread of {number(only.spread, 3)}" if only.spread else "root mean square"
@@ -225,6 +223,6 @@ def figures(facts: ChannelFacts) -> list[tuple[str, str, str]]:
     found += [
         ("Worst odds", f"×{number(facts.worst_odds, 3)}", "of any published value"),
         ("Best guess", percent(guess.guess_after), f"of the secret; {percent(guess.guess_before)} from the truth"),
-        ("Worst pair’s loss", number(facts.loss), f"{a} against {b}{where}"),
+        facts.worst_figure,
     ]
     return found

@@ -11,6 +11,7 @@ from takifugu.documents.problems import guarantee_to
 from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.adversary import Adversary
+from takifugu.reports.text import clean, listed, number
 
 MOST_SECRETS = 20  # in a matrix of losses: more could not be read
 
@@ -64,6 +65,13 @@ class Facts:
         """The secrets of the pair that is hardest to hide, as text."""
         a, b = self.calibration.worst_pair
         return str(a), str(b)
+
+    @property
+    def worst_figure(self) -> tuple[str, str, str]:
+        """The loss of the pair that is hardest to hide: a name, the value, and which pair it is."""
+        a, b = (clean(name, 30) for name in self.worst_pair)
+        where = f", {clean(self.belief, 60)}" if self.belief else ""
+        return "Worst pair’s loss", number(self.loss), f"{a} against {b}{where}"
 
     @property
     def belief(self) -> str:
@@ -126,7 +134,7 @@ def _thing(query: str, columns: tuple[str, ...]) -> str:
         "gp": "a Gaussian process's prediction of {}",
         "bnn": "a Bayesian neural network's prediction of {}",
     }.get(query, "the answer about {}")
-    return said.format(" and ".join(filter(None, (", ".join(columns[:-1]), columns[-1]))))
+    return said.format(listed(columns))
 
 
 def promised(calibration: Calibration) -> Renyi | None:

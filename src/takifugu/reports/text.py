@@ -73,3 +73,12 @@ def percent(share: float) -> str:
         return "> 99.9 %"
     text = f"{100 * share:.1f}"
     return f"{text.removesuffix('.0')} %"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as one would say them.
+
+    >>> listed(["age"]), listed(["age", "ward", "stay"])
+    ('age', 'age, ward and stay')
+    """
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

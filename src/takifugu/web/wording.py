@@ -8,7 +8,7 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.reports import channel_words, vector_page, words
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.noise_facts import NoiseFacts
-from takifugu.reports.text import clean, number, percent
+from takifugu.reports.text import clean, listed, number, percent
 from takifugu.reports.vector_facts import VectorFacts
 from takifugu.web.rereading import on_page
 
@@ -118,15 +118,11 @@ def _joined(*sentences: str | None) -> str:
 
 def question(fit: "Fit") -> str:
     """What a report says was asked."""
-    asked = _ASKED[fit.query].format(columns=_listed(fit.columns))
+    asked = _ASKED[fit.query].format(columns=listed(fit.columns))
     if fit.pair is None:
         return f"How to publish {asked} so that nobody can tell anyone's {fit.secret}?"
     first, second = fit.pair
     return f"How to publish {asked} so that nobody can tell {fit.secret} = {first} from {fit.secret} = {second}?"
-
-
-def _listed(columns: tuple[str, ...]) -> str:
-    return " and ".join(filter(None, (", ".join(columns[:-1]), columns[-1])))
 
 
 def at_work(choice: "Choice", priors: Any) -> str:
@@ -144,7 +140,7 @@ def at_work(choice: "Choice", priors: Any) -> str:
 def in_words(facts: NoiseFacts, fit: "Fit") -> str:
     """What to do with θ, and what it costs."""
     theta = facts.theta
-    thing = _THINGS[fit.query].format(columns=_listed(fit.columns))
+    thing = _THINGS[fit.query].format(columns=listed(fit.columns))
     if math.isinf(theta):
         return "No finite noise satisfies this mechanism here. Choose “exact”, which always has an answer."
     if theta == 0:
