@@ -9,6 +9,7 @@ import numpy.typing as npt
 from takifugu._validation import Array, integer, noise, real, reals, vector
 from takifugu.errors import InputError
 from takifugu.laws.frozen import Components
+from takifugu.laws.quantiles import quantile, standardised
 from takifugu.laws.weights import merge, shares
 
 _ALL = np.array([1.0])  # the weight of a single component, shared by all that have one
@@ -190,7 +191,7 @@ class Mixture(Components):
                 "the density after noise"
             )
         simple = self.simplified()  # an empty component must not turn 0 · inf into NaN
-        z = scores(reals("x", x), simple)
+        z = standardised(reals("x", x)[..., None], simple.means, simple.stds)
         with np.errstate(over="ignore", under="ignore"):
             bells = np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi) / simple.stds
             return _scalar(bells @ simple._normalised())
@@ -203,7 +204,7 @@ class Mixture(Components):
         """
         from scipy.special import ndtr
 
-        below = ndtr(scores(reals("x", x), self))
+        below = ndtr(standardised(reals("x", x)[..., None], self.means, self.stds))
         return _scalar(np.clip(below @ self._normalised(), 0.0, 1.0))
 
     def quantile(self, u: npt.ArrayLike) -> Any:
@@ -212,8 +213,6 @@ class Mixture(Components):
         >>> Mixture.empirical([1, 2, 3, 4]).quantile([0.25, 0.26]).tolist()
         [1.0, 2.0]
         """
-        from takifugu.laws.quantiles import quantile
-
         return _scalar(quantile(self, reals("u", u)))
 
     def sample(self, size: int, *, seed: int | None = None) -> Array:
@@ -223,21 +222,6 @@ class Mixture(Components):
         which = rng.choice(len(self), size=size, p=self._normalised())
         draws: Array = self.means[which] + self.stds[which] * rng.standard_normal(size)
         return draws
-
-
-def scores(x: Array, mixture: Mixture) -> Array:
-    """(x − mean)/std of each component, on a new last axis; ±inf on the two sides of a point mass."""
-    return standardised(x[..., None], mixture.means, mixture.stds)
-
-
-def standardised(x: Array, means: Array, stds: Array) -> Array:
-    """(x − mean)/std where the three are broadcast against one another; ±inf on the two sides of a point mass."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        gaps = x - means
-        z = gaps / stds
-        if np.isinf(gaps).any():  # halves have a difference where floats of opposite sign have none
-            z = np.where(np.isinf(gaps), (0.5 * x - 0.5 * means) / (0.5 * stds), z)
-    return np.where(stds > 0, z, np.where(gaps >= 0, np.inf, -np.inf))
 
 
 def _digits(x: float) -> str:

@@ -139,11 +139,19 @@ def _float(rank: Ranks) -> Array:
     return bits.view(np.float64) + 0.0
 
 
+def standardised(x: Array, means: Array, stds: Array) -> Array:
+    """(x − mean)/std where the three are broadcast against one another; ±inf on the two sides of a point mass."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        gaps = x - means
+        z = gaps / stds
+        if np.isinf(gaps).any():  # halves have a difference where floats of opposite sign have none
+            z = np.where(np.isinf(gaps), (0.5 * x - 0.5 * means) / (0.5 * stds), z)
+    return np.where(stds > 0, z, np.where(gaps >= 0, np.inf, -np.inf))
+
+
 def _log_tail_and_density(mixture: "Mixture", x: Array, upper: Flags) -> tuple[Array, Array]:
     """ln P(X > x) where `upper` and ln P(X <= x) elsewhere; the log-density of the continuous part."""
     from scipy.special import log_ndtr
-
-    from takifugu.laws.mixture import standardised
 
     # Component by component along the points: sums over a handful in the innermost axis take three times as long.
     z = standardised(x, mixture.means[:, None], mixture.stds[:, None])
