@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 import takifugu as tk
-from takifugu.releases.order import NOTICED, REFUSED, Order, _divergence
+from takifugu.releases.order import NOTICED, REFUSED, Order, coin_divergence
 
 ROWS = 2_000
 
@@ -166,7 +166,7 @@ def test_chance_is_no_more_than_it_says():
         for share in (0.4, 0.55, 0.7):
             tail = hypergeom.sf(seen - 1, rows, first, 5)
             if seen / 5 > share:
-                assert tail <= math.exp(-5 * _divergence(seen / 5, share)) * (1 + 1e-12)
+                assert tail <= math.exp(-5 * coin_divergence(seen / 5, share)) * (1 + 1e-12)
 
 
 def test_small_tables_are_looked_at_in_halves():
