@@ -62,9 +62,9 @@ class Lines:
     def lacking(self, names: Sequence[Secret]) -> dict[Secret, tuple[int, int]]:
         """How many rows of each secret lack a value, and how many it has."""
         found = {name: (int(self.missing.get(name, 0)), int(self.missing.get(name, 0))) for name in names}
-        for who, tally in zip(self.secrets, self.tallies, strict=True):
+        for who, rows in zip(self.secrets, self.tallies, strict=True):
             if who in found:
-                found[who] = found[who][0], found[who][1] + int(tally)
+                found[who] = found[who][0], found[who][1] + int(rows)
         return found
 
 
