@@ -80,7 +80,6 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "plural": lambda number: "" if number == 1 else "s",
     "singular": lambda number: "s" if number == 1 else "",
     "percent": lambda share: f"{100 * share:.0f} %",
-    "names": lambda names: ", ".join(map(repr, names)),
     "bare": ", ".join,
     "either": lambda names: " or ".join(map(repr, names)),
     "some": some,

@@ -156,10 +156,13 @@ class VectorOfRows(Finding):
     """Records of several columns to be published with noise, which a joint channel would spare."""
 
     level = "warning"
-    says = (
-        "noise on whole rows costs a variance or more a column: a joint channel, Row({columns:names}), costs far less"
-    )
     columns: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        names = ", ".join(repr(column) for column in self.columns)
+        return f"noise on whole rows costs a variance or more a column: a joint channel, Row({names}), costs far less"
 
 
 @dataclass(frozen=True)
