@@ -18,6 +18,7 @@ import takifugu as tk
 from takifugu.errors import InputError
 from takifugu.web.answers import Answers
 from takifugu.web.choices import MOST_TOGETHER, SEVERAL, read_question
+from takifugu.web.publication import Publication
 from takifugu.web.shelf import Shelf
 
 _VECTOR = QUESTION | {"columns": ["oldpeak", "thalach"]}
@@ -54,6 +55,17 @@ def test_what_is_shown_is_what_the_library_finds(answers: Answers) -> None:
     assert "Row(" not in told
     assert "start from α =" in shown["use_words"]  # the advice that one column has too
     assert "confidence=" not in shown["use_words"]
+
+
+def test_rows_that_their_priors_do_not_describe_are_told_before_they_go_out(
+    answers: Answers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = read_question(_VECTOR | {"columns": ["oldpeak", "chol", "thalach"], "prior": "mixture", "epsilon": 0.3})
+    shown = answers.answer(asked)
+    (finding,) = [one["sentence"] for one in shown["findings"] if "do not describe these rows" in one["sentence"]]
+    told = Publication(answers).prepare(asked)["sentences"]
+    assert f"Mind: {finding}." in told
 
 
 def test_means_of_several_columns_are_for_the_population(answers: Answers) -> None:

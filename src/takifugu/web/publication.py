@@ -10,10 +10,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import BudgetError, InputError
+from takifugu.problems.findings import UnsafePrior
 from takifugu.queries.several_rows import several_rows
 from takifugu.reports.text import number
 from takifugu.web.answers import DOWNLOAD, Answers
 from takifugu.web.choices import Choice, Question
+from takifugu.web.rereading import on_page
 
 if TYPE_CHECKING:
     from takifugu.calibration import Calibration
@@ -85,6 +87,8 @@ class Publication:
             told.insert(1, f"People whose {fit.secret} is neither of the two stay out.")
         with self._answers.shelf.lock:
             told += [f"Mind: {one}." for one in several_rows(self._answers.shelf.open(fit.table), [fit.secret])]
+        # Noise enough for the fitted priors and not for the rows: nobody should confirm that without reading it.
+        told += [f"Mind: {on_page(one.sentence)}." for one in made.findings if isinstance(one, UnsafePrior)]
         if bare is not None:
             told.append(f"Mind: {bare}.")
         return told
