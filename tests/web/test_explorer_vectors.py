@@ -164,3 +164,19 @@ def test_columns_are_published_together_with_noise(
         assert question["columns"] == ["cost", "stay_days"]
         assert page.locator("#confidence-field").is_visible()
         assert page.locator("#publish").is_disabled()
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"columns": ["oldpeak"]}, "with the belief “counts with a pseudo-row” it can be promised"),
+        ({"columns": ["oldpeak"], "prior": "counts"}, "“The promise holds” can make it for the population too"),
+        ({}, "“A table” can be promised for the population"),
+        ({"query": "mean"}, "“The promise holds” can make it for the population too"),
+    ],
+    ids=["a belief without draws", "counts", "a vector", "means"],
+)
+def test_what_would_make_it_for_the_population_is_on_the_page(
+    answers: Answers, changed: dict[str, Any], sentence: str
+) -> None:
+    assert sentence in answers.answer(read_question(_VECTOR | changed))["use_words"]

@@ -109,8 +109,7 @@ _PHRASES = {
     "or name its encoding if it is a text in UTF-16": f"or name its encoding under {_HERE} if it is a text in UTF-16",
     "Give a list that is public, with domain=, to avoid that": "The command and the Python below take public lists "
     "(--domain, domain=), which avoid that",
-    "with confidence=0.95 it would be for the population too": "“The promise holds” can make it for the population too "
-    "(for one person's value, with the belief “counts with a pseudo-row”)",
+    "with confidence=0.95 it would be for the population too": "“The promise holds” can make it for the population too",
     "ask for confidence=0.95, merge it with another secret, or take the risk with fit_priors(..., few='allow')": "hide "
     "another pair, merge it with another secret in the table, or publish a table for the population",
 }

@@ -58,17 +58,20 @@ def _noise(facts: "Facts", choice: "Choice") -> dict[str, Any]:
         "figure": {"before": "θ =", "value": number(theta, 6), "after": ""},
         "in_words": in_words(facts, choice.fit),
         "odds_words": words.odds(facts),
-        "use_words": _joined(words.usefulness(facts), words.order(facts), words.saving(facts), words.population(facts)),
+        "use_words": _joined(words.usefulness(facts), words.order(facts), words.saving(facts), _whom(facts, choice)),
         "before_words": "before noise",
         "after_words": "after noise",
     }
 
 
-def _whom(facts: VectorFacts, choice: "Choice") -> str | None:
-    """For whom the promise of a vector is; of people's own values there are no draws of the population."""
-    if choice.fit.query == "mean":
-        return words.population(facts)
-    return "That is for who believes these rows’ own shares; “A table” can be promised for the population."
+def _whom(facts: "Facts", choice: "Choice") -> str | None:
+    """For whom the promise of noise is, and what on the page would make it one for the population."""
+    fit, own = choice.fit, "That is for who believes these rows’ own shares"
+    if facts.calibration.evidence is None and fit.is_vector and fit.query == "raw":
+        return f"{own}; “A table” can be promised for the population."
+    if facts.calibration.evidence is None and fit.query == "raw" and fit.prior != "counts":
+        return f"{own}; with the belief “counts with a pseudo-row” it can be promised for the population."
+    return words.population(facts)
 
 
 def _vector(facts: VectorFacts, choice: "Choice") -> dict[str, Any]:
