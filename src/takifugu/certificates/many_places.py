@@ -6,12 +6,14 @@ precision of the balls is one setting for a whole process.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 from takifugu.divergences.proved.balls import Enclosure
 from takifugu.divergences.proved.certified import Decision
 from takifugu.divergences.proved.effort import Effort
 from takifugu.divergences.proved.family import Family
+from takifugu.divergences.proved.shared_grid import SharedGrid
 from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
 
@@ -36,9 +38,12 @@ class Claims:
     losses: Sequence[Enclosure]
     enclose: bool
 
-    def settled(self, effort: Effort | None) -> Iterator[Decision]:
+    def settled(self, effort: Effort | None, grids: Sequence[SharedGrid | None] | None = None) -> Iterator[Decision]:
         """The decision at each place, in order, within the work that may be spent on all of them."""
-        families = [Family(laws, alpha=self.alpha, theta=self.theta, effort=effort) for laws in self.beliefs]
+        families = [
+            Family(laws, alpha=self.alpha, theta=self.theta, effort=effort, grid=grid)
+            for laws, grid in zip(self.beliefs, grids or [None] * len(self.beliefs), strict=True)
+        ]
         for (belief, i, j), loss in zip(self.places, self.losses, strict=True):
             yield families[belief].settle(i, j, loss, enclose=self.enclose)
 
@@ -96,5 +101,11 @@ def _shared_out(claims: Claims, effort: Effort | None, workers: int) -> Iterator
 def _one_share(claims: Claims, limit: int | None) -> tuple[list[Decision], int]:
     """The decisions of one share, and the work they took."""
     effort = None if limit is None else Effort(limit)
-    found = list(claims.settled(effort))
+    found = list(claims.settled(effort, _grids(claims.beliefs, claims.alpha, claims.theta)))
     return found, 0 if effort is None else effort.limit - effort.left
+
+
+@lru_cache(maxsize=1)
+def _grids(beliefs: tuple[tuple[Mixture, ...], ...], alpha: float, theta: float) -> list[SharedGrid]:
+    """The grids of a process that settles share after share about the same laws."""
+    return [SharedGrid(laws, alpha=alpha, theta=theta) for laws in beliefs]

@@ -186,13 +186,13 @@ class _Sum:
 
         around = arb(0, rest)
         self.constant = acb(1) + acb(around, around)
-        self.powers = powers
+        self.powers = powers if len(powers) else None
         self.linear = [(acb(a), acb(b)) for a, b, c in terms if c.is_zero()]
         self.curved = [_Parabola(*term, radius) for term in terms if not term[2].is_zero()]
         self.size = len(terms) + len(powers)
 
     def __call__(self, u: Any) -> Any:
-        total = self.constant + self.powers(u) if len(self.powers) else self.constant
+        total = self.constant if self.powers is None else self.constant + self.powers(u)
         for a, b in self.linear:
             total = total + (b * u + a).exp()
         for parabola in self.curved:
