@@ -180,6 +180,28 @@ def test_long_work_is_told_and_a_slider_is_not_made_to_wait_for_it(browser: Brow
         assert visit.text("#busy") == ""
 
 
+def test_what_a_download_waits_for_is_told_where_its_end_will_be(
+    browser: Browser, running: Explorer, tmp_path: Path
+) -> None:
+    with opened(browser, running.address) as visit:
+        page = visit.page
+        visit.choose("Table", "heart")
+        visit.choose("The promise holds", "")
+        at_work = {"answer": None, "download": {"words": "proving that it keeps the promise", "seconds": 3}}
+        page.route("**/api/progress", lambda route: route.fulfill(json=at_work))
+        page.evaluate(
+            """() => { window.said = []; new MutationObserver(() => window.said.push(document.getElementById("saved")
+                 .textContent)).observe(document.getElementById("saved"), { childList: true }); }"""
+        )
+        visit.save("Certificate for an auditor", tmp_path)
+        page.locator("#saved").filter(has_text="Saved as").wait_for()
+        said = page.evaluate("window.said")
+        assert said[0] == "Proving…"
+        assert "Proving that it keeps the promise, 3 s" in said
+        page.wait_for_timeout(1500)
+        assert visit.text("#saved").startswith("Saved as")  # and nothing is told any more
+
+
 def test_a_file_can_be_dropped_anywhere(browser: Browser, running: Explorer) -> None:
     rows = "s,x\\n" + "".join(f"{'ab'[k % 2]},{'uvw'[k % 3]}\\n" for k in range(60))
     with opened(browser, running.address) as visit:

@@ -26,12 +26,20 @@ function keep(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }
 
+// What is being done for a download is said where its end will be.
+async function followed(answer) {
+  let goesOn = true;
+  const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
+  watch("download", () => goesOn, (words) => { $("saved").textContent = capital(words); });
+  return answer.finally(() => { goesOn = false; });
+}
+
 async function download(kind, name, button) {
   if (!shown.settled) return;
   button.disabled = true;
   $("saved").textContent = { report: "Writing the report…", calibration: "Writing the calibration…" }[kind] || "Proving…";
   try {
-    keep(await ask(`/api/download/${kind}`, { ...shown.settled, ...details() }), name);
+    keep(await followed(ask(`/api/download/${kind}`, { ...shown.settled, ...details() })), name);
     $("saved").textContent = `Saved as ${name}.`;
   } catch (error) {
     $("saved").textContent = inWords(error);
@@ -46,7 +54,7 @@ async function prepare(button) {
   button.disabled = true;
   $("saved").textContent = "Proving that it keeps the promise, before anything is published…";
   try {
-    const told = await ask("/api/publication", { ...shown.settled, ...details() });
+    const told = await followed(ask("/api/publication", { ...shown.settled, ...details() }));
     $("saved").textContent = "";
     list($("publish-words"), told.sentences.map((text) => [text]));
     $("publish-sure").checked = false;

@@ -29,14 +29,19 @@ function busy(on, words = "working") {
 async function follow() {
   if (turns.following) return;
   turns.following = true;
-  while ($("result").getAttribute("aria-busy") === "true") {
+  await watch("answer", () => $("result").getAttribute("aria-busy") === "true", (words) => { $("busy").textContent = words; });
+  turns.following = false;
+}
+
+// Of an answer or of a download, told again and again while it goes on.
+async function watch(lane, goesOn, show) {
+  while (goesOn()) {
     const told = await ask("/api/progress", { page: pageName }).catch(() => null);
-    if ($("result").getAttribute("aria-busy") !== "true") break;
-    const here = told && told.answer;
-    if (here) $("busy").textContent = here.seconds ? `${here.words}, ${here.seconds} s` : `${here.words}…`;
+    if (!goesOn()) return;
+    const here = told && told[lane];
+    if (here) show(here.seconds ? `${here.words}, ${here.seconds} s` : `${here.words}…`);
     await new Promise((wake) => { setTimeout(wake, 700); });
   }
-  turns.following = false;
 }
 
 function refresh(pause = PAUSE, extra = {}, moving = false) {
