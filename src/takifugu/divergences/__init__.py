@@ -7,7 +7,7 @@ from takifugu.divergences.finite import divergence as finite_divergence
 from takifugu.divergences.finite import order_or_odds
 from takifugu.divergences.line.general import divergence
 from takifugu.errors import InputError
-from takifugu.laws import LAWS, Law
+from takifugu.laws import LAWS
 from takifugu.laws.finite import Finite
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.values import key
@@ -16,7 +16,9 @@ from takifugu.laws.vector import VectorMixture
 __all__ = ["renyi_divergence"]
 
 
-def renyi_divergence(p: Law, q: Law, *, alpha: float, theta: float = 0.0) -> float:
+def renyi_divergence(
+    p: Mixture | Finite | VectorMixture, q: Mixture | Finite | VectorMixture, *, alpha: float, theta: float = 0.0
+) -> float:
     """D_α(X + N ‖ X' + N) for X ~ p, X' ~ q and N ~ N(0, theta²), in natural logarithms; never a bound.
 
     Of two `Mixture` laws one component each has a closed formula, point masses without noise a finite sum, and
@@ -39,18 +41,17 @@ def renyi_divergence(p: Law, q: Law, *, alpha: float, theta: float = 0.0) -> flo
                 f"{name} must be a Mixture, a Finite or a VectorMixture, got {type(law).__name__}: make one with "
                 f"Mixture.gaussian, Mixture.empirical or Mixture.fit"
             )
-    if type(p) is not type(q):
-        raise InputError(f"p is a {type(p).__name__} and q a {type(q).__name__}: describe them alike")
     if not isinstance(p, Mixture) and check.noise(theta) != 0:
         raise InputError(f"theta is noise on the line, and these laws are of the kind {type(p).__name__}: leave it out")
-    if isinstance(p, Finite):
+    if isinstance(p, Finite) and isinstance(q, Finite):
         return _finite(p, q, order_or_odds(alpha))
-    alpha = check.order(alpha)
-    if isinstance(p, VectorMixture):
+    if isinstance(p, VectorMixture) and isinstance(q, VectorMixture):
         from takifugu.divergences.vector.laws import vector_divergence
 
-        return vector_divergence(p, q, alpha=alpha)
-    return divergence(p, q, alpha=alpha, theta=check.noise(theta))
+        return vector_divergence(p, q, alpha=check.order(alpha))
+    if isinstance(p, Mixture) and isinstance(q, Mixture):
+        return divergence(p, q, alpha=check.order(alpha), theta=check.noise(theta))
+    raise InputError(f"p is a {type(p).__name__} and q a {type(q).__name__}: describe them alike")
 
 
 def _finite(p: Finite, q: Finite, alpha: float) -> float:

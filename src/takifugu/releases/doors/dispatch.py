@@ -30,12 +30,12 @@ from takifugu.tables.rows import complete_rows
 
 
 def release(
-    values: Any,
+    values: object,
     calibration: Calibration,
     *,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     granularity: float | None = None,
-    secret: Any = None,
+    secret: object = None,
     column: str | Sequence[str] | None = None,
     keep: Sequence[str] = (),
     others: str = "error",
@@ -99,6 +99,8 @@ def release(
     """
     import narwhals as nw
 
+    given: Any = values
+    whose: Any = secret
     one_of("others", others, OTHERS)
     if isinstance(values, str | os.PathLike):
         raise InputError(
@@ -119,26 +121,26 @@ def release(
         order=order,
         drift=drift,
     )
-    frame = as_frame(values)
+    frame = as_frame(given)
     if frame is not None and not isinstance(frame, nw.Series):
         answer = calibration.answer
         frame = frame if answer is None else with_cuts(frame, (*answer.drawn, *answer.secret))
         names = frame.collect_schema().names()
-        columns = bound_columns(calibration, names, column=column, secret=secret, keep=keep, others=others)
+        columns = bound_columns(calibration, names, column=column, secret=whose, keep=keep, others=others)
         if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
             return _release_table(_whole(frame.collect(), columns, missing), plan, columns).lazy()
         return _release_table(_whole(frame, columns, missing), plan, columns)
     if column is not None or keep or order not in ("warn", "keep"):
         raise InputError("column, keep and order are for tables: these values are one column already")
-    called = _secrets(values, frame, secret, plan, others)
+    called = _secrets(given, frame, whose, plan, others)
     kept = _kept(called, plan, others)
     if frame is not None:
         return release_series(frame, plan, kept, called)
-    rows = values
+    rows = given
     if kept is not None and plan.drawing.takes_labels:
-        rows = [value for value, stays in zip(values, kept, strict=True) if stays]
+        rows = [value for value, stays in zip(given, kept, strict=True) if stays]
     elif kept is not None:
-        rows = plan.drawing.check(values)[kept]
+        rows = plan.drawing.check(given)[kept]
     published = publish(rows, plan, kept, called)
     if not plan.drawing.noise:
         return published
