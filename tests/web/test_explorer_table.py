@@ -8,9 +8,11 @@ import pytest
 from browser import DESKTOP, LONG, PHONE, Visit, opened
 from explorer_process import Explorer
 from people import DIAGNOSES, write_people
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Route
 
 import takifugu as tk
+
+_SMALL = "s,x\n" + "".join(f"{'ab'[k % 2]},{'uvw'[k % 3]}\n" for k in range(60))
 
 
 @pytest.fixture(scope="module")
@@ -202,8 +204,28 @@ def test_what_a_download_waits_for_is_told_where_its_end_will_be(
         assert visit.text("#saved").startswith("Saved as")  # and nothing is told any more
 
 
+def test_a_table_that_takes_long_to_read_is_counted_in_seconds(browser: Browser, running: Explorer) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    with opened(browser, running.address) as visit:
+        page = visit.page
+        for path in ("upload", "table"):
+            page.route(f"**/api/{path}", hold)
+        page.locator("#file").set_input_files({"name": "slow.csv", "mimeType": "text/csv", "buffer": _SMALL.encode()})
+        page.locator("#drop-note").filter(has_text=re.compile(r"Reading slow.csv \(0.1 MB\), \d s")).wait_for()
+        held.pop().continue_()
+        page.locator("#busy").filter(has_text=re.compile(r"reading the table, \d s")).wait_for()
+        held.pop().continue_()
+        page.locator("#drop-note").filter(has_text="slow.csv is open").wait_for()
+        visit.settle()
+        assert visit.text("#busy") == ""
+
+
 def test_a_file_can_be_dropped_anywhere(browser: Browser, running: Explorer) -> None:
-    rows = "s,x\\n" + "".join(f"{'ab'[k % 2]},{'uvw'[k % 3]}\\n" for k in range(60))
+    rows = _SMALL.replace("\n", "\\n")
     with opened(browser, running.address) as visit:
         file = f"new File(['{rows}'], 'small.csv')"
         moved = visit.page.evaluate_handle(

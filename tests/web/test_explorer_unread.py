@@ -1,6 +1,7 @@
 """A dropped file that cannot be read as it is: what the page offers, and what a link and the shelf remember of it."""
 
 import json
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from playwright.sync_api import Browser
 import takifugu as tk
 from takifugu.errors import InputError
 from takifugu.tables.reading import Reading
-from takifugu.web.rereading import FIELDS, as_asked, shown
+from takifugu.web.rereading import FIELDS, as_asked, on_page, shown
 from takifugu.web.shelf import Shelf
 from takifugu.web.uploads import MOST_FILES
 
@@ -202,3 +203,36 @@ def test_one_field_changes_and_the_others_stay(reading: Reading, other: Reading)
 def test_any_text_in_a_field_is_a_reading_or_a_sentence(form: dict[str, str]) -> None:
     with suppress(InputError):
         assert as_asked(as_asked(Reading(), form), form) == as_asked(Reading(), form)
+
+
+_NAME = "Zorngiebel"  # in records alone: no sentence may show it
+_BROKEN = {  # what it holds, its name, and whether another reading could help
+    "a longer line": (f"name,age\nAnn,3\n{_NAME},4,5\n", "a.csv", True),
+    "an open quote": (f'name,age\nAnn,3\n"{_NAME},4\nBo,5\n', "a.csv", True),
+    "a record for a header": (f"39,{_NAME},77516\n40,Bo,1\n41,Al,2\n", "a.csv", True),
+    "titles of nobody knows what": (f"Report\n{_NAME},city\nAnn,X\n", "a.csv", True),
+    "one name twice": (f"{_NAME},x,{_NAME}\n1,2,3\n", "a.csv", True),
+    "bytes of no text": (f"name,age\n{_NAME}\0,3\n", "a.csv", True),
+    "half a workbook": (f"PK\x03\x04{_NAME}", "a.xlsx", True),
+    "one column": (f"{_NAME}\n" + "Ann\n" * 9, "a.csv", True),
+    "a workbook in disguise": (f"PK\x03\x04{_NAME}", "a.csv", False),
+    "nothing": ("", "a.csv", False),
+    "no gzip": (f"name,age\n{_NAME},3\n", "a.csv.gz", False),
+}
+
+
+@pytest.mark.parametrize("case", _BROKEN)
+def test_a_broken_file_is_a_sentence_of_the_page_that_shows_no_record(case: str) -> None:
+    content, name, could_be_read = _BROKEN[case]
+    shelf = Shelf()
+    path = shelf.uploads.new(name)
+    path.write_bytes(content.encode())
+    with pytest.raises(InputError) as caught:
+        shelf.describe(shelf.add_dropped(path, name).name)
+    sentence = on_page(str(caught.value))
+    assert not re.search(r"\b\w+=|Reading|--\w", sentence)
+    assert str(shelf.uploads.folder) not in sentence
+    assert _NAME not in sentence
+    kept = [one for one in shelf.entries if one.startswith("file:")]
+    assert (len(kept), path.exists()) == ((1, True) if could_be_read else (0, False))
+    shelf.uploads.close()

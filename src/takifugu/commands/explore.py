@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from takifugu.commands.options import Command, reading_from, reading_options
+from takifugu.commands.progress import doing, done
 
 
 @click.command("explore", cls=Command)
@@ -42,6 +43,7 @@ def command(
     with contextlib.ExitStack() as until_the_end:
 
         def ready(address: str) -> None:
+            done()
             address += held
             click.echo(f"The explorer is open at\n\n    {address}\n\nKeep the address to yourself. Ctrl-C ends it.")
             if not no_browser:
@@ -49,6 +51,8 @@ def command(
 
                 webbrowser.open(until_the_end.enter_context(browser_door(address)))
 
+        if table is not None:
+            doing(f"Reading {table}")
         serve(table, reading=how, port=port, ledger=ledger, ready=ready)
     click.echo("\nThe explorer has ended.")
     _leave_unfinished_work()

@@ -18,9 +18,11 @@ async function openFile(file) {
     sayOfDrop(`${file.name} has ${mb(file.size)}, and the page takes ${mb(offer.most.upload)}: name it on the command line, takifugu explore FILE.`, true);
     return;
   }
-  sayOfDrop(`Reading ${file.name} (${mb(file.size)})…`);
+  const [what, since] = [`Reading ${file.name} (${mb(file.size)})`, performance.now()];
+  sayOfDrop(`${what}…`);
+  const clock = setInterval(() => sayOfDrop(withSeconds(what, since)), 1000);
   try {
-    const { name, tables } = await ask("/api/upload", undefined, { file });
+    const { name, tables } = await ask("/api/upload", undefined, { file }).finally(() => clearInterval(clock));
     offerTables(tables, name);
     const wanted = dropping.waiting && sameFile(dropping.waiting.table, name) ? dropping.waiting : null;
     dropping.waiting = null;

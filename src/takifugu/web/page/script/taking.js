@@ -30,7 +30,7 @@ function keep(blob, name) {
 async function followed(answer) {
   let goesOn = true;
   const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
-  watch("download", () => goesOn, (words) => { $("saved").textContent = capital(words); });
+  watch("download", () => goesOn, (words) => { if (words) $("saved").textContent = capital(words); });
   return answer.finally(() => { goesOn = false; });
 }
 

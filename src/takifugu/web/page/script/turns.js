@@ -3,7 +3,7 @@
 const PAUSE = 40; // milliseconds a slider must rest before the server is asked
 const PATIENCE = 1000; // milliseconds that a moving slider waits for the answer to its last place
 const SLOW = 400; // milliseconds after which a wait is worth a word
-const turns = { latest: 0, floor: 0, shown: 0, flying: 0, since: 0, timer: 0, send: null, training: false, slow: 0, following: false };
+const turns = { latest: 0, floor: 0, shown: 0, flying: 0, since: 0, timer: 0, send: null, training: false, slow: 0, words: "", following: false };
 
 // Every change has a number. An answer is shown if it is newer than the one shown and no other choice than a
 // slider's place was made since it was asked for; so figures follow a moving slider, and nothing old comes back.
@@ -17,6 +17,7 @@ const narrow = matchMedia("(max-width: 48rem)");
 const details = () => ({ page: pageName, narrow: narrow.matches });
 
 function busy(on, words = "working") {
+  if (on) turns.words = words;
   if (!on || !turns.slow) {
     clearTimeout(turns.slow);
     turns.slow = on ? setTimeout(() => { $("busy").textContent = `${words}…`; follow(); }, SLOW) : 0;
@@ -29,17 +30,25 @@ function busy(on, words = "working") {
 async function follow() {
   if (turns.following) return;
   turns.following = true;
-  await watch("answer", () => $("result").getAttribute("aria-busy") === "true", (words) => { $("busy").textContent = words; });
+  const since = performance.now();
+  const goesOn = () => $("result").getAttribute("aria-busy") === "true";
+  // A table is read without a word from the server: the page then says itself how long it takes.
+  await watch("answer", goesOn, (words) => { $("busy").textContent = words || withSeconds(turns.words, since); });
   turns.following = false;
 }
 
-// Of an answer or of a download, told again and again while it goes on.
+function withSeconds(words, since) {
+  const seconds = Math.floor((performance.now() - since) / 1000);
+  return seconds >= 2 ? `${words}, ${seconds} s` : `${words}…`;
+}
+
+// Of an answer or of a download, told again and again while it goes on; null where the server has nothing to tell.
 async function watch(lane, goesOn, show) {
   while (goesOn()) {
     const told = await ask("/api/progress", { page: pageName }).catch(() => null);
     if (!goesOn()) return;
     const here = told && told[lane];
-    if (here) show(here.seconds ? `${here.words}, ${here.seconds} s` : `${here.words}…`);
+    show(here && (here.seconds ? `${here.words}, ${here.seconds} s` : `${here.words}…`));
     await new Promise((wake) => { setTimeout(wake, 700); });
   }
 }
