@@ -131,3 +131,12 @@ def test_a_peak_midway_between_two_nodes_of_the_screen_is_seen():
     priors = {"q": tk.Mixture([0.5, 0.5], [-10, 10], [1, 1])} | {i: around(1e-4 * (1 - i / 100)) for i in range(4)}
     result = tk.calibrate(priors, alpha=(39.5 / 36) ** 2, epsilon=0.68)
     assert max(result.losses.values()) <= 0.68
+
+
+@pytest.mark.parametrize("epsilon", [1e-200, 1e-300, 5e-324])
+def test_a_budget_that_no_number_is_large_enough_for_is_refused_in_a_sentence(epsilon):
+    atoms = {"a": tk.Mixture([0.5, 0.5], [0, 3], [0, 0]), "b": tk.Mixture([0.4, 0.6], [0, 3], [0, 0])}
+    smooth = {"a": tk.Mixture([0.5, 0.5], [0, 3], [1, 0.1]), "b": tk.Mixture([0.4, 0.6], [0, 3], [1, 2])}
+    for priors in (atoms, smooth):
+        with pytest.raises(tk.CalibrationError, match="a larger epsilon"):
+            tk.calibrate(priors, alpha=2, epsilon=epsilon)

@@ -116,9 +116,15 @@ class Additive(Mechanism):
         require_noise(problem, asked, self.name)
         needed = self.needed(problem, alpha=asked.alpha, epsilon=asked.epsilon)
         if needed.place is not None and math.isinf(needed.variance):
+            pair = problem.words(needed.place)
+            if self.name == "exact":
+                raise NoAnswerError(
+                    f"no noise within the range of numbers here keeps epsilon = {asked.epsilon:g} for {pair}: ask for "
+                    f"a larger epsilon or a lower alpha, or give the values in a larger unit"
+                )
             raise NoAnswerError(
-                f"no finite noise satisfies {self.name!r} for {problem.words(needed.place)}: its bound is infinite "
-                f"whatever the noise. Use 'exact', which always has an answer"
+                f"no finite noise satisfies {self.name!r} for {pair}: its bound is infinite whatever the noise. Use "
+                f"'exact', which always has an answer"
             )
         return Found(GaussianNoise(root_above(needed.variance)), needed.place)
 

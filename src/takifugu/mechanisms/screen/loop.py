@@ -55,6 +55,8 @@ def least_variance_with(
     def require(i: int, j: int) -> None:
         nonlocal found
         p, q = priors[i], priors[j]
+        if math.isinf(found.variance):  # no number is enough for another pair
+            return
         if divergence(p, q, alpha=alpha, theta=math.sqrt(found.variance)) <= accept:
             return
         variance = exact.least_variance(p, q, alpha=alpha, epsilon=epsilon, floor=found.variance)
