@@ -108,6 +108,7 @@ SLOW = (
     "mechanisms/test_baselines.py::test_mixtures_with_equal_widest_components_have_a_finite_supremum",
     "mechanisms/test_binding_place.py",
     "mechanisms/test_closed_forms.py",
+    "mechanisms/test_margins.py::test_who_asks_for_less_never_pays_more",
     "mechanisms/test_confidence",
     "mechanisms/test_drawn_loss.py",
     "mechanisms/test_evidence.py",

@@ -11,9 +11,10 @@ import takifugu as tk
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.errors import InputError, MechanismError
-from takifugu.mechanisms.confident_channel import _between, sampling_distances
 from takifugu.mechanisms.draws import draws_needed, joint_draws
 from takifugu.mechanisms.evidence import Confidence
+from takifugu.mechanisms.least_margin import _between
+from takifugu.mechanisms.margins import sampling_distances
 from takifugu.mechanisms.posterior import posterior
 
 TRUTH = {"a": np.array([9, 8, 6, 4, 2, 1]) / 30, "b": np.array([3, 4, 6, 7, 6, 4]) / 30}
@@ -209,7 +210,7 @@ def test_a_search_among_large_channels_ends_near_the_least_factor():
     ],
 )
 def test_where_a_search_looks_next(low, high, expected):
-    assert _between(low, high) == pytest.approx(expected)
+    assert _between(low, high, down=4.0) == pytest.approx(expected)
 
 
 def test_a_channel_in_a_file_was_judged_by_as_many_draws_as_its_level_asks_for():

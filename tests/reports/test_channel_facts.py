@@ -238,8 +238,10 @@ def test_for_whom_the_promise_is_is_told():
     assert "not a proof" in told
     assert population.error > sample.error
     assert common_words.population(facts_of(tk.calibrate(LABELS, odds=3), compare=False)) is None
-    assert "for every prior that near" in words.best(population)
+    assert "for every prior that near" in words.best(facts_of(tk.calibrate(priors, odds=3, radius=0.01), compare=False))
     assert "for every prior that near" not in words.best(sample)
+    assert not np.any(dict(population.calibration.options)["radius"])
+    assert words.best(population) is None  # through bounds, for which none is proved best
 
 
 def test_a_publication_tells_the_same_figures():

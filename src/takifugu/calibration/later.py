@@ -9,10 +9,11 @@ from takifugu.channels.counts import BITS, MOST_BITS
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.product import entries
 from takifugu.mechanisms.base import Found
-from takifugu.mechanisms.confident_channel import confident_channel
+from takifugu.mechanisms.confident_channel import Wish, confident_channel
 from takifugu.mechanisms.draws import draws_needed
 from takifugu.mechanisms.evidence import Confidence
 from takifugu.mechanisms.later import Later
+from takifugu.mechanisms.margins import Margin, solves
 from takifugu.mechanisms.optimal.table import table_of
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.guarantee import Renyi
@@ -50,9 +51,8 @@ def calibrate_later(
         width = 0 if past is None else len(entries(past.inputs[0]))
         without = expected_loss(rule, problem, found.channel)
         size = len({entries(value)[width:] for value in table_of(problem).values})
-        found, draws, apart = confident_channel(
-            problem, asked, at, level=float(confidence), seed=seed, found=found, size=size
-        )
+        wish = Wish(found, [Margin(at=at, most=solves(size))], lambda one: expected_loss(rule, problem, one.channel))
+        found, draws, apart = confident_channel(problem, asked, [lambda: wish], level=float(confidence), seed=seed)
         evidence = Confidence(float(confidence), draws, apart, without)
     return Calibration(
         problem=problem,

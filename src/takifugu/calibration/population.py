@@ -18,7 +18,7 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.problems.population_findings import OnGrid
 from takifugu.problems.problem import Problem
 
-_APART = 1_000_003 * 64  # between the seeds of promises that are tried one after another: each uses up to 18
+_APART = 1_000_003 * 64  # between the seeds of promises that are tried one after another: each uses up to 30
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,33 @@ class Bounds:
             below[:-1], above[:-1] = band.lower, band.upper
         return cls(_down(each[0]), _up(each[1]), _down(below), _up(above))
 
+    @classmethod
+    def likely(cls, weights: npt.ArrayLike, *, deviations: float, ordered: bool) -> "Bounds":
+        """Where each share, and each sum of shares, of a draw from Dirichlet(weights) mostly lies.
+
+        Each is a beta variable; its bounds are the quantiles that a normal one has so many deviations out. They are
+        where a search looks, and no proof rests on them: `holding` widens them to hold the law they are about.
+        """
+        a = np.asarray(weights, dtype=np.float64)
+        if a.ndim != 1 or not len(a) or not np.isfinite(a).all() or a.min() < 0 or not a.sum() > 0:
+            raise InputError("bounds on what is likely are made from weights, 0 or more and not all 0")
+        if len(a) == 1:
+            return cls(*(np.array([UNIT]) for _ in range(4)))
+        lower, upper = _beta_quantiles(a, a.sum() - a, deviations)
+        below, above = np.zeros(len(a)), np.ones(len(a))
+        below[-1] = 1.0
+        if ordered:
+            upto, rest = np.cumsum(a)[:-1], np.cumsum(a[::-1])[::-1][1:]
+            below[:-1], above[:-1] = _beta_quantiles(upto, rest, deviations)
+        mean = a / a.sum()
+        # The quantiles of a share that is nearly always 0 may lie below its mean, and all of them together too low.
+        return cls(
+            _down(np.minimum(lower, mean)),
+            _up(np.maximum(upper, mean)),
+            _down(np.minimum(below, np.append(np.cumsum(mean)[:-1] - _ROUNDING, 1.0))),
+            _up(np.maximum(above, np.append(np.cumsum(mean)[:-1] + _ROUNDING, 1.0))),
+        )
+
     def holding(self, weights: npt.ArrayLike, *, radius: float = 0.0) -> "Bounds":
         """The same, moved apart where that is needed to hold a law, and all within a total variation of it.
 
@@ -80,6 +107,15 @@ class Bounds:
             np.maximum(self.upper, _up(law + away)),
             np.minimum(self.below, _down(np.append(upto - away, 1.0))),
             np.maximum(self.above, _up(np.append(upto + away, 1.0))),
+        )
+
+    def and_also(self, other: "Bounds") -> "Bounds":
+        """The laws within these bounds and within others; an error where there is none."""
+        return Bounds(
+            np.maximum(self.lower, other.lower),
+            np.minimum(self.upper, other.upper),
+            np.maximum(self.below, other.below),
+            np.minimum(self.above, other.above),
         )
 
     def holds(self, masses: npt.ArrayLike) -> bool:
@@ -123,6 +159,19 @@ class Bounds:
         laws = np.empty_like(taken)
         np.put_along_axis(laws, order, taken, axis=1)
         return laws
+
+
+def _beta_quantiles(first: Array, second: Array, deviations: float) -> tuple[Array, Array]:
+    """The quantiles of beta variables at Φ(−d) and Φ(d); of one without a first or a second weight, 0 or 1."""
+    from scipy.special import betainccinv, betaincinv, ndtr
+
+    tail, inside = float(ndtr(-deviations)), (first > 0) & (second > 0)
+    found = []
+    for quantile in (betaincinv, betainccinv):
+        where = np.where(first > 0, 1.0, 0.0)
+        where[inside] = quantile(first[inside], second[inside], tail)
+        found.append(where)
+    return np.where(np.isfinite(found[0]), found[0], 0.0), np.where(np.isfinite(found[1]), found[1], 1.0)
 
 
 def _down(shares: Array) -> Whole:

@@ -64,8 +64,10 @@ class Band:
             return stays_inside(channel, [block for block, _ in parts]) and all(
                 promise.is_kept(block.part(channel).counts) for block, promise in parts
             )
-        if isinstance(channel, FiniteChannel) and _is_bounded(problem):
-            return has_inputs(channel, problem) and _every_law(problem, asked, self.level).is_kept(channel.counts)
+        if isinstance(channel, FiniteChannel) and is_bounded(problem):
+            return has_inputs(channel, problem) and band_promise(
+                Optimal(keep=None), problem, asked, level=self.level
+            ).is_kept(channel.counts)
         if isinstance(channel, ListChannel):
             return Optimal(keep=None, radius=tuple(radii(problem, self.level))).is_kept(problem, asked, channel)
         if not isinstance(channel, GaussianNoise):
@@ -101,8 +103,8 @@ def assured(
             f"assurance='band' is for 'exact' and 'optimal', not for {rule.name!r}: publish fewer values, or use "
             f"confidence alone"
         )
-    if _is_bounded(problem):
-        promise = _every_law(problem, asked, level, rule.reach(problem))
+    if is_bounded(problem):
+        promise = band_promise(rule, problem, asked, level=level)
         return bounded_channel(rule, problem, asked, promise), Band(level, without)
     reach = np.maximum(radii(problem, level), rule.reach(problem))
     if reach.max() >= 1:
@@ -111,16 +113,17 @@ def assured(
     return wider.find(problem, asked)._replace(options=wider.options), Band(level, without)
 
 
-def _is_bounded(problem: Problem) -> bool:
+def is_bounded(problem: Problem) -> bool:
     """Which set of laws is used, and it must not depend on what the rows are: bounds for short lists, else a ball."""
     return len(table_of(problem).values) <= MOST_VALUES
 
 
-def _every_law(problem: Problem, asked: Renyi, level: float, reach: Array | None = None) -> EveryLaw:
+def band_promise(rule: Optimal, problem: Problem, asked: Renyi, *, level: float) -> EveryLaw:
+    """The promise for every law that the rows allow, and for every prior within the rule's radius."""
     counts = _seen(problem)
     if min(float(seen.sum()) for seen in counts) < 1:
         raise MechanismError(_TOO_FEW)
-    return every_law(problem, asked, counts, level=level, laws=len(counts), reach=reach)
+    return every_law(problem, asked, counts, level=level, laws=len(counts), reach=rule.reach(problem))
 
 
 def radii(problem: Problem, level: float) -> Array:

@@ -5,6 +5,7 @@ shares up to each (proofs/bounds.md). The law that the problem has is within it 
 """
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -20,9 +21,11 @@ from takifugu.mechanisms.optimal.bounded import bounded
 from takifugu.mechanisms.optimal.cells import Block, blocks
 from takifugu.mechanisms.optimal.every_law import EveryLaw
 from takifugu.mechanisms.optimal.mechanism import FINER, Optimal
+from takifugu.mechanisms.optimal.program import Indices
 from takifugu.mechanisms.optimal.repair import repaired_for
 from takifugu.mechanisms.optimal.table import table_of
 from takifugu.mechanisms.optimal.wishes import allowed_moves
+from takifugu.mechanisms.posterior import posterior
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 
@@ -37,17 +40,37 @@ def every_law(
     `laws` is how many bounds have to hold at once, with probability `level`, here and elsewhere. `reach` is a radius
     around each of the problem's laws that the promise is asked for as well.
     """
-    table = table_of(problem)
-    numbers = _numbers(table.values)
-    ordered = numbers is not None
-    order = np.arange(len(table.values)) if numbers is None else np.argsort(numbers)
-    bounds = []
-    around = np.zeros(len(counts)) if reach is None else reach
-    for seen, law, radius in zip(counts, table.laws, around.tolist(), strict=True):
-        found = Bounds.of_counts(seen[order], level=level, laws=laws, ordered=ordered)
-        bounds.append(found.holding(law[order], radius=radius))
+    order, ordered = _order(problem)
+    bounds = [Bounds.of_counts(seen[order], level=level, laws=laws, ordered=ordered) for seen in counts]
+    return _within(problem, asked, bounds, reach)
+
+
+def likely_laws(problem: Problem, within: EveryLaw, *, deviations: float) -> EveryLaw:
+    """The same promise for fewer laws: those whose shares and sums are within so many deviations in the posterior too.
+
+    A way to look for channels that withstand draws; nothing is said of the population by it.
+    """
+    order, ordered = _order(problem)
+    behind = [belief[secret] for belief in posterior(problem) for secret in problem.pairs.secrets]
+    likely = [Bounds.likely((c + g)[order], deviations=deviations, ordered=ordered) for c, g in behind]
+    laws = table_of(problem).laws[:, order]
+    held = zip(within.bounds, likely, laws, strict=True)
+    return replace(within, bounds=tuple(one.and_also(other.holding(law)) for one, other, law in held))
+
+
+def _order(problem: Problem) -> tuple[Indices, bool]:
+    """The places of the values in the order of their bounds, and whether it is one of numbers."""
+    numbers = _numbers(table_of(problem).values)
+    return (np.arange(len(table_of(problem).values)), False) if numbers is None else (np.argsort(numbers), True)
+
+
+def _within(problem: Problem, asked: Renyi, bounds: list[Bounds], reach: Array | None) -> EveryLaw:
+    """The promise for every law within bounds that are moved apart to hold the problem's own, and their radius."""
+    table, (order, _) = table_of(problem), _order(problem)
+    around = np.zeros(len(bounds)) if reach is None else reach
+    held = zip(bounds, table.laws, around.tolist(), strict=True)
     return EveryLaw(
-        bounds=tuple(bounds),
+        bounds=tuple(one.holding(law[order], radius=radius) for one, law, radius in held),
         shares=table.laws / table.laws.sum(axis=1, keepdims=True),
         order=order,
         pairs=table.pairs,
@@ -67,11 +90,16 @@ def _numbers(values: tuple[Value, ...]) -> Array | None:
     return np.array(differ[0], dtype=np.float64) if len(differ) == 1 and all(map(number, differ[0])) else None
 
 
-def bounded_channel(rule: Optimal, problem: Problem, asked: Renyi, promise: EveryLaw) -> Found:
-    """The channel that costs least, about, among those that keep the promise for every law: repaired and proved."""
+def bounded_channel(
+    rule: Optimal, problem: Problem, asked: Renyi, promise: EveryLaw, *, touching: list[Array] | None = None
+) -> Found:
+    """The channel that costs least, about, among those that keep the promise for every law: repaired and proved.
+
+    `touching` is what one search after another remembers (`takifugu.mechanisms.optimal.bounded`).
+    """
     program = rule.whole_program(problem, asked)
     allowed = allowed_moves(program)
-    matrix = bounded(program, promise, allowed)
+    matrix = bounded(program, promise, allowed, touching=touching)
     if matrix is None:
         raise MechanismError(
             "no channel was found in time that keeps these wishes for every law that the rows allow: drop a wish, "

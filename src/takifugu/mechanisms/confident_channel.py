@@ -1,207 +1,151 @@
 """A finite channel that withstands draws from the posterior: fitted to some of them, judged by others.
 
-A channel has one parameter that is fitted: the factor of the radius within which it keeps the promise for every prior.
+Several margins are tried, each with one factor that is fitted; the cheapest channel that fresh draws let pass is taken.
 """
 
-import math
-from collections.abc import Callable
-from dataclasses import replace
-from itertools import count
-
-import numpy as np
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from takifugu._listening import tell
-from takifugu._validation import Array
 from takifugu.channels.listed import ListChannel
-from takifugu.divergences.finite import divergence
-from takifugu.errors import InputError, MechanismError
+from takifugu.errors import CalibrationError, MechanismError
 from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.draws import draws_needed, joint_draws
-from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.least_margin import TOO_FEW, Drawn, fitted, listed
+from takifugu.mechanisms.margins import Margin
 from takifugu.mechanisms.posterior import posterior
-from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 
-_ROOM = 1e-9  # of the budget: what rounding may do to a loss that is only looked at
-_FIRST = 0.5  # of the expected sampling distance: where the search for the radius begins
-_NARROW = 1.04  # the search ends when two radii, one enough and one not, lie this close
-_NARROW_LARGE = 1.25
-_SMALL = 64  # values of a program that takes no time to speak of; one of two hundred takes twenty seconds
-_MOST_SOLVED = 10  # of larger programs, in a search
-_USED_UP = 0.97  # of the budget, by the worst draw: there is little to gain by a smaller factor
 _LEAST = 1 / 256  # a factor to start widening from
-_MOST_STEPS = 18
-_MORE = 3  # times as many draws to fit the factor to as will judge it: it then mostly passes at once
-_WIDER = 1.08  # the factor's growth where it does not
-_DEVIATIONS = 4.0  # that a sparse channel keeps in hand at a factor of one
+_MORE = 3  # times as many draws to fit a factor to as will judge it: it then mostly passes at once
+_MOST_WIDENED = 14
+_WIDER = 1.08  # a factor's growth where it does not
 _APART = 1_000_003  # between the seeds of draws that must have nothing in common
-_TOO_FEW = (
-    "no channel was found that withstands the draws: these secrets have too few rows for this promise. Merge rare "
-    "secrets, give a coarser domain, or ask for less"
-)
 
 
-def withstands(problem: Problem, channel: ListChannel, asked: Renyi, laws: Array) -> bool:
-    """Whether every draw of every belief is within the promise, for every pair both ways."""
-    if laws.shape[3] != len(channel.inputs):
-        raise InputError("the counts behind the laws are not about the values that the channel takes")
-    published = channel.through(laws)  # belief, draw, secret, output
-    for a, b in zip(*problem.pairs.directed_places(), strict=True):
-        p, q = published[:, :, a], published[:, :, b]
-        if not (divergence(p, q, alpha=asked.alpha) <= asked.epsilon * (1 - _ROOM)).all():
-            return False
-        if asked.odds is not None and not (p <= asked.odds * (1 - _ROOM) * q).all():
-            return False
-    return True
+class Wish(NamedTuple):
+    """What is looked for: the channel for the sample alone, the margins to try, and what a channel costs."""
+
+    found: Found
+    margins: Sequence[Margin]
+    cost: Callable[[Found], float]
+
+
+class Passed(NamedTuple):
+    """A channel, and the number and the seed of the draws that judged it."""
+
+    found: Found
+    draws: int
+    seed: int
+
+
+@dataclass
+class Judge:
+    """Fresh draws for every channel that is to be judged, each time more of them.
+
+    The k-th time they are so many that all of them hold by chance, where less than the level is within the promise,
+    with a probability of (1 − level)/2ʰ⁺ᵏ at most, whatever was tried before; h are the `halvings`.
+    """
+
+    problem: Problem
+    asked: Renyi
+    level: float
+    seed: int
+    halvings: int = 0
+    tries: int = 0
+
+    def passes(self, found: Found) -> Passed | None:
+        """Judge a channel that no draw from here on has had a part in."""
+        self.tries += 1
+        draws = draws_needed(self.level, halvings=self.halvings + self.tries)
+        apart = self.seed + self.tries * _APART
+        tell(f"Judging the channel by {draws} fresh draws of the population")
+        withstands = withstands_draws(self.problem, listed(found), self.asked, draws=draws, seed=apart)
+        return Passed(found, draws, apart) if withstands else None
 
 
 def withstands_draws(problem: Problem, channel: ListChannel, asked: Renyi, *, draws: int, seed: int) -> bool:
     """Whether the channel keeps the promise for every one of these draws."""
-    return withstands(problem, channel, asked, joint_draws(posterior(problem), problem.pairs.secrets, draws, seed))
+    return _drawn(problem, asked, draws, seed).withstood_by(channel)
 
 
-At = Callable[[float], Found]
+def _drawn(problem: Problem, asked: Renyi, draws: int, seed: int) -> Drawn:
+    return Drawn(problem, asked, joint_draws(posterior(problem), problem.pairs.secrets, draws, seed))
 
 
 def confident_channel(
-    problem: Problem,
-    asked: Renyi,
-    at: At,
-    *,
-    level: float,
-    seed: int,
-    found: Found,
-    size: int | None = None,
-    coarse: bool = False,
-    halvings: int = 0,
-) -> tuple[Found, int, int]:
-    """The channel of the least factor that withstands the draws it is fitted to, judged by draws it has not seen.
+    problem: Problem, asked: Renyi, wishes: Sequence[Callable[[], Wish]], *, level: float, seed: int, halvings: int = 0
+) -> Passed:
+    """The channel of least cost that withstands draws it has not seen.
 
-    `at` finds the best channel whose promise is widened by a factor times the distance that a sample of each law's size
-    is expected to lie from the population; one number, the factor, is fitted. `found` is the channel at 0, `size` how
-    many values `at` solves for, and `coarse` asks for a quick search. A loss need not fall with the factor, and several
-    are tried on the same draws, so these may not judge: fresh ones do, the k-th time so many that all of them hold by
-    chance, where less than the level is within the promise, with a probability of (1 − level)/2ᵏ at most. Together that
-    is 1 − level.
-    Returned are the channel, and the number and the seed of the draws that judged it.
+    `wishes` ends with the one that is asked for; those before it ask for more, so that what keeps them will do. Each
+    is gone through just as it would be alone, by tries and draws of the same numbers, so the last one never costs more
+    than any of them; whoever may have 2ʰ wishes asks for h `halvings`. Of each the least factors of its margins are
+    fitted to the same draws. A loss need not fall with a factor, and several are tried, so these draws may not judge:
+    fresh ones do.
     """
-    search = joint_draws(posterior(problem), problem.pairs.secrets, _MORE * draws_needed(level), seed)
-    factor, made = _least_factor(problem, asked, at, search, found, search.shape[3] if size is None else size, coarse)
-    for attempt in range(1, _MOST_STEPS):
-        draws, apart = draws_needed(level, halvings=halvings + attempt), seed + attempt * _APART
-        tell(f"Judging the channel by {draws} fresh draws of the population")
-        if withstands_draws(problem, _finite(made), asked, draws=draws, seed=apart):
-            return made, draws, apart
-        # By little at first, then by more: what was fitted to more draws than these is mostly short by a hair.
-        factor = max(factor, _LEAST) * _WIDER ** max(1, attempt - 1)
-        made = at(factor)
-    raise MechanismError(_TOO_FEW)
-
-
-def _least_factor(
-    problem: Problem, asked: Renyi, at: At, laws: Array, found: Found, size: int, coarse: bool
-) -> tuple[float, Found]:
-    """The least factor, about, whose channel withstands these draws."""
-    if withstands(problem, _finite(found), asked, laws):
-        return 0.0, found
-    at = _told(at)
-    if size > _SMALL and not coarse:
-        return _by_secants(problem, asked, at, laws, found, _MOST_SOLVED if size <= 2 * _SMALL else _MOST_SOLVED // 2)
-    low, high, best, factor = 0.0, math.inf, None, _FIRST
-    narrow = _NARROW_LARGE if coarse else _NARROW
-    for _ in range(_MOST_STEPS):
-        made = at(factor)
-        if withstands(problem, _finite(made), asked, laws):
-            high, best = factor, made
-            factor = factor / 2 if low == 0 else math.sqrt(low * high)
-        else:
-            low = factor
-            factor = 2 * factor if math.isinf(high) else math.sqrt(low * high)
-        if best is not None and (high <= low * narrow or high < _FIRST / 64):
-            break
+    drawn = _drawn(problem, asked, _MORE * draws_needed(level), seed)
+    best: tuple[float, Passed] | None = None
+    for number, wish in enumerate(wishes, start=1):
+        try:
+            best = _cheapest(wish(), drawn, Judge(problem, asked, level, seed, halvings), best)
+        except (MechanismError, CalibrationError):
+            if number == len(wishes) and best is None:  # a stricter wish may be impossible
+                raise
     if best is None:
-        raise MechanismError(_TOO_FEW)
-    return high, best
+        raise MechanismError(TOO_FEW)
+    return best[1]
 
 
-def _told(at: At) -> At:
-    """The same, saying which channel is tried: each may take seconds."""
-    numbers = count(1)
+class _Candidate(NamedTuple):
+    cost: float
+    factor: float
+    found: Found
+    margin: Margin
+    widened: int = 0
 
-    def telling(factor: float) -> Found:
-        tell(f"Trying how wide a margin the population needs: channel {next(numbers)}")
-        return at(factor)
-
-    return telling
-
-
-def _by_secants(problem: Problem, asked: Renyi, at: At, laws: Array, found: Found, most: int) -> tuple[float, Found]:
-    """The same with as few channels as can be, since each takes seconds: where the worst draw's loss meets the budget.
-
-    As the factor grows that loss falls much like a power of it.
-    """
-    low, high, best, factor = (0.0, strain(problem, _finite(found), asked, laws)), None, None, _FIRST
-    for solved in range(_MOST_STEPS):
-        if high is not None and (solved >= most or high[1] >= _USED_UP or high[0] <= low[0] * _NARROW):
-            break
-        made = at(factor)
-        if withstands(problem, _finite(made), asked, laws):
-            high, best = (factor, strain(problem, _finite(made), asked, laws)), made
-        else:
-            low = factor, strain(problem, _finite(made), asked, laws)
-        factor = 2 * factor if high is None else _between(low, high)
-    if high is None or best is None:
-        raise MechanismError(_TOO_FEW)
-    return high[0], best
+    def wider(self, cost: Callable[[Found], float]) -> "_Candidate":
+        """By little at first, then by more: what was fitted to many draws is mostly short by a hair."""
+        factor = max(self.factor, _LEAST) * _WIDER ** max(1, self.widened)
+        found = self.margin.at(factor)
+        return _Candidate(cost(found), factor, found, self.margin, self.widened + 1)
 
 
-def _between(low: tuple[float, float], high: tuple[float, float]) -> float:
-    """Where the secant, in logarithms, through two factors and their strains is at one; a safe way from both."""
-    (a, over), (b, under) = low, high
-    if a == 0:
-        return b / 4
-    share = math.log(over) / math.log(over / under) if 1 < over < math.inf and under > 0 else 0.5
-    return float(a * (b / a) ** min(max(share, 0.1), 0.9))
+def _cheapest(wish: Wish, drawn: Drawn, judge: Judge, best: tuple[float, Passed] | None) -> tuple[float, Passed]:
+    """The cheapest channel of a wish that passes, or what passed before where that costs no more."""
+    if drawn.withstood_by(listed(wish.found)):
+        candidates = [_Candidate(wish.cost(wish.found), 0.0, wish.found, wish.margins[0])]
+    else:
+        candidates = _fitted(wish, drawn)
+    while candidates:
+        tried = min(candidates, key=lambda one: one.cost)
+        if best is not None and tried.cost >= best[0]:
+            return best
+        if passed := judge.passes(tried.found):
+            return tried.cost, passed
+        candidates.remove(tried)
+        if tried.factor < tried.margin.last and tried.widened < _MOST_WIDENED:
+            with suppress(MechanismError, CalibrationError):  # another margin may still do
+                candidates.append(tried.wider(wish.cost))
+    if best is None:
+        raise MechanismError(TOO_FEW)
+    return best
 
 
-def strain(problem: Problem, channel: ListChannel, asked: Renyi, laws: Array) -> float:
-    """The largest loss of any draw, over the budget: for steering a search, never for a verdict."""
-    published, worst = channel.through(laws), 0.0
-    for a, b in zip(*problem.pairs.directed_places(), strict=True):
-        p, q = published[:, :, a], published[:, :, b]
-        worst = max(worst, float(divergence(p, q, alpha=asked.alpha).max()) / asked.epsilon)
-        if asked.odds is not None:
-            worst = max(worst, float(divergence(p, q, alpha=math.inf).max()) / math.log(asked.odds))
-    return worst
-
-
-def with_caution(factor: float, rule: Sparse, problem: Problem, asked: Renyi) -> Found:
-    """A sparse channel that keeps as many deviations in hand as the factor says."""
-    careful = replace(rule, caution=max(rule.caution, _DEVIATIONS * factor))
-    return careful.find(problem, asked)._replace(options=careful.options)
-
-
-def with_radius(factor: float, rule: Optimal, problem: Problem, asked: Renyi) -> Found:
-    """The best channel for every prior within this factor of the expected sampling distances."""
-    reach = np.minimum(np.maximum(factor * sampling_distances(problem), rule.reach(problem)), 0.999)
-    wider = Optimal(**(rule.options | {"radius": tuple(reach.tolist())}))
-    return wider.find(problem, asked)._replace(options=wider.options)
-
-
-def sampling_distances(problem: Problem) -> Array:
-    """How far, in total variation, a sample of each law's size is expected to lie from it: ½ Σ √(2p(1−p)/πn)."""
-    found = []
-    for belief in posterior(problem):
-        for secret in problem.pairs.secrets:
-            counts, pseudo = belief[secret]
-            rows = max(float(counts.sum()), 1.0)
-            p = (counts + pseudo) / (counts.sum() + pseudo.sum())
-            found.append(min(0.5 * float(np.sqrt(2 * p * (1 - p) / (math.pi * rows)).sum()), 0.99))
-    return np.array(found)
-
-
-def _finite(found: Found) -> ListChannel:
-    if not isinstance(found.channel, ListChannel):
-        raise MechanismError(f"a {type(found.channel).__name__} is no channel between lists")
-    return found.channel
+def _fitted(wish: Wish, drawn: Drawn) -> list[_Candidate]:
+    """A channel of every margin that withstands the draws; the first margin's error where none has one."""
+    found, error = [], None
+    for margin in wish.margins:
+        try:
+            least = fitted(margin, drawn, wish.found)
+        except (MechanismError, CalibrationError) as unsolved:
+            error = error or unsolved
+            continue
+        if least is not None:
+            found.append(_Candidate(wish.cost(least[1]), *least, margin))
+    if not found and error is not None:
+        raise error
+    return found

@@ -4,7 +4,8 @@ What is said here is evidence, not proof (proofs/population.md): with N draws th
 cᴺ ≤ 1 − c, one may say with confidence c that at least a share c of the posterior is within the promise.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from takifugu._validation import integer
@@ -22,9 +23,11 @@ from takifugu.mechanisms.confidence_vectors import (
     no_model_draws,
     withstands_vectors,
 )
-from takifugu.mechanisms.confident_channel import confident_channel, with_caution, with_radius, withstands_draws
+from takifugu.mechanisms.confident_channel import Wish, confident_channel, withstands_draws
 from takifugu.mechanisms.draws import LatticeDraws, draws_needed, lattice_draws
+from takifugu.mechanisms.margins import SMALL, Margin, by_bounds, by_caution, by_radius
 from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.optimal.table import table_of
 from takifugu.mechanisms.posterior import points_of, posterior
 from takifugu.mechanisms.shaped.mechanism import Shaped
 from takifugu.mechanisms.sparse.mechanism import Sparse
@@ -159,14 +162,49 @@ def confident(
             f"{rule.name!r} here"
         )
 
-    def at(factor: float) -> Found:
-        if isinstance(rule, Sparse):
-            return with_caution(factor, rule, problem, asked)
-        return with_radius(factor, rule, problem, asked)
-
-    given: dict[str, Any] = {"level": level, "seed": seed, "found": found, "halvings": halvings}
-    made, draws, apart = confident_channel(problem, asked, at, **given, coarse=isinstance(rule, Sparse))
+    wishes = _wishes(rule, problem, asked, found, level)
+    if isinstance(rule, Optimal) and _goes_twice(problem):
+        halvings += 1  # also for who keeps the shares: what passes there must pass here
+    made, draws, apart = confident_channel(problem, asked, wishes, level=level, seed=seed, halvings=halvings)
     return made, Confidence(level, draws, apart, without)
+
+
+def _goes_twice(problem: Problem) -> bool:
+    """Whether programs are small enough to go through a stricter wish first."""
+    return len(table_of(problem).values) <= SMALL
+
+
+def _wishes(
+    rule: Optimal | Sparse, problem: Problem, asked: Renyi, found: Found, level: float
+) -> list[Callable[[], Wish]]:
+    """What is looked for: before the rule's own wish a stricter one, so that who asks for less never pays more."""
+
+    def cost(one: Found) -> float:
+        return rule.cost(problem, one.channel)  # type: ignore[arg-type]
+
+    if isinstance(rule, Sparse):
+        return [lambda: Wish(found, [by_caution(rule, problem, asked)], cost)]
+
+    def margins(kept: Optimal) -> list[Margin]:
+        return [by_radius(kept, problem, asked), *by_bounds(kept, problem, asked, level=level)]
+
+    def as_asked(one: Found) -> Found:
+        """What keeps more than was asked for: that none is better is another statement, and not made."""
+        return Found(one.channel, one.place, options=(one.options or rule.options) | {"keep": rule.keep})
+
+    def stricter() -> Wish:
+        strict = replace(rule, keep="marginal")
+        plain = as_asked(strict.find(problem, asked))
+        return Wish(plain, [replace(one, at=_then(as_asked, one.at)) for one in margins(strict)], cost)
+
+    def own() -> Wish:
+        return Wish(found, margins(rule), cost)
+
+    return [stricter, own] if rule.keep != "marginal" and _goes_twice(problem) else [own]
+
+
+def _then(after: Callable[[Found], Found], at: Callable[[float], Found]) -> Callable[[float], Found]:
+    return lambda factor: after(at(factor))
 
 
 def _confident_noise(

@@ -22,14 +22,26 @@ _NOISE = 1e-9
 _ROUNDS = 10
 _CLOSE = 2e-3  # of the cost: the rounds end when mixing what is over the promise away costs no more than this
 _PLANES = 15  # tangent planes to begin with, for each output and constraint
+_REMEMBERED = 4  # planes for each output and constraint that are taken over from the promise before
 _STEEPEST = 6.0  # logarithm of the largest ratio at which a plane touches
 _UNSEEN = 1e-6  # the mass of a value that no row has, in the cost alone: it should not go just anywhere
 _SIMPLEX = 500  # entries up to which the simplex method is faster than the interior point
 
 
-def bounded(program: Program, promise: EveryLaw, allowed: Mask, *, seconds: float = 120.0) -> Array | None:
-    """A channel (inputs × outputs) that all but keeps the promise at nearly the least cost, or None."""
-    planned = _Plan(program, promise)
+def bounded(
+    program: Program,
+    promise: EveryLaw,
+    allowed: Mask,
+    *,
+    seconds: float = 120.0,
+    touching: list[Array] | None = None,
+) -> Array | None:
+    """A channel (inputs × outputs) that all but keeps the promise at nearly the least cost, or None.
+
+    Who solves for one promise after another gives a list for the ratios at which planes `touching` the convex function
+    were needed: they are true for all of them, and each then needs fewer rounds.
+    """
+    planned = _Plan(program, promise, [] if touching is None else touching)
     best: Array | None = None
     for _ in range(_ROUNDS):
         found = planned.solved(allowed, seconds)
@@ -46,9 +58,10 @@ def bounded(program: Program, promise: EveryLaw, allowed: Mask, *, seconds: floa
 class _Plan:
     """The rows of the program, to which planes are added round by round."""
 
-    def __init__(self, program: Program, promise: EveryLaw) -> None:
+    def __init__(self, program: Program, promise: EveryLaw, touching: list[Array]) -> None:
         """Everything but the planes that later rounds add."""
         n, m = program.size
+        self.touching = touching
         self.program, self.promise, self.ordered = program, promise, _is_ordered(promise.bounds[0])
         laws, count = len(promise.bounds), len(program.constraints)
         steps = (n - 1) * m if self.ordered else 0
@@ -152,6 +165,8 @@ class _Plan:
             steepest = min(2 * program.epsilon + 0.5, _STEEPEST)
             for log in np.linspace(-steepest, steepest, _PLANES).tolist():
                 self._add_planes(rows, np.full(self.left.size, math.exp(log)))
+            for ratios in self.touching[-_REMEMBERED:]:
+                self._add_planes(rows, ratios)
         return rows
 
     def _sides(self, first: Array, second: Array) -> dict[str, Any]:
@@ -186,7 +201,8 @@ class _Plan:
             worst = float(np.where(most > 1e-12, sums.ravel(), 0.0).reshape(sums.shape).sum(axis=1).max())
             # By convexity a share s of a constant row leaves (1 − s)Σf + s of the sum.
             over = (worst - math.exp(program.log_budget)) / (worst - 1.0)
-        self._add_planes(self.below, np.where(np.isfinite(ratios), ratios, 1.0))
+        self.touching.append(np.where(np.isfinite(ratios), ratios, 1.0))
+        self._add_planes(self.below, self.touching[-1])
         return min(1.0, max(0.0, over)) if math.isfinite(over) else 1.0
 
 
