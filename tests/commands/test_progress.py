@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import logging
 import re
 import threading
 import time
@@ -132,3 +133,19 @@ def test_counts_are_shown_on_a_terminal_and_wiped_at_the_end(monkeypatch):
     monkeypatch.setattr("sys.stderr", io.StringIO())
     with progress.counting("proved", quiet=False) as show:
         assert show is None
+
+
+def test_what_the_library_logs_stands_above_the_line(monkeypatch):
+    monkeypatch.setattr("sys.stderr", terminal := Terminal())
+    log = logging.getLogger("takifugu")
+    progress.doing("Drawing")
+    log.warning("started a new ledger, %s", "people.ledger")
+    progress.done()
+    assert [line.split("\r")[-1] for line in terminal.getvalue().split("\n")] == [
+        "started a new ledger, people.ledger",
+        "",
+    ]
+    monkeypatch.setattr("sys.stderr", file := io.StringIO())
+    log.warning("another")
+    assert file.getvalue() == "another\n"
+    log.removeHandler(progress._notices)

@@ -1,5 +1,6 @@
 """What a command is at: numbered steps, and one line on the terminal that counts the seconds meanwhile."""
 
+import logging
 import sys
 import threading
 import time
@@ -47,6 +48,13 @@ class _Line:
             self._what = None
             click.echo(f"\r{'':<{_WIDTH}}\r", err=True, nl=False)
 
+    def above(self, text: str) -> None:
+        """Say something that stays, in place of the line, which goes on below."""
+        with self._lock:
+            click.echo(f"\r{'':<{_WIDTH}}\r{text}", err=True)
+            if self._what is not None:
+                self._write()
+
     def _count(self, thread: int) -> None:
         while True:
             time.sleep(_BEAT)
@@ -65,9 +73,24 @@ class _Line:
 _line = _Line()
 
 
+class _Notices(logging.Handler):
+    """What the library logs, such as that a ledger was started: it would else be written into the line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Above the line, or as any other text where there is none."""
+        if sys.stderr.isatty():
+            _line.above(record.getMessage())
+        else:
+            click.echo(record.getMessage(), err=True)
+
+
+_notices = _Notices(logging.WARNING)
+
+
 def doing(what: str, *, anew: bool = True) -> None:
     """Say what is being done, over what was said before; nothing where errors go to a file."""
     if sys.stderr.isatty():
+        logging.getLogger("takifugu").addHandler(_notices)  # which it has once, however often it is added
         _line.show(what, anew=anew)
 
 
