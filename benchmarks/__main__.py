@@ -6,11 +6,16 @@ printed. Sections of benchmarks that were not named stay as they are.
 
 import contextlib
 import io
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
 
 from benchmarks.page import Page
+
+# One thread for everyone, before anything loads NumPy: several cost peers and us more processor time than they save.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
 
 ROOMS = (
     "core",

@@ -1,5 +1,8 @@
 """How often an audit catches each broken release, and how often it alarms on honest ones.
 
+The peers are the honest releases: an audit that caught more by alarming there would be worth nothing. The limit is the
+training of the attackers.
+
 `python -m benchmarks.audit_power 200` repeats each 200 times (about half an hour); the tests repeat each a few times.
 """
 

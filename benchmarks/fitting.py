@@ -1,4 +1,10 @@
-"""Fitting a million rows that take 1,000 distinct values, beside scikit-learn."""
+"""Fitting a million rows that take 1,000 distinct values, beside scikit-learn.
+
+The peer is scikit-learn's `GaussianMixture` on the same rows, with the same numbers of components and of starts, chosen
+by the same criterion. It takes every row in every step; ours takes every distinct value with its count, here a thousand
+times fewer, a gain that shrinks as values differ. The limit of both is one exponential for each component, value and
+step.
+"""
 
 import time
 import warnings
@@ -29,17 +35,17 @@ def run() -> None:
     values = column()
     print(f"fit: {len(values):,} rows, {len(np.unique(values)):,} distinct values, ", end="")
     print(f"1 to {COMPONENTS} components, {STARTS} starts each")
-    begin = time.perf_counter()
+    begin = time.process_time()
     ours = fit(values, max_components=COMPONENTS, n_starts=STARTS)
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     theirs = []
-    begin = time.perf_counter()
+    begin = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for size in range(1, COMPONENTS + 1):
             peer = GaussianMixture(size, n_init=STARTS, reg_covar=ours.min_std**2, random_state=0)
             theirs.append(float(peer.fit(values[:, None]).bic(values[:, None])))
-    peer_seconds = time.perf_counter() - begin
+    peer_seconds = time.process_time() - begin
     print(f"  {'':14}{'seconds':>10}{'best BIC':>18}")
     print(f"  {'takifugu':14}{seconds:>10.2f}{ours.bic:>18.1f}")
     print(f"  {'scikit-learn':14}{peer_seconds:>10.2f}{min(theirs):>18.1f}")

@@ -1,5 +1,9 @@
 """From a Parquet file to priors: time and memory from 1 to 100 million rows, beside pandas and scikit-learn.
 
+The peer reads the file with pandas and fits the same mixtures to all rows with scikit-learn, at a million rows, since
+more take it minutes. The limit is DuckDB's scan of the file, and for continuous columns the grid on which
+they are counted. Seconds here are of the clock, on two cores.
+
 Each measurement runs in a process of its own, on two cores, and reports its own peak memory. The files are
 made here with DuckDB, in a temporary folder that is deleted at the end.
 """
