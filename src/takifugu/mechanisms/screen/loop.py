@@ -51,9 +51,13 @@ def least_variance_with(
 ) -> Binding:
     """The least variance for all pairs; `accept` is the loss up to which a pair needs no search."""
     found = Binding(floor, None)
+    settled: set[tuple[int, int]] = set()  # blocks overlap, and what was enough for a pair stays enough
 
     def require(i: int, j: int) -> None:
         nonlocal found
+        if (i, j) in settled:
+            return
+        settled.add((i, j))
         p, q = priors[i], priors[j]
         if math.isinf(found.variance):  # no number is enough for another pair
             return
