@@ -1,7 +1,8 @@
 """The one kind of prior: a finite mixture of normals, some of which may be points."""
 
 import math
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, Self, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -179,7 +180,11 @@ class Mixture(Components):
         with np.errstate(over="ignore"):  # beyond the largest float is refused like any infinite std
             return Mixture(self.weights, self.means, np.hypot(self.stds, noise(theta)))
 
-    def pdf(self, x: npt.ArrayLike) -> Any:
+    @overload
+    def pdf(self, x: float) -> float: ...
+    @overload
+    def pdf(self, x: Sequence[float] | Array) -> Array: ...
+    def pdf(self, x: float | Sequence[float] | Array) -> float | Array:
         """The density at `x`; an error where there is none because a component is a point.
 
         >>> round(Mixture.gaussian(0, 1).pdf(0.0), 6)
@@ -196,7 +201,11 @@ class Mixture(Components):
             bells = np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi) / simple.stds
             return _scalar(bells @ simple._normalised())
 
-    def cdf(self, x: npt.ArrayLike) -> Any:
+    @overload
+    def cdf(self, x: float) -> float: ...
+    @overload
+    def cdf(self, x: Sequence[float] | Array) -> Array: ...
+    def cdf(self, x: float | Sequence[float] | Array) -> float | Array:
         """P(X <= x).
 
         >>> Mixture.gaussian(2.0, 3.0).cdf([2.0, 1e9]).tolist()
@@ -207,7 +216,11 @@ class Mixture(Components):
         below = ndtr(standardised(reals("x", x)[..., None], self.means, self.stds))
         return _scalar(np.clip(below @ self._normalised(), 0.0, 1.0))
 
-    def quantile(self, u: npt.ArrayLike) -> Any:
+    @overload
+    def quantile(self, u: float) -> float: ...
+    @overload
+    def quantile(self, u: Sequence[float] | Array) -> Array: ...
+    def quantile(self, u: float | Sequence[float] | Array) -> float | Array:
         """The least x with cdf(x) >= u, for u from 0 to 1.
 
         >>> Mixture.empirical([1, 2, 3, 4]).quantile([0.25, 0.26]).tolist()
@@ -233,5 +246,5 @@ def _ldexp(x: float, exponent: int) -> float:
         return float(np.ldexp(x, exponent))
 
 
-def _scalar(x: Any) -> Any:
-    return float(x) if np.ndim(x) == 0 else x
+def _scalar(x: Any) -> float | Array:
+    return float(x) if np.ndim(x) == 0 else np.asarray(x)
