@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from takifugu.channels.counts import MOST_BITS
 from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.base import NAME
@@ -105,9 +106,9 @@ def index(value: Any, where: str, *, below: int) -> int:
     return value
 
 
-def indices(value: Any, where: str, *, least: int = 0, most: int, below: int = (1 << 62) + 1) -> list[int]:
-    """A list of whole numbers."""
-    return [index(one, where, below=below) for one in items(value, where, least=least, most=most)]
+def indices(value: Any, where: str, *, least: int = 0, most: int) -> list[int]:
+    """A list of whole numbers, up to the largest count of a channel."""
+    return [index(one, where, below=(1 << MOST_BITS) + 1) for one in items(value, where, least=least, most=most)]
 
 
 def texts(value: Any, where: str, *, least: int = 0, most: int = 1_000) -> tuple[str, ...]:
