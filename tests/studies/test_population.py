@@ -7,7 +7,8 @@ import pytest
 
 from takifugu.divergences.proved.certified import enclose
 from takifugu.laws.mixture import Mixture
-from takifugu.studies.population import ALPHA, Outcome, run, sampled, sampled_cells, shares, truths
+from takifugu.studies.outcomes import Outcome, draw_shares, shares
+from takifugu.studies.population import ALPHA, run, sampled, sampled_cells, truths
 
 
 def test_truths_are_laws():
@@ -30,13 +31,13 @@ def test_confidence_and_band_keep_the_truth_within_the_budget(which):
     outcome = sampled(truths()[which], 0.5, seed=which)
     assert not outcome.above["confidence"]
     assert not outcome.above["band"]
-    assert outcome.theta["plug-in"] <= outcome.theta["confidence"] <= outcome.theta["band"]
+    assert outcome.cost["plug-in"] <= outcome.cost["confidence"] <= outcome.cost["band"]
 
 
 def test_cells_are_kept_too():
     outcome = sampled_cells(8, 1.0, seed=1)
     assert not outcome.above["confidence"]
-    assert outcome.theta["no cells, confidence"] <= outcome.theta["confidence"]
+    assert outcome.cost["no cells, confidence"] <= outcome.cost["confidence"]
 
 
 def test_shares_are_counted():
@@ -50,3 +51,16 @@ def test_a_run_tells_its_shares():
     assert len(lines) == 7
     assert "share" in lines[0]
     assert np.isfinite(float(lines[1].split()[-1]))
+
+
+def test_a_picture_shows_every_budget(tmp_path):
+    outcomes = [
+        Outcome("x", budget, {"plug-in": 1 / budget, "band": 2 / budget}, {"plug-in": budget < 1, "band": False})
+        for budget in (0.5, 1.0, 2.0)
+    ]
+    for name in ("shares.svg", "shares.png"):
+        draw_shares(outcomes, tmp_path / name, cost="noise θ", budget="budget ε")
+    drawn = (tmp_path / "shares.svg").read_text()
+    for words in ("median noise", "beyond the promise", "budget", "plug-in", "band"):
+        assert words in drawn
+    assert (tmp_path / "shares.png").stat().st_size < 200_000

@@ -34,14 +34,14 @@ def test_the_judge_against_fractions():
 def test_confidence_and_band_keep_the_truth_within_the_promise(which):
     outcome = sampled(which, {"odds": ODDS[1]}, seed=which)
     assert outcome.above == {"plug-in": True, "confidence": False, "band": False}
-    assert outcome.theta["plug-in"] <= outcome.theta["confidence"]
-    assert outcome.theta["plug-in"] <= outcome.theta["band"]
+    assert outcome.cost["plug-in"] <= outcome.cost["confidence"]
+    assert outcome.cost["plug-in"] <= outcome.cost["band"]
 
 
 def test_cells_are_kept_too():
     outcome = sampled_cells(8, {"odds": ODDS[1]}, seed=1)
     assert not outcome.above["confidence"]
-    assert outcome.theta["no cells, confidence"] <= outcome.theta["confidence"]
+    assert outcome.cost["no cells, confidence"] <= outcome.cost["confidence"]
 
 
 def test_a_run_tells_its_shares():

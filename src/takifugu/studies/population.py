@@ -5,10 +5,9 @@ user would, and judges by the loss of the true laws at the noise found. `--cells
 know a cell. This is evidence; what is proved is in proofs/band.md.
 """
 
-import argparse
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from takifugu.mechanisms.band import bands_of, searched
 from takifugu.mechanisms.confidence import confident_noise
 from takifugu.mechanisms.draws import Counted
 from takifugu.problems.pairs import Pairs, Secret
+from takifugu.studies.outcomes import Outcome, arguments, draw_shares, gathered, tell_shares
 
 ALPHA = 3.0
 EPSILONS = (0.5, 1.0, 2.0)
@@ -41,16 +41,6 @@ class Truth:
         """The true loss at this noise, the larger of the two directions."""
         p, q = (Mixture.empirical(self.lattice.points, self.laws[s]) for s in _PAIR.secrets)
         return max(divergence(p, q, alpha=ALPHA, theta=theta), divergence(q, p, alpha=ALPHA, theta=theta))
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What one sample led to: the noise of each method, and whether the truth exceeds ε at it."""
-
-    truth: str
-    epsilon: float
-    theta: dict[str, float]
-    above: dict[str, bool]
 
 
 def truths() -> list[Truth]:
@@ -141,19 +131,6 @@ def _worst(lattice: Lattice, laws: Iterable[tuple[Array, Array]], theta: float) 
     return worst
 
 
-def shares(outcomes: Iterable[Outcome]) -> dict[tuple[str, str], tuple[int, int, float]]:
-    """Per truth and method: samples above ε, samples, and the median noise."""
-    table: dict[tuple[str, str], list[tuple[bool, float]]] = {}
-    for one in outcomes:
-        for method, noise in one.theta.items():
-            for truth in (one.truth, "all"):
-                table.setdefault((truth, method), []).append((one.above[method], noise))
-    return {
-        key: (sum(above for above, _ in seen), len(seen), float(np.median([noise for _, noise in seen])))
-        for key, seen in table.items()
-    }
-
-
 def _both(a: Array, b: Array) -> dict[Secret, Array]:
     return {"a": a, "b": b}
 
@@ -213,35 +190,27 @@ def _known() -> list[Truth]:
 def run(
     samples: int,
     *,
+    first: int = 0,
     cells: int | None = None,
     interaction: float = 0.5,
     workers: int = 1,
+    picture: Path | None = None,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Draw, calibrate, judge, and tell the shares."""
+    """Draw, calibrate, judge, and tell the shares; each sample's seed is its number, from `first` on."""
     size = len(_known()) if cells is None else 1
-    tasks = [(cells, interaction, EPSILONS[(k // size) % 3], k % size, k) for k in range(samples)]
-    if workers == 1:
-        outcomes = [_job(task) for task in tasks]
-    else:
-        with ProcessPoolExecutor(workers) as pool:
-            outcomes = list(pool.map(_job, tasks, chunksize=4))
-    say(f"{'truth':18}{'method':24}{'above':>8}{'samples':>9}{'share':>8}{'median noise':>14}")
-    for (truth, method), (above, count, noise) in sorted(
-        shares(outcomes).items(), key=lambda item: item[0][0] == "all"
-    ):
-        say(f"{truth:18}{method:24}{above:>8}{count:>9}{100 * above / count:>7.1f}%{noise:>14.3f}")
+    numbers = range(first, first + samples)
+    outcomes = gathered(
+        _job, [(cells, interaction, EPSILONS[(k // size) % 3], k % size, k) for k in numbers], workers=workers
+    )
+    tell_shares(outcomes, say, cost="noise")
+    if picture is not None:
+        draw_shares(outcomes, picture, cost="noise θ", budget="budget ε")
 
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(description="How often the population's loss is above the budget.")
-    parser.add_argument("--samples", type=int, default=1000)
-    parser.add_argument("--cells", type=int, choices=(8, 50))
-    parser.add_argument("--interaction", type=float, default=0.5, help="how far a cell moves each secret on its own")
-    parser.add_argument("--workers", type=int, default=1)
-    given = parser.parse_args()
-    run(given.samples, cells=given.cells, interaction=given.interaction, workers=given.workers)
+    run(**vars(arguments("How often the population's loss is above the budget.").parse_args()))
 
 
 if __name__ == "__main__":

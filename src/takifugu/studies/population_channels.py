@@ -6,10 +6,9 @@ channel by the true laws. `--alpha 3` promises a finite order, `--cells 8` is fo
 the proof is proofs/bounds.md. `--datasets` tells what each promise costs on the paper's own columns.
 """
 
-import argparse
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,8 @@ from takifugu.channels.listed import ListChannel
 from takifugu.datasets.catalogue import about
 from takifugu.datasets.loading import load
 from takifugu.divergences.finite import divergence
-from takifugu.studies.population import EPSILONS, Outcome, cell_truth, shares, truths
+from takifugu.studies.outcomes import Outcome, arguments, draw_shares, gathered, tell_shares
+from takifugu.studies.population import EPSILONS, cell_truth, truths
 
 MOST_VALUES = 12
 ODDS = (2.0, 3.0, 5.0)
@@ -120,21 +120,15 @@ def run(
     interaction: float = 0.5,
     alpha: float | None = None,
     workers: int = 1,
+    picture: Path | None = None,
     say: Callable[[str], None] = print,
 ) -> None:
     """Draw, calibrate, judge, and tell the shares; each sample's seed is its number, from `first` on."""
     tasks = [(cells, interaction, alpha, k) for k in range(first, first + samples)]
-    outcomes: Iterable[Outcome]
-    if workers == 1:
-        outcomes = [_job(task) for task in tasks]
-    else:
-        with ProcessPoolExecutor(workers) as pool:
-            outcomes = list(pool.map(_job, tasks, chunksize=4))
-    say(f"{'truth':18}{'method':24}{'beyond':>8}{'samples':>9}{'share':>8}{'median error':>14}")
-    for (truth, method), (above, count, error) in sorted(
-        shares(outcomes).items(), key=lambda item: item[0][0] == "all"
-    ):
-        say(f"{truth:18}{method:24}{above:>8}{count:>9}{100 * above / count:>7.1f}%{error:>14.4f}")
+    outcomes = gathered(_job, tasks, workers=workers)
+    tell_shares(outcomes, say, cost="error")
+    if picture is not None:
+        draw_shares(outcomes, picture, cost="error", budget="odds" if alpha is None else "budget ε")
 
 
 def costs(say: Callable[[str], None] = print, names: Iterable[str] = ("adult", "student-mat", "heart")) -> None:
@@ -153,13 +147,8 @@ def costs(say: Callable[[str], None] = print, names: Iterable[str] = ("adult", "
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(description="How often the population is beyond the promise of a channel.")
-    parser.add_argument("--samples", type=int, default=1000)
-    parser.add_argument("--cells", type=int, choices=(8, 50))
-    parser.add_argument("--interaction", type=float, default=0.5, help="how far a cell moves each secret on its own")
-    parser.add_argument("--first", type=int, default=0, help="the number, and the seed, of the first sample")
+    parser = arguments("How often the population is beyond the promise of a channel.")
     parser.add_argument("--alpha", type=float, help="promise this order with ε = 0.5, 1 and 2, not odds of 2, 3 and 5")
-    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--datasets", action="store_true", help="what each promise costs on the paper's columns")
     given = vars(parser.parse_args())
     if given.pop("datasets"):
