@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,59 @@ def _restores(browser: Browser, link: str, path: Path, question: dict[str, Any])
         fresh.stop()
 
 
+def _workbook(path: Path) -> Path:
+    """A sheet about the file, and one with the table."""
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in (["about", "this file"], ["made", "by hand"]):
+        book.active.append(row)
+    sheet = book.create_sheet("Stays")
+    for row in [["s", "x"], *([("a", "b")[k % 2], k % 4] for k in range(40))]:
+        sheet.append(row)
+    book.save(path)
+    return path
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_every_field_of_a_reading_is_taken_and_repeated(
+    browser: Browser, running: Explorer, tmp_path: Path, size: dict[str, int]
+) -> None:
+    rows = [f"{'łb'[k % 2]}|{k % 3}'000.5|{k % 4}" for k in range(60)]
+    text = tmp_path / f"fields-{size['width']}.csv"
+    text.write_text("\n".join(["Łódź 2024", "made|by|hand", "ward|cost|days", *rows]), encoding="cp1250")
+    said = {"sep": "|", "skip": "2", "decimal": ".", "thousands": "'", "encoding": "cp1250", "header": "names"}
+    with opened(browser, running.address, size=size) as visit:
+        page = visit.page
+        visit.choose("The promise holds", "")
+        page.locator("#file").set_input_files(text)
+        page.locator("#drop-note").filter(has_text=f"{text.name} ").filter(has_text="stays on this machine").wait_for()
+        page.locator("#reading-field").evaluate("field => { field.open = true; }")
+        assert not page.locator("#reading-sheet").is_visible()
+        for name, value in said.items():
+            field = page.locator(f"#reading-{name}")
+            field.fill(value) if name == "skip" else field.select_option(value)
+        page.locator("#reading-sentinels").fill("days=3")
+        page.locator("#read-again").click()
+        page.locator("#table-note").filter(has_text="had a declared sentinel in 'days'").wait_for()
+        visit.settle()
+        visit.choose("Secret column", "ward")
+        words = shlex.split(visit.text("#command"))
+        for name, value in (said | {"sentinel": "days=3"}).items():
+            assert "--header" in words if name == "header" else value == words[words.index(f"--{name}") + 1]
+        assert [option.inner_text() for option in page.locator("#first option").all()][1:] == ["b", "ł"]
+        _fits(visit)
+        page.locator("#file").set_input_files(_workbook(tmp_path / f"stays-{size['width']}.xlsx"))
+        page.locator("#drop-note.bad").filter(has_text="could not be read as it is").wait_for()
+        assert not page.locator("#reading-sep").is_visible()
+        page.locator("#reading-sheet").fill("Stays")
+        page.locator("#read-again").click()
+        page.locator("#drop-note:not(.bad)").filter(has_text="is open").wait_for()
+        assert visit.settle()["columns"] == ["x"]
+        assert "--sheet Stays" in visit.text("#command")
+        _fits(visit)
+
+
 def test_a_link_that_reads_a_file_in_an_impossible_way_is_told_above_its_fields(
     browser: Browser, running: Explorer
 ) -> None:
@@ -150,18 +204,9 @@ def test_what_cannot_be_read_stays_on_the_shelf_and_what_is_no_table_does_not(tm
     shelf.uploads.close()
 
 
-def test_a_sheet_is_chosen_on_the_page(tmp_path: Path) -> None:
-    import openpyxl
-
-    book = openpyxl.Workbook()
-    book.active.append(["about", "this file"])
-    book.active.append(["made", "by hand"])
-    sheet = book.create_sheet("Stays")
-    for row in [["s", "x"], *([("a", "b")[k % 2], k % 4] for k in range(40))]:
-        sheet.append(row)
+def test_a_sheet_is_named_or_refused(tmp_path: Path) -> None:
     shelf = Shelf()
-    path = shelf.uploads.new("stays.xlsx")
-    book.save(path)
+    path = _workbook(shelf.uploads.new("stays.xlsx"))
     name = shelf.add_dropped(path, "stays.xlsx").name
     assert set(shelf.form(name) or ()) == set(FIELDS["excel"])
     with pytest.raises(InputError, match="'Sheet', 'Stays'"):
