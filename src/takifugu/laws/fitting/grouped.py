@@ -22,6 +22,7 @@ from takifugu.laws.mixture import Mixture
 _LEAST_STD = 0.1  # of a step: all but 6e-7 of such a component rounds to one point
 _FIRST_SIZES = 4  # numbers of components tried before more are
 _GROUPS = 64  # of neighbouring cells, when cells are too many to race on
+_LARGEST = np.finfo(np.float64).max
 _HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 
 
@@ -55,8 +56,9 @@ class Cells(NamedTuple):
             far_a, far_b = np.where(np.isfinite(a), a, 0.0), np.where(np.isfinite(b), b, 0.0)
             # A mean within the cell and a second moment no less than its square: true in exact arithmetic, and
             # what keeps a cell so far out that its mass is lost in rounding from sending a component astray.
-            first = np.clip(np.nan_to_num(at_a - at_b, posinf=np.inf, neginf=-np.inf), a, b)
-            second = np.maximum(1.0 + np.nan_to_num(far_a * at_a - far_b * at_b), first * first)
+            first = np.clip(_or_zero(at_a - at_b), a, b)
+            second = np.clip(_or_zero(far_a * at_a - far_b * at_b), -_LARGEST, _LARGEST)
+            second = np.maximum(1.0 + second, first * first)
             mass = share.sum(axis=2)
             moved = np.einsum("skd,skd->sk", share, first) * sd[:, :, 0]
             spread = np.einsum("skd,skd->sk", share, second) * batch.variances
@@ -74,6 +76,12 @@ class Cells(NamedTuple):
         w = np.add.reduceat(self.w, first)
         x = np.add.reduceat(self.w * self.x, first) / w
         return Cells(x, w, self.lower[first], self.upper[last])
+
+
+def _or_zero(values: Array) -> Array:
+    """The values themselves, with 0 where one is no number; NumPy's own goes over them three times as often."""
+    values[np.isnan(values)] = 0.0
+    return values
 
 
 def log_interval(a: Array, b: Array) -> Array:
