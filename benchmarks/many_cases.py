@@ -1,4 +1,4 @@
-"""The tests that go through many random cases, with all of them: `python -m benchmarks.many_cases` takes ten minutes.
+"""The tests that go through many random cases, with all of them: `python -m benchmarks.many_cases`.
 
 `make test` goes through a third of the cases; these are the same tests, of the files that ask tests/how_many.py.
 Names after the command choose among the files: `python -m benchmarks.many_cases promise sampler`.
@@ -15,7 +15,7 @@ TESTS = Path(__file__).parents[1] / "tests"
 
 def files() -> list[Path]:
     """The tests that have more cases than they go through every day."""
-    uses = re.compile(r"^from how_many import share$", re.MULTILINE)
+    uses = re.compile(r"^from how_many import some_of$", re.MULTILINE)
     return sorted(file for file in TESTS.rglob("test_*.py") if uses.search(file.read_text(encoding="utf-8")))
 
 

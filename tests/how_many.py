@@ -5,6 +5,6 @@ import os
 ALL = os.environ.get("TAKIFUGU_ALL_CASES") == "1"
 
 
-def share(cases: int) -> int:
+def some_of(cases: int) -> int:
     """A third of the cases, rounded up; all where they are asked for."""
     return cases if ALL else -(-cases // 3)

@@ -13,10 +13,10 @@ import jsonschema
 import mpmath as mp
 import pytest
 
-from how_many import share
+from how_many import some_of
 from takifugu import CertificationError, InputError, Mixture, calibrate, certify, verify
 
-MUTATIONS = share(10_000)
+MUTATIONS = some_of(10_000)
 HUGE = "a number that the writer of this test spells"  # stands for 1e400 until the text is written
 JUNK = [None, True, False, 0, 1, -1, 2, -0.0, 1e-320, 1e308, 10**30, 10**500, "", "x", "1", "NaN", "\ud800", [], {}]
 JUNK += [[[]], {"a": 1}, math.nan, math.inf, -math.inf, HUGE, 0.5, 3.0, [1.0], [1.0, 2.0], ["0.5"]]

@@ -2,9 +2,10 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from takifugu.channels.gaussian.composition import WHOLE, effective_theta, least_theta, share
 from takifugu.errors import InputError
 
@@ -25,6 +26,7 @@ def test_the_least_noise_fits_and_nothing_less_does(budget, left):
     assert share(math.nextafter(theta, 0), budget=budget) > left
 
 
+@settings(max_examples=some_of(100))
 @given(budget=thetas, spent=st.integers(1, WHOLE))
 def test_the_effective_noise_is_never_overstated(budget, spent):
     theta = effective_theta(spent, budget=budget)

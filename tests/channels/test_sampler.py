@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rounded_normal import RoundedNormal
 
-from how_many import share
+from how_many import some_of
 from takifugu.channels.bits import InsecureSeededBits, OsBits
 from takifugu.channels.gaussian.grid import default_granularity
 from takifugu.channels.gaussian.normal_table import BITS
@@ -17,7 +17,7 @@ from takifugu.channels.gaussian.sampler import rounded_gaussian
 from takifugu.errors import InputError, TakifuguError
 
 UNLIKELY = 1e-5
-MILLIONS = share(10**7)
+MILLIONS = some_of(10**7)
 
 
 def tally(oracle: RoundedNormal, x: float, total: int, **options) -> np.ndarray:
@@ -84,7 +84,7 @@ def test_millions_of_draws_have_the_exact_distribution(theta, shift, granularity
 @pytest.mark.parametrize(("theta", "x"), [(1.0, 0.3), (1e-300, 1e-285), (1e300, 0.0)])
 def test_ball_arithmetic_alone_has_the_exact_distribution(theta, x):
     oracle = RoundedNormal(x, theta, default_granularity(theta))
-    counts = tally(oracle, x, share(100_000), theta=theta, source=InsecureSeededBits(5), exact_only=True)
+    counts = tally(oracle, x, some_of(100_000), theta=theta, source=InsecureSeededBits(5), exact_only=True)
     assert oracle.chi_square(counts) > UNLIKELY
     assert oracle.kolmogorov(counts) > UNLIKELY
 
@@ -148,7 +148,7 @@ def test_both_paths_agree_on_many_draws():
 floats = st.floats(allow_nan=False, allow_infinity=False, min_value=-(2.0**1000), max_value=2.0**1000)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=some_of(300), deadline=None)
 @given(
     x=floats,
     theta=st.floats(min_value=5e-324, max_value=2.0**1000),

@@ -6,9 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from takifugu.channels.bits import InsecureSeededBits
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.sparse import SparseChannel
@@ -34,6 +35,7 @@ def random_tables(draw):
     return rows
 
 
+@settings(max_examples=some_of(100))
 @given(random_tables(), st.lists(st.floats(0, 1e6), min_size=12, max_size=12), st.sampled_from([1.5, 3.0, math.inf]))
 def test_it_is_the_whole_table(table, weights, alpha):
     sparse, whole = sparse_of(table), FiniteChannel(range(len(table)), range(len(table[0])), table)

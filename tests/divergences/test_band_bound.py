@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from how_many import some_of
 from takifugu.divergences.line.band import BandLoss, largest_laws, smallest_laws
 from takifugu.divergences.line.general import divergence
 from takifugu.divergences.proved.band import band_upper
@@ -38,7 +39,7 @@ def random_law(rng, band):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=40)
+@settings(max_examples=some_of(40))
 def test_envelopes_against_linear_programming(seed):
     rng = np.random.default_rng(seed)
     size = int(rng.integers(2, 9))
@@ -71,7 +72,7 @@ def test_no_law_in_the_bands_loses_more(seed):
         assert divergence(left, right, alpha=alpha, theta=noise) <= bound * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(some_of(6)))
 def test_the_proof_agrees_with_quadrature_in_many_digits(seed):
     rng = np.random.default_rng(seed)
     size, alpha = int(rng.integers(2, 6)), float(rng.choice([1.5, 2.0, 3.0, 6.5]))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from takifugu.divergences import renyi_divergence
 from takifugu.divergences.proved.certified import Decision, Enclosure, decide, enclose
 from takifugu.divergences.proved.effort import Effort
@@ -181,7 +182,7 @@ class TestMixtures:
         assert enclose(p, q, alpha=alpha + 0.5, theta=theta).upper >= here.lower
 
     @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 6), orders, st.floats(0.5, 4))
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=some_of(60), deadline=None)
     def test_the_float64_divergence_is_in_or_beside_the_enclosure(self, seed, k, n, alpha, theta):
         rng = np.random.default_rng(seed)
         p, q = random_mixture(rng, k), random_mixture(rng, n)
@@ -292,7 +293,7 @@ def float_divergence(p, q, alpha, theta):
 
 class TestDecisions:
     @given(st.integers(0, 10**6), st.sampled_from([1.1, 2.0, 2.5, 8.0, 64.0]), st.floats(0.1, 5))
-    @settings(max_examples=20, deadline=None)
+    @settings(max_examples=some_of(20), deadline=None)
     def test_too_little_noise_is_never_proved_enough(self, seed, alpha, epsilon):
         rng = np.random.default_rng(seed)
         p, q = random_mixture(rng, rng.integers(1, 4)), random_mixture(rng, rng.integers(1, 4))

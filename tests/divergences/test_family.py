@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from oracles import gaussian_divergence
 from random_priors import budget, gaussian_pair, mixture
 from takifugu import Mixture
@@ -16,7 +17,7 @@ from takifugu.divergences.proved.effort import VERIFY_LIMIT, Effort, limit_for
 from takifugu.divergences.proved.family import Family
 
 
-@settings(max_examples=150)
+@settings(max_examples=some_of(150))
 @given(st.integers(0, 2**32 - 1))
 def test_claims_about_normals_are_decided_as_forty_digits_decide_them(seed):
     rng = np.random.default_rng(seed)
@@ -38,7 +39,7 @@ def test_claims_about_normals_are_decided_as_forty_digits_decide_them(seed):
             assert family.settle(0, 1, Enclosure(float(truth * (1 + slip)), 1e300)).holds is False
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(some_of(6)))
 def test_other_laws_are_settled_as_they_would_be_alone(seed):
     rng = np.random.default_rng(seed)
     laws = [mixture(rng), Mixture.gaussian(0, 1), Mixture.empirical([0, 1]), Mixture.gaussian(2, 0)]

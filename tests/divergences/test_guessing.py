@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.integrate import trapezoid
 
 import takifugu as tk
+from how_many import some_of
 from takifugu.divergences.proved.guessing import guess_allowed, promise_of_guess
 from takifugu.errors import InputError
 from takifugu.problems.guarantee import Renyi
@@ -33,7 +34,7 @@ def binary(alpha, x, y):
 @pytest.mark.parametrize("epsilon", [0.1, 1, 2])
 def test_calibrated_pairs_obey_the_claims(priors, alpha, epsilon):
     theta = max(tk.calibrate(dict(enumerate(priors)), alpha=alpha, epsilon=epsilon).theta, 0.05)
-    y = np.linspace(-60, 60, 200_001)
+    y = np.linspace(-60, 60, 60_001)
     for first, second in (priors, priors[::-1]):
         p, q = (np.maximum(prior.with_noise(theta).pdf(y), 1e-300) for prior in (first, second))
         log = np.log(p) - np.log(q)
@@ -109,7 +110,7 @@ guesses = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=some_of(150), deadline=None)
 @given(guesses.filter(lambda g: 0.5 < g < 1), orders)
 def test_the_budget_of_a_guess_is_from_below_and_close(guess, alpha):
     found = promise_of_guess(guess, alpha=alpha).epsilon

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from takifugu import Mixture
 from takifugu.divergences.line.general import divergence
 from takifugu.divergences.line.many_mixtures import Components, _log_densities, rough_losses
@@ -69,7 +70,7 @@ def test_at_high_orders_the_screen_knows_most_pairs_and_never_says_too_little(al
         assert (screen[near] <= truth[near] * (1 + 1e-3) + 1e-3).all()
 
 
-@settings(max_examples=20)
+@settings(max_examples=some_of(20))
 @given(st.integers(0, 2**32 - 1))
 def test_what_lies_beyond_the_grid_is_never_more_than_the_bound(seed):
     rng = np.random.default_rng(seed)

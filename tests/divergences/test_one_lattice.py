@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from oracles import mixture_divergence
 from takifugu.divergences.line.general import divergence
 from takifugu.divergences.line.one_lattice import lattice_losses, log_densities
@@ -26,7 +27,7 @@ def random_case(seed):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=150)
+@settings(max_examples=some_of(150))
 def test_never_below_the_divergence_and_close_to_it(seed):
     points, laws, theta, alpha = random_case(seed)
     ours = float(lattice_losses(points, laws, FORTH, BACK, alpha=alpha, theta=theta)[0])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from how_many import some_of
 from takifugu.divergences.line.envelope import Parabolas
 from takifugu.divergences.line.mixture import converges
 from takifugu.divergences.line.skeleton import Side, build_skeleton, panel_edges
@@ -21,7 +22,7 @@ def log_power(y, f, g, alpha):
     return alpha * log_p - (alpha - 1) * log_q
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(some_of(6)))
 def test_nothing_of_weight_lies_beyond_the_panels(seed):
     rng = np.random.default_rng(seed)
     tried = 0

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from takifugu import Mixture, VectorMixture, renyi_divergence
 from takifugu.divergences.proved.vector import enclose_coupled_vectors, prove_vectors
 from takifugu.divergences.vector.coupling import couple, couple_by
@@ -24,7 +25,7 @@ def random_law(rng, components, d):
 
 
 @given(seed=seeds, alpha=st.floats(1.05, 8))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=some_of(40), deadline=None)
 def test_on_a_line_the_bound_is_above_the_truth(seed, alpha):
     rng = np.random.default_rng(seed)
     p, q = (random_law(rng, int(rng.integers(1, 5)), 1) for _ in range(2))
@@ -63,7 +64,7 @@ def test_cubature_agrees_with_the_formula_of_gaussians():
 
 
 @given(seed=seeds, alpha=st.floats(1.05, 20))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=some_of(60), deadline=None)
 def test_alternating_is_never_worse_than_the_product(seed, alpha):
     rng = np.random.default_rng(seed)
     losses = rng.exponential(size=(3, 4)) * 10 ** rng.uniform(-3, 2)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.vector import GaussianVector
@@ -176,7 +177,7 @@ matrices = st.integers(2, 5).flatmap(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=some_of(80), deadline=None)
 @given(matrices, st.integers(0, 10**6))
 def test_bounds_hold_every_law_that_fits(rows, seed):
     matrix = np.array(rows, dtype=np.float64) + 1e-9

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from takifugu.errors import InputError
 from takifugu.laws.bounds import UNIT, Bounds, shares_of
 
@@ -46,7 +47,7 @@ def test_bounds_hold_as_often_as_they_say(ordered):
     assert held >= 0.8 * 300
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=some_of(40), deadline=None)
 @given(COUNTS, st.booleans(), st.integers(0, 2**32 - 1))
 def test_extreme_laws_are_those_of_linear_programming(counts, ordered, seed):
     from scipy.optimize import linprog
@@ -72,7 +73,7 @@ def test_extreme_laws_are_those_of_linear_programming(counts, ordered, seed):
             assert shares_of(laws[y]) @ table[:, y] == pytest.approx(sign * found.fun, abs=1e-8)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=some_of(40), deadline=None)
 @given(COUNTS, st.floats(0, 0.5), st.integers(0, 2**32 - 1))
 def test_bounds_can_be_moved_to_hold_a_law_and_what_is_near(counts, radius, seed):
     rng = np.random.default_rng(seed)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from takifugu.errors import InputError
 from takifugu.laws.fitting.counts import (
     cell_pseudo_counts,
@@ -21,7 +22,7 @@ from takifugu.laws.lattice import Lattice
 
 
 @given(st.integers(2, 40), st.floats(-60, 60), st.floats(0.3, 30))
-@settings(max_examples=60)
+@settings(max_examples=some_of(60))
 def test_a_rounded_normal_against_many_digits(size, mean, std):
     masses = rounded_normal(size, mean, std)
     with mp.workdps(400):

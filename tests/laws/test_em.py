@@ -2,11 +2,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 from scipy.stats import norm
 
+from how_many import some_of
 from takifugu.laws.fitting.em import Batch, Data, climb, step
 from takifugu.laws.fitting.floors import least_std, narrowest_window
 from takifugu.laws.fitting.starts import fresh_starts, merges, splits
@@ -60,6 +61,7 @@ def test_the_clipped_variance_is_the_best_allowed(problem):
         assert surrogate(other) <= best + 1e-9 * (1 + abs(best))
 
 
+@settings(max_examples=some_of(100))
 @given(problems())
 def test_a_climb_never_ends_below_its_start(problem):
     data, batch, floor = problem

@@ -4,15 +4,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from takifugu.errors import InputError
 from takifugu.laws.lattice import MOST_POINTS, Lattice, exact, round_step
 
 STEPS = st.sampled_from([0.1, 0.25, 0.3, 0.05, 1.0, 2.0, 5.0, 0.01, 1e-5, 250.0])
 
 
+@settings(max_examples=some_of(100))
 @given(st.integers(-500, 500), st.integers(1, MOST_POINTS - 1), STEPS)
 def test_points_are_the_decimals_themselves(first, count, step):
     low, unit = first * exact(step), exact(step)
@@ -115,6 +117,7 @@ def test_bounds_are_two_numbers(bounds):
         Lattice.read([1, 2], bounds=bounds)
 
 
+@settings(max_examples=some_of(100))
 @given(st.lists(st.floats(-1e12, 1e12), min_size=2, max_size=50), st.sampled_from([None, 0.5, 3.0]))
 def test_a_lattice_that_is_read_holds_all_values(values, step):
     assume(len(np.unique([float(f"{v:.15g}") for v in values])) > 1)

@@ -2,10 +2,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from how_many import some_of
 from takifugu import Mixture
 from takifugu.laws.quantiles import quantile_at_score
 
@@ -34,6 +35,7 @@ def test_round_trip_of_two_normals(mixture, u):
     assert mixture.cdf(below) * (1 - 1e-9) <= u <= mixture.cdf(x) * (1 + 1e-9)
 
 
+@settings(max_examples=some_of(100))
 @given(st.floats(0.01, 0.99), finite, finite, widths, levels)
 def test_a_point_beside_a_normal(share, point, mean, std, u):
     mixture = Mixture([share, 1 - share], [point, mean], [0.0, std])
@@ -99,6 +101,7 @@ def test_scores_reach_where_levels_cannot():
     assert quantile_at_score(points, np.array([-1.0, 1.0])).tolist() == [1.0, 2.0]
 
 
+@settings(max_examples=some_of(100))
 @given(pairs())
 def test_quantiles_never_decrease(mixture):
     assert (np.diff(mixture.quantile(np.linspace(0, 1, 41)[1:-1])) >= 0).all()

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from how_many import some_of
 from random_priors import budget, mixture
 from takifugu import Mixture
 from takifugu.channels.gaussian.noise import GaussianNoise
@@ -13,7 +14,7 @@ from takifugu.mechanisms.worst import worst
 from takifugu.problems.problem import Problem
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(some_of(12)))
 def test_four_digits_of_the_largest_loss(seed):
     rng = np.random.default_rng(seed)
     alpha, _ = budget(rng)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
@@ -226,7 +227,7 @@ def test_beliefs_count_together():
     assert found.error >= tk.calibrate(NUMBERS, odds=1.7).error * (1 - 1e-3)
 
 
-@settings(max_examples=25)
+@settings(max_examples=some_of(25))
 @given(
     st.integers(2, 6).flatmap(
         lambda n: st.lists(st.lists(st.integers(0, 30), min_size=n, max_size=n).filter(any), min_size=2, max_size=3)

@@ -10,14 +10,14 @@ import math
 import numpy as np
 import pytest
 
-from how_many import share
+from how_many import some_of
 from oracles import gaussian_ball
 from random_priors import budget, gaussian_pair, mixture
 from takifugu import Mixture, renyi_divergence
 from takifugu.mechanisms import get_mechanism
 
 CHUNKS = 8
-CASES = share(10_000) // CHUNKS
+CASES = some_of(10_000) // CHUNKS
 
 
 def no_more_than(loss, epsilon):
@@ -46,17 +46,21 @@ def test_mixtures_under_the_transport_bound(chunk):
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-@pytest.mark.parametrize("name", ["wasserstein", "wasserstein-aware"])
-def test_points_under_the_baselines(name, chunk):
-    rng, rule = np.random.default_rng(chunk), get_mechanism(name, {})
+def test_points_under_the_baselines(chunk):
+    rng, rules = (
+        np.random.default_rng(chunk),
+        [get_mechanism(name, {}) for name in ("wasserstein", "wasserstein-aware")],
+    )
     for _ in range(CASES):
         p, q = (Mixture.empirical(rng.integers(0, 6, rng.integers(1, 5))) for _ in range(2))
         alpha, epsilon = budget(rng)
-        theta = math.sqrt(rule.least_variance(p, q, alpha=alpha, epsilon=epsilon))
-        assert no_more_than(renyi_divergence(p, q, alpha=alpha, theta=theta), epsilon), (p, q, alpha, epsilon)
+        # More noise never costs more: where the smaller of the two is enough, so is the other.
+        least = min(rule.least_variance(p, q, alpha=alpha, epsilon=epsilon) for rule in rules)
+        loss = renyi_divergence(p, q, alpha=alpha, theta=math.sqrt(least))
+        assert no_more_than(loss, epsilon), (p, q, alpha, epsilon)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(some_of(20)))
 @pytest.mark.parametrize("name", ["wasserstein", "wasserstein-aware"])
 def test_mixtures_under_the_baselines(name, seed):
     rng, rule = np.random.default_rng(seed), get_mechanism(name, {})

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_extreme_laws import exact_points, shapes
 
+from how_many import some_of
 from oracles import gaussian_ball
 from takifugu import Mixture
 from takifugu.channels.gaussian.noise import GaussianNoise
@@ -43,7 +44,7 @@ def test_every_law_lies_between_the_corners_of_its_run(shape, seed, length):
 
 
 @pytest.mark.parametrize("shape", BENT)
-@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=some_of(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=seeds)
 def test_what_never_comes_is_cleared(shape, seed, monkeypatch):
     monkeypatch.setattr(runs, "_FIRST", 3)
@@ -67,7 +68,7 @@ def test_what_never_comes_is_cleared(shape, seed, monkeypatch):
 
 
 @pytest.mark.parametrize("shape", BENT)
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=some_of(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=seeds)
 def test_the_noise_is_that_of_all_pairs(shape, seed, monkeypatch):
     rng = np.random.default_rng(seed)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from takifugu import VectorMixture, calibrate
 from takifugu.divergences.proved.vector import prove_vectors
 from takifugu.errors import InputError
@@ -60,7 +61,7 @@ def test_one_pair_with_equal_covariances_has_its_closed_form():
     alpha=st.sampled_from([1.1, 2.0, 16.0]),
     epsilon=st.sampled_from([0.05, 0.5, 3.0]),
 )
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=some_of(6), deadline=None)
 def test_every_place_is_proved_and_no_simple_shape_is_cheaper(seed, alpha, epsilon):
     rng = np.random.default_rng(seed)
     secrets, d = int(rng.integers(2, 4)), int(rng.integers(1, 4))

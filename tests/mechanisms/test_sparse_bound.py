@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from takifugu.errors import CertificationError, InputError
 from takifugu.laws.finite import Finite
 from takifugu.mechanisms.sparse.lower_bound import Prices
@@ -32,7 +33,7 @@ def laws(draw):
 PAIRS = st.sampled_from([None, [(0, 1)]])
 
 
-@settings(max_examples=20)
+@settings(max_examples=some_of(20))
 @given(laws(), PAIRS, st.sampled_from([1.05, 1.7, 20.0]))
 def test_the_bound_is_that_of_the_best_channel(laws, pairs, odds):
     found = tk.calibrate(laws, odds=odds, pairs=pairs, mechanism="sparse")

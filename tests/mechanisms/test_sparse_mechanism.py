@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from takifugu.errors import InputError, MechanismError
 from takifugu.laws.finite import Finite
 from takifugu.mechanisms.optimal.exact_promise import Promise
@@ -67,7 +68,7 @@ def random_problems(draw):
     return laws, promise, pairs
 
 
-@settings(max_examples=25)
+@settings(max_examples=some_of(25))
 @given(random_problems())
 def test_the_promise_is_kept(problem):
     laws, promise, pairs = problem
@@ -77,7 +78,7 @@ def test_the_promise_is_kept(problem):
     assert found.meets_budget()
 
 
-@settings(max_examples=10)
+@settings(max_examples=some_of(10))
 @given(random_problems())
 def test_it_comes_close_to_the_best_of_all(problem):
     laws, _, pairs = problem

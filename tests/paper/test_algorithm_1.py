@@ -11,11 +11,11 @@ import math
 import numpy as np
 import pytest
 
-from how_many import share
+from how_many import some_of
 from oracles import gaussian_ball
 from takifugu import Mixture, calibrate, renyi_divergence
 
-CASES = 10_000
+CASES = some_of(10_000)
 
 
 def g(z, mean_i, var_i, mean_j, var_j, alpha):
@@ -108,7 +108,7 @@ def test_share_of_random_cases_that_break_the_budget(span, low, high):
 
 
 def test_the_exact_mechanism_never_breaks():
-    for (m, n), (s, t), alpha, epsilon in random_cases(span=100)[: share(CASES)]:
+    for (m, n), (s, t), alpha, epsilon in random_cases(span=100):
         priors = {"i": Mixture.gaussian(m, s), "j": Mixture.gaussian(n, t)}
         theta = calibrate(priors, alpha=alpha, epsilon=epsilon).theta
         assert gaussian_ball(m, s, n, t, alpha=alpha, theta=theta) <= epsilon

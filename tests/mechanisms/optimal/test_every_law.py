@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from takifugu.channels.finite import FiniteChannel
 from takifugu.divergences.finite import divergence
 from takifugu.laws.bounds import UNIT, Bounds, shares_of
@@ -30,7 +31,7 @@ def promise_of(counts, *, ordered=True, alpha=2.0, epsilon=1.0, odds=None):
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=some_of(40), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=2, max_size=5),
     st.booleans(),

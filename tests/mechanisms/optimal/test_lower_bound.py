@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from random_programs import random_program, random_wishes
 from takifugu.errors import InputError
 from takifugu.mechanisms.optimal.duals import Duals, no_duals
@@ -95,7 +96,7 @@ def oracle(program: Program, duals: Duals) -> Any:  # noqa: PLR0912
     return total + constant
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(some_of(40)))
 def test_it_is_the_formula_of_weak_duality(seed: int):
     rng = np.random.default_rng(seed)
     wishes = random_wishes(seed, 5, 3) | {"radius": None}
@@ -136,7 +137,7 @@ def feasible_channel(program: Program, seed: int) -> np.ndarray:
     return np.tile(row, (n, 1))
 
 
-@settings(max_examples=80)
+@settings(max_examples=some_of(80))
 @given(seed=st.integers(0, 10**6), channel=st.integers(0, 10**6), multipliers=st.integers(0, 10**6), good=st.booleans())
 def test_no_channel_costs_less(seed: int, channel: int, multipliers: int, good: bool):
     secrets = 2 + seed % 3
