@@ -15,6 +15,7 @@ from takifugu.tables.sample import Sample
 _LEARNING_RATE = 1e-2
 _FIRST_WIDTH = 0.2  # of the posterior's normals: near the width of the priors, where most of them end up
 _CHUNK = 250  # steps between two looks at the clock
+_LEAST_ROOM = 256  # rows: a program compiles for ten seconds, and so many rows train in under one
 _DRAWS = 4_000  # networks drawn from the posterior for the prediction
 _STILL_FALLING = 0.02  # nats per row, from one fifth of the training to the next: not yet settled
 
@@ -141,7 +142,7 @@ def _compiled(shape: tuple[int, ...], hidden: int) -> tuple[Any, Any, Any]:
 def _padded(sample: Sample) -> tuple[Any, Any, Any]:
     """Inputs and answers up to the next power of two, and which rows are real: few sizes, few compilations."""
     count, size = sample.inputs.shape
-    room = 1 << (count - 1).bit_length()
+    room = max(_LEAST_ROOM, 1 << (count - 1).bit_length())
     inputs, answers = np.zeros((room, size), np.float32), np.zeros(room, np.float32)
     inputs[:count], answers[:count] = sample.inputs, sample.answers
     return inputs, answers, np.arange(room) < count
