@@ -27,7 +27,8 @@ class RightTail:
 
     def __init__(self, p: tuple[Bell, ...], q: tuple[Bell, ...], alpha: Any) -> None:
         """Work out each term at the precision in force."""
-        self.terms = [term(bell, widest(q), alpha) for bell in p]
+        widest_of_q = widest(q)
+        self.terms = [term(bell, widest_of_q, alpha) for bell in p]
 
     def bound(self, start: Any) -> Any:
         """A ball whose upper end bounds the tail beyond `start` (an exact ball)."""
