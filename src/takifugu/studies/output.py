@@ -80,6 +80,7 @@ def save_figure(figure: Any, stem: Path) -> bytes:
     svg = io.BytesIO()
     with look():
         figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+        figure.set_layout_engine("none")  # it stays where the first drawing put it: finding the places took longest
         figure.savefig(stem.with_suffix(".png"), dpi=220, metadata={"Software": None})
     stem.with_suffix(".svg").write_bytes(svg.getvalue())
     return svg.getvalue()
