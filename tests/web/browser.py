@@ -83,7 +83,7 @@ class Visit:
 
     def settle(self) -> dict[str, Any]:
         """Wait until what is shown is the answer to what is chosen; the question it answers."""
-        self.page.wait_for_function(_SETTLED)
+        self.page.wait_for_function(_SETTLED, polling=50)  # asked at every frame, Chromium would paint all the while
         settled: dict[str, Any] = json.loads(self.page.evaluate("document.body.dataset.settled"))
         return settled
 

@@ -6,8 +6,17 @@ from browser import browsing
 from explorer_process import Explorer
 from playwright.sync_api import Browser
 
+# For this folder alone: while a browser is driven, no other test of the same process may run an event loop of its own.
 
-@pytest.fixture(scope="session")
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """One Chromium; every visit has a profile of its own in it."""
+    with browsing() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="package")
 def explorer() -> Iterator[Explorer]:
     running = Explorer.start()
     yield running
@@ -22,9 +31,3 @@ def running(folder: Path) -> Iterator[Explorer]:
         found = Explorer.start("people.csv")
     yield found
     found.stop()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsing() as browser:
-        yield browser

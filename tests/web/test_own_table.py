@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from browser import browsing, opened
+from browser import opened
 from explorer_process import QUESTION, Explorer
+from playwright.sync_api import Browser
 
 import takifugu as tk
 from takifugu.web.answers import Answers
@@ -70,8 +71,8 @@ def test_what_looks_like_an_identifier_comes_last_and_is_called_one(own: Explore
     assert about["lists"] == ["who", _COLUMN, "other", "identity", "code"]
 
 
-def test_hostile_names_are_text_and_nothing_more(own: Explorer, table: Path, tmp_path: Path) -> None:
-    with browsing() as browser, opened(browser, own.address) as visit:
+def test_hostile_names_are_text_and_nothing_more(browser: Browser, own: Explorer, table: Path, tmp_path: Path) -> None:
+    with opened(browser, own.address) as visit:
         assert visit.settle()["columns"] == [_COLUMN]
         visit.publish_as("noise")
         visit.choose("Hide", "plain")
