@@ -1,15 +1,19 @@
 """Run the examples of the documentation. As a program, write their outputs down anew."""
 
+import contextlib
 import gzip
+import json
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted([*ROOT.glob("docs/examples/*.py"), *ROOT.glob("docs/examples/*.sh")])
 
+ALONE = ("readme", "spark")  # started as a reader starts them; for the others see example_processes.py
 # Every warning is an error but one: what is to be known of a table is shown to whoever fits priors to it.
 STRICT = """
 import runpy, sys, warnings
@@ -21,15 +25,45 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
-def run(example: Path, folder: Path) -> str:
-    """What the example prints, run on its own in an empty folder; an error is raised with what it said."""
-    command = _shell(example, folder) if example.suffix == ".sh" else _python(example)
-    done = subprocess.run(
-        command, cwd=folder, env=_environment(folder), capture_output=True, encoding="utf-8", check=False
-    )
-    if done.returncode:
-        raise RuntimeError(f"{example.name} failed:\n{done.stdout}\n{done.stderr}")
-    return done.stdout
+@contextlib.contextmanager
+def running() -> Iterator[Callable[[Path, Path], str]]:
+    """A function of an example and an empty folder: what the example prints there, in a process of its own.
+
+    Where the example fails, an error is raised with what it said.
+    """
+    served = Path(__file__).with_name("example_processes.py")
+    with (
+        tempfile.TemporaryDirectory() as heard,
+        subprocess.Popen(
+            [sys.executable, served],
+            env=_environment(Path(heard)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        ) as server,
+    ):
+        assert server.stdin is not None
+        assert server.stdout is not None
+        asked, answered = server.stdin, server.stdout
+
+        def run(example: Path, folder: Path) -> str:
+            streams = [Path(heard) / example.stem, Path(heard) / f"{example.stem}-errors"]
+            if example.suffix == ".sh" or example.stem in ALONE:
+                command = _shell(example, folder) if example.suffix == ".sh" else _python(example)
+                with streams[0].open("w") as out, streams[1].open("w") as errors:
+                    status = subprocess.run(
+                        command, cwd=folder, env=_environment(folder), stdout=out, stderr=errors, check=False
+                    ).returncode
+            else:
+                print(json.dumps([str(path) for path in (example, folder, *streams)]), file=asked, flush=True)
+                status = int(answered.readline() or -1)
+            said, complained = (path.read_text(encoding="utf-8") if path.exists() else "" for path in streams)
+            if status:
+                raise RuntimeError(f"{example.name} failed:\n{said}\n{complained}")
+            return said
+
+        yield run
+        asked.close()
 
 
 def output(example: Path) -> Path:
@@ -71,8 +105,9 @@ def _environment(folder: Path) -> dict[str, str]:
 
 if __name__ == "__main__":
     wanted = set(sys.argv[1:])
-    for path in EXAMPLES:
-        if not wanted or path.stem in wanted:
-            with tempfile.TemporaryDirectory() as empty:
-                output(path).write_text(run(path, Path(empty)), encoding="utf-8")
-            print(path.stem)
+    with running() as run_one:
+        for path in EXAMPLES:
+            if not wanted or path.stem in wanted:
+                with tempfile.TemporaryDirectory() as empty:
+                    output(path).write_text(run_one(path, Path(empty)), encoding="utf-8")
+                print(path.stem)

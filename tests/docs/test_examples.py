@@ -4,7 +4,7 @@ import re
 import shutil
 
 import pytest
-from run_examples import EXAMPLES, output, run
+from run_examples import EXAMPLES, output, running
 
 
 def readable(text: str) -> str:
@@ -12,8 +12,14 @@ def readable(text: str) -> str:
     return re.sub(r"\d+\.\d{4,}", lambda number: f"{float(number[0]):.4g}", text)
 
 
+@pytest.fixture(scope="module")
+def run():
+    with running() as run:
+        yield run
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_prints_what_the_pages_show(example, tmp_path):
+def test_an_example_prints_what_the_pages_show(run, example, tmp_path):
     if example.stem == "spark" and shutil.which("java") is None:
         pytest.skip("Spark needs Java: install a JDK, 17 or newer")
     assert readable(run(example, tmp_path)) == readable(output(example).read_text(encoding="utf-8"))
