@@ -155,10 +155,10 @@ def share_interval(hits: int, rows: int, *, risk: float) -> tuple[float, float]:
     >>> tuple(round(end, 4) for end in share_interval(8, 10, risk=0.05))
     (0.4439, 0.9748)
     """
-    from scipy.stats import beta
+    from scipy.special import betainccinv, betaincinv
 
     if not rows:
         return 0.0, 1.0
-    low = 0.0 if hits == 0 else float(beta.ppf(risk / 2, hits, rows - hits + 1))
-    high = 1.0 if hits == rows else float(beta.isf(risk / 2, hits + 1, rows - hits))
+    low = 0.0 if hits == 0 else float(betaincinv(hits, rows - hits + 1, risk / 2))
+    high = 1.0 if hits == rows else float(betainccinv(hits + 1, rows - hits, risk / 2))
     return low * (1 - 1e-9), high + (1 - high) * 1e-9  # outwards, by more than the quantiles are off

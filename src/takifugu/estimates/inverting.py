@@ -62,12 +62,12 @@ def bounds(matrix: Table, f: Array, counts: Array, level: float) -> tuple[float,
     The published shares lie between Clopper–Pearson bounds, all at once. For any numbers a(y), every such law π has
     π·f ≤ max_x (f − K a)(x) + Σ_y max(a lo, a hi): the solver proposes a, and what is returned follows from it.
     """
-    from scipy.stats import beta
+    from scipy.special import betaincinv
 
     total, risk = counts.sum(), (1 - level) / (2 * len(counts))
     with np.errstate(invalid="ignore"):
-        low = np.where(counts > 0, beta.ppf(risk, counts, total - counts + 1), 0.0)
-        high = np.where(counts < total, beta.ppf(1 - risk, counts + 1, total - counts), 1.0)
+        low = np.where(counts > 0, betaincinv(counts, total - counts + 1, risk), 0.0)
+        high = np.where(counts < total, betaincinv(counts + 1, total - counts, 1 - risk), 1.0)
     return -_upper(matrix, -f, low, high), _upper(matrix, f, low, high)
 
 

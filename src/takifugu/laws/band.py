@@ -80,21 +80,21 @@ def binomial_bounds(seen: Sequence[int], rows: int, *, side: float) -> tuple[Arr
 
 def _upper(successes: int, rows: int, side: float) -> float:
     """A p with P(Bin(rows, p) <= successes) <= side."""
-    from scipy.stats import beta
+    from scipy.special import betaincinv  # not scipy.stats, which takes longer to load than a bound to find
 
     if successes == rows:
         return 1.0
-    guess = float(beta.ppf(1 - side, successes + 1, rows - successes))
+    guess = float(betaincinv(successes + 1, rows - successes, 1 - side))
     return _proved(guess, rows - successes, successes + 1, side, up=True)
 
 
 def _lower(successes: int, rows: int, side: float) -> float:
     """A p with P(Bin(rows, p) >= successes) <= side."""
-    from scipy.stats import beta
+    from scipy.special import betaincinv
 
     if successes == 0:
         return 0.0
-    guess = float(beta.ppf(side, successes, rows - successes + 1))
+    guess = float(betaincinv(successes, rows - successes + 1, side))
     return _proved(guess, successes, rows - successes + 1, side, up=False)
 
 

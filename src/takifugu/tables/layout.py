@@ -10,6 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
 
 from takifugu.errors import InputError
 from takifugu.tables.reading import SEPARATORS, Reading
@@ -32,15 +34,14 @@ class Layout:
     unnamed: tuple[int, ...]  # positions, from 1, of columns that the header leaves without a name
 
 
-@dataclass(frozen=True)
-class _Record:
+class _Record(NamedTuple):  # of which there are tens of thousands
     fields: list[str]
     first: int  # the line it begins on, from 0
     end: int  # the line after it
 
     @property
     def blank(self) -> bool:
-        return not any(field.strip() for field in self.fields)
+        return not "".join(self.fields).strip()
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ def find_layout(text: str, *, complete: bool, reading: Reading, where: str) -> L
     separators = SEPARATORS if reading.sep is None else (reading.sep,)
     best: tuple[tuple[bool, int, int, float], _Candidate, list[_Record]] | None = None
     for sep in separators:
+        if reading.sep is None and sep not in text:
+            continue  # every record would be one field
         records = _records(text, sep, complete, reading.skip or 0)
         candidate = _candidate(records, sep, reading) if records else None
         if candidate is None or (candidate.width < 2 and reading.sep is None):
@@ -136,8 +139,9 @@ def _header(records: list[_Record], width: int) -> int:
     Where narrower lines and then an empty one stand above, the table begins after the empty line: "Made on Monday,
     by hand" is as wide as a table of two columns.
     """
-    wide = [place for place, record in enumerate(records) if len(record.fields) == width and not record.blank]
-    header = next((place for place in wide if _fits(records[place], width)), wide[0])
+    wide = (place for place, record in enumerate(records) if len(record.fields) == width and not record.blank)
+    first = next(wide)
+    header = next((place for place in chain([first], wide) if _fits(records[place], width)), first)
     if header == 0:
         return 0
     for place in range(header, min(len(records), _TITLES) - 1):
