@@ -4,6 +4,8 @@ Each figure is the processor time of a fresh process and everything it started, 
 that reads the same file with pandas and fits two normals: what any program pays before it can begin. The limit is that:
 Python's start, and loading NumPy, SciPy's special functions and the engine that reads the file, about half a second. A
 calibration then takes the search for the least noise, the proof of the pair that binds, and the comparison of priors.
+A release loads pandas wherever that is installed, by way of PyArrow. Publishing for the population tries several
+margins, each with a linear program of its own.
 """
 
 import os
