@@ -98,3 +98,22 @@ def test_the_transformer_fits_as_raw_does_by_default():
     table = pd.DataFrame({"s": secrets, "x": X[:, 0].astype(float)})
     raw = tk.calibrate(tk.fit_priors(table, secret="s", query=tk.Raw("x")), alpha=2, epsilon=1)
     assert tk.ReleaseTransformer().fit(X.astype(float), secret=secrets).calibration_.theta == raw.theta
+
+
+@pytest.mark.parametrize("sentinel", [99, "v=99"])
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pl.LazyFrame], ids=["pandas", "polars", "lazy"])
+def test_a_table_in_memory_means_by_a_sentinel_what_it_meant_before(library, sentinel):
+    rng = np.random.default_rng(4)
+    rows = {"s": [*"ab" * 100, "a"], "v": [*rng.integers(60, 120, 200).tolist(), 99]}
+    priors = tk.fit_priors(pd.DataFrame(rows), secret="s", query=tk.Raw("v"), reading=Reading(sentinels=(sentinel,)))
+    made = tk.calibrate(priors, alpha=2, epsilon=1e-3)
+    gone = rows["v"].count(99)
+    with pytest.raises(tk.InputError, match=f"{gone} missing values"):
+        tk.release(library(rows), made)
+    if library is not pl.LazyFrame:
+        assert len(tk.release(library(rows), made, missing="drop")) == 201 - gone
+    for values in (rows["v"], np.array(rows["v"]), pd.Series(rows["v"], name="v"), pl.Series("v", rows["v"])):
+        with pytest.raises(tk.InputError, match=f"{gone} of 201 values are such as stood for a missing one"):
+            tk.release(values, made, secret=rows["s"])
+    without = [v for v in rows["v"] if v != 99]
+    assert len(tk.release(without, made, secret=[s for s, v in zip(rows["s"], rows["v"], strict=True) if v != 99])) > 0

@@ -128,3 +128,32 @@ def test_cuts_leave_other_names_alone():
 
     frame = nw.from_native(people(5))
     assert with_cuts(frame, ["age", "nobody", None, 3]) is frame
+
+
+def test_what_a_secret_is_cut_from_is_not_kept_beside_it():
+    """Of a column with as many values as rows nobody counts which secret each goes with."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"income": rng.normal(50, 10, 900), "job": rng.choice(["a", "b"], 900)})
+    made = tk.calibrate(tk.fit_priors(table, secret="income:50", query=tk.Row("job")), odds=3)
+    for source in (table, pl.from_pandas(table)):
+        with pytest.raises(tk.InputError, match="cut from it"):
+            tk.release(source, made, keep=["income"], allow_no_noise=True)
+    named = table.assign(**{"visit:1": table.job, "visit": table.income}).drop(columns=["income"])
+    named["other"] = rng.choice(["p", "q"], 900)
+    made = tk.calibrate(tk.fit_priors(named, secret="visit:1", query=tk.Row("other")), odds=3)
+    assert len(tk.release(named, made, keep=["visit"], allow_no_noise=True)) == 900  # no cut, only called like one
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_a_sentinel_is_missing_and_in_no_bin(library):
+    """Which rows lack an age goes with the secret: in a bin they would tell it, and no law is about them."""
+    rng = np.random.default_rng(1)
+    ill = rng.choice(["yes", "no"], 1200)
+    age = np.where((ill == "yes") & (rng.random(1200) < 0.5), -9, rng.integers(0, 90, 1200))
+    table, reading = library({"age": age, "ill": ill}), tk.Reading(sentinels=(-9,))
+    done = tk.publish(table, secret="ill", columns=["age:30"], odds=3, reading=reading, allow_no_noise=True)
+    assert len(done.table) == (age != -9).sum()
+    with pytest.raises(tk.InputError, match="missing values"):
+        tk.release(table, done.calibration, allow_no_noise=True)
+    left = tk.release(table, done.calibration, missing="drop", allow_no_noise=True)
+    assert len(left) == (age != -9).sum()

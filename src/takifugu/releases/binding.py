@@ -19,6 +19,7 @@ from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
 from takifugu.problems.answer import MEAN_BY, Answer
+from takifugu.tables.binned import Binned, cut_named
 
 _log = logging.getLogger("takifugu")
 
@@ -93,7 +94,20 @@ def bound_columns(
     for name in found.published:
         if name in hidden:
             raise InputError(f"{name!r} is the secret: it cannot be published with what is meant to hide it")
+    for one in hidden:
+        cut = cut_named(one, {*available} - {one})
+        if cut is not None and cut.column in keep and _is_cut(cut, calibration):
+            raise InputError(
+                f"column {cut.column!r}, which was to be kept, tells the secret {one!r}, which is cut from it: it "
+                f"cannot be published with what is meant to hide it. Nothing was released"
+            )
     return found
+
+
+def _is_cut(cut: Binned, calibration: Calibration) -> bool:
+    """Whether the secrets are the bins of a cut, and not the values of a column that is called like one."""
+    # Of several columns of secrets each is called by its column and its value.
+    return any(str(secret).endswith(label) for secret in calibration.pairs.secrets for label in cut.labels)
 
 
 def _by_hand(

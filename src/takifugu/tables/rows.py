@@ -27,9 +27,11 @@ def complete_rows(source: Any, *, needed: Sequence[str], columns: Sequence[str],
         return pa.concat_tables(parts)
     import narwhals as nw
 
-    frame = with_cuts(nw.from_native(source), wanted)
+    frame = nw.from_native(source)
     if not isinstance(frame, nw.DataFrame):
         return source  # a lazy table says itself what to do
+    # A sentinel is missing before it is cut: afterwards it would stand in a bin like any number.
+    frame = with_cuts(frame if reading is None else as_read(frame, reading), wanted)
     whole = None
     for name in needed:
         column = frame[name]
@@ -42,3 +44,16 @@ def complete_rows(source: Any, *, needed: Sequence[str], columns: Sequence[str],
     if reading is not None and reading.missing == "refuse":
         raise InputError(refusal(int((~whole).sum()), tuple(needed)))
     return frame.filter(whole.to_list()).to_native()
+
+
+def as_read(frame: Any, reading: Reading) -> Any:
+    """A narwhals table with missing values in place of the sentinels and texts that stand for them in a reading."""
+    import narwhals as nw
+
+    there = frame.collect_schema()
+    elsewhere = {f"{name}={value}" for name, value in reading.named_sentinels if name not in there}
+    sentinels = tuple(one for one in reading.sentinels if one not in elsewhere)
+    if not sentinels and reading.na is None:
+        return frame
+    found = Table(frame.to_native(), Reading(na=reading.na, sentinels=sentinels)).frame
+    return found.collect() if isinstance(frame, nw.DataFrame) else found

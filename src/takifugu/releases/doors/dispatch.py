@@ -9,6 +9,7 @@ import numpy.typing as npt
 from takifugu._validation import one_of
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
+from takifugu.releases.as_fitted import as_fitted, refuse_sentinels
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
 from takifugu.releases.doors.frames import as_frame, publish, refuse_telling_index, release_frame, release_series
 from takifugu.releases.ledger import Ledger
@@ -25,7 +26,6 @@ from takifugu.releases.order import (
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
 from takifugu.releases.secret_rows import OTHERS, has_pairs, protected_rows
-from takifugu.tables.binned import with_cuts
 from takifugu.tables.rows import complete_rows
 
 
@@ -121,10 +121,9 @@ def release(
         order=order,
         drift=drift,
     )
-    frame = as_frame(given)
+    frame, answer = as_frame(given), calibration.answer
     if frame is not None and not isinstance(frame, nw.Series):
-        answer = calibration.answer
-        frame = frame if answer is None else with_cuts(frame, (*answer.drawn, *answer.secret))
+        frame = frame if answer is None else as_fitted(frame, answer)
         names = frame.collect_schema().names()
         columns = bound_columns(calibration, names, column=column, secret=whose, keep=keep, others=others)
         if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
@@ -132,6 +131,8 @@ def release(
         return _release_table(_whole(frame, columns, missing), plan, columns)
     if column is not None or keep or order not in ("warn", "keep"):
         raise InputError("column, keep and order are for tables: these values are one column already")
+    if answer is not None:
+        refuse_sentinels(given if frame is None else frame, answer)
     called = _secrets(given, frame, whose, plan, others)
     kept = _kept(called, plan, others)
     if frame is not None:

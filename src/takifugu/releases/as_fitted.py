@@ -1,0 +1,43 @@
+"""Tables and values in memory mean by a sentinel what it meant when the priors were fitted: that a value is missing."""
+
+from typing import Any
+
+import numpy as np
+
+from takifugu.errors import InputError
+from takifugu.problems.answer import Answer
+from takifugu.tables.binned import with_cuts
+from takifugu.tables.reading import Reading
+from takifugu.tables.rows import as_read
+
+
+def as_fitted(frame: Any, answer: Answer) -> Any:
+    """A narwhals table with missing values where the priors saw them, and the cuts among the answer's columns."""
+    if answer.spelling is not None:
+        frame = as_read(frame, Reading().spelled_as(answer.spelling))
+    return with_cuts(frame, (*answer.drawn, *answer.secret))
+
+
+def refuse_sentinels(values: Any, answer: Answer) -> None:
+    """Refuse values among which some were left out as missing when the priors were fitted: no law is about those."""
+    if answer.spelling is None or not answer.is_of_rows:
+        return
+    reading = Reading().spelled_as(answer.spelling)
+    gone = {_spelled(one) for name in answer.drawn for one in reading.sentinels_of(name)}
+    gone |= {_spelled(text) for text in reading.na or ()}
+    if not gone:
+        return
+    entries = values.to_list() if hasattr(values, "to_list") else np.asarray(values, dtype=object).ravel().tolist()
+    if found := sum(_spelled(one) in gone for one in entries):
+        raise InputError(
+            f"{found:,} of {len(entries):,} values are such as stood for a missing one when the priors of this "
+            f"calibration were fitted: leave them out, or calibrate with them as values. Nothing was released"
+        )
+
+
+def _spelled(one: Any) -> float | str:
+    """A number by its value, a text by its letters."""
+    try:
+        return float(one)
+    except (TypeError, ValueError, OverflowError):
+        return str(one)
