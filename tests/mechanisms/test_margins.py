@@ -88,7 +88,7 @@ def test_a_law_is_within_both_bounds_or_not_within_their_meet(seed):
 def test_a_margin_of_bounds_grows_to_that_of_a_proof_and_no_further():
     rule = Optimal()
     band = band_promise(rule, PROBLEM, ODDS, level=0.95)
-    narrow, wide = (likely_laws(PROBLEM, band, deviations=d) for d in (1.0, 4.0))
+    narrow, wide = (likely_laws(PROBLEM, band, deviations=d, reach=rule.reach(PROBLEM)) for d in (1.0, 4.0))
     for small, large, proved in zip(narrow.bounds, wide.bounds, band.bounds, strict=True):
         assert (small.lower >= large.lower).all()
         assert (large.lower >= proved.lower).all()
@@ -98,6 +98,17 @@ def test_a_margin_of_bounds_grows_to_that_of_a_proof_and_no_further():
     proof = tk.calibrate(priors(), odds=3, assurance="band")
     assert rule.cost(PROBLEM, margin.at(margin.last).channel) == pytest.approx(proof.error, rel=1e-9)
     assert rule.cost(PROBLEM, margin.at(1.0).channel) < proof.error
+
+
+def test_a_radius_that_was_asked_for_is_in_every_margin():
+    """Bounds that forgot it made a channel that did not keep what its options say."""
+    rule = Optimal(keep=None, radius=0.1)
+    for margin in (by_radius(rule, PROBLEM, ODDS), *by_bounds(rule, PROBLEM, ODDS, level=0.95)):
+        for factor in (0.3, 1.0):
+            assert rule.is_kept(PROBLEM, ODDS, margin.at(factor).channel)
+    made = tk.calibrate(priors(), odds=3, confidence=0.95, radius=0.1, keep=None)
+    assert made.meets_budget()
+    assert tk.verify(tk.certify(made)).calibration == made
 
 
 def test_long_lists_and_cells_of_published_columns_have_the_radius_alone():

@@ -45,17 +45,18 @@ def every_law(
     return _within(problem, asked, bounds, reach)
 
 
-def likely_laws(problem: Problem, within: EveryLaw, *, deviations: float) -> EveryLaw:
+def likely_laws(problem: Problem, within: EveryLaw, *, deviations: float, reach: Array) -> EveryLaw:
     """The same promise for fewer laws: those whose shares and sums are within so many deviations in the posterior too.
 
-    A way to look for channels that withstand draws; nothing is said of the population by it.
+    A way to look for channels that withstand draws; nothing is said of the population by it. Those within the radius
+    `reach` around each of the problem's laws stay, since for them the promise was asked for.
     """
     order, ordered = _order(problem)
     behind = [belief[secret] for belief in posterior(problem) for secret in problem.pairs.secrets]
     likely = [Bounds.likely((c + g)[order], deviations=deviations, ordered=ordered) for c, g in behind]
     laws = table_of(problem).laws[:, order]
-    held = zip(within.bounds, likely, laws, strict=True)
-    return replace(within, bounds=tuple(one.and_also(other.holding(law)) for one, other, law in held))
+    held = zip(within.bounds, likely, laws, reach.tolist(), strict=True)
+    return replace(within, bounds=tuple(one.and_also(other.holding(law, radius=r)) for one, other, law, r in held))
 
 
 def _order(problem: Problem) -> tuple[Indices, bool]:

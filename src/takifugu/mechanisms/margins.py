@@ -92,7 +92,9 @@ def by_bounds(rule: Optimal, problem: Problem, asked: Renyi, *, level: float) ->
     touching: list[Array] = []
 
     def at(factor: float) -> Found:
-        promise = widest() if factor >= _LAST else likely_laws(problem, widest(), deviations=factor)
+        promise = widest()
+        if factor < _LAST:
+            promise = likely_laws(problem, promise, deviations=factor, reach=rule.reach(problem))
         return bounded_channel(rule, problem, asked, promise, touching=touching)
 
     # How many deviations are needed hangs little on the rows: their number is in the bounds.
