@@ -13,7 +13,7 @@ Task = TypeVar("Task")
 
 _STYLES: dict[str, dict[str, Any]] = {
     "plug-in": {"color": "#666666", "linestyle": (0, (1, 1.4)), "marker": "^", "markerfacecolor": "white"},
-    "confidence": {"color": "#0072B2", "linestyle": "-", "marker": "o"},
+    "confidence": {"color": "#0072B2", "linestyle": "-", "marker": "o", "markersize": 6},
     "band": {"color": "#D55E00", "linestyle": (0, (4, 1.6)), "marker": "D", "markerfacecolor": "white"},
     "no cells, confidence": {"color": "#009E73", "linestyle": (0, (6, 1.4, 1.4, 1.4)), "marker": "v"},
 }
@@ -77,8 +77,10 @@ def draw_shares(outcomes: Sequence[Outcome], path: Path, *, cost: str, budget: s
         axes[1, 0].set_ylabel("beyond the promise, %")
         axes[1, 0].set_xlabel(budget)
         for axis in axes.flat:
+            axis.set_xscale("log")
             axis.set_xticks(budgets, [f"{b:g}" for b in budgets])
-            axis.set_ylim(bottom=0)
+            axis.minorticks_off()
+            axis.set_ylim(bottom=-0.06 * axis.get_ylim()[1])  # so that lines at zero are seen above the frame
         figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
         figure.savefig(path, dpi=200, metadata={"Software": None} if path.suffix == ".png" else None)
 
