@@ -65,7 +65,7 @@ def calibrate(
         odds: no published value may change the odds of any pair by more than this factor: alone, or beside `alpha`
             and `epsilon`. Gaussian noise cannot promise it.
         confidence: such as 0.95. The promise is then seen to hold for the centre and for all of a number of draws from
-            the posterior of the population's priors (59 for 0.95), not only for the sample's.
+            the posterior of the population's priors (59 for 0.95; more for a channel), not only for the sample's.
         assurance: "band" proves the promise for the population, with probability `confidence` (0.95 by default) over
             independent rows and no model: more noise, and no evidence but a proof.
         seed: of those draws.
