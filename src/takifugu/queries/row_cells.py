@@ -41,10 +41,6 @@ def row_beliefs_per_cell(
     query: Row, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[Any]
 ) -> Beliefs:
     """The priors of every cell of the known columns, on rows that hold the cell too."""
-    if not all(isinstance(one, str) for one in known):
-        raise InputError(
-            "per_cell publishes the known columns as they are, and a binned one is not: cut it in the table first"
-        )
     columns = checked_known(secret, query.columns, known)
     first, cells, values = query._fitted(table, secret, secrets, columns)
     if any(None in cell for cell, _ in cells):

@@ -192,11 +192,23 @@ def test_an_audit_stays_within_the_cells():
         tk.audit(table.iloc[few][["sex", "stay"]], table.iloc[few], made.calibration)
 
 
-def test_other_queries_and_bins_and_bands_have_no_cells_of_their_own():
+def test_of_a_column_that_is_cut_the_bin_is_published_and_not_the_value():
+    priors = tk.fit_priors(
+        TABLE, secret="diagnosis", query=tk.Row("ward"), known=[tk.binned("stay", [2])], per_cell=True
+    )
+    made = tk.calibrate(priors, odds=1.02)
+    for (x, y), count in np.ndenumerate(made.channel.counts):
+        assert count == 0 or made.channel.inputs[x][0] == made.channel.outputs[y][0]
+    published = tk.release(TABLE, made)
+    assert set(published.columns) == {"stay:2", "ward"}
+    assert published["stay:2"].tolist() == np.where(TABLE["stay"] < 2, "below 2", "from 2").tolist()
+
+
+def test_other_queries_and_bands_have_no_cells_of_their_own():
     with pytest.raises(InputError, match="per_cell is for a Row"):
         tk.fit_priors(TABLE, secret="diagnosis", query=tk.Raw("stay"), known=["sex"], per_cell=True)
-    with pytest.raises(InputError, match="binned one is not"):
-        tk.fit_priors(TABLE, secret="diagnosis", query=tk.Row("ward"), known=[tk.binned("stay", [2])], per_cell=True)
+    with pytest.raises(InputError, match="each of `known` must be a column"):
+        tk.fit_priors(TABLE, secret="diagnosis", query=tk.Row("ward"), known=[2], per_cell=True)
     by_hand = [{"a": tk.Finite(["x", "y"], [1, 2]), "b": tk.Finite(["x", "y"], [2, 1])}]
     with pytest.raises(MechanismError, match="'band' is for"):
         tk.calibrate(by_hand, odds=2, cells=True, assurance="band")
