@@ -336,3 +336,28 @@ def test_damage_to_the_law_or_the_channel_is_noticed(tmp_path):
     database.close()
     with pytest.raises(LedgerError, match="breaks its seal"):
         ledger.account()
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_the_joint_law_is_about_rows_that_have_every_column(ledger, tmp_path, cut):
+    """That a later column is missing may go with the secret, and then the one before it does more than its law says."""
+    table = people().astype({"c1": float})
+    table.loc[(table.secret == "s1") & (table.c0 == 3), "c1"] = np.nan
+    second = "c1:2" if cut else "c1"
+    priors = tk.fit_priors(table, secret="secret", query=tk.Row("c0", second))
+    ledger.open(priors, odds=4)
+    first = ledger.account().calibrate("c0", spend=0.5)
+    whole = int(table.c1.notna().sum())
+    path = tmp_path / "people.parquet"
+    table.to_parquet(path)
+    with pytest.raises(InputError, match=f"'{second}' has {300 - whole} missing values"):
+        tk.release(table, first, ledger=ledger, allow_no_noise=True)
+    with pytest.raises(InputError, match="missing values"):
+        tk.release_file(path, tmp_path / "out.parquet", first, ledger=ledger, allow_no_noise=True)
+    assert not (tmp_path / "out.parquet").exists()
+    assert ledger.account().releases == 0
+    assert len(tk.release(table, first, ledger=ledger, missing="drop", allow_no_noise=True)) == whole
+    later = ledger.account().calibrate(second)
+    drop = tk.Reading(missing="drop")
+    done = tk.release_file(path, tmp_path / "out.parquet", later, ledger=ledger, reading=drop, allow_no_noise=True)
+    assert done.rows == whole

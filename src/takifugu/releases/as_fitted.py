@@ -1,5 +1,6 @@
 """Tables and values in memory mean by a sentinel what it meant when the priors were fitted: that a value is missing."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ from takifugu.tables.reading import Reading
 from takifugu.tables.rows import as_read
 
 
-def as_fitted(frame: Any, answer: Answer) -> Any:
-    """A narwhals table with missing values where the priors saw them, and the cuts among the answer's columns."""
+def as_fitted(frame: Any, answer: Answer, also: Sequence[str]) -> Any:
+    """A narwhals table with missing values where the priors saw them, and the cuts among the columns of the answer."""
     if answer.spelling is not None:
         frame = as_read(frame, Reading().spelled_as(answer.spelling))
-    return with_cuts(frame, (*answer.drawn, *answer.secret))
+    return with_cuts(frame, (*answer.drawn, *answer.secret, *also))
 
 
 def refuse_sentinels(values: Any, answer: Answer) -> None:

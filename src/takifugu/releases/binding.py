@@ -6,7 +6,7 @@ drawn: noise that hides a secret in one column says nothing about another.
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,10 @@ class Columns:
     def published(self) -> list[str]:
         """The columns that leave."""
         return list(dict.fromkeys([*self.answer, *self.keep]))
+
+    def with_those_in_turn(self, names: Sequence[str], available: Sequence[str]) -> "Columns":
+        """The same, where a row must also have a value in those of the columns of an account that are there."""
+        return replace(self, also=tuple(name for name in names if name in available))
 
 
 def bound_columns(

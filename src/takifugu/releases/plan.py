@@ -16,6 +16,7 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.releases.drawing import Drawing, drawing_of
 from takifugu.releases.drift import DRIFTS, Drift
 from takifugu.releases.fingerprints import AnswerDigest
+from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.shuffling import ORDERS
 
@@ -95,6 +96,12 @@ class Plan:
     def theta(self) -> float | None:
         """The standard deviation of noise on numbers; None where there is none such."""
         return self.drawing.noise.get("theta")
+
+    @property
+    def in_turn(self) -> tuple[str, ...]:
+        """The columns that are published before or after these: the joint law is about rows that have all of them."""
+        account = None if self.ledger is None else self.ledger.account()
+        return account.columns if isinstance(account, JointAccount) else ()
 
     def drift_watch(self) -> Drift | None:
         """Whatever sees that rows are not those of the priors; None where that was allowed, or cannot be said."""

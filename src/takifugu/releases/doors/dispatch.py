@@ -123,9 +123,10 @@ def release(
     )
     frame, answer = as_frame(given), calibration.answer
     if frame is not None and not isinstance(frame, nw.Series):
-        frame = frame if answer is None else as_fitted(frame, answer)
+        frame = frame if answer is None else as_fitted(frame, answer, plan.in_turn)
         names = frame.collect_schema().names()
         columns = bound_columns(calibration, names, column=column, secret=whose, keep=keep, others=others)
+        columns = columns.with_those_in_turn(plan.in_turn, names)
         if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
             return _release_table(_whole(frame.collect(), columns, missing), plan, columns).lazy()
         return _release_table(_whole(frame, columns, missing), plan, columns)
@@ -163,7 +164,7 @@ def _whole(frame: Any, columns: Columns, missing: str) -> Any:
         return frame
     if not isinstance(frame, nw.DataFrame):
         raise InputError("missing='drop' is for tables in memory: drop the rows where the table is made")
-    needed = [*columns.answer, *columns.secret]
+    needed = [*columns.answer, *columns.secret, *columns.also]
     return nw.from_native(complete_rows(frame.to_native(), needed=needed, columns=needed), eager_only=True)
 
 

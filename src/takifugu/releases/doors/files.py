@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from takifugu.releases.doors.frames import protected, ready
 from takifugu.releases.doors.leaving import for_spreadsheets, leaving
 from takifugu.releases.doors.saving import appear, check_format, writer
 from takifugu.releases.fingerprints import AnswerDigest
-from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import OTHERS
 from takifugu.releases.shuffling import RowsShuffled, require_few_enough, shuffled
@@ -74,9 +73,9 @@ def release_file(
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
     # Decides once how the file is read, for both times that it is.
-    reader = _Reader(origin, _as_calibrated(reading, calibration), calibration)
+    reader = _Reader(origin, _as_calibrated(reading, calibration), plan)
     columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
-    columns = replace(columns, also=_others_of_the_account(plan, reader.names))
+    columns = columns.with_those_in_turn(plan.in_turn, reader.names)
     paid, count, shuffle = _first_reading(reader, plan, columns)
     plan.charge(paid, count)
     drawn, watch, done = _digest(plan), Watch(columns, plan), 0
@@ -156,10 +155,10 @@ def _as_calibrated(reading: Reading | None, calibration: Calibration) -> Reading
 class _Reader:
     """The names of the columns, the number of rows where it is told beforehand, and the rows in batches."""
 
-    def __init__(self, source: Path | Table, reading: Reading, calibration: Calibration) -> None:
+    def __init__(self, source: Path | Table, reading: Reading, plan: Plan) -> None:
         self._table = Table(source, None if isinstance(source, Table) else reading)
-        if calibration.answer is not None:
-            self._table.cut((*calibration.answer.drawn, *calibration.answer.secret))
+        if (answer := plan.calibration.answer) is not None:
+            self._table.cut((*answer.drawn, *answer.secret, *plan.in_turn))
         self.names = self._table.columns
         quick = isinstance(source, Table) or source.suffix.lower() in PARQUET
         self.rows = self._table.row_count() if quick else None
@@ -175,12 +174,6 @@ class _Reader:
         return (*self._table.findings, *([] if dropped is None else [dropped]))
 
     def _needed(self, columns: Columns) -> list[str]:
-        # Where missing values are refused, `numbers` and `protected` do that as they come, without another pass.
+        # Where missing values are refused, `ready` and `protected` do that as they come, without another pass.
         needed = [*columns.answer, *columns.secret, *columns.also]
         return needed if self._table.reading.missing == "drop" else []
-
-
-def _others_of_the_account(plan: Plan, available: Sequence[str]) -> tuple[str, ...]:
-    """The columns that are published before or after these: the joint law is about rows that have all of them."""
-    account = None if plan.ledger is None else plan.ledger.account()
-    return tuple(name for name in account.columns if name in available) if isinstance(account, JointAccount) else ()

@@ -87,6 +87,8 @@ def _without_index(rows: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
 
 def ready(rows: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Array:
     """What is to be published of these rows, checked: an array with an entry or a row for each."""
+    for name in columns.also:
+        _refuse_missing(rows[name], _holes(rows[name]))
     return plan.drawing.check_columns([_entries(rows[name], plan) for name in columns.answer], columns.answer)
 
 
@@ -155,10 +157,7 @@ def charged(ready: Array, plan: Plan) -> Array:
 
 def values_of(column: "nw.Series[Any]") -> Any:
     """A column of numbers or labels as an array; missing values are an error."""
-    holes = column.is_null()
-    if column.dtype.is_float():
-        holes = holes | column.is_nan().fill_null(True)  # in pandas both say the same
-    _refuse_missing(column, holes)
+    _refuse_missing(column, _holes(column))
     if column.dtype.is_numeric():
         return _array(column)
     return np.array([plain(value) for value in column.to_list()], dtype=object)
@@ -170,6 +169,13 @@ def numbers(column: "nw.Series[Any]") -> Array:
         raise InputError(f"column {column.name!r} holds {kind_of(column.dtype)}, and numbers are needed: convert it")
     _refuse_missing(column, column.is_null())
     return np.asarray(_array(column), dtype=np.float64)
+
+
+def _holes(column: "nw.Series[Any]") -> "nw.Series[Any]":
+    holes = column.is_null()
+    if column.dtype.is_float():
+        holes = holes | column.is_nan().fill_null(True)  # in pandas both say the same
+    return holes
 
 
 def _refuse_missing(column: "nw.Series[Any]", holes: "nw.Series[Any]") -> None:
