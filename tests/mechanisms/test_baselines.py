@@ -7,8 +7,9 @@ from scipy import integrate, stats
 
 from takifugu import InputError, Mixture, calibrate
 from takifugu.errors import NoAnswerError
+from takifugu.mechanisms.additive.quantile_coupling import gap_bounds
 from takifugu.mechanisms.additive.wasserstein import wasserstein_infinity
-from takifugu.mechanisms.additive.wasserstein_approx import approximate_distance
+from takifugu.mechanisms.additive.wasserstein_approx import _SCORES, approximate_distance
 from takifugu.mechanisms.additive.wasserstein_aware import WassersteinAware, gaussian_bound
 
 
@@ -94,3 +95,14 @@ def test_points_are_averaged_exactly():
     p, q = Mixture.empirical([0, 1]), Mixture.empirical([0, 3])
     variance = WassersteinAware().least_variance(p, q, alpha=2.0, epsilon=1.0)
     assert math.log(0.5 + 0.5 * math.exp(4 / variance)) == pytest.approx(1.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("rank", [30, 400, 3000])
+def test_no_more_than_delta_lies_beyond_the_approximate_distance(rank):
+    """A δ that is a hair less than what some cells hold together does not count the last of them."""
+    p, q = Mixture([0.4, 0.6], [-1, 1], [1.0, 0.5]), Mixture([0.5, 0.5], [0, 2], [1.5, 0.5])
+    far, mass = gap_bounds(p, q, _SCORES), np.exp(_SCORES.log_masses())
+    outside = 2 * stats.norm.sf(_SCORES.end)
+    delta = math.fsum(mass[np.argsort(-far)][:rank]) * (1 - 5e-13) + outside
+    found = approximate_distance(p, q, delta=delta)
+    assert math.fsum(mass[far > found]) + outside <= delta

@@ -17,6 +17,8 @@ from takifugu.problems.guarantee import Approximate, Guarantee, Renyi
 from takifugu.problems.problem import Problem
 
 _SCORES = Scores(end=9.0, cells=12000)
+_MEANT = 1e-12  # by which a level that is meant to be δ may be above it
+_SUMMED = 1e-10  # by which masses of so many cells, each a difference, may sum to less than they are
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def approximate_distance(p: Mixture, q: Mixture, *, delta: float) -> float:
     if p == q:
         return 0.0
     if p.is_discrete and q.is_discrete:
-        return _upper_quantile(discrete_gaps(p, q), delta)
+        return _upper_quantile(discrete_gaps(p, q), delta * (1 + _MEANT))
     if len(p) == len(q) == 1:
         return _gaussian(abs(float(p.means[0] - q.means[0])), abs(float(p.stds[0] - q.stds[0])), delta)
     return _numerical(p, q, delta)
@@ -75,7 +77,7 @@ def approximate_distance(p: Mixture, q: Mixture, *, delta: float) -> float:
 def _upper_quantile(gaps: Gaps, delta: float) -> float:
     order = np.argsort(-gaps.distance)
     beyond = np.cumsum(gaps.mass[order])
-    first = int(np.searchsorted(beyond, delta * (1 + 1e-12), side="right"))
+    first = int(np.searchsorted(beyond, delta, side="right"))
     return float(gaps.distance[order][min(first, len(order) - 1)])
 
 
@@ -101,4 +103,4 @@ def _numerical(p: Mixture, q: Mixture, delta: float) -> float:
     if outside >= delta:
         return math.inf
     cells = Gaps(gap_bounds(p, q, _SCORES), np.exp(_SCORES.log_masses()))
-    return _upper_quantile(cells, delta - outside)
+    return _upper_quantile(cells, (delta - outside) * (1 - _SUMMED))
