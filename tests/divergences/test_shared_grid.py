@@ -137,3 +137,57 @@ def test_a_family_decides_as_each_pair_would_alone(seed):
             if decision.holds:
                 assert claim.lower <= decision.enclosure.lower <= decision.enclosure.upper <= claim.upper
                 assert max(decision.enclosure.lower, exact.lower) <= min(decision.enclosure.upper, exact.upper)
+
+
+def _log_size(law, theta, z):
+    """ln |p(z)| off the line, in 40 digits and by the definition."""
+    weights, means, stds = ([mpmath.mpf(float(x)) for x in part] for part in (law.weights, law.means, law.stds))
+    total = mpmath.mpc(0)
+    for w, m, s in zip(weights, means, stds, strict=True):
+        v = s * s + mpmath.mpf(theta) ** 2
+        total += w / mpmath.fsum(weights) * mpmath.exp(-((z - m) ** 2) / (2 * v)) / mpmath.sqrt(2 * mpmath.pi * v)
+    return mpmath.log(abs(total))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_densities_stay_within_their_bounds_off_the_line(seed):
+    """What the error of the rule rests on: ln |p| along the upper edge of every box, and all over both ends."""
+    rng = np.random.default_rng(seed)
+    laws, theta = bells(rng), float(rng.uniform(0, 2))
+    if seed == 2:  # a component that matters nowhere, and one that is not seen before the end
+        laws[0] = Mixture([1e-300, 1, 1e-12], [0.5, 0, 1], [0.7, 0.9, 0.8])
+    grid = SharedGrid(laws, alpha=2.0, theta=theta)
+    grid.ball(0, 1, Effort(10**9))
+    plan = grid._grid
+    width, height = float(plan.group * plan.step), float(plan.height)
+    with mpmath.workdps(40):
+        for law, strip in zip(laws, grid._strips, strict=True):
+            assert len(strip.edges) == plan.boxes
+            for k in rng.integers(0, plan.boxes, 8).tolist():
+                z = mpmath.mpc(float(plan.start) + (k + rng.uniform(0.001, 0.999)) * width, height)
+                value, (least, most) = _log_size(law, theta, z), strip.edges[k]
+                assert float(least) - 1e-12 <= value <= float(most) + 1e-12
+            for k, (least, most) in zip((0, plan.boxes - 1), strip.ends, strict=True):
+                for at, up in rng.uniform(0, 1, (4, 2)).tolist():
+                    value = _log_size(law, theta, mpmath.mpc(float(plan.start) + (k + at) * width, up * height))
+                    assert float(least) - 1e-12 <= value <= float(most) + 1e-12
+
+
+@pytest.mark.parametrize("alpha", [1.0001, 2.0, 20.0])
+@pytest.mark.parametrize("short", [1e-2, 1e-6, 1e-12])
+def test_next_to_the_edge_of_the_domain_and_with_weights_next_to_nothing(alpha, short):
+    """αS − (α−1)V is `short` of S; what is not told by the grid is told by the pair alone."""
+    wide = float(np.sqrt(alpha / (alpha - 1) * (1 - short)))
+    laws = [
+        Mixture([0.5, 0.5], [0, 0.3], [0.9, min(wide, 3.0)]),
+        Mixture([0.5, 0.5], [0.1, 0.3], [0.9, 1.0]),
+        Mixture([1, 1e-300], [0, 2], [1, 0.9]),
+        Mixture([1, 1e-12], [0, 3], [0.9, 1]),
+    ]
+    family = Family(laws, alpha=alpha, theta=0.0)
+    for i, j in ((0, 1), (2, 3), (3, 2)):
+        exact = enclose(laws[i], laws[j], alpha=alpha, theta=0.0)
+        if not np.isfinite(exact.upper):
+            continue
+        assert family.settle(i, j, Enclosure(0.0, exact.lower * (1 - 1e-9))).holds is False
+        assert family.settle(i, j, Enclosure(0.0, exact.upper * (1 + 1e-9))).holds is True
