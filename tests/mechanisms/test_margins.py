@@ -1,6 +1,7 @@
 """Margins for confidence: what they hold, that the level is spent once, and that asking for less never costs more."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
@@ -139,11 +140,16 @@ def test_who_asks_for_less_never_pays_more(promise, seed):
 
 @pytest.mark.parametrize("keep", [None, "marginal"])
 def test_a_bound_is_about_the_options_that_stand_beside_it(keep):
-    """Through bounds there is no proof that none is better for the margin, and none is stated."""
+    """Through bounds there is no proof that none is better for the margin: what is stated is about the sample."""
     for seed in range(3):
         found = tk.calibrate(priors(seed), odds=2, confidence=0.95, keep=keep)
         assert dict(found.options)["keep"] == keep
-        assert (found.lower_bound is None) == (not np.any(dict(found.options)["radius"]))
+        if not np.any(dict(found.options)["radius"]):
+            assert found.lower_bound == tk.calibrate(priors(seed), odds=2, keep=keep).lower_bound
+        if found.lower_bound is not None:
+            assert found.lower_bound <= found.error
+            with pytest.raises(tk.CertificationError, match="not proved"):
+                tk.certify(replace(found, lower_bound=1.01 * found.error))
         assert tk.verify(tk.certify(found)).calibration == found
 
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from takifugu.calibration.backwards import Step, default_order, promise_asked, require_one_way, strongest
 from takifugu.calibration.checking import checked
 from takifugu.calibration.fewer import fewer_columns
@@ -111,6 +113,17 @@ def calibrate(
     return made
 
 
+def _bounded_below(found: Found, sample: Found, rule: Mechanism) -> Found:
+    """What keeps a promise for the population keeps it for the sample too: it loses no less than the best does there.
+
+    With a radius it is about channels that meet a sufficient condition, which others need not meet.
+    """
+    options = found.options or rule.options
+    if found.lower_bound is not None or np.any(options.get("radius")) or options != (sample.options or rule.options):
+        return found
+    return found._replace(lower_bound=sample.lower_bound, optimality=sample.optimality)
+
+
 def calibrated(
     priors: Any,
     problem: Problem,
@@ -135,8 +148,9 @@ def calibrated(
         options = options | {"grid": population.grid}
     rule = get_mechanism(by_name, options)
     require_rows(priors, confidence=0.95 if population.assurance else population.confidence)
-    found = checked(rule, rule.find(problem, asked), problem, asked)
-    found, evidence = population.covered(rule, problem, asked, found)
+    sample = checked(rule, rule.find(problem, asked), problem, asked)
+    found, evidence = population.covered(rule, problem, asked, sample)
+    found = _bounded_below(found, sample, rule)
     found, rounded = population.on_grid(found)
     told = about_the_answer(priors, problem, found.channel, asked, rule, evidence)
     if not population.halvings:  # a search that tries many promises tells this of none

@@ -84,7 +84,7 @@ class ChannelCertificate(Sealed):
         problem, read = self.calibration.problem, self.calibration.read
         whose = f", for who has read {', '.join(read)} in the row" if read else ""
         best = ""
-        if self.lower_bound is not None:
+        if self.lower_bound is not None and (self.lower_bound > 0 or self.error == 0):  # that none gains goes unsaid
             best = f"; it loses {self.error:.6g} a value, and none{self._wished} less than {self.lower_bound:.6g}"
         if self.every_real is not None:
             best += f", nor any to other real numbers less than {self.every_real.lower_bound:.6g}"

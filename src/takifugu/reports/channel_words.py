@@ -86,6 +86,9 @@ def best(facts: ChannelFacts) -> str | None:
         "change": ("changes fewer than", f"{number(100 * bound, 3)} % of the values", f"{number(100 * error, 3)} %"),
         "columns": ("costs less a row than", number(bound), number(error)),
     }.get(facts.loss_name, ("loses less than", number(bound), number(error)))
+    if facts.calibration.evidence is not None and not radius(facts):  # what is proved is about these rows alone
+        alone = f"No channel between these values that keeps this promise for these rows alone{wished} {unit} {least}"
+        return f"{alone}; this one, which keeps it for the population: {here}."
     gap = facts.gap or 0.0
     near = "none does better than that" if gap < _CLOSE else f"at most {percent(gap)} of that could be saved"
     return (
