@@ -157,3 +157,16 @@ def test_a_sentinel_is_missing_and_in_no_bin(library):
         tk.release(table, done.calibration, allow_no_noise=True)
     left = tk.release(table, done.calibration, missing="drop", allow_no_noise=True)
     assert len(left) == (age != -9).sum()
+
+
+def test_no_column_is_cut_before_its_sentinels_are_gone():
+    table = pd.DataFrame({"age": [-9, 20, 40], "sex": ["f", "m", "f"]})
+    with pytest.raises(tk.InputError, match="no column 'age:30'"):
+        Table(table, tk.Reading(sentinels=(-9, "age:30=from 30")))
+    cleared = Table(table, tk.Reading(sentinels=("age=-9",)))
+    cleared.require("age:30")
+    assert [None if pd.isna(one) else one for one in cleared.collect(cleared.frame)["age:30"]] == [
+        None,
+        "below 30",
+        "from 30",
+    ]

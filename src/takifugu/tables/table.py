@@ -59,7 +59,7 @@ class Table:
         if not self.schema:
             raise InputError(f"{self.name} has no columns")
         for column, _ in self.reading.named_sentinels:
-            self.require(column)
+            self._require_there(column)  # and none is cut before its sentinels are gone
         if self.reading.sentinels or (self.reading.na is not None and not found.is_text):
             from takifugu.tables.sentinels import without_sentinels
 
@@ -85,6 +85,9 @@ class Table:
     def require(self, column: Any) -> None:
         """Raise, naming the nearest, unless there is such a column, or one to cut at the edges behind its name."""
         self.cut([column])
+        self._require_there(column)
+
+    def _require_there(self, column: Any) -> None:
         if column not in self.schema:
             raise InputError(
                 f"{self.name} has no column {column!r}.{suggestion(column, self.schema)} "
