@@ -217,11 +217,3 @@ def test_an_error_can_be_asked_of_a_sparse_channel():
     laws = {"a": tk.Finite(ROWS, rng.integers(5, 60, 8)), "b": tk.Finite(ROWS, rng.integers(5, 60, 8))}
     made = tk.calibrate(laws, error=0.3, mechanism="sparse")
     assert relative_error(made) <= 0.3
-
-
-def test_estimates_say_why_a_sparse_channel_is_not_turned_round():
-    channel = tk.calibrate(
-        {"a": tk.Finite(ROWS, [1] * 8), "b": tk.Finite(ROWS, range(1, 9))}, odds=2, mechanism="sparse"
-    )
-    with pytest.raises(InputError, match="fewer columns together"):
-        tk.estimate(None, channel.channel)

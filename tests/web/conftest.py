@@ -6,12 +6,13 @@ from browser import browsing
 from explorer_process import Explorer
 from playwright.sync_api import Browser
 
-# For this folder alone: while a browser is driven, no other test of the same process may run an event loop of its own.
 
-
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One Chromium; every visit has a profile of its own in it."""
+    """One Chromium; every visit has a profile of its own in it.
+
+    No longer than a module: while it is driven, no other test of the same process may run an event loop of its own.
+    """
     with browsing() as browser:
         yield browser
 

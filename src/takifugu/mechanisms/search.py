@@ -11,6 +11,8 @@ from takifugu.errors import CalibrationError
 from takifugu.mechanisms.roots import crossing
 
 _GROWTH = 4.0
+_TINY = 1e-60
+_HUGE = 2.0**1022
 _MOST_STEPS = 1100  # doublings enough to cross the whole float64 range
 
 
@@ -36,6 +38,8 @@ def least_variance(
 
     if enough(floor):
         return floor
+    if epsilon < _TINY and not enough(_HUGE):  # so small that no number may do: that is seen at once, not after all
+        return math.inf
     low, high = _bracket(enough, floor, start)
     if math.isinf(high):
         return high

@@ -112,7 +112,7 @@ class Pairs(Sequence[Pair]):
     def directed_places(self) -> tuple[Indices, Indices]:
         """The places of `directed` among the secrets: first ones and second ones.
 
-        >>> [places.tolist() for places in Pairs("abc", ["ac"]).directed_places()]
+        >>> [places.tolist() for places in Pairs("abc", [("a", "c")]).directed_places()]
         [[0, 2], [2, 0]]
         """
         one, other = np.triu_indices(len(self.secrets), 1)
