@@ -119,3 +119,18 @@ def test_a_cluster_s_table_is_calibrated_where_it_lies(spark):
     made = tk.calibrate(tk.fit_priors(frame, secret="secret", query=query), odds=2)
     out = tk.release(frame, made, allow_no_noise=True)
     assert (sorted(out.columns), out.count()) == (["value", "ward"], 300)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_a_cluster_cuts_a_column_where_one_is_named(spark):
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"age": rng.integers(18, 90, 600).astype(float), "visits": rng.integers(0, 4, 600)})
+    people["visits"] += people.age >= 60
+    lying = spark.createDataFrame(people.values.tolist(), "age double, visits double")
+    asked = {"secret": tk.binned("age", [30, 60]), "query": tk.Row("visits")}
+    priors, here = tk.fit_priors(lying, **asked), tk.fit_priors(people, **asked)
+    assert dict(priors) == dict(here)
+    made = tk.calibrate(priors, odds=1.5, keep=None)
+    assert tk.release(lying, made).columns == ["visits"]
+    with pytest.raises(InputError, match="cut from it"):
+        tk.release(lying, made, keep=["age"])

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
 from takifugu.errors import InputError
 from takifugu.releases.binding import Columns
 from takifugu.releases.doors.frames import protected, ready
@@ -30,12 +32,15 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
     if plan.insecure:
         raise InputError("every partition would draw the same noise from one seed: leave insecure_seed out")
     from pyspark.sql.functions import rand
-    from pyspark.sql.types import DoubleType, LongType, StructField, StructType
+    from pyspark.sql.types import BooleanType, DoubleType, LongType, StringType, StructField, StructType
 
     fields = {field.name: field for field in frame.schema.fields}
-    if not plan.drawing.takes_labels:  # a list of values has the type that it has
-        kind = LongType() if plan.drawing.is_whole else DoubleType()
-        fields |= {name: StructField(name, kind) for name in columns.answer}
+    kinds = ["i" if plan.drawing.is_whole else "f"] * len(columns.answer)
+    if plan.drawing.takes_labels:  # a list may be of whole numbers, whatever the true ones are
+        kinds = [values.dtype.kind for values in plan.drawn(np.empty(0))]
+    types = {"b": BooleanType(), "i": LongType(), "f": DoubleType()}
+    for name, kind in zip(columns.answer, kinds, strict=True):
+        fields[name] = StructField(name, types.get(kind, StringType()))
     schema = StructType([fields[name] for name in columns.published])
     _check(frame, plan, columns)
 
