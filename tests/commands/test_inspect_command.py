@@ -83,3 +83,26 @@ def test_a_process_of_its_own_leaves_nothing_on_standard_error(path):
     command = [sys.executable, "-m", "takifugu", "inspect", str(path), "--secret", "diagnosis"]
     ended = subprocess.run(command, capture_output=True, text=True, check=True)
     assert ended.stderr == ""
+
+
+@pytest.mark.parametrize("width", [80, 90, 100, 120])
+def test_nothing_is_cut_off_beside_a_long_name(tmp_path, width):
+    names = {"how much it hurts, 0 to 10": range(11), "ward": ["Surgery", "Children and youth", "Eyes and ears"]}
+    values = [list(column) for column in names.values()]
+    lines = [",".join(f'"{name}"' for name in names) + ",age"]
+    ages = ["" if k % 9 == 5 else 100_000 + k % 41 / 4 for k in range(300)]
+    lines += [f"{values[0][k % 11]},{values[1][k % 3]},{age}" for k, age in enumerate(ages)]
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    told = CliRunner(env={"COLUMNS": str(width)}).invoke(main, ["inspect", str(tmp_path / "a.csv")]).stdout
+    assert max(map(len, told.splitlines()[:-1])) <= width  # the last one is a command, to be copied as a whole
+    words = told.replace(",", " ").split()
+    assert {"Surgery", "Children", "and", "youth", "Eyes", "ears", "100000"} <= set(words)
+
+
+def test_a_name_that_holds_a_comma_is_asked_for_in_quotes(tmp_path):
+    (tmp_path / "a.csv").write_text('sick,"stay, in days",age\n' + "yes,2,40\nno,3,30\n" * 30)
+    asked = ["publish", str(tmp_path / "a.csv"), str(tmp_path / "b.csv"), "--secret", "sick", "--odds", "3"]
+    told = CliRunner().invoke(main, [*asked, "--columns", "age:35,stay, in days"])
+    assert told.exit_code == 2
+    assert "Did you mean 'stay, in days'? Where commas stand between names, one that holds a comma goes" in told.stderr
+    assert "Its columns are 'sick', 'stay, in days', 'age'." in told.stderr  # and not the one that was cut

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from takifugu.queries.inspection import Inspection
 
 _WIDEST = 20  # characters of a column's name before it is broken
+_HOLDS, _ADVICE, _LIST = 16, 14, 11  # characters for what is broken between words
+_ROOMY = 110  # characters of a terminal in which advice stays on one line
+_INDENT = 2
 _SHOWN = 20  # groups of the secret, and columns that betray it, before the rest is counted
 
 
@@ -89,19 +92,24 @@ def _tell_columns(found: "Inspection", out: "Console") -> None:
     from takifugu.reports.text import clean
 
     lines = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    # A terminal has 80 columns, and words that are cut in the middle are not read: names get the room they need.
-    widest = max(len(clean(one.name)) for one in found.columns)
-    lines.add_column("column", style="bold", overflow="fold", min_width=min(widest, _WIDEST))
-    lines.add_column("holds", min_width=16)
-    if gaps := any(one.missing for one in found.columns):
-        lines.add_column("missing", justify="right")
-    lines.add_column("advice")
-    lines.add_column("public list", min_width=17, overflow="fold")
+    # A terminal has 80 columns, and words that are cut in the middle are not read: names get the room they need, and
+    # lists what the others leave. Least widths that do not fit together would cut the last column off.
+    widest = min(max(len(clean(one.name)) for one in found.columns), _WIDEST)
+    gaps = any(one.missing for one in found.columns)
+    advice = _ADVICE if out.width < _ROOMY else max(len(one.advice) for one in found.columns)
+    taken = [widest, _HOLDS, *([len("missing")] if gaps else []), advice]
+    lines.add_column("column", style="bold", overflow="fold", width=widest)
+    lines.add_column("holds", width=_HOLDS)
+    if gaps:
+        lines.add_column("missing", justify="right", width=len("missing"))
+    lines.add_column("advice", width=advice)
+    rest = out.width - _INDENT - sum(taken) - 2 * (len(taken) + 1)
+    lines.add_column("public list", overflow="fold", width=max(rest, _LIST))
     for one in found.columns:
         domain = "" if one.domain is None else clean(one.domain.words, 160)
         missing = (f"{one.missing:,}" if one.missing else "",) if gaps else ()
         lines.add_row(clean(one.name), _holds(one.kind, one.distinct), *missing, one.advice, domain)
-    out.print(Padding(lines, (0, 2)))
+    out.print(Padding(lines, (0, 0, 0, _INDENT)))
     out.print("A public list: one that could be known without these rows, for you to judge.", style="dim")
 
 

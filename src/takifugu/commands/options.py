@@ -113,13 +113,19 @@ _READING = (
     single("--decimal", type=click.Choice([".", ","]), help="The decimal mark."),
     single("--thousands", metavar="CHARACTER", help="What groups digits, such as '.'."),
     single("--encoding", metavar="NAME", help="The text's encoding, such as cp1252."),
-    click.option("--na", multiple=True, metavar="TEXT", help="A text that means a missing value; may be repeated."),
+    click.option(
+        "--na",
+        multiple=True,
+        metavar="TEXT",
+        help="A text that means a missing value, in place of the usual ones (NA, N/A, NULL, -); may be repeated. "
+        "--sentinel adds to them.",
+    ),
     click.option(
         "--sentinel",
         "sentinels",
         multiple=True,
         metavar="[COLUMN=]VALUE",
-        help="A value that stands for a missing one, such as 999 or age=-1; may be repeated.",
+        help="A value that stands for a missing one, such as 999, age=-1 or unknown; may be repeated.",
     ),
     single("--sheet", metavar="NAME", help="The sheet of an Excel file."),
     click.option("--header/--no-header", default=None, help="Whether the first line names the columns."),

@@ -89,9 +89,10 @@ class Table:
 
     def _require_there(self, column: Any) -> None:
         if column not in self.schema:
+            there = [name for name in self.schema if name not in self.cuts]
             raise InputError(
-                f"{self.name} has no column {column!r}.{suggestion(column, self.schema)} "
-                f"Its columns are {listed(self.columns)}."
+                f"{self.name} has no column {column!r}.{_part_of(column, there) or suggestion(column, there)} "
+                f"Its columns are {listed(there)}."
             )
 
     def cut(self, names: Iterable[Any]) -> None:
@@ -184,3 +185,15 @@ class Table:
         if result is None:
             raise InputError(f"{self.name} cannot be read: {why}")
         return {name: result.get_column(name).to_list() for name in result.columns}
+
+
+def _part_of(piece: Any, names: Iterable[str]) -> str:
+    """What to say to whoever typed a name with a comma among others, where commas stand between names.
+
+    >>> _part_of("stay", ["age", "stay, days"])
+    " Did you mean 'stay, days'? Where commas stand between names, one that holds a comma goes in double quotes."
+    """
+    holding = [name for name in map(str, names) if "," in name]
+    meant = next((name for name in holding if piece in [part.strip() for part in name.split(",")]), None)
+    told = "Where commas stand between names, one that holds a comma goes in double quotes."
+    return "" if meant is None else f" Did you mean {meant!r}? {told}"
