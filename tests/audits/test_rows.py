@@ -73,3 +73,25 @@ def test_a_column_that_came_from_a_seed_is_recognised(tables):
 def test_what_cannot_be_joined_is_refused(tables, change, options, says):
     with pytest.raises(tk.InputError, match=says):
         read(*change(*tables), **options)
+
+
+@pytest.mark.parametrize("column", ["pain", "pain:3"])
+def test_what_meant_a_missing_value_does_so_in_the_truth(tmp_path, column):
+    rng = np.random.default_rng(5)
+    pain = [("k.A.", "NA", "99")[k % 3] if k % 7 == 2 else str(rng.integers(0, 8)) for k in range(800)]
+    lines = ["sick;pain;weight", *(f"{'ab'[k % 2]};{one};{'999' if k % 5 else 70}" for k, one in enumerate(pain))]
+    (tmp_path / "truth.csv").write_text("\n".join(lines) + "\n")
+    reading = tk.Reading(sentinels=["k.A.", "pain=99", "weight=999"])
+    asked = {"secret": "sick", "columns": [column], "odds": 2, "confidence": None, "allow_no_noise": True}
+    made = tk.publish(tmp_path / "truth.csv", **asked, reading=reading, order="keep")
+    whole = sum(k % 7 != 2 for k in range(800))
+    assert made.table.num_rows == whole
+    rows = read_rows(made.table, tmp_path / "truth.csv", made.calibration, secret=None, keys=None)
+    assert len(rows) == whole
+    assert (rows.secrets == np.array([("a", "b")[k % 2] for k in range(800) if k % 7 != 2], dtype=object)).all()
+    # The table may come without columns that nothing was calibrated on; and what is said of it counts.
+    bare = pd.DataFrame({"sick": ["ab"[k % 2] for k in range(800)]})
+    bare["pain"] = [np.nan if one in ("k.A.", "NA") else float(one) for one in pain]
+    assert len(read_rows(made.table, bare, made.calibration, secret=None, keys=None)) == whole
+    with pytest.raises(tk.InputError, match="nobody can tell"):
+        read_rows(made.table, bare, made.calibration, secret=None, keys=None, reading=tk.Reading(sentinels=["b"]))

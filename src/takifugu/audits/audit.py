@@ -51,7 +51,8 @@ def audit(
         keys: the columns that say which published row is whose. Without them, row k is row k.
         seed: of the division of the rows and of the learners.
         level: the probability, at most, that any bound is wrong: of a false alarm.
-        reading: what is known of the form of `truth`, where it is a file.
+        reading: what is known of the form of `truth`, where it is a file. What meant a missing value when the priors
+            were fitted does so here, unless other sentinels or texts are named.
         progress: called with the number of attacks done and of all.
     """
     guarantee = _promise(calibration)

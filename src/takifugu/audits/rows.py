@@ -1,7 +1,7 @@
 """A publication beside the truth it came from, row by row: joined by keys, or refused where nobody can tell."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from takifugu.queries.several import named
 from takifugu.releases.binding import require_of_rows
 from takifugu.releases.doors.leaving import INSECURE
 from takifugu.releases.secret_rows import protected_secrets
-from takifugu.tables.binned import with_cuts
+from takifugu.tables.binned import cut_named, with_cuts
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Table, match_secret, plain
 
@@ -61,7 +61,7 @@ def read_rows(
     """Read both tables and put them side by side; rows of secrets that are not calibrated are left out."""
     if calibration.answer is not None:
         require_of_rows(calibration.answer)
-    true = _read(truth, "truth", reading, _cut(calibration))
+    true = _read(truth, "truth", _as_calibrated(reading, calibration), _cut(calibration))
     out = _read(_framed(published, calibration), "published")
     out = {name.removesuffix(INSECURE): column for name, column in out.items()}
     hidden = _secret(calibration, secret, list(true))
@@ -93,6 +93,22 @@ def _cut(calibration: Calibration) -> tuple[str, ...]:
     """The names in the answer of which some may stand for columns that are cut at edges."""
     answer = calibration.answer
     return () if answer is None else (*answer.columns, *answer.secret, *answer.known)
+
+
+def _as_calibrated(reading: Reading | None, calibration: Calibration) -> Reading:
+    """The reading that leaves out the rows that were left out when the priors were fitted, unless it says otherwise.
+
+    Marks in numbers are left to the file: the truth may come as another file than the one that was calibrated on.
+    """
+    given, answer = reading or Reading(), calibration.answer
+    if answer is None or answer.spelling is None:
+        return given
+    before = Reading().spelled_as(answer.spelling)
+    cuts = (cut_named(name) for name in _cut(calibration))
+    needed = {*_cut(calibration), *(cut.column for cut in cuts if cut is not None)}
+    elsewhere = {f"{name}={value}" for name, value in before.named_sentinels if name not in needed}
+    sentinels = given.sentinels or tuple(one for one in before.sentinels if one not in elsewhere)
+    return replace(given, na=before.na if given.na is None else given.na, sentinels=sentinels)
 
 
 def _read(source: Any, role: str, reading: Reading | None = None, cut: Sequence[str] = ()) -> dict[str, Column]:
