@@ -106,3 +106,16 @@ def test_a_name_that_holds_a_comma_is_asked_for_in_quotes(tmp_path):
     assert told.exit_code == 2
     assert "Did you mean 'stay, in days'? Where commas stand between names, one that holds a comma goes" in told.stderr
     assert "Its columns are 'sick', 'stay, in days', 'age'." in told.stderr  # and not the one that was cut
+
+
+def test_a_word_among_numbers_is_named_with_the_flag_that_makes_them_numbers(tmp_path):
+    pain = ["k.A." if k % 6 == 1 else str(k % 8) for k in range(240)]
+    lines = ["sick;pain, 0 to 7;children;code"]
+    kinds = [f"{'ab'[k % 2]};{p};{('0', '1', '2', '3', '4', '5 or more')[k % 6]};00{k % 9}" for k, p in enumerate(pain)]
+    (tmp_path / "a.csv").write_text("\n".join([*lines, *kinds]) + "\n")
+    told = " ".join(run(tmp_path / "a.csv").stdout.split())
+    assert told.count("would hold numbers but for") == 1
+    assert "'pain, 0 to 7' would hold numbers but for 'k.A.' (40 rows), and is text" in told
+    assert "if that means a missing value, give --sentinel 'pain, 0 to 7=k.A.'" in told
+    again = json.loads(run(tmp_path / "a.csv", "--sentinel", "pain, 0 to 7=k.A.", "--json").stdout)
+    assert [one["kind"] for one in again["columns"]][1] == "whole numbers"

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from takifugu.tables.suspects import USUAL, suspects
+from takifugu.tables.suspects import USUAL, suspects, words_among_numbers
 
 
 def found(values, counts=None):
@@ -65,3 +65,16 @@ def test_whoever_is_named_is_usual_or_many(values, data):
 def test_the_unit_does_not_matter(values, factor):
     """999 among numbers up to 50 is found whatever else is there."""
     assert found([*(factor * v for v in values), 999])[-1] == (999, True, True)
+
+
+LABELS = st.dictionaries(st.one_of(st.integers(-9, 99).map(str), st.text(max_size=5)), st.integers(1, 30), max_size=12)
+
+
+@given(LABELS)
+def test_no_word_of_few_people_is_named(labels):
+    named = words_among_numbers(labels)
+    assert all(labels[word] >= 5 and not any(letter.isdigit() for letter in word) for word in named)
+    if named:
+        assert len(labels) - len(named) >= 5
+        rest = [label.replace(",", ".").replace("%", "") for label in labels if label not in named]
+        assert np.isfinite([float(label) for label in rest]).all()

@@ -36,6 +36,25 @@ class SuspectedSentinel(Finding):
 
 
 @dataclass(frozen=True)
+class SuspectedWord(Finding):
+    """A word that may stand for a missing value in a column of numbers, which is text for its sake."""
+
+    level = "warning"
+    column: str
+    word: str
+    rows: int
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"{self.column!r} would hold numbers but for {self.word!r} ({rows_of(self.rows)}), and is text: if that "
+            f"means a missing value, give reading=Reading(sentinels=[{f'{self.column}={self.word}'!r}]); otherwise it "
+            f"counts like any other label"
+        )
+
+
+@dataclass(frozen=True)
 class LooksLikeIdentifier(Finding):
     """A column whose values name people."""
 

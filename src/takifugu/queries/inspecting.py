@@ -19,6 +19,7 @@ from takifugu.problems.inspection_findings import (
     NumbersInText,
     RareSecrets,
     SuspectedSentinel,
+    SuspectedWord,
     UnclearLabels,
 )
 from takifugu.queries.about import heavy_tail
@@ -30,7 +31,7 @@ from takifugu.queries.several_rows import several_rows
 from takifugu.tables.by_secret import BySecret, treated
 from takifugu.tables.inspect import MOST_LABELS, ColumnFacts, look
 from takifugu.tables.reading import Reading
-from takifugu.tables.suspects import Suspect
+from takifugu.tables.suspects import Suspect, words_among_numbers
 from takifugu.tables.table import Table
 
 RARE = 20  # rows below which a group is worth merging
@@ -130,6 +131,8 @@ def _about(one: ColumnFacts, dropped: tuple[Suspect, ...]) -> Iterable[Finding]:
         yield LooksLikeIdentifier(one.name, one.distinct, one.rows)
     elif one.kind == "dates":
         yield LooksLikeDates(one.name)
+    elif one.labels is not None and (words := words_among_numbers(one.labels)):
+        yield from (SuspectedWord(one.name, word, one.labels[word]) for word in words)
     elif one.form is not None:
         yield NumbersInText(one.name, one.form)
     elif one.kind == "labels" and one.distinct > MOST_LABELS:

@@ -93,9 +93,8 @@ class Account:
         else:
             advice = f"what is left allows theta={self.next_theta!r} or more"
         raise BudgetError(
-            f"a release with theta={theta!r} would exceed the budget of {self.records!r} (alpha={self.alpha:g}, "
-            f"epsilon={self.epsilon:g}), of which {self.fraction_spent:.4%} is spent by {self.releases} "
-            f"releases. Nothing was released; {advice}"
+            f"a release with noise of standard deviation {theta!r} would exceed the budget of {self.records!r} "
+            f"(alpha={self.alpha:g}, epsilon={self.epsilon:g}), {_spent(self)}. Nothing was released; {advice}"
         )
 
 
@@ -164,10 +163,15 @@ class VectorAccount:
             )
             raise BudgetError(
                 f"a release with this covariance would exceed the budget of {self.records!r} (alpha={self.alpha:g}, "
-                f"epsilon={self.epsilon:g}), of which {self.fraction_spent:.4%} is spent by {self.releases} "
-                f"releases. Nothing was released; {advice}"
+                f"epsilon={self.epsilon:g}), {_spent(self)}. Nothing was released; {advice}"
             )
         return replace(self, spent=(*self.spent, noise["covariance"])), noise
+
+
+def _spent(account: Account | VectorAccount) -> str:
+    """What is gone of a budget, in words."""
+    times = f"{account.releases} release{'s' * (account.releases != 1)}"
+    return f"of which {100 * account.fraction_spent:.6g} % is spent by {times}"
 
 
 AnyAccount = Account | VectorAccount | JointAccount

@@ -146,8 +146,9 @@ def _audit(audit: Audit, axes: Any) -> Any:
     axes.axvline(0.5, color="grey", linestyle=":", label="blind luck")
     axes.axvline(audit.guess_limit, color=COLOURS[1], label="at most, by the promise")
     axes.set_yticks(places, [_plain(clean(one.attacker, 40)) for one in best])
-    axes.set(xlabel="share of right guesses", title="Attacks")
-    axes.legend()
+    # The legend has a line of its own below the attacks: an interval under it would not be seen.
+    axes.set(xlabel="share of right guesses", title="Attacks", ylim=(-1.4, len(best) - 0.5))
+    axes.legend(loc="lower right", ncols=2)
     return axes
 
 

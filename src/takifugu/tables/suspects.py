@@ -1,9 +1,12 @@
-"""Numbers that may stand for a missing value: the codes of questionnaires, and extremes that stand apart.
+"""What may stand for a missing value: the codes of questionnaires, extremes that stand apart, words among numbers.
 
 Nothing here is certain, so nothing is dropped for it: a suspect is told, and whoever knows the table decides.
 """
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +18,8 @@ USUAL = frozenset([*_OF_SURVEYS, *_NINES, *(-n for n in _NINES), *(n - k for n i
 _OTHERS = 5  # distinct values beside a suspect, below which a column is a scale and -1 may be a step of it
 _REPEATED = 5  # rows that share a value: fewer may be an odd person, whose value is nobody's business
 _APART = 3  # times as far from the rest as the rest reaches from its middle: for a value that is no usual code
+_NUMERAL = re.compile(r"\s*[+-]?(?:0|[1-9][0-9]*)(?:[.,][0-9]+)?\s*%?\s*")  # 007 is a name
+_WORDS = 2  # that mean "missing" in one column, at most
 _SPIKE = 5  # times as many rows as its neighbour
 
 
@@ -38,6 +43,23 @@ def suspects(values: Array, counts: Array) -> tuple[Suspect, ...]:
     """
     lowest = _at_the_top(-values[::-1], counts[::-1], sign=-1)
     return (*reversed(lowest), *_at_the_top(values, counts, sign=1))
+
+
+def words_among_numbers(labels: Mapping[Any, int]) -> tuple[str, ...]:
+    """The one or two words that keep a column from being one of numbers, each shared by several rows; else none.
+
+    A text with a digit in it, such as "10 or more", is a step of the scale.
+
+    >>> words_among_numbers({"0": 4, "1": 9, "2": 9, "3": 9, "4,5": 2, "unknown": 30})
+    ('unknown',)
+    >>> words_among_numbers({"0": 4, "1": 9, "2": 9, "3": 9, "4": 2, "5 or more": 30})
+    ()
+    """
+    words = sorted(str(label) for label in labels if not _NUMERAL.fullmatch(str(label)))
+    if not 1 <= len(words) <= _WORDS or len(labels) - len(words) < _OTHERS:
+        return ()
+    plain = all(labels[word] >= _REPEATED and not any(map(str.isdigit, word)) for word in words)
+    return tuple(words) if plain else ()
 
 
 def _at_the_top(values: Array, counts: Array, *, sign: int) -> list[Suspect]:
