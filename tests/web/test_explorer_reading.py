@@ -19,7 +19,7 @@ from takifugu.tables.reading import Reading
 from takifugu.web import reproducing
 from takifugu.web.answers import Answers
 from takifugu.web.choices import read_question
-from takifugu.web.rereading import on_page, read_reading
+from takifugu.web.rereading import as_asked, on_page, read_reading, shown
 from takifugu.web.shelf import Shelf
 
 _ASKED = {"table": "file:people.csv", "sep": "", "decimal": "", "encoding": "", "na": "", "sentinels": ""}
@@ -147,3 +147,11 @@ def test_no_sentence_of_a_page_names_an_argument_of_the_reader() -> None:
     told = "Mend that line, or name another separator (sep=)", "say header=False if its first line is a record"
     assert all("“How the file is read”" in on_page(one) and "=" not in on_page(one) for one in told)
     assert json.dumps(on_page("as it is")) == '"as it is"'
+
+
+@given(
+    st.lists(st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=6), max_size=4)
+)
+def test_a_field_of_several_means_what_it_says(values):  # type: ignore[no-untyped-def]
+    said = shown(Reading(sentinels=values), "parquet")["sentinels"]
+    assert as_asked(Reading(), {"sentinels": said}).sentinels == tuple(values)

@@ -7,7 +7,7 @@ from takifugu.errors import InputError
 from takifugu.problems.inspection_findings import SuspectedSentinel
 from takifugu.tables.inspect import ColumnFacts, look
 from takifugu.tables.table import Table
-from takifugu.web.rereading import on_page
+from takifugu.web.rereading import on_page, quoted
 
 MOST_SECRETS = 60  # a column with more distinct values is not offered as a secret
 MOST_COLUMNS = 400
@@ -41,7 +41,7 @@ def described(table: Table, *, wanted: str | None) -> dict[str, Any]:
         "lists": _identifiers_last(lists, identifiers),
         "identifiers": identifiers,
         "findings": [on_page(one.sentence) for one in (*table.findings, *suspected)],
-        "suspects": [one.code for one in suspected],
+        "suspects": [quoted(one.code) for one in suspected],
     }
 
 

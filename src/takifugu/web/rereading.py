@@ -1,5 +1,6 @@
 """How a file is to be read, as the page asks for it; and what is told about it in the words of the page."""
 
+import csv
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -37,9 +38,11 @@ def read_reading(data: Any) -> tuple[str, dict[str, str]]:
 def as_asked(before: Reading, asked: Mapping[str, str]) -> Reading:
     """The reading with what is asked for. A field that says what it said before keeps what was meant by it.
 
-    >>> made = as_asked(Reading(sentinels=("9,9",), skip=2), {"sep": ";", "sentinels": "9,9", "skip": ""})
+    >>> made = as_asked(Reading(sentinels=("9,9",), skip=2), {"sep": ";", "sentinels": '"9,9"', "skip": ""})
     >>> made.sep, made.sentinels, made.skip
     (';', ('9,9',), None)
+    >>> as_asked(Reading(), {"sentinels": '999, "stay, in days=-1"'}).sentinels
+    ('999', 'stay, in days=-1')
     """
     said = _texts(before)
     return replace(before, **{name: _meant(name, value) for name, value in asked.items() if value != said[name]})
@@ -59,13 +62,21 @@ def _texts(reading: Reading) -> dict[str, str]:
     given: dict[str, Any] = {name: getattr(reading, name) for name in _EVERY}
     given["header"] = next(word for word, meant in _HEADERS.items() if meant is reading.header)
     given["thousands"] = _NOTHING if reading.thousands == "" else reading.thousands
-    given |= {name: ", ".join(map(str, given[name] or ())) for name in _CELLS}
+    given |= {name: ", ".join(quoted(str(one)) for one in given[name] or ()) for name in _CELLS}
     return {name: "" if value is None else str(value) for name, value in given.items()}
+
+
+def quoted(value: str) -> str:
+    """A code or a text as a field of the page holds it among others."""
+    doubled = value.replace('"', '""')
+    return f'"{doubled}"' if "," in value or value.startswith('"') else value
 
 
 def _meant(name: str, value: str) -> Any:
     if name in _CELLS:
-        parts = tuple(part.strip() for part in value.split(",") if part.strip())
+        # As on the command line: what holds a comma stands in double quotes.
+        (fields,) = csv.reader([" ".join(value.splitlines())], skipinitialspace=True)
+        parts = tuple(part.strip() for part in fields if part.strip())
         return parts or (None if name == "na" else ())
     if name == "header":
         if value not in _HEADERS:
