@@ -19,7 +19,7 @@ from takifugu.queries.several import named
 from takifugu.releases.binding import require_of_rows
 from takifugu.releases.doors.leaving import INSECURE
 from takifugu.releases.secret_rows import protected_secrets
-from takifugu.tables.binned import cut_named, with_cuts
+from takifugu.tables.binned import cut_named
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Table, match_secret, plain
 
@@ -103,18 +103,17 @@ def _as_calibrated(reading: Reading | None, calibration: Calibration) -> Reading
     given, answer = reading or Reading(), calibration.answer
     if answer is None or answer.spelling is None:
         return given
-    before = Reading().spelled_as(answer.spelling)
     cuts = (cut_named(name) for name in _cut(calibration))
     needed = {*_cut(calibration), *(cut.column for cut in cuts if cut is not None)}
-    elsewhere = {f"{name}={value}" for name, value in before.named_sentinels if name not in needed}
-    sentinels = given.sentinels or tuple(one for one in before.sentinels if one not in elsewhere)
-    return replace(given, na=before.na if given.na is None else given.na, sentinels=sentinels)
+    before = Reading().spelled_as(answer.spelling).about(needed)
+    na = before.na if given.na is None else given.na
+    return replace(given, na=na, sentinels=given.sentinels or before.sentinels)
 
 
 def _read(source: Any, role: str, reading: Reading | None = None, cut: Sequence[str] = ()) -> dict[str, Column]:
     table = Table(source, reading)
-    frame = with_cuts(table.frame, cut)
-    columns = {name: Column.of(values) for name, values in table.collect(frame).items()}
+    table.cut(cut)
+    columns = {name: Column.of(values) for name, values in table.collect(table.frame).items()}
     if not len(next(iter(columns.values())).labels):
         raise InputError(f"{role} has no rows")
     return columns

@@ -1,5 +1,6 @@
 """How a table is to be read: the decisions that a user may force, and what they default to."""
 
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -104,6 +105,15 @@ class Reading:
         """
         general = [s for s in self.sentinels if not (isinstance(s, str) and "=" in s)]
         return (*general, *(value for name, value in self.named_sentinels if name == column))
+
+    def about(self, columns: Container[str]) -> "Reading":
+        """The same without sentinels that are meant for other columns alone: a table without those has no use for them.
+
+        >>> Reading(sentinels=(999, "age=-1", "stay=0")).about(["age"]).sentinels
+        (999, 'age=-1')
+        """
+        elsewhere = {f"{name}={value}" for name, value in self.named_sentinels if name not in columns}
+        return replace(self, sentinels=tuple(one for one in self.sentinels if one not in elsewhere))
 
     @property
     def named_sentinels(self) -> list[tuple[str, str]]:

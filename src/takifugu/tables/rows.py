@@ -50,9 +50,7 @@ def as_read(frame: Any, reading: Reading) -> Any:
     """A narwhals table with missing values in place of the sentinels and texts that stand for them in a reading."""
     import narwhals as nw
 
-    there = frame.collect_schema()
-    elsewhere = {f"{name}={value}" for name, value in reading.named_sentinels if name not in there}
-    sentinels = tuple(one for one in reading.sentinels if one not in elsewhere)
+    sentinels = reading.about(frame.collect_schema()).sentinels
     if not sentinels and reading.na is None:
         return frame
     found = Table(frame.to_native(), Reading(na=reading.na, sentinels=sentinels)).frame
