@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from takifugu._validation import no_text
+from takifugu._validation import no_text, one_of
 from takifugu.calibration import Calibration
 from takifugu.certificates import certify
 from takifugu.errors import InputError
@@ -14,10 +14,12 @@ from takifugu.published import Published
 from takifugu.publishing.calibrating import CONFIDENCE, Step, calibrated
 from takifugu.releases.doors.dispatch import release
 from takifugu.releases.doors.frames import as_frame
+from takifugu.releases.drift import DRIFTS
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.order import gives_up_order
-from takifugu.releases.shuffling import RowsShuffled
+from takifugu.releases.secret_rows import OTHERS
+from takifugu.releases.shuffling import ORDERS, RowsShuffled
 from takifugu.tables.reading import Reading
 from takifugu.tables.rows import complete_rows
 
@@ -79,6 +81,8 @@ def publish(
     import narwhals as nw
 
     no_text("keep", keep, "columns")
+    for name, word, known in (("others", others, OTHERS), ("order", order, ORDERS), ("drift", drift, DRIFTS)):
+        one_of(name, word, known)  # `release` would say so too, when all the work is done
     book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
     if book is not None and isinstance(table, str | os.PathLike):
         book.watch(table)
