@@ -179,7 +179,7 @@ def test_a_weaker_promise_bounds_no_guess():
 
 def test_publish_asks_backwards_too():
     pupils = tk.datasets.load("student-por")
-    hide = {"secret": "schoolsup", "columns": ["studytime"], "allow_no_noise": True}
+    hide = {"secret": "schoolsup", "columns": ["studytime"], "allow_no_noise": True, "confidence": None}
     by_guess = tk.publish(pupils, best_guess=0.6, **hide)
     assert by_guess.calibration.guarantee.most_odds == pytest.approx(1.5)
     assert "60 %" in str(by_guess)

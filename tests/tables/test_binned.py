@@ -68,17 +68,18 @@ def test_a_column_that_is_there_is_itself_and_the_longest_name_counts():
 
 def test_a_secret_and_a_published_column_may_be_cut(tmp_path):
     table = people()
-    hidden = tk.publish(table, secret=tk.binned("age", [30, 60]), columns=["visits"], odds=1.5, order="keep")
+    asked = {"order": "keep", "confidence": None}
+    hidden = tk.publish(table, secret=tk.binned("age", [30, 60]), columns=["visits"], odds=1.5, **asked)
     by_hand = table.assign(
         band=pd.cut(table.age, [0, 30, 60, 200], right=False, labels=["below 30", "from 30 to 60", "from 60"]).astype(
             str
         )
     )
-    same = tk.publish(by_hand, secret="band", columns=["visits"], odds=1.5, order="keep")
+    same = tk.publish(by_hand, secret="band", columns=["visits"], odds=1.5, **asked)
     assert hidden.calibration.error == same.calibration.error
     assert not tk.audit(hidden.table, table, hidden.calibration).contradicted
 
-    shown = tk.publish(table, secret="ill", columns=[tk.binned("age", [30, 60]), "visits"], odds=1.3, order="keep")
+    shown = tk.publish(table, secret="ill", columns=[tk.binned("age", [30, 60]), "visits"], odds=1.3, **asked)
     assert set(shown.table["age:30:60"]) <= {"below 30", "from 30 to 60", "from 60"}
     assert not tk.audit(shown.table, table, shown.calibration).contradicted
     assert shown.calibration.answer.is_public is False  # of two columns, the rows that occur are listed
@@ -101,7 +102,8 @@ def test_the_bins_are_a_public_list():
 def test_the_command_line_cuts_where_a_column_is_named(tmp_path):
     people().to_csv(tmp_path / "people.csv", index=False)
     asked = ["publish", str(tmp_path / "people.csv"), str(tmp_path / "out.csv"), "--secret", "age:30:60"]
-    done = CliRunner().invoke(main, [*asked, "--columns", "visits,ill", "--known", "sex", "--order", "keep"])
+    asked += ["--columns", "visits,ill", "--known", "sex", "--order", "keep", "--confidence", "0"]
+    done = CliRunner().invoke(main, asked)
     assert done.exit_code == 0, done.output
     assert "'age:30:60'" in done.output
     assert list(pd.read_csv(tmp_path / "out.csv").columns) == ["visits", "ill"]

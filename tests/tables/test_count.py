@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,7 +63,7 @@ def test_numeric_secrets_with_a_gap_among_them():
 def test_few_values_on_a_grid_come_out_exact(rows):
     """Far fewer values than cells, and deep enough a grid: the counts equal those of the values."""
     rows = [*rows, ("a", 0.0), ("a", 1.0), ("b", 0.0), ("b", 1.0)]
-    table = frame(s=[s for s, _ in rows], x=[x for _, x in rows])
+    table = Table(pl.DataFrame({"s": [s for s, _ in rows], "x": [x for _, x in rows]}))
     exact = counted(table)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "_EASY", 0)
