@@ -12,6 +12,7 @@ from takifugu.errors import BudgetError, InputError
 from takifugu.problems.population_findings import CellTells
 from takifugu.publishing import ledger_beside
 from takifugu.releases.ledger import Ledger
+from takifugu.tables import open as opening
 from takifugu.tables.reading import Reading
 
 
@@ -79,6 +80,17 @@ def test_a_messy_file_is_published_without_its_holes(tmp_path):
     assert not any("Zorngiebel" in s for s in sentences)
     with pytest.raises(InputError, match="missing"):
         tk.publish(tmp_path / "people.csv", **SAMPLE, reading=Reading(missing="refuse"))
+
+
+def test_a_file_is_looked_through_once_and_only_for_a_promise(tmp_path, monkeypatch):
+    source, times = messy(tmp_path / "people.csv"), []
+    opened = opening._file
+    monkeypatch.setattr(opening, "_file", lambda *given: times.append(given) or opened(*given))
+    with pytest.raises(InputError):
+        tk.publish(source, **ASKED, odds=0.5)
+    assert times == []
+    tk.publish(source, **(ASKED | {"confidence": None, "columns": ["stay"]}), keep=["ward"])
+    assert len(times) == 1
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])

@@ -23,7 +23,7 @@ made.calibration.save("calibration.json")  # private
 
 try:
     tk.publish(
-        "people.csv", secret="race", columns=["occupation"], ledger="people.ledger"
+        "people.csv", secret="race", columns=["relationship"], ledger="people.ledger"
     )
 except tk.TakifuguError as refusal:
     print(f"\nA second time, {type(refusal).__name__}: {refusal}")

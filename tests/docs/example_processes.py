@@ -5,6 +5,7 @@ standard input (where the example is, the folder to run it in, where to write wh
 as JSON), forks a process that runs the example and ends as a program does; it answers with the exit status.
 """
 
+import gc
 import json
 import os
 import runpy
@@ -25,6 +26,7 @@ def main() -> None:
         __import__(name)
     for name in takifugu.__all__:
         getattr(takifugu, name)
+    gc.freeze()  # or each process would, at its end, go through all that this one has loaded, and copy it for that
     for line in sys.stdin:
         example, folder, *streams = json.loads(line)
         child = os.fork()

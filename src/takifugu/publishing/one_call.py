@@ -11,7 +11,7 @@ from takifugu.certificates import certify
 from takifugu.errors import InputError
 from takifugu.problems.findings.shown import show
 from takifugu.published import Published
-from takifugu.publishing.calibrating import CONFIDENCE, Step, calibrated
+from takifugu.publishing.calibrating import CONFIDENCE, Step, calibrated, odds_by_default
 from takifugu.releases.doors.dispatch import release
 from takifugu.releases.doors.frames import as_frame
 from takifugu.releases.drift import DRIFTS
@@ -22,6 +22,7 @@ from takifugu.releases.secret_rows import OTHERS
 from takifugu.releases.shuffling import ORDERS, RowsShuffled
 from takifugu.tables.reading import Reading
 from takifugu.tables.rows import complete_rows
+from takifugu.tables.table import Table
 
 
 def publish(
@@ -90,6 +91,9 @@ def publish(
         others = "drop"
     if per_cell and not keep:
         raise InputError("per_cell is about kept columns, and none is kept: name them with keep")
+    odds_by_default(odds=odds, **{name: options.get(name) for name in ("alpha", "epsilon", "best_guess", "error")})
+    if isinstance(table, str | os.PathLike):
+        table = Table(table, options.get("reading"))  # once: to decide how every cell is read takes a look at them all
     made = calibrated(
         table,
         secret=secret,
