@@ -73,6 +73,34 @@ def test_the_linear_solvers_agree(name: str):
         assert bound <= program.value(vertex.matrix) <= bound * (1 + 1e-3) + 1e-9
 
 
+@pytest.mark.parametrize("wish", ["forbidden", "diagonal", "marginal", "mean", "unbiased"])
+def test_around_every_law_the_vertex_is_proved_whatever_is_wished(wish: str, monkeypatch: pytest.MonkeyPatch):
+    """Columns are written from their least entry up, so the multipliers of half of the rows are those of bounds."""
+    n, far = 9, np.abs(np.subtract.outer(np.arange(9), np.arange(9))) > 4
+    wished = {
+        "forbidden": {"forbidden": far},
+        "diagonal": {"diagonal": 0.2},
+        "marginal": {"keep": "marginal", "forbidden": far},
+        "mean": {"keep": "mean"},
+        "unbiased": {"unbiased": True},
+    }[wish]
+    smooth = np.random.default_rng(5).dirichlet(np.full(n, 40.0), 3)
+    radius = np.array([0.01, 0.0, 0.02])
+    program = random_program(5, n=n, secrets=3, laws=smooth, alpha=math.inf, epsilon=1.5, radius=radius, **wished)
+    allowed = allowed_moves(program)
+    found = linear(program, allowed)
+    monkeypatch.setattr("takifugu.mechanisms.optimal.linear._STEPS", 0)  # the interior point takes over
+    again = linear(program, allowed)
+    assert found is not None
+    assert again is not None
+    assert found.iterations != again.iterations
+    for one in (found, again):
+        value = program.value(one.matrix)
+        assert value == pytest.approx(program.value(found.matrix), rel=1e-9)
+        assert value * (1 - 1e-6) <= lower_bound(program, one.duals) <= value * (1 + 1e-8)
+        assert violation(program, one.matrix) <= 1e-8
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="libqif is not built for Windows")
 @pytest.mark.parametrize("seed", range(4))
 def test_it_agrees_with_libqif(seed: int):

@@ -4,6 +4,7 @@ With α = ∞ every promise and wish is linear. The dual values it returns prove
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from takifugu.mechanisms.optimal.rows import Rows, add_diagonal, add_wishes
 
 _MARGIN = 1e-9  # HiGHS may violate a row by 1e-10
 _NOISE = 1e-10
+_STEPS = 50  # of the simplex method, for each input; where all moves cost alike it takes ten times as many, and longer
 
 
 @dataclass(frozen=True)
@@ -25,45 +27,52 @@ class Linear:
     iterations: int
 
 
-_SIMPLEX = 5_000  # entries up to which the simplex method is as fast where a radius ties every entry to two ends
-
-
 def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear | None:
-    """The best channel for bounded odds; None where HiGHS does not get there within the time."""
+    """The best channel for bounded odds; None where HiGHS does not get there within the time.
+
+    With a radius a column is written as its least entry, `low`, and what lies above it, which is at most `apart`: half
+    of the rows that tie every entry to two ends are then bounds of variables, and the simplex method takes a fifth of
+    the time that it takes with them.
+    """
     from scipy.optimize import linprog
 
     n, m = program.size
-    widths = {
-        "channel": n * m,
-        "means": program.laws.shape[0] * m,
-        "ends": 2 * m if program.radius is not None else 0,
+    widths = {"channel": n * m, "means": program.laws.shape[0] * m}
+    upper = [np.where(allowed, 1.0, 0.0).ravel(), np.ones(widths["means"])]
+    cost = [program.cost.ravel() / max(float(program.cost.max()), 1e-300), np.zeros(widths["means"])]
+    if program.radius is not None:
+        widths |= {"low": m, "apart": m}
+        upper += [np.where(allowed.all(axis=0), 1.0, 0.0), np.ones(m)]
+        cost += [cost[0].reshape(n, m).sum(axis=0), np.zeros(m)]
+    (equal, equal_to), (below, below_than) = _equalities(program, widths), _inequalities(program, widths)
+    limits = np.concatenate(upper)
+    given = {
+        "c": np.concatenate(cost),
+        "A_ub": below,
+        "b_ub": below_than,
+        "A_eq": equal,
+        "b_eq": equal_to,
+        "bounds": np.stack([np.zeros_like(limits), limits], axis=1),
     }
-    equal, equal_to = _equalities(program, widths).joined()
-    below, below_than = _inequalities(program, widths).joined()
-    rest = widths["means"] + widths["ends"]
-    scale = max(float(program.cost.max()), 1e-300)
-    upper = np.concatenate([np.where(allowed, 1.0, 0.0).ravel(), np.ones(rest)])
-    found = linprog(
-        np.concatenate([program.cost.ravel() / scale, np.zeros(rest)]),
-        A_ub=below,
-        b_ub=below_than,
-        A_eq=equal,
-        b_eq=equal_to,
-        bounds=np.stack([np.zeros_like(upper), upper], axis=1),
-        method="highs-ipm" if program.radius is not None and n * m > _SIMPLEX else "highs",
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "time_limit": seconds},
-    )
+    options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "time_limit": seconds}
+    if program.radius is None:
+        found = linprog(**given, method="highs", options=options)
+    else:
+        found = linprog(**given, method="highs-ds", options=options | {"maxiter": _STEPS * n})
+        if found.status in (1, 4):  # out of steps, or lost in rounding
+            found = linprog(**given, method="highs-ipm", options=options)
     if found.status != 0 or found.x is None:
         return None
-    matrix = np.clip(found.x[: n * m].reshape(n, m), 0.0, 1.0)
+    matrix = found.x[: n * m].reshape(n, m)
+    if program.radius is not None:
+        matrix = matrix + found.x[-2 * m : -m]
+    matrix = np.clip(matrix, 0.0, 1.0)
     matrix[matrix < _NOISE] = 0.0  # what is left of a column that is not used breaks every ratio
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
-    return Linear(
-        matrix, _duals(program, -scale * found.ineqlin.marginals, -scale * found.eqlin.marginals), int(found.nit)
-    )
+    return Linear(matrix, _duals(program, allowed, found), int(found.nit))
 
 
-def _equalities(program: Program, widths: dict[str, int]) -> Rows:
+def _equalities(program: Program, widths: dict[str, int]) -> tuple[Any, Array]:
     from scipy.sparse import csr_array, eye_array, kron
 
     n, m = program.size
@@ -73,11 +82,12 @@ def _equalities(program: Program, widths: dict[str, int]) -> Rows:
     means = kron(csr_array(program.shares), eye_array(m, format="csr"), format="csr")
     rows.add(np.zeros(widths["means"]), channel=means, means=-eye_array(widths["means"], format="csr"))
     add_wishes(program, rows)
-    return rows
+    return _raised(program, *rows.joined())
 
 
-def _inequalities(program: Program, widths: dict[str, int]) -> Rows:
-    from scipy.sparse import coo_array, csr_array, eye_array, hstack, kron
+def _inequalities(program: Program, widths: dict[str, int]) -> tuple[Any, Array]:
+    """The promises, the diagonal where one is promised, and with a radius what lies above a column's least entry."""
+    from scipy.sparse import coo_array, csr_array, eye_array, kron, vstack
 
     n, m = program.size
     rows, eye, count = Rows(widths), eye_array(m, format="csr"), len(program.constraints)
@@ -86,25 +96,47 @@ def _inequalities(program: Program, widths: dict[str, int]) -> Rows:
     signs = np.concatenate([np.ones(count), np.full(count, -factor)])
     pick = coo_array((signs, places), shape=(count, program.laws.shape[0]))
     promise = {"means": kron(pick, eye, format="csr")}
-    if program.radius is None:
-        rows.add(np.zeros(count * m), **promise)
-    else:
+    if program.radius is not None:
         reach = csr_array((program.reach[program.left] + factor * program.reach[program.right])[:, None])
-        rows.add(np.zeros(count * m), **promise, ends=kron(reach, hstack([eye, -eye]), format="csr"))
-        tall, cells = kron(np.ones((n, 1)), eye, format="csr"), eye_array(n * m, format="csr")
-        empty = csr_array(tall.shape)
-        rows.add(np.zeros(n * m), channel=cells, ends=hstack([-tall, empty], format="csr"))
-        rows.add(np.zeros(n * m), channel=-cells, ends=hstack([empty, tall], format="csr"))
+        promise["apart"] = kron(reach, eye, format="csr")
+    rows.add(np.zeros(count * m), **promise)
     add_diagonal(program, rows)
-    return rows
+    matrix, limits = _raised(program, *rows.joined())
+    if program.radius is None:
+        return matrix, limits
+    ends = Rows(widths)
+    tall = kron(np.ones((n, 1)), eye, format="csr")
+    ends.add(np.zeros(n * m), channel=eye_array(n * m, format="csr"), apart=-tall)
+    return vstack([matrix, ends.joined()[0]], format="csr"), np.concatenate([limits, np.zeros(n * m)])
 
 
-def _duals(program: Program, below: Array, equal: Array) -> Duals:
+def _raised(program: Program, rows: Any, limits: Array) -> tuple[Any, Array]:
+    """Rows about the channel as rows about what of it lies above the least entries, and about these."""
+    if program.radius is None:
+        return rows, limits
+    from scipy.sparse import eye_array, hstack, kron
+
+    n, m = program.size
+    least = rows[:, : n * m] @ kron(np.ones((n, 1)), eye_array(m, format="csr"), format="csr")
+    return hstack([rows[:, : -2 * m], least, rows[:, -m:]], format="csr"), limits
+
+
+def _duals(program: Program, allowed: Mask, found: Any) -> Duals:
     """HiGHS' marginals, with the sign turned, as the multipliers of the lower bound."""
     n, m = program.size
-    promises, cells = len(program.constraints) * m, n * m if program.radius is not None else 0
-    odds, over, under, diagonal = np.split(np.maximum(below, 0.0), np.cumsum([promises, cells, cells]))
+    scale = max(float(program.cost.max()), 1e-300)
+    below, equal = -scale * found.ineqlin.marginals, -scale * found.eqlin.marginals
+    lengths = [len(program.constraints) * m, 0 if program.diagonal is None else 1]
+    odds, diagonal, over = np.split(np.maximum(below, 0.0), np.cumsum(lengths))
     kept, mean = np.split(equal[n + program.laws.shape[0] * m :], [m if program.keep == "marginal" else 0])
+    spread = np.zeros((0, 0))
+    if program.radius is not None:
+        under = np.maximum(scale * found.lower.marginals[: n * m], 0.0)
+        spread = np.where(allowed, (over - under).reshape(n, m), 0.0)
+        # Nothing is proved with the moves that are forbidden, so they may take what a column has too much of.
+        barred = ~allowed
+        excess = np.maximum(spread.sum(axis=0), 0.0) / np.maximum(barred.sum(axis=0), 1)
+        spread = np.where(barred, -excess, spread)
     return Duals(
         weights=np.zeros(0),
         ratios=np.zeros((m, 0)),
@@ -112,5 +144,5 @@ def _duals(program: Program, below: Array, equal: Array) -> Duals:
         kept=kept,
         mean=mean,
         diagonal=float(diagonal.sum()),
-        spread=(over - under).reshape(n, m) if cells else np.zeros((0, 0)),
+        spread=spread,
     )
