@@ -5,6 +5,7 @@ the law is, and a union bound makes all of them hold at once (proofs/bounds.md).
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -132,33 +133,46 @@ class Bounds:
     def extreme(self, table: npt.NDArray[np.generic], *, largest: bool) -> Whole:
         """For each column of a table (values × outputs), the law whose average of it is the largest, or the least.
 
-        Masses in units of 2**-50, outputs × values. Value by value: what a share must be is taken, what it may be
-        beside is open; where a sum is below its bound the best of what is open is taken, and where it could come to lie
-        above the worst is given up. No other law does better (proofs/bounds.md).
+        Masses in units of 2**-50, outputs × values.
         """
-        size, outputs = table.shape
-        best_last = np.argsort(table, axis=0, kind="stable").T
-        order = np.ascontiguousarray(best_last[:, ::-1] if largest else best_last)
-        rank = np.argsort(order, axis=1)
-        every = np.arange(outputs)
-        taken, open_to = np.zeros((2, outputs, size), dtype=np.int64)
-        for k in range(size):
-            taken[every, rank[:, k]] += self.lower[k]
-            open_to[every, rank[:, k]] += self.upper[k] - self.lower[k]
-            short = self.below[k] - taken.sum(axis=1)
-            if (short > 0).any():
-                more = np.clip(short[:, None] - (open_to.cumsum(axis=1) - open_to), 0, open_to)
-                taken, open_to = taken + more, open_to - more
-            over = taken.sum(axis=1) + open_to.sum(axis=1) - self.above[k]
-            if (over > 0).any():
-                after = open_to[:, ::-1].cumsum(axis=1)[:, ::-1] - open_to
-                open_to = open_to - np.clip(over[:, None] - after, 0, open_to)
-            reached = taken.sum(axis=1)
-            if (reached < self.below[k]).any() or (reached > self.above[k]).any():
-                raise InputError("no law is within these bounds")
-        laws = np.empty_like(taken)
-        np.put_along_axis(laws, order, taken, axis=1)
-        return laws
+        found: Whole = extremes([self], table, largest=largest)[0]
+        return found
+
+
+def extremes(bounds: Sequence[Bounds], table: npt.NDArray[np.generic], *, largest: bool) -> Whole:
+    """The same for several bounds at once: bounds × outputs × values.
+
+    Value by value: what a share must be is taken, what it may be beside is open; where a sum is below its bound the
+    best of what is open is taken, and where it could come to lie above the worst is given up. No other law does better
+    (proofs/bounds.md).
+    """
+    size, outputs = table.shape
+    best_last = np.argsort(table, axis=0, kind="stable").T
+    order = np.ascontiguousarray(best_last[:, ::-1] if largest else best_last)
+    rank, every = np.argsort(order, axis=1), np.arange(outputs)
+    sides = (
+        np.array([getattr(one, side) for one in bounds])[:, :, None] for side in ("lower", "upper", "below", "above")
+    )
+    lower, upper, below, above = sides  # bounds × values × 1
+    taken, open_to = np.zeros((2, len(bounds), outputs, size), dtype=np.int64)
+    for k in range(size):
+        taken[:, every, rank[:, k]] += lower[:, k]
+        open_to[:, every, rank[:, k]] += upper[:, k] - lower[:, k]
+        reached = taken.sum(axis=2)
+        short = below[:, k] - reached
+        if (short > 0).any():
+            more = np.clip(short[:, :, None] - (open_to.cumsum(axis=2) - open_to), 0, open_to)
+            taken, open_to = taken + more, open_to - more
+            reached = taken.sum(axis=2)
+        over = reached + open_to.sum(axis=2) - above[:, k]
+        if (over > 0).any():
+            after = open_to[:, :, ::-1].cumsum(axis=2)[:, :, ::-1] - open_to
+            open_to = open_to - np.clip(over[:, :, None] - after, 0, open_to)
+        if (reached < below[:, k]).any() or (reached > above[:, k]).any():
+            raise InputError("no law is within these bounds")
+    laws = np.empty_like(taken)
+    np.put_along_axis(laws, np.broadcast_to(order, taken.shape), taken, axis=2)
+    return laws
 
 
 def _beta_quantiles(first: Array, second: Array, deviations: float) -> tuple[Array, Array]:

@@ -16,7 +16,7 @@ from takifugu.channels.counts import checked_counts
 from takifugu.divergences.finite import divergence
 from takifugu.divergences.proved.finite import Counts, Masses, holds, within_odds
 from takifugu.errors import InputError
-from takifugu.laws.bounds import UNIT, Bounds, shares_of
+from takifugu.laws.bounds import UNIT, Bounds, extremes, shares_of
 from takifugu.mechanisms.optimal.program import Indices
 
 
@@ -49,9 +49,9 @@ class EveryLaw:
     def envelopes(self, matrix: Array) -> tuple[Array, Array]:
         """The most and the least that each output is published with, a row for each of the bounds, in floats."""
         rows = matrix[self.order]
-        above = [(shares_of(one.extreme(rows, largest=True)) * rows.T).sum(axis=1) for one in self.bounds]
-        below = [(shares_of(one.extreme(rows, largest=False)) * rows.T).sum(axis=1) for one in self.bounds]
-        return np.array(above), np.array(below)
+        laws = (shares_of(extremes(self.bounds, rows, largest=largest)) for largest in (True, False))
+        above, below = ((law * rows.T).sum(axis=2) for law in laws)
+        return above, below
 
     def seems_kept(self, matrix: Array) -> bool:
         """Whether a channel keeps it as far as float64 can tell."""
