@@ -13,6 +13,7 @@ import takifugu as tk
 from takifugu import _display
 from takifugu.channels.finite import FiniteChannel
 from takifugu.queries.priors import Beliefs, Priors
+from when_asked import WhenAsked
 
 mpl.use("Agg")
 
@@ -27,34 +28,32 @@ VECTORS = {
 POINTS = {"a": tk.Mixture.empirical([0, 1, 2]), "b": tk.Mixture.empirical([1, 2, 3])}
 
 
-def things():
-    finite, bells = tk.calibrate(LAWS, odds=2), tk.calibrate(BELLS, alpha=2, epsilon=0.3)
-    priors = Priors(LAWS, rows={HOSTILE: 10, "_b": 20}, label=HOSTILE)
-    rows = FiniteChannel.identity([(k, HOSTILE) for k in range(3)])
-    return {
-        "law": LAWS[HOSTILE],
-        "law of a bell": BELLS["b"],
-        "law of vectors": VECTORS["b"],
-        "long law": tk.Finite(range(100), np.arange(100)),
-        "law on rows": tk.Finite([(1, "x"), (2, HOSTILE)], [1, 1]),
-        "channel": finite.channel,
-        "channel of rows": rows,
-        "calibration": finite,
-        "calibration of noise": bells,
-        "calibration of points": tk.calibrate(POINTS, alpha=2, epsilon=0.3),
-        "priors": priors,
-        "priors of bells": Priors(BELLS),
-        "priors of points": Priors(POINTS),
-        "calibration of vectors": tk.calibrate(VECTORS, alpha=2, epsilon=0.5),
-        "priors of vectors": Priors(VECTORS),
-        "certificate of vectors": tk.certify(tk.calibrate(VECTORS, alpha=2, epsilon=0.5)),
-        "beliefs": Beliefs([priors, Priors(LAWS, label="more")] * 8),
-        "certificate": tk.certify(tk.calibrate(NUMBERS, odds=2)),
-        "certificate of noise": tk.certify(tk.calibrate({"a": BELLS["b"], "b": BELLS[HOSTILE]}, alpha=2, epsilon=0.3)),
+PRIORS = Priors(LAWS, rows={HOSTILE: 10, "_b": 20}, label=HOSTILE)
+THINGS = WhenAsked(
+    {
+        "law": lambda: LAWS[HOSTILE],
+        "law of a bell": lambda: BELLS["b"],
+        "law of vectors": lambda: VECTORS["b"],
+        "long law": lambda: tk.Finite(range(100), np.arange(100)),
+        "law on rows": lambda: tk.Finite([(1, "x"), (2, HOSTILE)], [1, 1]),
+        "channel": lambda: THINGS["calibration"].channel,
+        "channel of rows": lambda: FiniteChannel.identity([(k, HOSTILE) for k in range(3)]),
+        "calibration": lambda: tk.calibrate(LAWS, odds=2),
+        "calibration of noise": lambda: tk.calibrate(BELLS, alpha=2, epsilon=0.3),
+        "calibration of points": lambda: tk.calibrate(POINTS, alpha=2, epsilon=0.3),
+        "priors": lambda: PRIORS,
+        "priors of bells": lambda: Priors(BELLS),
+        "priors of points": lambda: Priors(POINTS),
+        "calibration of vectors": lambda: tk.calibrate(VECTORS, alpha=2, epsilon=0.5),
+        "priors of vectors": lambda: Priors(VECTORS),
+        "certificate of vectors": lambda: tk.certify(THINGS["calibration of vectors"]),
+        "beliefs": lambda: Beliefs([PRIORS, Priors(LAWS, label="more")] * 8),
+        "certificate": lambda: tk.certify(tk.calibrate(NUMBERS, odds=2)),
+        "certificate of noise": lambda: tk.certify(
+            tk.calibrate({"a": BELLS["b"], "b": BELLS[HOSTILE]}, alpha=2, epsilon=0.3)
+        ),
     }
-
-
-THINGS = things()
+)
 
 
 @pytest.mark.parametrize("name", THINGS)
