@@ -7,6 +7,7 @@ bound over points and sides makes them hold at once (proofs/band.md).
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -78,6 +79,7 @@ def binomial_bounds(seen: Sequence[int], rows: int, *, side: float) -> tuple[Arr
     return np.array([lower[x] for x in seen]), np.array([upper[x] for x in seen])
 
 
+@lru_cache(maxsize=16_384)  # a search makes the same band again and again, and a proof takes half a millisecond
 def _upper(successes: int, rows: int, side: float) -> float:
     """A p with P(Bin(rows, p) <= successes) <= side."""
     from scipy.special import betaincinv  # not scipy.stats, which takes longer to load than a bound to find
@@ -88,6 +90,7 @@ def _upper(successes: int, rows: int, side: float) -> float:
     return _proved(guess, rows - successes, successes + 1, side, up=True)
 
 
+@lru_cache(maxsize=16_384)
 def _lower(successes: int, rows: int, side: float) -> float:
     """A p with P(Bin(rows, p) >= successes) <= side."""
     from scipy.special import betaincinv
