@@ -4,16 +4,18 @@ import dataclasses
 import hashlib
 import json
 import os
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import takifugu.__main__
+from forked import processes
 from takifugu import Mixture, calibrate, certify
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.cli import main
+from takifugu.divergences.proved.effort import VERIFY_LIMIT
 
 PRIORS = {"yes": Mixture.gaussian(0.0, 1.0), "no": Mixture.gaussian(1.5, 1.25)}
 
@@ -119,8 +121,11 @@ def test_the_version_and_the_help_are_there():
     assert run("--version").exit_code == 0
 
 
+TENTH = ("--effort", "0.1")  # work is counted, so a tenth of it shows that it ends
+
+
 def hostile():
-    """Files made to exhaust time or memory; each is within the size that is read, or just above."""
+    """Files made to exhaust time or memory, and flags; each has about 16 MB or less, or more than what is read."""
     rng = np.random.default_rng(0)
     base = certify(calibrate(PRIORS, alpha=2, epsilon=0.5)).to_dict()
 
@@ -144,45 +149,33 @@ def hostile():
     yield "one long list", b"[" + b"0," * 8_000_000 + b"0]"
     yield "one long text", b'"' + b"x" * 16_000_000 + b'"'
     yield "many keys", ("{" + ",".join(f'"{k}":0' for k in range(1_000_000)) + "}").encode()
-    yield "too large", b" " * ((1 << 24) + 1)
+    yield "too large", b""
     yield "long number", b"[" + b"9" * 15_000_000 + b"]"
-    yield "extreme scales", with_priors(([1.0], [1e308], [1e-308]), ([0.5, 0.5], [-1e308, 0], [1e308, 1e-300]), **free)
+    far = ([1.0], [1e308], [1e-308]), ([0.5, 0.5], [-1e308, 0], [1e308, 1e-300])
+    yield "extreme scales", with_priors(*far, **free), *TENTH
     wide = mixture(1500, 1e3, 1e-3, 1.0), mixture(1500, 1e3, 1e-3, 1.0)
     yield "many components", with_priors(*wide, **free, theta=40.0)
-    yield "too many components", with_priors(mixture(60_000, 1, 1, 2), mixture(60_000, 1, 1, 2), **free)
-    yield "large order", with_priors(mixture(9, 1, 1, 2), mixture(9, 1, 1, 2), **free, alpha=1e15, theta=1e9)
+    yield "too many components", with_priors(mixture(20_000, 1, 1, 2), mixture(20_000, 1, 1, 2), **free)
+    yield "large order", with_priors(mixture(9, 1, 1, 2), mixture(9, 1, 1, 2), **free, alpha=1e15, theta=1e9), *TENTH
     yield (
         "many losses",
         json.dumps(sealed(base | {"beliefs": base["beliefs"] * 9000, "losses": base["losses"] * 9000})).encode(),
     )
 
 
-# A process's own peak: what `getrusage` tells of children is the largest of all that this worker ever had.
-MEASURED = """
-import atexit, os, runpy
-def peak():
-    line = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
-    open(os.environ["PEAK"], "w").write(line.split()[1])
-atexit.register(peak)
-runpy.run_module("takifugu", run_name="__main__", alter_sys=True)
-"""
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process's own peak")
 def test_hostile_files_end_in_a_sentence_within_a_gigabyte(tmp_path):
-    peak = tmp_path / "peak"
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1", "PEAK": str(peak)}
-    for name, data in hostile():
-        path = tmp_path / "hostile.json"
-        path.write_bytes(data)
-        ended = subprocess.run(
-            [sys.executable, "-c", MEASURED, "verify", str(path)],
-            capture_output=True,
-            text=True,
-            env=environment,
-            check=False,
-        )
-        assert ended.returncode in {1, 2}, (name, ended.stdout, ended.stderr[-500:])
-        assert ended.stderr.startswith("takifugu: "), name
-        assert ended.stderr.count("\n") == 1, name
-        assert int(peak.read_text()) < 1_000_000, name  # kilobytes
+    with processes("flint", "takifugu.certificates", "takifugu.commands.verify") as start:
+        for name, data, *options in hostile():
+            path = tmp_path / "hostile.json"
+            path.write_bytes(data)
+            if name == "too large":
+                os.truncate(path, (1 << 28) + 1)
+            ended = start([takifugu.__main__.__file__, "verify", path, *options], tmp_path)
+            assert ended.status in {1, 2}, (name, ended.said, ended.complained[-500:])
+            assert ended.complained.startswith("takifugu: "), name
+            assert ended.complained.count("\n") == 1, name
+            assert ended.kilobytes < 1_000_000, name
+            assert ("is larger than" in ended.complained) == (name == "too large"), name
+            limit = f"the limit of {VERIFY_LIMIT // 10:,} evaluations of a component was met"
+            assert (limit in ended.complained) == bool(options), name

@@ -2,7 +2,6 @@
 
 import contextlib
 import gzip
-import json
 import os
 import subprocess
 import sys
@@ -11,9 +10,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from forked import processes  # noqa: E402  (found there)
+
 EXAMPLES = sorted([*ROOT.glob("docs/examples/*.py"), *ROOT.glob("docs/examples/*.sh")])
 
-ALONE = ("readme", "spark")  # started as a reader starts them; for the others see example_processes.py
+ALONE = ("readme", "spark")  # started as a reader starts them
+LOADED = ("takifugu", "flint", "narwhals", "pandas", "pyarrow.compute", "scipy.optimize", "scipy.special")
 # Every warning is an error but one: what is to be known of a table is shown to whoever fits priors to it.
 STRICT = """
 import runpy, sys, warnings
@@ -31,39 +34,22 @@ def running() -> Iterator[Callable[[Path, Path], str]]:
 
     Where the example fails, an error is raised with what it said.
     """
-    served = Path(__file__).with_name("example_processes.py")
-    with (
-        tempfile.TemporaryDirectory() as heard,
-        subprocess.Popen(
-            [sys.executable, served],
-            env=_environment(Path(heard)),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-        ) as server,
-    ):
-        assert server.stdin is not None
-        assert server.stdout is not None
-        asked, answered = server.stdin, server.stdout
+    with tempfile.TemporaryDirectory() as nobodys, processes(*LOADED, environment=_environment(Path(nobodys))) as fork:
 
         def run(example: Path, folder: Path) -> str:
-            streams = [Path(heard) / example.stem, Path(heard) / f"{example.stem}-errors"]
             if example.suffix == ".sh" or example.stem in ALONE:
                 command = _shell(example, folder) if example.suffix == ".sh" else _python(example)
-                with streams[0].open("w") as out, streams[1].open("w") as errors:
-                    status = subprocess.run(
-                        command, cwd=folder, env=_environment(folder), stdout=out, stderr=errors, check=False
-                    ).returncode
+                started = subprocess.run(
+                    command, cwd=folder, env=_environment(folder), capture_output=True, encoding="utf-8", check=False
+                )
+                status, said, complained = started.returncode, started.stdout, started.stderr
             else:
-                print(json.dumps([str(path) for path in (example, folder, *streams)]), file=asked, flush=True)
-                status = int(answered.readline() or -1)
-            said, complained = (path.read_text(encoding="utf-8") if path.exists() else "" for path in streams)
+                status, said, complained, _ = fork([example], folder)
             if status:
                 raise RuntimeError(f"{example.name} failed:\n{said}\n{complained}")
             return said
 
         yield run
-        asked.close()
 
 
 def output(example: Path) -> Path:

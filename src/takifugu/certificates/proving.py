@@ -101,14 +101,14 @@ def verify(
         if not isinstance(certificate, str | os.PathLike):
             raise InputError(f"verify takes a Certificate or the path of one, got {type(certificate).__name__}")
         certificate = load(certificate)
-    # An object made by hand is held to the same form as a file.
+    else:  # an object made by hand is held to the same form as a file
+        kind = ChannelCertificate if isinstance(certificate, ChannelCertificate) else Certificate
+        certificate = kind.from_dict(certificate.to_dict())
     if isinstance(certificate, ChannelCertificate):
-        certificate = ChannelCertificate.from_dict(certificate.to_dict())
         problem = certificate.calibration.problem
         both = (sum(map(_size, problem.ends(place))) for place in problem.places())
         reprove(certificate, _allowed(limit, effort, both), progress)
         return certificate
-    certificate = Certificate.from_dict(certificate.to_dict())
     if certificate.guarantee != version_1.RPP or certificate.mechanism == WassersteinApprox.name:
         raise _weaker(certificate.mechanism, certificate.guarantee)
     places = certificate.places
