@@ -17,12 +17,8 @@ _SIDES = 2  # a bound rests on two means, each of which may fail with half the r
 _ROOM = 1e-9  # of the logarithm of a fortune: more than rounding adds up to
 _STEPS = 80
 _NOTHING = 1e-100  # a mean below which products underflow: no bound is worth the trouble
-_SPREAD = (
-    (0.15, 1 / 9),
-    (0.25, 1 / 3),
-    (0.4, 1.0),
-    (0.2, 3.0),
-)  # shares of the money, and multiples of the stake they are bet at
+_SHARES = np.array([0.15, 0.25, 0.4, 0.2])  # of the money
+_TIMES = np.array([1 / 9, 1 / 3, 1.0, 3.0])  # multiples of the stake that each share is bet at
 _MOST_STAKE = 0.98
 
 
@@ -100,12 +96,10 @@ def mean_at_least(values: Array, *, risk: float, stake: float) -> float:
 
 def _fortune(m: float, distinct: Array, counts: Array, stake: float) -> float:
     """The logarithm of what a player has who divides the money among four stakes."""
-    logs = [
-        math.log(share) + float(counts @ np.log1p(min(stake * times, _MOST_STAKE) * (distinct / m - 1.0)))
-        for share, times in _SPREAD
-    ]
-    top = max(logs)
-    return top + math.log(sum(math.exp(one - top) for one in logs))
+    stakes = np.minimum(stake * _TIMES, _MOST_STAKE)
+    logs = np.log(_SHARES) + np.log1p(stakes[:, None] * (distinct / m - 1.0)) @ counts
+    top = float(logs.max())
+    return top + math.log(float(np.exp(logs - top).sum()))
 
 
 def best_wager(first: Array, second: Array, *, alpha: float, risk: float, rows: tuple[int, int]) -> tuple[Wager, float]:

@@ -22,21 +22,21 @@ class Lines:
 
     def __init__(self, answer: dict[str, list[Any]], columns: int, known: int) -> None:
         """Keep the lines with a value in every column, and count the rows of the others for each secret."""
-        self.secrets: list[Any] = []
-        self.tallies: list[float] = []
-        self.keys: list[Key] = []
-        whole: list[list[Any]] = []
+        secrets = [plain(who) for who in answer["secret"]]
+        tallies = [float(rows) for rows in answer["count"]]
+        values = [[plain(value) for value in answer[f"x{k}"]] for k in range(columns)]
+        keys = [[plain(value) for value in answer[f"known{k}"]] for k in range(known)]
         self.missing: dict[Any, float] = {}
-        for line, (who, rows) in enumerate(zip(map(plain, answer["secret"]), answer["count"], strict=True)):
-            row = [plain(answer[f"x{k}"][line]) for k in range(columns)]
+        whole = []
+        for line, row in enumerate(zip(*values, strict=True)):
             if None in row:
-                self.missing[who] = self.missing.get(who, 0.0) + float(rows)
-                continue
-            whole.append(row)
-            self.secrets.append(who)
-            self.tallies.append(float(rows))
-            self.keys.append(tuple(plain(answer[f"known{k}"][line]) for k in range(known)))
-        self.values = [[row[k] for row in whole] for k in range(columns)]
+                self.missing[secrets[line]] = self.missing.get(secrets[line], 0.0) + tallies[line]
+            else:
+                whole.append(line)
+        self.secrets: list[Any] = [secrets[line] for line in whole]
+        self.tallies: list[float] = [tallies[line] for line in whole]
+        self.keys: list[Key] = [tuple(one[line] for one in keys) for line in whole]
+        self.values = [[column[line] for line in whole] for column in values]
 
     def counted(self, column: int) -> tuple[Array, Array]:
         """The distinct finite numbers of a column in order, and how many rows have each."""
