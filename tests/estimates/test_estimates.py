@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -55,7 +56,7 @@ def test_a_mean_through_an_inverted_channel_is_unbiased_and_its_intervals_cover(
     truth, values, errors, own, parts, shares = law @ [0, 1, 2, 5], [], [], [], [], []
     for _ in range(RUNS):
         true = rng.choice([0, 1, 2, 5], ROWS, p=law).tolist()
-        table = pd.DataFrame({"x": through(channel, true, rng)})
+        table = pl.DataFrame({"x": through(channel, true, rng)})
         told = tk.estimate(table, channel)
         found = told.mean("x")
         values.append(found.value)
@@ -100,7 +101,7 @@ def test_errors_in_variables_take_the_noise_off():
         x, w = rng.normal(5, 2, 500), rng.normal(size=500)
         y = 1 + 0.5 * x + w + rng.normal(size=500)
         noisy = x + rng.normal(0, 1.5, 500)
-        table = pd.DataFrame({"x": noisy, "w": w, "y": y})
+        table = pl.DataFrame({"x": noisy, "w": w, "y": y})
         told = tk.estimate(table, GaussianNoise(1.5), columns="x")
         line = told.regression("y", on=["x", "w"])
         slopes.append(line["x"].value)
@@ -131,7 +132,7 @@ def test_plain_estimates_are_right_where_shares_are_kept():
     found = {"mean": [], "slope": [], "share": []}
     for _ in range(200):
         rows = through(made.channel, true, rng)
-        told = tk.estimate(pd.DataFrame(rows, columns=["studytime", "G3"]), made)
+        told = tk.estimate(pl.DataFrame(rows, schema=["studytime", "G3"], orient="row"), made)
         found["mean"].append(told.mean("G3"))
         found["slope"].append(told.regression("G3", on="studytime")["studytime"])
         found["share"].append(told.histogram("studytime").shares[2])

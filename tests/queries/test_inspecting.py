@@ -190,7 +190,7 @@ numbers = st.lists(st.integers(-300, 300).map(lambda n: n / 4), min_size=2, max_
 @given(values=numbers)
 def test_a_list_of_numbers_could_be_public(values):
     """Points that are not round, or ends that are somebody's, must be shared by several rows."""
-    (facts,) = look(Table(pd.DataFrame({"x": values})))
+    (facts,) = look(Table(pl.DataFrame({"x": values})))
     proposal = proposed(facts)
     if proposal is None:
         assert len(set(values)) == 1
