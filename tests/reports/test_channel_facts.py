@@ -258,7 +258,8 @@ def test_a_publication_tells_the_same_figures():
 
 
 def test_what_is_for_these_rows_alone_says_so_beside_a_promise_for_the_population():
-    priors = tk.fit_priors(tk.datasets.load("student-mat"), secret="schoolsup", query=tk.Row("G3"))
+    query = tk.Row("G3", domain=[0, 4, 8, 12, 16, 20])
+    priors = tk.fit_priors(tk.datasets.load("student-mat"), secret="schoolsup", query=query)
     for promise in ({"odds": 3.0}, {"alpha": 3.0, "epsilon": 1.0}):
         facts = facts_of(tk.calibrate(priors, **promise, confidence=0.9, keep=None))
         others = [one for one in facts.costs if not one.is_chosen and one.label != "Best channel"]
