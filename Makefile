@@ -66,3 +66,4 @@ format: $(READY) ## rewrite the code in the house style
 
 clean:           ## remove everything that was made
 	rm -rf $(VENV) $(OLD) .judges build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -10,6 +10,10 @@ from hypothesis import settings
 # wait for one another. The programs that tests start take it over.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+# Hundreds of Pythons are started here. Where a machine says to keep nothing that was compiled, each would compile the
+# whole package again, and every worker all of these files.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # Spark's Java lives for seconds: compiling its code twice, and collecting garbage on every core, would never pay.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 # What a shell starts in the background ignores Ctrl-C, and so would all that it starts: tests of Ctrl-C would wait.
