@@ -76,12 +76,19 @@ def write_json(
 
 def save_figure(figure: Any, stem: Path) -> bytes:
     """The figure as SVG and PNG; the SVG is returned too."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
     stem.parent.mkdir(parents=True, exist_ok=True)
     svg = io.BytesIO()
     with look():
-        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
-        figure.set_layout_engine("none")  # it stays where the first drawing put it: finding the places took longest
-        figure.savefig(stem.with_suffix(".png"), dpi=220, metadata={"Software": None})
+        # By canvas, not by `savefig`: where there is a layout, that draws everything once more before each file.
+        vectors = FigureCanvasSVG(figure)
+        figure.get_layout_engine().execute(figure)
+        figure.set_layout_engine("none")
+        vectors.print_svg(svg, metadata={"Date": None, "Creator": None})
+        figure.set_dpi(220)
+        FigureCanvasAgg(figure).print_png(stem.with_suffix(".png"), metadata={"Software": None})
     stem.with_suffix(".svg").write_bytes(svg.getvalue())
     return svg.getvalue()
 
