@@ -20,7 +20,7 @@ QUESTIONS = {
 @cache
 def priors(name, kind):
     secret, pair, column = QUESTIONS[name]
-    fitted = tk.fit_priors(tk.datasets.load(name), secret=secret, query=tk.Raw(column, prior=kind))
+    fitted = tk.fit_priors(tk.datasets.load(name), secret=secret, query=tk.Raw(column, prior=kind), secrets=pair)
     return {s: fitted[s] for s in pair}
 
 

@@ -111,15 +111,19 @@ def damaged(rng: random.Random, base: dict) -> bytes:
 def loss(p: dict, q: dict, alpha: float, theta: float):
     """The divergence of what these mutations leave: one normal each, points without noise, or by quadrature."""
     with mp.workdps(30):
-        weigh = [mp.mpf(w) / mp.fsum(p["weights"]) for w in p["weights"]]
-        other = [mp.mpf(w) / mp.fsum(q["weights"]) for w in q["weights"]]
         v, s = ([mp.mpf(x) ** 2 + mp.mpf(theta) ** 2 for x in side["stds"]] for side in (p, q))
         a = mp.mpf(alpha)
 
+        def density(side, variances):
+            total = mp.fsum(side["weights"])
+            heights = [w / (total * mp.sqrt(2 * mp.pi * x)) for w, x in zip(side["weights"], variances, strict=True)]
+            bells = [(h, mp.mpf(m), -1 / (2 * x)) for h, m, x in zip(heights, side["means"], variances, strict=True)]
+            return lambda y: mp.fsum(h * mp.exp((y - m) ** 2 * c) for h, m, c in bells)
+
+        top, low = density(p, v), density(q, s)
+
         def f(y):
-            top = mp.fsum(w * mp.npdf(y, m, mp.sqrt(x)) for w, m, x in zip(weigh, p["means"], v, strict=True))
-            low = mp.fsum(w * mp.npdf(y, m, mp.sqrt(x)) for w, m, x in zip(other, q["means"], s, strict=True))
-            return top**a * low ** (1 - a)
+            return top(y) ** a * low(y) ** (1 - a)
 
         means = p["means"] + q["means"]
         far = mp.sqrt(max(v + s)) * 14

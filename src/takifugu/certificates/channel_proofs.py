@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
 from takifugu.certificates.channel import ChannelCertificate
-from takifugu.certificates.many_places import Claims, Progress, counted
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.listed import ListChannel
@@ -13,6 +12,7 @@ from takifugu.channels.vector import GaussianVector
 from takifugu.divergences.proved.balls import Enclosure
 from takifugu.divergences.proved.certified import Decision
 from takifugu.divergences.proved.effort import Effort
+from takifugu.divergences.proved.many_places import Claims, Progress, counted
 from takifugu.divergences.proved.vector import Prover
 from takifugu.errors import CertificationError, InputError
 from takifugu.mechanisms.optimal.cells import blocks

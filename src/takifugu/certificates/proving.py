@@ -16,7 +16,6 @@ from takifugu.certificates import version_1
 from takifugu.certificates.channel import ChannelCertificate
 from takifugu.certificates.channel_proofs import NO_ODDS, prove, reprove
 from takifugu.certificates.document import Certificate
-from takifugu.certificates.many_places import Claims, Progress, settle_all
 from takifugu.certificates.redacted_channel import VERSION as CHANNEL_VERSION
 from takifugu.certificates.redacted_channel import RedactedChannel
 from takifugu.certificates.redaction import RedactedCertificate
@@ -24,6 +23,7 @@ from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.divergences.proved.balls import Enclosure
 from takifugu.divergences.proved.certified import Decision
 from takifugu.divergences.proved.effort import Effort, limit_for
+from takifugu.divergences.proved.many_places import Claims, Progress, settle_all
 from takifugu.documents import fields as form
 from takifugu.documents import strict_json
 from takifugu.errors import CertificationError, InputError
