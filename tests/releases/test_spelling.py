@@ -19,12 +19,21 @@ def write(path, *, decimal=".", sep=",", extra=()):
     return path
 
 
-@pytest.fixture
-def german(tmp_path):
-    path = write(tmp_path / "german.csv", decimal=",", sep=";", extra=[("a", "99")])
+def write_german(path):
+    return write(path, decimal=",", sep=";", extra=[("a", "99")])
+
+
+@pytest.fixture(scope="module")
+def calibrated(tmp_path_factory):
+    path = write_german(tmp_path_factory.mktemp("german") / "german.csv")
     priors = tk.fit_priors(path, secret="s", query=tk.Raw("v"), reading=Reading(sentinels=(99,)))
-    made = tk.calibrate(priors, alpha=2, epsilon=1)
-    made.save(tmp_path / "calibration.json")
+    return tk.calibrate(priors, alpha=2, epsilon=1)
+
+
+@pytest.fixture
+def german(calibrated, tmp_path):
+    write_german(tmp_path / "german.csv")
+    calibrated.save(tmp_path / "calibration.json")
     return tk.Calibration.load(tmp_path / "calibration.json")
 
 
@@ -100,13 +109,19 @@ def test_the_transformer_fits_as_raw_does_by_default():
     assert tk.ReleaseTransformer().fit(X.astype(float), secret=secrets).calibration_.theta == raw.theta
 
 
-@pytest.mark.parametrize("sentinel", [99, "v=99"])
-@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pl.LazyFrame], ids=["pandas", "polars", "lazy"])
-def test_a_table_in_memory_means_by_a_sentinel_what_it_meant_before(library, sentinel):
+@pytest.fixture(scope="module", params=[99, "v=99"])
+def with_sentinel(request):
+    """Rows, one of them with a sentinel, and what was calibrated with it declared."""
     rng = np.random.default_rng(4)
     rows = {"s": [*"ab" * 100, "a"], "v": [*rng.integers(60, 120, 200).tolist(), 99]}
-    priors = tk.fit_priors(pd.DataFrame(rows), secret="s", query=tk.Raw("v"), reading=Reading(sentinels=(sentinel,)))
-    made = tk.calibrate(priors, alpha=2, epsilon=1e-3)
+    reading = Reading(sentinels=(request.param,))
+    priors = tk.fit_priors(pd.DataFrame(rows), secret="s", query=tk.Raw("v"), reading=reading)
+    return rows, tk.calibrate(priors, alpha=2, epsilon=1e-3)
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pl.LazyFrame], ids=["pandas", "polars", "lazy"])
+def test_a_table_in_memory_means_by_a_sentinel_what_it_meant_before(library, with_sentinel):
+    rows, made = with_sentinel
     gone = rows["v"].count(99)
     with pytest.raises(tk.InputError, match=f"{gone} missing values"):
         tk.release(library(rows), made)
