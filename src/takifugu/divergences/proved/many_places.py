@@ -41,12 +41,22 @@ class Claims:
 
     def settled(self, effort: Effort | None, grids: Sequence[SharedGrid | None] | None = None) -> Iterator[Decision]:
         """The decision at each place, in order, within the work that may be spent on all of them."""
+        return map(self.settling(effort, grids), self.places, self.losses)
+
+    def settling(
+        self, effort: Effort | None, grids: Sequence[SharedGrid | None] | None = None
+    ) -> Callable[[Index, Enclosure], Decision]:
+        """A function that decides on one place after another: what they have in common is worked out once."""
         families = [
             Family(laws, alpha=self.alpha, theta=self.theta, effort=effort, grid=grid)
             for laws, grid in zip(self.beliefs, grids or [None] * len(self.beliefs), strict=True)
         ]
-        for (belief, i, j), loss in zip(self.places, self.losses, strict=True):
-            yield families[belief].settle(i, j, loss, enclose=self.enclose)
+
+        def settle(place: Index, loss: Enclosure) -> Decision:
+            belief, i, j = place
+            return families[belief].settle(i, j, loss, enclose=self.enclose)
+
+        return settle
 
     def part(self, start: int, end: int) -> "Claims":
         """Some of the places."""
@@ -76,34 +86,34 @@ def counted(proofs: Iterator[Proof], count: int, progress: Progress | None) -> I
 
 
 def _shared_out(claims: Claims, effort: Effort | None, workers: int) -> Iterator[Decision]:
+    """The decisions of several processes, each with its share of the limit.
+
+    A share that is harder than others may meet its part. What it leaves open is decided here, within the whole limit:
+    what one process proves several prove too, whichever of them a share fell to, and with twice the work at most.
+    """
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     count = len(claims.places)
     length = max(1, -(-count // (_SHARES * workers)))
     parts = [claims.part(start, start + length) for start in range(0, count, length)]
+    limit = None if effort is None else max(1, effort.limit // len(parts))
+    settle = claims.settling(effort)
     # Started afresh, not forked: a copy of a process with threads may hold a lock for ever.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         try:
-            limit = None if effort is None else max(1, effort.limit // len(parts))
-            for part, (decisions, spent) in zip(parts, pool.map(_one_share, parts, [limit] * len(parts)), strict=True):
-                if effort is not None:
-                    effort.left -= spent
-                # A share that is harder than others may meet its part of the limit: then what is left of the whole
-                # decides, as it would have without sharing out.
-                for k, decision in enumerate(decisions):
+            for part, decisions in zip(parts, pool.map(_one_share, parts, [limit] * len(parts)), strict=True):
+                for place, loss, decision in zip(part.places, part.losses, decisions, strict=True):
                     again = decision.holds is None and effort is not None
-                    yield next(part.part(k, k + 1).settled(effort)) if again else decision
+                    yield settle(place, loss) if again else decision
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
 
 
-def _one_share(claims: Claims, limit: int | None) -> tuple[list[Decision], int]:
-    """The decisions of one share, and the work they took."""
+def _one_share(claims: Claims, limit: int | None) -> list[Decision]:
     effort = None if limit is None else Effort(limit)
-    found = list(claims.settled(effort, _grids(claims.beliefs, claims.alpha, claims.theta)))
-    return found, 0 if effort is None else effort.limit - effort.left
+    return list(claims.settled(effort, _grids(claims.beliefs, claims.alpha, claims.theta)))
 
 
 @lru_cache(maxsize=1)
