@@ -6,7 +6,7 @@ channel by the true laws. `--alpha 3` promises a finite order, `--cells 8` is fo
 the proof is proofs/bounds.md. `--datasets` tells what each promise costs on the paper's own columns.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from takifugu.studies.population import EPSILONS, cell_truth, truths
 
 MOST_VALUES = 12
 ODDS = (2.0, 3.0, 5.0)
+COSTED: tuple[dict[str, Any], ...] = (*({"alpha": 3.0, "epsilon": e} for e in EPSILONS), {"odds": 3.0})
 _ROUNDING = 1e-9
 _ROWS = {"a": 3000, "b": 600}
 
@@ -131,10 +132,13 @@ def run(
         draw_shares(outcomes, picture, cost="error", budget="odds" if alpha is None else "budget ε")
 
 
-def costs(say: Callable[[str], None] = print, names: Iterable[str] = ("adult", "student-mat", "heart")) -> None:
+def costs(
+    say: Callable[[str], None] = print,
+    names: Iterable[str] = ("adult", "student-mat", "heart"),
+    promises: Sequence[dict[str, Any]] = COSTED,
+) -> None:
     """What each promise costs on the paper's columns: squared error over the variance, for every promise."""
     asked: tuple[dict[str, Any], ...] = ({}, {"confidence": 0.95}, {"assurance": "band"})
-    promises: list[dict[str, Any]] = [{"alpha": 3.0, "epsilon": e} for e in EPSILONS] + [{"odds": 3.0}]
     say(f"{'dataset':14}{'promise':28}{'plug-in':>10}{'confidence':>12}{'band':>10}")
     for name in names:
         entry, table = about(name), load(name)
