@@ -1,3 +1,4 @@
+import gc
 import os
 import signal
 import sys
@@ -14,6 +15,8 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 # whole package again, and every worker all of these files.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# POT would load all of JAX, in every worker, to learn which arrays it might be given.
+os.environ.setdefault("POT_BACKEND_DISABLE_JAX", "1")
 # Spark's Java lives for seconds: compiling its code twice, and collecting garbage on every core, would never pay.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 # What a shell starts in the background ignores Ctrl-C, and so would all that it starts: tests of Ctrl-C would wait.
@@ -211,6 +214,11 @@ SLOW = (
     "test_publishing_in_turn.py",
     "web",
 )
+
+
+def pytest_collection_finish():
+    """Look no more, whenever memory is tidied up, at half a million things that stay until the end."""
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items):

@@ -1,6 +1,5 @@
 import math
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -29,6 +28,8 @@ def random_laws(rng, secrets, d, *, equal=False, components=1):
 
 
 def test_equal_covariances_agree_with_a_semidefinite_program():
+    import cvxpy as cp
+
     for seed, (secrets, d, alpha, epsilon) in enumerate([(2, 2, 1.5, 0.1), (4, 3, 3.0, 0.5), (3, 6, 20.0, 2.0)]):
         laws = random_laws(np.random.default_rng(seed), secrets, d, equal=True)
         found = shaped_noise([laws], alpha=alpha, epsilon=epsilon, weights=np.ones(d), floor=0.05)
