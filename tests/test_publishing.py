@@ -20,11 +20,16 @@ def test_pupils_are_published_within_odds_of_three(tmp_path):
     pupils = tk.datasets.load("student-por")
     told = []
     made = tk.publish(
-        pupils, secret="schoolsup", columns=["G3"], ledger=tmp_path / "pupils.ledger", keep=["sex"], step=told.append
+        pupils,
+        secret="schoolsup",
+        columns=["failures"],
+        ledger=tmp_path / "pupils.ledger",
+        keep=["sex"],
+        step=told.append,
     )
-    assert list(made.table.columns) == ["sex", "G3"]
+    assert list(made.table.columns) == ["sex", "failures"]
     assert len(made.table) == len(pupils)
-    assert set(made.table["G3"]) <= set(made.calibration.channel.outputs)
+    assert set(made.table["failures"]) <= set(made.calibration.channel.outputs)
     assert made.table["sex"].tolist() == pupils["sex"].tolist()
     assert made.calibration.guarantee.most_odds == pytest.approx(3)
     assert made.calibration.evidence.level == 0.95
@@ -38,9 +43,9 @@ def test_pupils_are_published_within_odds_of_three(tmp_path):
     assert made.summary.sentences
     assert "table" not in repr(made)  # what was published is not printed with it
     with pytest.raises(BudgetError, match="published once"):
-        tk.publish(pupils, secret="schoolsup", columns=["G3"], keep=["sex"], ledger=tmp_path / "pupils.ledger")
+        tk.publish(pupils, secret="schoolsup", columns=["failures"], keep=["sex"], ledger=tmp_path / "pupils.ledger")
     with pytest.raises(tk.CompositionError):
-        tk.publish(pupils, secret="schoolsup", columns=["G3"], ledger=tmp_path / "pupils.ledger")
+        tk.publish(pupils, secret="schoolsup", columns=["failures"], ledger=tmp_path / "pupils.ledger")
     assert Ledger(tmp_path / "pupils.ledger").account().releases == 1
 
 

@@ -45,7 +45,7 @@ def test_the_prediction_is_right_and_has_the_observation_noise(line, query):
 @pytest.mark.parametrize("query", ["gp", "bnn"])
 def test_every_dataset(case, query):
     data, secrets = tk.datasets.load(case.name), list(case.pair)
-    model = tk.GP(case.answer, max_rows=200, restarts=0)
+    model = tk.GP(case.answer, max_rows=100, restarts=0)
     if query == "bnn":
         features = TWO[case.name]
         if case.name == "heart":
