@@ -1,6 +1,7 @@
 """The rooms of the house stand in a row, and none looks to its right."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,8 @@ def room_of(name: str) -> str:
     return name.split(".")[1]
 
 
-def imported(path: Path) -> set[str]:
+@cache
+def imported(path: Path) -> frozenset[str]:
     """The rooms that a module imports from, wherever in it the import stands."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -52,7 +54,7 @@ def imported(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
             found |= {f"takifugu.{alias.name}" for alias in node.names} if node.module == "takifugu" else {node.module}
     rooms = {room_of(name) for name in found if name.startswith("takifugu.")}
-    return rooms - {"__version__"}  # the one name that belongs to no room
+    return frozenset(rooms - {"__version__"})  # the one name that belongs to no room
 
 
 def test_no_two_test_files_share_a_name():
