@@ -10,6 +10,7 @@ from takifugu.mechanisms.optimal.conditions import Conditions, Point, Setting
 from takifugu.mechanisms.optimal.cones import Cones
 
 _REFINEMENTS = 2
+_REFINED = 1e-12  # of the right-hand side: what is left to refine is rounding then
 _TRACES = (1e-15, 1e-13, 1e-11, 1e-9, 1e-7)
 
 
@@ -33,6 +34,10 @@ class Sides:
     def plus(self, other: "Sides", sign: float = 1.0) -> "Sides":
         """The sum, or with sign −1 the difference."""
         return Sides(*(a + sign * b for a, b in zip(self._all(), other._all(), strict=True)))
+
+    def size(self) -> float:
+        """The largest entry; not a number where one is none."""
+        return max(float(np.abs(part).max(initial=0.0)) for part in self._all())
 
     def _all(self) -> tuple[Array, ...]:
         return self.columns, self.ends, self.kept, self.rows, self.tilts, self.totals
@@ -168,7 +173,10 @@ class Newton:
     def _solve(self, right: Sides) -> Sides:
         found = self._once(right)
         for _ in range(_REFINEMENTS):
-            found = found.plus(self._once(right.plus(self._applied(found), -1.0)))
+            left = right.plus(self._applied(found), -1.0)
+            if left.size() <= _REFINED * right.size():
+                break
+            found = found.plus(self._once(left))
         return found
 
     def step(self, target: float, earlier: Point | None = None) -> Point:
