@@ -93,7 +93,7 @@ def postgres(csv) -> Iterator[str]:
 
 @pytest.fixture(scope="module", params=["local", "cluster"])
 def spark(request, tmp_path_factory) -> Iterator[Any]:
-    """A Spark session: in one process, or on a standalone cluster of a master and two workers."""
+    """A Spark session: in one process, or on a standalone cluster whose two executors are processes apart."""
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java: install a JDK, 17 or newer")
     from pyspark.sql import SparkSession
@@ -124,7 +124,7 @@ def spark(request, tmp_path_factory) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def cluster(folder: Path) -> Iterator[str]:
-    """A Spark master and two workers on loopback; the master's address."""
+    """A Spark master on loopback, and a worker with room for two executors; the master's address."""
     import pyspark
 
     launcher = Path(pyspark.__file__).parent / "bin" / "spark-class"
@@ -133,10 +133,10 @@ def cluster(folder: Path) -> Iterator[str]:
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m"}
     deploy = "org.apache.spark.deploy"
     master = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", str(page)]
-    worker = [address, "--host", "127.0.0.1", "--cores", "1", "--memory", "512m", "--webui-port", "0"]
+    worker = [address, "--host", "127.0.0.1", "--cores", "2", "--memory", "1g", "--webui-port", "0"]
     commands = [
         [launcher, f"{deploy}.master.Master", *master],
-        *([launcher, f"{deploy}.worker.Worker", *worker, "--work-dir", folder / name] for name in "ab"),
+        [launcher, f"{deploy}.worker.Worker", *worker, "--work-dir", folder / "work"],
     ]
     with contextlib.ExitStack() as stack:
         for number, command in enumerate(commands):
@@ -151,7 +151,7 @@ def cluster(folder: Path) -> Iterator[str]:
                 return int(json.load(answer)["aliveworkers"])
             return 0
 
-        wait_until(lambda: workers() == 2, "two workers")
+        wait_until(lambda: workers() == 1, "the worker")
         yield address
 
 
