@@ -240,7 +240,8 @@ def test_a_hair_over_the_promise_is_mended_where_moves_are_forbidden():
         )
         found = solve(program)
         assert violation(program, found.matrix) <= 0
-        assert shortfall(program, found.matrix) == 0
+        assert not found.matrix[forbidden].any()
+        assert shortfall(program, found.matrix) <= 2**-52  # rows of floats sum to one but for the last digit
         assert found.gap < 1e-4
         assert found.value == pytest.approx(clarabel(program), rel=1e-4)
 
