@@ -18,6 +18,7 @@ from takifugu.problems.inspection_findings import RareSecrets
 from takifugu.queries.inspecting import inspect
 from takifugu.queries.proposing import SHARED, proposed
 from takifugu.tables.inspect import look
+from takifugu.tables.open import open_table
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Table
 
@@ -28,8 +29,13 @@ def path(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def found(path):
-    return inspect(path, "diagnosis")
+def by_secret(path):
+    return {secret: inspect(path, secret) for secret in ("diagnosis", "positive")}
+
+
+@pytest.fixture(scope="module")
+def found(by_secret):
+    return by_secret["diagnosis"]
 
 
 def test_the_columns(found):
@@ -74,10 +80,10 @@ def test_the_groups(found):
     assert sum(group.rows for group in found.groups) == found.rows == 600
 
 
-def test_the_next_step_can_be_run_as_it_stands(found, path):
+def test_the_next_step_can_be_run_as_it_stands(found, by_secret, path):
     assert found.next_step.startswith(f"takifugu publish {path} published.csv --secret diagnosis --columns ")
     assert found.next_step.endswith(" --odds 3")
-    assert inspect(path, "positive").next_step.endswith("--odds 3 --sentinel stay_days=999")
+    assert by_secret["positive"].next_step.endswith("--odds 3 --sentinel stay_days=999")
     assert inspect(path).next_step == f"takifugu inspect {path} --secret positive"
     table = pd.DataFrame(records())
     assert inspect(table, "positive").next_step.startswith("tk.publish(table, secret='positive', columns=[")
@@ -107,14 +113,14 @@ def test_what_is_called_by_its_name_is_shared(found):
 
 
 @pytest.mark.parametrize("secret", ["diagnosis", "positive"])
-def test_what_is_betrayed_is_that_of_rows_law(path, secret):
+def test_what_is_betrayed_is_that_of_rows_law(path, by_secret, secret):
     """The same counts come out of `fit_priors`, another way through the table."""
-    seen = inspect(path, secret)
-    for one in seen.columns:
+    table = open_table(path, reading=Reading(sentinels=("stay_days=999",)))
+    for one in by_secret[secret].columns:
         if one.betrayal is None:
             continue
         query = tk.Row(one.name, domain=list(one.domain.choices.values), other=one.domain.choices.other)
-        priors = tk.fit_priors(path, secret=secret, query=query, reading=Reading(sentinels=("stay_days=999",)))
+        priors = tk.fit_priors(table, secret=secret, query=query)
         laws = {name: law.probabilities for name, law in priors.items() if priors.rows[name] >= 5}
         guesses = [0.5 + 0.25 * np.abs(p - q).sum() for p in laws.values() for q in laws.values()]
         assert one.betrayal.best_guess == pytest.approx(max(guesses), abs=1e-12)
