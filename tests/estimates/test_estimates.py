@@ -195,7 +195,7 @@ def test_bounds_hold_every_law_that_fits(rows, seed):
 
 def test_where_the_channel_is_withheld_errors_are_bounds():
     pupils = tk.datasets.load("student-por")
-    hide = {"secret": "schoolsup", "columns": ["studytime"]}
+    hide = {"secret": "schoolsup", "columns": ["studytime"], "odds": 1.2, "confidence": None}
     kept = tk.publish(pupils, **hide, keep_shares=True)  # the list of values was read from the data
     public = kept.certificate.redacted()
     assert "counts" not in public.content["channel"]
@@ -209,7 +209,8 @@ def test_where_the_channel_is_withheld_errors_are_bounds():
 
 def test_the_public_papers_are_enough(tmp_path):
     pupils = tk.datasets.load("student-por")
-    made = tk.publish(pupils, secret="schoolsup", columns=["studytime"], keep_shares=True, domain=[1, 2, 3, 4])
+    hide = {"secret": "schoolsup", "columns": ["studytime"], "odds": 1.2, "confidence": None}
+    made = tk.publish(pupils, **hide, keep_shares=True, domain=[1, 2, 3, 4])
     made.table.to_csv(tmp_path / "published.csv", index=False)
     made.certificate.redacted().save(tmp_path / "public.json")
     told = tk.estimate(tmp_path / "published.csv", tmp_path / "public.json")
@@ -217,7 +218,9 @@ def test_the_public_papers_are_enough(tmp_path):
     assert told.mean("studytime") == ours
     assert abs(ours.value - pupils["studytime"].mean()) < 7 * ours.from_channel
     assert "counts" not in json.dumps(told.description.columns)
-    noise = tk.calibrate(tk.fit_priors(pupils, secret="schoolsup", query=tk.Raw("G3")), alpha=8, epsilon=1)
+    noise = tk.calibrate(
+        tk.fit_priors(pupils, secret="schoolsup", query=tk.Raw("G3", prior="gaussian")), alpha=8, epsilon=1
+    )
     tk.certify(noise).redacted().save(tmp_path / "noise.json")
     out = tk.release(pupils[["schoolsup", "G3"]], noise)
     found = tk.estimate(out, tmp_path / "noise.json", columns="G3")
