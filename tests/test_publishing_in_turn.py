@@ -30,13 +30,13 @@ def people(rows=600, seed=0):
 TABLE = people()
 
 
-def publish(ledger, column, **options):
-    return tk.publish(TABLE, secret="diagnosis", columns=[column], confidence=0.8, ledger=ledger, **options)
+def publish(ledger, column, *, confidence=None, **options):
+    return tk.publish(TABLE, secret="diagnosis", columns=[column], confidence=confidence, ledger=ledger, **options)
 
 
 def test_two_calls_keep_one_promise(tmp_path):
     ledger = Ledger(tmp_path / "people.ledger")
-    first = publish(ledger, "ward", later=["stay"], odds=4, spend=0.4)
+    first = publish(ledger, "ward", later=["stay"], odds=4, spend=0.4, confidence=0.8)
     account = ledger.account()
     assert isinstance(account, JointAccount)
     assert (account.before, account.left, account.confidence) == (("ward",), ("stay",), 0.8)
@@ -89,9 +89,9 @@ def test_what_an_account_cannot_be_opened_with(tmp_path):
     ):
         with pytest.raises(InputError, match=says):
             publish(tmp_path / "l", "ward", **wrong)
-    publish(tmp_path / "l", "ward")
+    publish(tmp_path / "l", "ward", odds=2)
     with pytest.raises(BudgetError, match=r"later=\[\.\.\.\]"):
-        publish(tmp_path / "l", "ward")
+        publish(tmp_path / "l", "ward", odds=2)
 
 
 def test_the_command_publishes_in_turn_and_says_how(tmp_path):
@@ -99,7 +99,7 @@ def test_the_command_publishes_in_turn_and_says_how(tmp_path):
     TABLE.to_csv(source, index=False)
 
     def run(target, *arguments):
-        given = [source, tmp_path / target, "--secret", "diagnosis", "--confidence", "0.8", *arguments]
+        given = [source, tmp_path / target, "--secret", "diagnosis", "--confidence", "0", *arguments]
         return CliRunner().invoke(main, ["publish", *map(str, given)])
 
     first = run("first.csv", "--columns", "ward", "--later", "stay", "--spend", "0.5", "--odds", "4")
@@ -122,7 +122,7 @@ def test_the_command_publishes_in_turn_and_says_how(tmp_path):
     again = run("third.csv", "--columns", "stay")
     assert again.exit_code == 1
     assert "was published before" in " ".join(again.stderr.split())
-    plain = run("fourth.csv", "--columns", "ward", "--ledger", tmp_path / "other.ledger", "--new-ledger")
+    plain = run("fourth.csv", "--columns", "ward", "--odds", 2, "--ledger", tmp_path / "other.ledger", "--new-ledger")
     assert plain.exit_code == 0, plain.output
     refused = run("fifth.csv", "--columns", "stay", "--ledger", tmp_path / "other.ledger")
     assert refused.exit_code == 1
