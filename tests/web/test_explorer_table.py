@@ -165,6 +165,7 @@ def test_messages_stand_where_the_eye_is(browser: Browser, running: Explorer, tm
 
 def test_long_work_is_told_and_a_slider_is_not_made_to_wait_for_it(browser: Browser, running: Explorer) -> None:
     with opened(browser, running.address) as visit:
+        visit.choose("The promise holds", "")
         visit.choose("Table", "file:people.csv")
         visit.choose("Secret column", "diagnosis")
         visit.choose("Hide", "")

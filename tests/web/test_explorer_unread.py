@@ -95,7 +95,7 @@ def test_a_file_that_cannot_be_read_is_read_as_the_page_is_told(
 
 def _restores(browser: Browser, link: str, path: Path, question: dict[str, Any]) -> None:
     """Where the file is not open yet, it is read as the link says once it is dropped."""
-    fresh = Explorer.start()
+    fresh = Explorer.start("heart")  # a small table to open on
     try:
         with opened(browser, f"{fresh.address}#{link.partition('#')[2]}") as visit:
             visit.page.locator("#drop-note").filter(has_text="is not open here").wait_for()

@@ -26,7 +26,7 @@ _VECTOR = QUESTION | {"columns": ["oldpeak", "thalach"]}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_people(tmp_path_factory.mktemp("vectors") / "people.csv", rows=1200).parent
+    return write_people(tmp_path_factory.mktemp("vectors") / "people.csv", rows=360).parent
 
 
 @pytest.fixture(scope="module")
@@ -120,18 +120,20 @@ def test_columns_are_published_together_with_noise(
     with opened(browser, running.address, size=size) as visit:
         page = visit.page
         visit.drop(people)
-        page.locator("input[name=mode][value=noise]").check()
+        visit.publish_as("noise")
+        visit.choose("Adversary’s belief", "gaussian")
         visit.choose("Secret column", "diagnosis")
         visit.choose("Hide", DIAGNOSES[11])
         pair = visit.choose("from", DIAGNOSES[0])["pair"]
         visit.choose("of the column", "cost")
+        visit.choose("of the column", "stay_days")
         visit.choose("Adversary’s belief", "counts")
         assert "no other column" in visit.text("#more-count")
         page.locator("#more-field summary").click()
-        assert not page.locator("#more").get_by_label("cost", exact=True).is_visible()
-        page.locator("#more").get_by_label("stay_days", exact=True).check()
+        assert not page.locator("#more").get_by_label("stay_days", exact=True).is_visible()
+        page.locator("#more").get_by_label("cost", exact=True).check()
         question = visit.settle()
-        assert (question["columns"], question["prior"]) == (["cost", "stay_days"], "mixture")
+        assert (question["columns"], question["prior"]) == (["stay_days", "cost"], "mixture")
         for hidden in ("#mechanism-field", "#known-field", "#confidence-field"):
             assert not page.locator(hidden).is_visible()
         visit.choose("Adversary’s belief", "gaussian")
@@ -143,9 +145,9 @@ def test_columns_are_published_together_with_noise(
             assert page.locator(f"#chart-{chart} svg").count() == 1
         assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
         visit.picture(f"explorer-vector-{size['width']}")
-        assert "--query raw:cost,stay_days" in visit.text("#command")
+        assert "--query raw:stay_days,cost" in visit.text("#command")
         saved = tk.Calibration.load(visit.save("Calibration", tmp_path))
-        query = tk.Raw(["cost", "stay_days"], prior="gaussian")
+        query = tk.Raw(["stay_days", "cost"], prior="gaussian")
         priors = tk.fit_priors(people, secret="diagnosis", query=query, secrets=pair)
         assert saved.channel == tk.calibrate(priors, alpha=3, epsilon=question["epsilon"]).channel
         assert tk.verify(visit.save("Certificate for an auditor", tmp_path))
@@ -159,9 +161,9 @@ def test_columns_are_published_together_with_noise(
             dialog.get_by_role("button", name="Publish and save").click()
         waiting.value.save_as(tmp_path / "published.csv")
         lines = (tmp_path / "published.csv").read_text().splitlines()
-        assert (lines[0], len(lines)) == ('"cost","stay_days"', 201)
+        assert (lines[0], len(lines)) == ('"stay_days","cost"', 61)
         question = visit.choose("Publish", "mean")
-        assert question["columns"] == ["cost", "stay_days"]
+        assert question["columns"] == ["stay_days", "cost"]
         assert page.locator("#confidence-field").is_visible()
         assert page.locator("#publish").is_disabled()
 
