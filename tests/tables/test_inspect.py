@@ -69,6 +69,14 @@ def test_every_engine_tells_the_same(make):
     assert all(not one.suspects for name, one in facts.items() if name != "stay")
 
 
+@pytest.mark.parametrize("make", MAKES)
+def test_texts_too_many_to_count_look_as_they_do_one_by_one(make, monkeypatch):
+    monkeypatch.setattr("takifugu.tables.inspect.MOST_LABELS", 2)
+    facts = {one.name: one for one in look(Table(MAKES[make]()))}
+    assert {k: (f.kind, f.missing, f.distinct, f.is_identifier, f.form) for k, f in facts.items()} == EXPECTED
+    assert {name for name, one in facts.items() if one.labels is not None} == {"ward", "ok", "same"}
+
+
 def test_types_that_no_answer_is_made_of():
     frame = pl.DataFrame({"day": [pd.Timestamp("2024-01-01")] * 3, "many": [[1], [2], [3]], "none": [None] * 3})
     assert [one.kind for one in look(Table(frame))] == ["dates", "something else", "nothing"]

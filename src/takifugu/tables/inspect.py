@@ -1,6 +1,7 @@
 """What is in a table, column by column: types, gaps, distinct values, codes, identifiers and dates.
 
-One query for all columns together, and one for each column whose values are counted. Facts keep those counts for
+One query for all columns together, and one for each column whose values are counted; what texts look like is then
+asked of each text once, and only of texts that are too many to count in one more query. Facts keep those counts for
 whoever proposes something from them; what is shown to people is chosen elsewhere (`takifugu.queries.inspecting`).
 """
 
@@ -73,11 +74,12 @@ def look(table: Table) -> tuple[ColumnFacts, ...]:
     if not rows:
         raise InputError(f"{table.name} has no rows")
     kept = {name for finding in table.findings if isinstance(finding, KeptAsText) for name in finding.columns}
+    first |= _forms_of_many(table, first)
     return tuple(_facts(table, name, place, first, rows, name in kept) for place, name in enumerate(table.columns))
 
 
 def _overview(table: Table) -> dict[str, Any]:
-    """One pass over all columns: gaps and distinct values, the range of numbers, and the looks of texts."""
+    """One pass over all columns: gaps and distinct values, and the range of numbers."""
     import narwhals as nw
 
     values: list[nw.Expr] = []
@@ -91,8 +93,6 @@ def _overview(table: Table) -> dict[str, Any]:
             asked |= {here + "whole": whole, here + "low": own.min(), here + "high": own.max()}
         elif _is_text(dtype):
             values.append(table.secret(name).alias(f"x{place}"))
-            told = own.fill_null("")  # no form fits it; older pandas cannot count what is neither true nor false
-            asked |= {here + form: told.str.contains(look).cast(nw.Int64).sum() for form, look in _FORMS.items()}
         else:
             values.append(nw.col(name).alias(f"x{place}"))
         if not _is_else(dtype):
@@ -101,9 +101,30 @@ def _overview(table: Table) -> dict[str, Any]:
     return {name: column[0] for name, column in answer.items()}
 
 
+def _forms_of_many(table: Table, first: Mapping[str, Any]) -> dict[str, Any]:
+    """How many cells look like what, in the columns that have too many texts to go through them one by one."""
+    import narwhals as nw
+
+    asked: list[nw.Expr] = []
+    for place, (name, dtype) in enumerate(table.schema.items()):
+        if _is_text(dtype) and first[f"{place}:distinct"] > MOST_LABELS:
+            told = table.secret(name).fill_null("")  # no form fits it; older pandas cannot count neither true nor false
+            for form, look in _FORMS.items():
+                asked.append(told.str.contains(look).cast(nw.Int64).sum().alias(f"{place}:{form}"))
+    if not asked:
+        return {}
+    return {name: column[0] for name, column in table.collect(table.frame.select(*asked)).items()}
+
+
+def _forms_in(labels: Mapping[Secret, int]) -> dict[str, int]:
+    """The same from the texts and their rows: forty thousand rows of nine labels are nine labels."""
+    texts = [(text, rows) for text, rows in labels.items() if isinstance(text, str)]
+    return {form: sum(rows for text, rows in texts if re.search(look, text)) for form, look in _FORMS.items()}
+
+
 def _facts(table: Table, name: str, place: int, first: dict[str, Any], rows: int, is_code: bool) -> ColumnFacts:
     dtype = table.schema[name]
-    told = {what: first.get(f"{place}:{what}") or 0 for what in ("values", "distinct", "whole", "low", "high", *_FORMS)}
+    told = {what: first.get(f"{place}:{what}") or 0 for what in ("values", "distinct", "whole", "low", "high")}
     there = int(told["values"])
     distinct = int(told["distinct"]) - (there < rows)  # a gap counts as a value of its own
     known = ColumnFacts(name, "nothing", there, rows - there, max(0, distinct))
@@ -111,20 +132,30 @@ def _facts(table: Table, name: str, place: int, first: dict[str, Any], rows: int
         return known
     if dtype.is_numeric():
         return _about_numbers(table, known, told)
-    if _is_text(dtype) and told["dates"] < _MOSTLY * there:
-        forms: tuple[Form, ...] = () if is_code else ("percentages", "decimal commas", "numbers")
-        return replace(
-            known,
-            kind="labels",
-            is_identifier=looks_like_identifier(name, distinct, there, numeric=False),
-            form=next((form for form in forms if told[form] >= _MOSTLY * there), None),
-            labels=_labels(table, name) if distinct <= MOST_LABELS else None,
-        )
-    if dtype.is_temporal() or _is_text(dtype):
+    if _is_text(dtype):
+        labels = _labels(table, name) if distinct <= MOST_LABELS else None
+        asked = {form: int(first.get(f"{place}:{form}") or 0) for form in _FORMS}
+        return _about_texts(known, labels, asked if labels is None else _forms_in(labels), is_code)
+    if dtype.is_temporal():
         return replace(known, kind="dates")
     if _is_else(dtype):
         return replace(known, kind="something else")
     return replace(known, kind="truth", labels=_labels(table, name))
+
+
+def _about_texts(
+    known: ColumnFacts, labels: dict[Secret, int] | None, forms: Mapping[str, int], is_code: bool
+) -> ColumnFacts:
+    if forms["dates"] >= _MOSTLY * known.rows:
+        return replace(known, kind="dates")
+    tried: tuple[Form, ...] = () if is_code else ("percentages", "decimal commas", "numbers")
+    return replace(
+        known,
+        kind="labels",
+        is_identifier=looks_like_identifier(known.name, known.distinct, known.rows, numeric=False),
+        form=next((form for form in tried if forms[form] >= _MOSTLY * known.rows), None),
+        labels=labels,
+    )
 
 
 def _about_numbers(table: Table, known: ColumnFacts, told: dict[str, Any]) -> ColumnFacts:
