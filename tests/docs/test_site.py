@@ -4,7 +4,6 @@ import functools
 import http.server
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -14,6 +13,7 @@ import pytest
 from run_examples import ROOT
 
 import takifugu
+from which_browser import chromium
 
 # What a browser fetches on its own; a link that a reader may follow is something else.
 FETCHED = re.compile(
@@ -67,19 +67,16 @@ def test_the_api_has_every_public_name(site):
 
 
 def test_the_search_finds_pages_and_asks_nobody_else(site):
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if browser is None:
-        stop = pytest.fail if os.environ.get("CI") else pytest.skip
-        stop("Chromium is not installed, and this test searches with it: run scripts/install_test_tools.sh")
+    browser = chromium()
     from playwright.sync_api import sync_playwright
 
     handler = functools.partial(QuietHandler, directory=str(site))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, sync_playwright() as playwright:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         home = f"http://127.0.0.1:{server.server_port}/"
-        chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
+        driven = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
         for width in (1280, 390):
-            page = chromium.new_page(viewport={"width": width, "height": 900})
+            page = driven.new_page(viewport={"width": width, "height": 900})
             page.set_default_timeout(120_000)
             said, asked = [], []
             page.on("console", lambda message, said=said: said.append(message.text))
@@ -93,7 +90,7 @@ def test_the_search_finds_pages_and_asks_nobody_else(site):
             assert "Choose a promise" in page.locator(".md-search-result__list").inner_text()
             assert said == []
             assert [url for url in asked if not url.startswith((home, "data:", "blob:"))] == []
-        chromium.close()
+        driven.close()
         server.shutdown()
 
 

@@ -1,15 +1,14 @@
 """A real browser on the explorer's page, which notes whatever should not happen."""
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from which_browser import chromium
 
 SCREENSHOTS = Path(__file__).parents[2] / "out" / "screenshots"
 _QUIET = (
@@ -23,20 +22,9 @@ _QUIET = (
     "--no-first-run",
     "--no-proxy-server",
 )
-# The shell is the same engine without what surrounds a window, and costs less to start and to drive.
-_BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 LONG = 120_000  # milliseconds; how fast the answers are is for the benchmarks to say
-
-
-def chromium() -> str:
-    """Where Chromium is. Without it these tests say that they did not run, and under CI they fail."""
-    found = next(filter(None, map(shutil.which, _BROWSERS)), None)
-    if found is None:
-        stop = pytest.fail if os.environ.get("CI") else pytest.skip
-        stop("Chromium is not installed, and these tests drive the page with it: run scripts/install_test_tools.sh")
-    return found
 
 
 @contextmanager
@@ -49,10 +37,13 @@ def browsing() -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, address: str, *, dark: bool = False, size: dict[str, int] = DESKTOP) -> Iterator["Visit"]:
+def opened(browser: Browser, address: str, *, size: dict[str, int] = DESKTOP) -> Iterator["Visit"]:
     """A visit that fails at its end if the page asked another machine or wrote to the console."""
     context = browser.new_context(
-        viewport=size, color_scheme="dark" if dark else "light", accept_downloads=True, has_touch=size is PHONE
+        viewport=size,
+        reduced_motion="reduce",  # what moves slowly is painted sixty times a second
+        accept_downloads=True,
+        has_touch=size is PHONE,
     )
     visit = Visit(context.new_page(), address)
     try:
