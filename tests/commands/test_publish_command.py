@@ -152,7 +152,7 @@ def test_values_leave_as_they_are_only_when_asked(table):
 
 
 def test_a_promise_can_be_asked_for_backwards(table):
-    result = run(table, "--columns", "stay,ward", "--error", "0.9")
+    result = run(table, "--columns", "stay", "--error", "0.9")
     assert result.exit_code == 0, result.output
     assert "Trying" in result.output
     told = " ".join(result.output.split())
