@@ -80,9 +80,7 @@ def test_a_browser_is_opened_without_the_token_among_its_arguments(tmp_path: Pat
     environment = os.environ | {"BROWSER": f"{browser} %s"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     waiting = threading.Event()
-    for _ in range(600):
-        if seen.exists():
-            break
+    while not seen.exists() and process.poll() is None:  # however long it takes
         waiting.wait(0.1)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=600)
