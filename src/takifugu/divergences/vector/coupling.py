@@ -84,10 +84,12 @@ def _bound(w: Array, v: Array, losses: Array, alpha: float) -> float:
     """ln Σ exp(α w + (1−α)(v − D)) / (α−1), for logarithms w and v; infinite where it is not known."""
     beta = alpha - 1.0
     carried = w > -np.inf
-    terms = alpha * w[carried] - beta * v[carried] + beta * losses[carried]
-    if not len(terms) or np.isnan(terms).any() or np.isinf(terms.max()):
+    if not carried.all():
+        w, v, losses = w[carried], v[carried], losses[carried]
+    terms = (alpha * w - beta * v + beta * losses).reshape(-1)
+    top = float(terms.max()) if len(terms) else math.inf
+    if not math.isfinite(top):  # the largest of what holds a NaN is one
         return math.inf
-    top = float(terms.max())
     value = (top + math.log(math.fsum(np.exp(terms - top)))) / beta
     # A divergence is not negative; what the sums and exponentials may have lost is put back.
     return max(value, 0.0) * (1 + 1e-13) + 1e-14 * (1 + abs(top)) / beta
@@ -96,6 +98,10 @@ def _bound(w: Array, v: Array, losses: Array, alpha: float) -> float:
 def _normalised(logs: Array, *, axis: int) -> Array:
     """Logarithms of shares that sum to one along the axis; all −inf where there is nothing to share."""
     top = logs.max(axis=axis, keepdims=True)
+    if np.isfinite(top).all():  # nearly always: the sum is then 1 at least
+        shifted = logs - top
+        shares: Array = shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+        return shares
     shifted = np.where(np.isfinite(top), logs - top, -np.inf)
     whole = np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
     return np.where(np.isfinite(whole), shifted - whole, -np.inf)
