@@ -229,3 +229,17 @@ def pytest_collection_modifyitems(items):
             name = "::".join([item.path.relative_to(HERE).as_posix(), *where[1:]])
             if name.startswith(SLOW):
                 item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """With `--dist loadfile` a file stays in one process, and so do all that share the explorer and a browser."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class OneBrowser(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return "tests/web" if nodeid.startswith("tests/web/") else super()._split_scope(nodeid)
+
+    return OneBrowser(config, log)

@@ -7,11 +7,12 @@ from explorer_process import Explorer
 from playwright.sync_api import Browser
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """One Chromium; every visit has a profile of its own in it.
 
-    No longer than a module: while it is driven, no other test of the same process may run an event loop of its own.
+    No longer than for this folder, where nothing else runs an event loop: while it is driven, no other test of the same
+    process may have one of its own.
     """
     with browsing() as browser:
         yield browser
