@@ -9,12 +9,17 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from explorer_process import QUESTION
+from hypothesis import given
+from hypothesis import strategies as st
 from people import DIAGNOSES, write_people
 
 from takifugu.cli import main
+from takifugu.commands.querying import parse_query
+from takifugu.commands.wishes import known_of
+from takifugu.web import reproducing
 from takifugu.web.answers import Answers
-from takifugu.web.choices import read_question
-from takifugu.web.shelf import Shelf
+from takifugu.web.choices import Choice, Fit, read_question
+from takifugu.web.shelf import Entry, Shelf
 
 _TABLE = {"query": "row", "promise": "odds", "odds": 3, "confidence": 0.95}
 _PEOPLE = {"table": "file:people.csv", "secret": "diagnosis", "pair": None}
@@ -120,24 +125,53 @@ def test_names_that_a_shell_would_read_are_quoted(tmp_path: Path, monkeypatch: p
     found.close()
 
 
-def test_a_comma_in_a_name_has_no_command(tmp_path: Path) -> None:
-    path = tmp_path / "commas.csv"
-    path.write_text('secret,"a,b"\n' + "".join(f"{'pq'[k % 2]},{'xyz'[k % 3]}\n" for k in range(60)))
+@pytest.fixture(scope="module")
+def commas(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Answers]:
+    path = tmp_path_factory.mktemp("commas") / "commas.csv"
+    rows = "".join(f"{'pq'[k % 2]},{k * k % 7},{k * 5 % 11},{'xy'[k * k % 3 % 2]}, {k % 3}\n" for k in range(120))
+    path.write_text(f'secret,"a,b","say ""c""","k,l"," edge "\n{rows}')
     found = Answers(Shelf(path))
-    changed = _TABLE | {"table": "file:commas.csv", "secret": "secret", "pair": None, "columns": ["a,b"]}
-    shown = found.answer(read_question(QUESTION | changed))
-    assert shown["command"] is None
-    assert "columns=['a,b']" in shown["python"]
+    yield found
     found.close()
 
 
-def test_a_vector_with_a_comma_in_a_name_has_no_command(tmp_path: Path) -> None:
-    path = tmp_path / "commas.csv"
-    rows = "".join(f"{'pq'[k % 2]},{k * k % 7},{k * 5 % 11}\n" for k in range(60))
-    path.write_text(f'secret,"a,b",c\n{rows}')
-    found = Answers(Shelf(path))
-    changed = {"table": "file:commas.csv", "secret": "secret", "pair": None, "columns": ["a,b", "c"]}
-    shown = found.answer(read_question(QUESTION | changed))
-    assert shown["command"] is None
-    assert "tk.Raw(['a,b', 'c'], prior='gaussian')" in shown["python"]
-    found.close()
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (_TABLE | {"columns": ["a,b"], "known": ["k,l"], "confidence": None}, "columns=['a,b']"),
+        ({"columns": ["a,b"]}, "tk.Raw('a,b', prior='gaussian')"),
+        ({"columns": ["a,b", 'say "c"']}, "tk.Raw(['a,b', 'say \"c\"'], prior='gaussian')"),
+    ],
+    ids=["table", "noise", "vector"],
+)
+def test_a_name_with_a_comma_stands_in_quotes(
+    commas: Answers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any], said: str
+) -> None:
+    asked = read_question(QUESTION | {"table": "file:commas.csv", "secret": "secret", "pair": None} | changed)
+    shown = commas.answer(asked)
+    channel = json.loads(commas.calibration(asked))["channel"]
+    assert said in shown["python"]
+    for name in ("command", "python"):
+        monkeypatch.chdir(_copied(commas, tmp_path / name))
+        where = str(commas.shelf.entry("file:commas.csv").file)
+        code = shown[name].replace(where, "commas.csv").replace(where.removesuffix(".csv"), "commas")
+        assert (_by_command(code) if name == "command" else _by_python(code))["channel"] == channel
+
+
+def _copied(answers: Answers, place: Path) -> Path:
+    """A folder with the table in it, where nothing was published from it yet."""
+    place.mkdir()
+    (place / "commas.csv").write_bytes(Path(str(answers.shelf.entry("file:commas.csv").file)).read_bytes())
+    return place
+
+
+@given(st.lists(st.text(max_size=6), min_size=1, max_size=3))
+def test_names_come_out_of_a_command_as_they_went_in(names: list[str]) -> None:
+    fit = Fit("heart", "s", None, "raw", tuple(names), known=tuple(names))
+    command = reproducing.command(Choice(fit, "exact", 3.0, 1.0, None, None), Entry("heart", "", "heart", Path("l")))
+    if command is None:
+        assert any(name != name.strip() or len(name.splitlines()) != 1 for name in names)
+        return
+    words = shlex.split(command)
+    assert parse_query(words[words.index("--query") + 1]) == ("raw", names)
+    assert known_of([words[k + 1] for k, word in enumerate(words) if word == "--known"]) == names

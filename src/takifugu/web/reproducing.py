@@ -4,6 +4,7 @@ import shlex
 from dataclasses import fields
 from typing import Any
 
+from takifugu.queries.next_step import with_commas
 from takifugu.tables.reading import Reading
 from takifugu.web.choices import Choice
 from takifugu.web.fits import GP_ROWS
@@ -11,7 +12,7 @@ from takifugu.web.shelf import Entry
 
 
 def command(choice: Choice, entry: Entry, *, others: bool = False, bare: bool = False) -> str | None:
-    """The command, or None where no command says the same: a comma ends a column's name, a model is trained less here.
+    """The command, or None where no command says the same: names are stripped there, and a model is trained less here.
 
     With `others` the table has secrets beside the pair; with `bare` nothing had to change, and publishing is told so.
 
@@ -22,27 +23,27 @@ def command(choice: Choice, entry: Entry, *, others: bool = False, bare: bool = 
     'takifugu calibrate heart --secret slope --pair 1 3 --query mean:oldpeak --alpha 3 --epsilon 1 --mechanism exact'
     """
     fit = choice.fit
-    if fit.query in ("gp", "bnn"):
+    if fit.query in ("gp", "bnn") or not all(map(_can_be_typed, (*fit.columns, *fit.known))):
         return None
     source = f"./{entry.source}" if entry.source.startswith("-") else entry.source
     pair = [] if fit.pair is None else ["--pair", *fit.pair]
     if not choice.is_listed:
-        if fit.is_vector and any("," in name or name != name.strip() for name in fit.columns):
-            return None
         words = ["takifugu", "calibrate", source, "--secret", fit.secret, *pair]
-        words += ["--query", f"{fit.query}:{','.join(fit.columns)}"]
+        words += ["--query", f"{fit.query}:{with_commas(fit.columns)}"]
         words += [] if fit.prior is None else ["--prior", fit.prior]
-        words += [word for name in fit.known for word in ("--known", name)]
+        words += [word for name in fit.known for word in ("--known", with_commas([name]))]
         return shlex.join([*words, *_promise(choice), "--mechanism", choice.mechanism, *_flags(entry.reading)])
-    names = (*fit.columns, *fit.known)
-    if any("," in name or name != name.strip() for name in names):
-        return None
     words = ["takifugu", "publish", source, "published.csv", "--secret", fit.secret]
-    words += ["--columns", ",".join(fit.columns), *_promise(choice)]
+    words += ["--columns", with_commas(fit.columns), *_promise(choice)]
     for name in fit.known:
-        words += ["--known", name]
+        words += ["--known", with_commas([name])]
     words += [*pair, *(["--others", "drop"] if others else []), *(["--allow-no-noise"] if bare else [])]
     return shlex.join([*words, "--ledger", str(entry.ledger), *_flags(entry.reading)])
+
+
+def _can_be_typed(name: str) -> bool:
+    """Whether a name comes out of a list on the command line as it went in."""
+    return name == name.strip() and len(name.splitlines()) == 1
 
 
 def _said(reading: Reading) -> dict[str, Any]:
