@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from takifugu.channels.bits import InsecureSeededBits
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.sparse import SparseChannel
 from takifugu.estimates import inverting, sparse_inverting
@@ -70,9 +71,9 @@ def test_a_mean_over_thousands_of_rows_is_unbiased_and_its_intervals_cover():
     law = rng.dirichlet(np.full(3_000, 0.3))
     x = np.array([value[0] for value in channel.inputs])
     true = rng.choice(3_000, 2_000, p=law)
-    hits, values = 0, []
+    hits, values, bits = 0, [], InsecureSeededBits(3)  # of 60 intervals so many miss once in six thousand runs
     for _ in range(60):
-        found = tk.estimate(frame(channel, channel.draw(true)), channel).mean("x")
+        found = tk.estimate(frame(channel, channel.draw(true, bits)), channel).mean("x")
         hits += abs(found.value - x[true].mean()) <= 1.96 * found.from_channel
         values.append(found.value)
         assert found.from_channel < found.error
@@ -131,7 +132,7 @@ def test_rows_that_are_published_no_more_are_refused_and_bounded():
     rng = np.random.default_rng(2)
     channel = banded(2_100, outputs=2_098)  # the last two are published as others
     true = rng.integers(0, 2_100, 4_000)
-    told = tk.estimate(frame(channel, channel.draw(true)), channel)
+    told = tk.estimate(frame(channel, channel.draw(true, InsecureSeededBits(4))), channel)
     assert told.condition == math.inf
     with pytest.raises(NotDeterminedError, match=r"its 2,100 true values apart in 2,098 ways only.*fewer columns"):
         told.mean("x")
