@@ -36,11 +36,12 @@ Run = Callable[[Sequence[object], Path], Ended]
 @contextlib.contextmanager
 def processes(*libraries: str, environment: Mapping[str, str] = os.environ) -> Iterator[Run]:
     """A function that runs a program with its arguments in a folder, with these libraries loaded."""
+    paths = [environment.get("PYTHONPATH"), *sys.path]
     with (
         tempfile.TemporaryDirectory() as heard,
         subprocess.Popen(
             [sys.executable, __file__, *libraries],
-            env={**environment, "PYTHONPATH": os.pathsep.join([environment.get("PYTHONPATH", ""), *sys.path])},
+            env={**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             encoding="utf-8",

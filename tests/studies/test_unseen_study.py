@@ -19,7 +19,7 @@ from takifugu.studies.unseen.telling import sources, summary, told
 
 VALUES = np.array([0.0, 1.0, 2.0, 5.0])
 SHARES = np.array([0.4, 0.3, 0.2, 0.1])
-TABLE = made_up_table(high=8)
+TABLE = made_up_table(high=5)
 
 
 def integral(loss, theta, x):
@@ -63,7 +63,7 @@ def test_no_estimate_costs_more_than_the_mean_nor_clipping_more_than_noise():
 def frame():
     rng = np.random.default_rng(3)
     table = pd.DataFrame({"s": np.repeat(["a", "b"], [700, 500])})
-    table["x"] = np.clip(np.rint(rng.normal(np.where(table.s == "a", 3.5, 4.2), 1.5)), 0, 9).astype(int)
+    table["x"] = np.clip(np.rint(rng.normal(np.where(table.s == "a", 2.2, 2.8), 1.2)), 0, 6).astype(int)
     table["ward"] = np.where(rng.random(1_200) < np.where(table.s == "a", 0.3, 0.5), "north", "south")
     return table
 
@@ -77,13 +77,13 @@ def test_a_table_is_published_attacked_and_measured(line, frame):
     assert set(line.audits) == {"number", "number, odds", "label, odds", "both, odds"}
     assert not line.contradicted
     assert line.order_tells  # the made-up rows are sorted by the secret
-    assert (line.rows, line.secrets, line.rarest, line.points) == (1_200, 2, 500, 9)
+    assert (line.rows, line.secrets, line.rarest, line.points) == (1_200, 2, 500, 6)
     assert 0 < line.numbers.channel <= line.numbers.noise
     assert line.numbers.noise_estimated <= line.numbers.noise_clipped <= line.numbers.noise
     assert line.audits["number"].guarantee.alpha == ALPHA
     assert line.audits["number"].guarantee.epsilon == EPSILON
-    clipped_x = frame["x"].clip(0, 8)
-    priors = tk.fit_priors(frame, secret="s", query=tk.Raw("x", bounds=(0, 8), step=1))
+    clipped_x = frame["x"].clip(0, 5)
+    priors = tk.fit_priors(frame, secret="s", query=tk.Raw("x", bounds=(0, 5), step=1))
     noise = tk.calibrate(priors, alpha=ALPHA, epsilon=EPSILON, confidence=CONFIDENCE)
     assert line.numbers.noise == pytest.approx(noise.theta**2 / clipped_x.var(ddof=0))
 
