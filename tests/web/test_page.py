@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, PHONE, Visit, opened
+from browser import Visit, opened
 from explorer_process import Explorer
 from playwright.sync_api import Browser
 
@@ -237,19 +237,3 @@ def test_a_wrong_token_shows_the_closed_door(browser: Browser, explorer: Explore
     assert response.status == 403
     assert "The door is closed" in page.inner_text("body")
     page.close()
-
-
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_pictures_for_people_to_look_at(browser: Browser, explorer: Explorer, size: dict[str, int]) -> None:
-    with opened(browser, explorer.address, size=size) as visit:
-        papers = set()
-        for scheme in ("light", "dark"):
-            visit.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            name = f"explorer-{'phone' if size is PHONE else 'desktop'}-{scheme}"
-            assert visit.picture(name).stat().st_size > 20_000
-            papers.add(visit.page.evaluate("getComputedStyle(document.body).backgroundColor"))
-            overflow = visit.page.evaluate(
-                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-            )
-            assert overflow == 0
-        assert len(papers) == 2

@@ -1,7 +1,18 @@
 // ---- taking it along: the same without the page, files, and the published table --------------------------------
 
+// A line ends between words, and not after the first hyphen of "--odds"; what is copied is the text as it was.
+function inWholeWords(text) {
+  return text.split(/( )/).map((part) => {
+    if (part === " ") return part;
+    const word = document.createElement("span");
+    word.className = "word";
+    word.textContent = part;
+    return word;
+  });
+}
+
 function showCode({ command, python }) {
-  $("command").textContent = command || "";
+  $("command").replaceChildren(...inWholeWords(command || ""));
   $("command-box").hidden = !command;
   $("no-command").hidden = Boolean(command);
   $("python").textContent = python;
