@@ -14,8 +14,10 @@ class RoundedNormal:
         centre, tau = Fraction(x) / Fraction(granularity), Fraction(theta) / Fraction(granularity)
         middle, reach = round(centre), int(9 * tau) + 2
         multiples = range(middle - reach, middle + reach + 1)
-        edges = [float((2 * k - 1 - 2 * centre) / (2 * tau)) for k in (*multiples, middle + reach + 1)]
-        edges = np.array(edges)
+        # (2k − 1 − 2·centre)/(2τ), which Python rounds once from whole numbers: fractions take ten times as long
+        step, first = 2 * centre.denominator * tau.denominator, 2 * centre.numerator * tau.denominator
+        below, whole = 2 * tau.numerator * centre.denominator, (*multiples, middle + reach + 1)
+        edges = np.array([(k * step - step // 2 - first) / below for k in whole])
         # differences of the smaller tail keep the digits that differences near one would lose
         mass = np.where(edges[1:] > 0, ndtr(-edges[:-1]) - ndtr(-edges[1:]), ndtr(edges[1:]) - ndtr(edges[:-1]))
         up, down = granularity.as_integer_ratio()
