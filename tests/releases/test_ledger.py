@@ -323,6 +323,7 @@ def test_a_flipped_byte_is_noticed_or_harmless(tmp_path):
     for place in used:
         damaged = bytearray(whole)
         damaged[place] ^= 1 << chance.randrange(8)
+        path.unlink()  # writing over a file makes the disk wait
         path.write_bytes(damaged)
         try:
             seen = Ledger(path).account()
