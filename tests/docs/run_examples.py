@@ -40,7 +40,13 @@ def running() -> Iterator[Callable[[Path, Path], str]]:
             if example.suffix == ".sh" or example.stem in ALONE:
                 command = _shell(example, folder) if example.suffix == ".sh" else _python(example)
                 started = subprocess.run(
-                    command, cwd=folder, env=_environment(folder), capture_output=True, encoding="utf-8", check=False
+                    command,
+                    cwd=folder,
+                    env=_environment(folder),
+                    stdin=subprocess.DEVNULL,  # Java may wait for what nobody types
+                    capture_output=True,
+                    encoding="utf-8",
+                    check=False,
                 )
                 status, said, complained = started.returncode, started.stdout, started.stderr
             else:
