@@ -17,6 +17,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 # POT would load all of JAX, in every worker, to learn which arrays it might be given.
 os.environ.setdefault("POT_BACKEND_DISABLE_JAX", "1")
+# A network's training compiles for ten seconds, in every process that trains one: the next find it done.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "jax"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 # Spark's Java lives for seconds: compiling its code twice, and collecting garbage on every core, would never pay.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 # What a shell starts in the background ignores Ctrl-C, and so would all that it starts: tests of Ctrl-C would wait.

@@ -177,7 +177,6 @@ def test_ctrl_c_does_not_wait_for_a_model_in_training() -> None:
     )
     with socket.create_connection(("127.0.0.1", running.port)) as line:
         line.sendall(head.encode() + body)
-        line.settimeout(2)
-        with pytest.raises(TimeoutError):  # still at it: ten thousand steps take longer than this
-            line.recv(1)
+        while "training the network" not in str(running.ask("/api/progress", {"page": "page"})):
+            assert running.process.poll() is None
         assert running.stop() == (0, "\nThe explorer has ended.\n", "")

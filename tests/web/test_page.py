@@ -1,5 +1,6 @@
 """The page in Chromium: every control is moved, and every figure is held against `calibrate`."""
 
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -190,10 +191,12 @@ def test_figures_follow_while_the_slider_is_still_moving(visit: Visit) -> None:
     visit.choose("Adversary’s belief", "gaussian")
     slider = visit.page.get_by_label("ε, the budget", exact=True)
     seen = set()
-    for place in range(400, 700, 5):
+    for place in itertools.islice(itertools.cycle(range(400, 700, 5)), 3_000):  # the machine may be slow to follow
         slider.fill(str(place))
         visit.page.wait_for_timeout(20)
         seen.add(visit.text("#theta"))
+        if len(seen) > 2:
+            break
     visit.settle()
     assert len(seen) > 2
 
