@@ -7,7 +7,7 @@ READY   = $(VENV)/.ready
 OLD    ?= .venv-lowest
 OLD_TESTS = $(addprefix tests/, laws problems channels certificates tables queries releases test_compatibility.py)
 
-.PHONY: test quick lowest demo bench docs serve judges lint format clean help
+.PHONY: test quick cases lowest demo bench docs serve judges lint format clean help
 
 help:            ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/: .*##/\t/'
@@ -35,6 +35,9 @@ quick: $(READY)  ## lint and the fast tests, in about a minute
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m pytest -m 'not slow' tests
+
+cases: $(READY)  ## all of the random cases, of which make test goes through a sixth
+	$(BIN)/python -m benchmarks.many_cases
 
 lowest:          ## the fast tests of everyday parts with the oldest libraries that pyproject.toml allows
 	$(PYTHON) -m venv $(OLD)

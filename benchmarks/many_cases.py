@@ -1,6 +1,6 @@
 """The tests that go through many random cases, with all of them: `python -m benchmarks.many_cases`.
 
-`make test` goes through a third of the cases; these are the same tests, of the files that ask tests/how_many.py.
+`make test` goes through a sixth of the cases; these are the same tests, of the files that ask tests/how_many.py.
 Names after the command choose among the files: `python -m benchmarks.many_cases promise sampler`.
 """
 
