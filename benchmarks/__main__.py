@@ -16,6 +16,9 @@ from benchmarks.page import Page
 # One thread for everyone, before anything loads NumPy: several cost peers and us more processor time than they save.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+# Programs that are started find modules compiled, as those of an installed package are.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 ROOMS = (
     "core",

@@ -69,16 +69,12 @@ def told(arguments: list[str], peer: float, what: str | None = None) -> None:
 
 
 def cost(command: list[str]) -> float:
-    """The least processor time of three runs, with modules compiled as an installed package has them.
-
-    Each run has a folder of its own, since nothing is published twice.
-    """
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    """The least processor time of three runs, each with a folder of its own, since nothing is published twice."""
     found = []
     for _ in range(3):
         with tempfile.TemporaryDirectory() as folder:
             before = os.times()
-            subprocess.run(command, check=False, capture_output=True, env=environment, cwd=folder)
+            subprocess.run(command, check=False, capture_output=True, cwd=folder)
             after = os.times()
         found.append(after.children_user + after.children_system - before.children_user - before.children_system)
     return min(found)
