@@ -145,7 +145,8 @@ def hostile():
     losses = [{"belief": 0, "from": i, "to": 1 - i, "lower": 0.0, "upper": 0.5} for i in (0, 1)]
     free = {"losses": losses}
     yield "deep", b"[" * (1 << 24)
-    yield "empty lists", b"[" + b"[]," * 5_592_000 + b"[]]"
+    yield "empty lists", b"[" + b"[]," * 4_194_000 + b"[]]"
+    yield "more lists than are read", b"[" + b"[]," * 4_195_000 + b"[]]"
     yield "one long list", b"[" + b"0," * 8_000_000 + b"0]"
     yield "one long text", b'"' + b"x" * 16_000_000 + b'"'
     yield "many keys", ("{" + ",".join(f'"{k}":0' for k in range(1_000_000)) + "}").encode()
