@@ -28,6 +28,8 @@ def run() -> None:
         print(
             f"{name}: {count:,} tests {verdict}, {seconds:.0f} s of processor time, {time.perf_counter() - start:.0f} s"
         )
+        for line in re.findall(r"^(?:FAILED|ERROR) \S+", done.stdout, re.MULTILINE):
+            print(line)
 
 
 if __name__ == "__main__":
