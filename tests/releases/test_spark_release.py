@@ -55,7 +55,8 @@ def session_of(*, remote: bool):
         pytest.skip("PySpark needs Java, and there is none")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     if remote:
-        # A server on this machine, to which the session speaks as to one on another.
+        # A server on this machine, to which the session speaks as to one on another, through a port that is free.
+        os.environ["SPARK_TESTING"] = "1"
         builder = sql.SparkSession.builder.remote("local[2]")
     else:
         builder = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
