@@ -1,4 +1,3 @@
-import gc
 import os
 import signal
 import sys
@@ -217,11 +216,6 @@ SLOW = (
     "test_publishing_in_turn.py",
     "web",
 )
-
-
-def pytest_collection_finish():
-    """Look no more, whenever memory is tidied up, at half a million things that stay until the end."""
-    gc.freeze()
 
 
 def pytest_collection_modifyitems(items):
