@@ -27,17 +27,15 @@ def command(choice: Choice, entry: Entry, *, others: bool = False, bare: bool = 
         return None
     source = f"./{entry.source}" if entry.source.startswith("-") else entry.source
     pair = [] if fit.pair is None else ["--pair", *fit.pair]
+    known = [word for name in fit.known for word in ("--known", with_commas([name]))]
     if not choice.is_listed:
         words = ["takifugu", "calibrate", source, "--secret", fit.secret, *pair]
         words += ["--query", f"{fit.query}:{with_commas(fit.columns)}"]
         words += [] if fit.prior is None else ["--prior", fit.prior]
-        words += [word for name in fit.known for word in ("--known", with_commas([name]))]
-        return shlex.join([*words, *_promise(choice), "--mechanism", choice.mechanism, *_flags(entry.reading)])
+        return shlex.join([*words, *known, *_promise(choice), "--mechanism", choice.mechanism, *_flags(entry.reading)])
     words = ["takifugu", "publish", source, "published.csv", "--secret", fit.secret]
     words += ["--columns", with_commas(fit.columns), *_promise(choice)]
-    for name in fit.known:
-        words += ["--known", with_commas([name])]
-    words += [*pair, *(["--others", "drop"] if others else []), *(["--allow-no-noise"] if bare else [])]
+    words += [*known, *pair, *(["--others", "drop"] if others else []), *(["--allow-no-noise"] if bare else [])]
     return shlex.join([*words, "--ledger", str(entry.ledger), *_flags(entry.reading)])
 
 

@@ -40,7 +40,8 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
     n, m = program.size
     widths = {"channel": n * m, "means": program.laws.shape[0] * m}
     upper = [np.where(allowed, 1.0, 0.0).ravel(), np.ones(widths["means"])]
-    cost = [program.cost.ravel() / max(float(program.cost.max()), 1e-300), np.zeros(widths["means"])]
+    scale = max(float(program.cost.max()), 1e-300)
+    cost = [program.cost.ravel() / scale, np.zeros(widths["means"])]
     if program.radius is not None:
         widths |= {"low": m, "apart": m}
         upper += [np.where(allowed.all(axis=0), 1.0, 0.0), np.ones(m)]
@@ -72,7 +73,7 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
     matrix = np.clip(matrix, 0.0, 1.0)
     matrix[matrix < _NOISE] = 0.0  # what is left of a column that is not used breaks every ratio
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
-    return Linear(matrix, _duals(program, allowed, found), int(found.nit))
+    return Linear(matrix, _duals(program, allowed, found, scale), int(found.nit))
 
 
 def _equalities(program: Program, widths: dict[str, int]) -> tuple[Any, Array]:
@@ -124,10 +125,9 @@ def _raised(program: Program, rows: Any, limits: Array) -> tuple[Any, Array]:
     return hstack([rows[:, : -2 * m], least, rows[:, -m:]], format="csr"), limits
 
 
-def _duals(program: Program, allowed: Mask, found: Any) -> Duals:
-    """HiGHS' marginals, with the sign turned, as the multipliers of the lower bound."""
+def _duals(program: Program, allowed: Mask, found: Any, scale: float) -> Duals:
+    """HiGHS' marginals, with the sign turned and in the units of the cost, as the multipliers of the lower bound."""
     n, m = program.size
-    scale = max(float(program.cost.max()), 1e-300)
     below, equal = -scale * found.ineqlin.marginals, -scale * found.eqlin.marginals
     lengths = [len(program.constraints) * m, 0 if program.diagonal is None else 1]
     odds, diagonal, over = np.split(np.maximum(below, 0.0), np.cumsum(lengths))
