@@ -160,7 +160,8 @@ def climb(data: Samples, batch: Batch, floor: float, *, tolerance: float, cycles
         going = np.flatnonzero(~settled)
         if going.size == 0 or cycle == cycles:
             break
-        active, here, one = active[going], here.pick(going), one.pick(going)
+        if going.size < active.size:
+            active, here, one = active[going], here.pick(going), one.pick(going)
         here, extra = _cycle(data, here, one, floor)
         steps += extra
     return Climb(result, best, converged, steps)
@@ -178,12 +179,14 @@ def _extrapolate(zero: Batch, one: Batch, two: Batch, floor: float) -> Batch:
     points = [np.concatenate([b.weights, b.means, np.log(b.variances)], axis=1) for b in (zero, one, two)]
     velocity = points[1] - points[0]
     bend = points[2] - points[1] - velocity
-    size, curvature = np.linalg.norm(velocity, axis=1), np.linalg.norm(bend, axis=1)
+    size, curvature = (np.sqrt((part * part).sum(axis=1)) for part in (velocity, bend))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         stride = np.where(curvature > 0, size / curvature, 1.0)
     # Steps shorter than EM's own are pointless; endless ones only waste the step that rejects them.
     stride = np.clip(stride, 1.0, 1e4)[:, None]
-    weights, means, logs = np.split(points[0] + 2 * stride * velocity + stride**2 * bend, 3, axis=1)
+    k = zero.weights.shape[1]
+    ahead = points[0] + 2 * stride * velocity + stride**2 * bend
+    weights, means, logs = ahead[:, :k], ahead[:, k : 2 * k], ahead[:, 2 * k :]
     weights = np.maximum(weights, _LEAST_SHARE * two.weights)
     low = 2 * math.log(floor)
     return Batch(

@@ -18,7 +18,7 @@ from takifugu._validation import Array, integer, real
 from takifugu.errors import InputError
 from takifugu.laws.fitting.em import Data
 from takifugu.laws.fitting.floors import least_std
-from takifugu.laws.fitting.search import Found, search, settle
+from takifugu.laws.fitting.search import Found, Search, settle
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.weights import merge
 
@@ -136,7 +136,7 @@ def fit(
     data = Data(x, mass)
     samples = math.fsum(mass)
     room = max(1, min(len(x), int(samples * (1 + 1e-12))))
-    found = search(data, floor, min(limit, room), count=count, seed=seed)
+    found = Search(data, floor, count=count, seed=seed).up_to(min(limit, room))
     bics = [_bic(one, size, samples, frame) for size, one in enumerate(found, start=1)]
     size = 1 + int(np.argmin(bics))
     best = settle(data, found[size - 1], floor)

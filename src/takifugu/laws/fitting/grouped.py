@@ -15,7 +15,7 @@ import numpy.typing as npt
 from takifugu._validation import Array, integer
 from takifugu.laws.fitting.counts import lattice_counts, rounded_normal
 from takifugu.laws.fitting.em import Batch, maximise
-from takifugu.laws.fitting.search import Found, search, settle
+from takifugu.laws.fitting.search import Found, Search, settle
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
 
@@ -23,6 +23,7 @@ _LEAST_STD = 0.1  # of a step: all but 6e-7 of such a component rounds to one po
 _FIRST_SIZES = 4  # numbers of components tried before more are
 _GROUPS = 64  # of neighbouring cells, when cells are too many to race on
 _LARGEST = np.finfo(np.float64).max
+_NARROW = 1e-5  # of a standard deviation
 _HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 
 
@@ -42,24 +43,20 @@ class Cells(NamedTuple):
         variance clipped at floor² is the constrained maximum, as it is for exact values (proofs/fitting.md).
         """
         sd = np.sqrt(batch.variances)[:, :, None]
-        a, b = ((end - batch.means[:, :, None]) / sd for end in (self.lower, self.upper))
-        log_mass = log_interval(a, b)
         with np.errstate(divide="ignore", under="ignore", over="ignore", invalid="ignore"):
-            log_share = np.log(batch.weights)[:, :, None] + log_mass
-            top = log_share.max(axis=1, keepdims=True)
+            # Both ends of every cell at once, here and below: on few cells a step costs what its calls cost.
+            ends = (np.stack([self.lower, self.upper])[:, None, None, :] - batch.means[:, :, None]) / sd
+            log_mass = log_interval(ends)
+            share = np.log(batch.weights)[:, :, None] + log_mass
+            top = np.maximum.reduce(share, axis=1, keepdims=True)
             top = np.where(np.isfinite(top), top, 0.0)
-            share = np.exp(log_share - top)
-            total = share.sum(axis=1, keepdims=True)
+            share -= top
+            np.exp(share, out=share)
+            total = np.add.reduce(share, axis=1, keepdims=True)
             value = (np.log(total) + top)[:, 0, :] @ self.w
             share *= self.w / np.where(total > 0, total, 1.0)
-            at_a, at_b = (np.exp(-0.5 * end * end - _HALF_LOG_TAU - log_mass) for end in (a, b))
-            far_a, far_b = np.where(np.isfinite(a), a, 0.0), np.where(np.isfinite(b), b, 0.0)
-            # A mean within the cell and a second moment no less than its square: true in exact arithmetic, and
-            # what keeps a cell so far out that its mass is lost in rounding from sending a component astray.
-            first = np.clip(_or_zero(at_a - at_b), a, b)
-            second = np.clip(_or_zero(far_a * at_a - far_b * at_b), -_LARGEST, _LARGEST)
-            second = np.maximum(1.0 + second, first * first)
-            mass = share.sum(axis=2)
+            first, second = _moments(ends, log_mass)
+            mass = np.add.reduce(share, axis=2)
             moved = np.einsum("skd,skd->sk", share, first) * sd[:, :, 0]
             spread = np.einsum("skd,skd->sk", share, second) * batch.variances
         return value, maximise(batch, mass, moved, spread, floor)
@@ -78,32 +75,52 @@ class Cells(NamedTuple):
         return Cells(x, w, self.lower[first], self.upper[last])
 
 
-def _or_zero(values: Array) -> Array:
-    """The values themselves, with 0 where one is no number; NumPy's own goes over them three times as often."""
-    values[np.isnan(values)] = 0.0
-    return values
+def _moments(ends: Array, log_mass: Array) -> tuple[Array, Array]:
+    """The first two moments of a standard normal within cells: their ends, (2, …), and the logarithm of their mass.
+
+    A mean within the cell and a second moment no less than its square: true in exact arithmetic, and what keeps a cell
+    so far out that its mass is lost in rounding from sending a component astray.
+    """
+    heights = -0.5 * ends
+    heights *= ends
+    heights -= _HALF_LOG_TAU
+    heights -= log_mass
+    np.exp(heights, out=heights)
+    drop = np.empty_like(ends)
+    np.subtract(heights[0], heights[1], out=drop[0])
+    heights *= np.where(np.isfinite(ends), ends, 0.0)
+    np.subtract(heights[0], heights[1], out=drop[1])
+    if not math.isfinite(np.add.reduce(drop, axis=None)):
+        drop[np.isnan(drop)] = 0.0
+        np.clip(drop[1], -_LARGEST, _LARGEST, out=drop[1])
+    first, second = drop
+    np.minimum(np.maximum(first, ends[0], out=first), ends[1], out=first)
+    second += 1.0
+    return first, np.maximum(second, first * first, out=second)
 
 
-def log_interval(a: Array, b: Array) -> Array:
-    """ln(Φ(b) − Φ(a)) for a < b, both possibly infinite, however far out.
+def log_interval(ends: Array) -> Array:
+    """ln(Φ(b) − Φ(a)) for the two ends a < b, of shape (2, …), both possibly infinite, however far out.
 
-    >>> float(log_interval(np.array(-np.inf), np.array(0.0))) == math.log(0.5)
+    >>> float(log_interval(np.array([-np.inf, 0.0]))) == math.log(0.5)
     True
     """
     from scipy.special import log_ndtr
 
     # On the right half mirror the interval: there both Φ are 1 to the last digit.
-    mirror = a > 0
-    low, high = np.where(mirror, -b, a), np.where(mirror, -a, b)
-    log_low, log_high = log_ndtr(low), log_ndtr(high)
+    low, high = near = np.where(ends[0] > 0, -ends[::-1], ends)
+    log_low, log_high = log_ndtr(near)
+    width: Array = high - low
     with np.errstate(divide="ignore", invalid="ignore"):
-        wide = log_high + np.log1p(-np.exp(np.minimum(log_low - log_high, 0.0)))
+        ratio = np.minimum(log_low - log_high, 0.0)
+        found: Array = log_high + np.log1p(-np.exp(ratio))
+        if not width.min(initial=np.inf) < _NARROW:
+            return found
         # Cells much narrower than the component, where the two Φ agree in all but a few digits: φ at the middle.
         middle = 0.5 * (low + high)
-        narrow = np.log(high - low) - 0.5 * middle * middle - _HALF_LOG_TAU
-        small = (high - low) * np.maximum(1.0, np.abs(middle)) < 1e-5
-    found: Array = np.where(small, narrow, wide)
-    return found
+        narrow = np.log(width) - 0.5 * middle * middle - _HALF_LOG_TAU
+        small = width * np.maximum(1.0, np.abs(middle)) < _NARROW
+    return np.where(small, narrow, found)
 
 
 @dataclass(frozen=True)
@@ -140,8 +157,9 @@ def fit_grouped(
     floor = _LEAST_STD / half
     room = max(1, min(len(seen), int(samples * (1 + 1e-12))))
     most, seed = min(limit, room), integer("seed", seed, least=0)
+    search = Search(cells, floor, count=n_starts, seed=seed)
     for tried in (min(most, _FIRST_SIZES), most):
-        found = search(cells, floor, tried, count=n_starts, seed=seed)
+        found = search.up_to(tried)
         bics = [_bic(one, size, samples) for size, one in enumerate(found, start=1)]
         size = 1 + int(np.argmin(bics))
         if size < tried - 1:  # two sizes more have not paid: more of them would not

@@ -40,28 +40,37 @@ class Found(NamedTuple):
         return Batch(self.weights[None], self.means[None], self.variances[None])
 
 
-def search(data: Samples, floor: float, most: int, *, count: int, seed: int) -> list[Found]:
-    """The best mixture found with each number of components, from 1 to `most`.
+class Search:
+    """The best mixtures of 1, 2, … components for some data, found one after the other and remembered.
 
     One sweep goes up, with fresh starts and splits of the fit before; one goes down, with merges of the
     fit above. After the second, a fit that wastes a component is matched by the one below it, so BIC
     never keeps a component without data. That matters: an empty component could be the widest one and
     decide how much noise is needed.
     """
-    small = data.condensed()
-    found: list[Found] = []
-    for size in range(1, most + 1):
-        batch = fresh_starts(small, size, floor, count=count, seed=seed)
-        if found:
-            batch = batch.join(splits(found[-1].batch, floor))
-        found.append(_race(small, batch, floor))
-    for size in range(most - 1, 0, -1):
-        again = _race(small, merges(found[size].batch), floor)
-        if again.log_likelihood > found[size - 1].log_likelihood:
-            found[size - 1] = again
-    if small is not data:
-        found = [_climb_on(data, one, floor, _BRIEFLY) for one in found]
-    return found
+
+    def __init__(self, data: Samples, floor: float, *, count: int, seed: int) -> None:
+        """Search among variances of at least `floor`², from `count` fresh starts for each size."""
+        self._data, self._small, self._floor = data, data.condensed(), floor
+        self._count, self._seed = count, seed
+        self._upwards: list[Found] = []
+
+    def up_to(self, most: int) -> list[Found]:
+        """The best mixture found with each number of components, from 1 to `most`."""
+        small, floor = self._small, self._floor
+        for size in range(len(self._upwards) + 1, most + 1):
+            batch = fresh_starts(small, size, floor, count=self._count, seed=self._seed)
+            if self._upwards:
+                batch = batch.join(splits(self._upwards[-1].batch, floor))
+            self._upwards.append(_race(small, batch, floor))
+        found = self._upwards[:most]
+        for size in range(most - 1, 0, -1):
+            again = _race(small, merges(found[size].batch), floor)
+            if again.log_likelihood > found[size - 1].log_likelihood:
+                found[size - 1] = again
+        if small is not self._data:
+            found = [_climb_on(self._data, one, floor, _BRIEFLY) for one in found]
+        return found
 
 
 def settle(data: Samples, found: Found, floor: float) -> Found:
