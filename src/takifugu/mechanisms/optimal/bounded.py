@@ -93,6 +93,7 @@ class _Plan:
         cost = np.zeros_like(upper)
         cost[: n * m] = self.cost
         (equal, equal_to), (below, below_than) = self.equal.joined(), self.below.joined()
+        simplex = n * m <= _SIMPLEX
         found = linprog(
             cost,
             A_ub=below,
@@ -100,8 +101,15 @@ class _Plan:
             A_eq=equal,
             b_eq=equal_to,
             bounds=np.stack([np.zeros_like(upper), upper], axis=1),
-            method="highs-ds" if n * m <= _SIMPLEX else "highs-ipm",
-            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-9, "time_limit": seconds},
+            method="highs-ds" if simplex else "highs-ipm",
+            options={
+                "primal_feasibility_tolerance": 1e-10,
+                "dual_feasibility_tolerance": 1e-9,
+                "time_limit": seconds,
+                # What presolving takes out has to be put back, and a vertex found anew: once in a while that takes the
+                # simplex method ten times as long as all of the interior point's steps.
+                "presolve": simplex,
+            },
         )
         if found.status != 0 or found.x is None:
             return None
