@@ -1,14 +1,11 @@
 """One table, held by every engine we know, on real servers and clusters where the engine has them."""
 
 import contextlib
-import json
-import os
 import shutil
 import socket
 import subprocess
 import tempfile
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -124,34 +121,26 @@ def spark(request, tmp_path_factory) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def cluster(folder: Path) -> Iterator[str]:
-    """A Spark master on loopback, and a worker with room for two executors; the master's address."""
-    import pyspark
+    """A Spark master on loopback, and a worker with room for two executors; the master's address.
 
-    launcher = Path(pyspark.__file__).parent / "bin" / "spark-class"
-    port, page = free_port(), free_port()
-    address = f"spark://127.0.0.1:{port}"
-    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m"}
-    deploy = "org.apache.spark.deploy"
-    master = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", str(page)]
-    worker = [address, "--host", "127.0.0.1", "--cores", "2", "--memory", "1g", "--webui-port", "0"]
-    commands = [
-        [launcher, f"{deploy}.master.Master", *master],
-        [launcher, f"{deploy}.worker.Worker", *worker, "--work-dir", folder / "work"],
-    ]
+    Both live in the Java that drives the session: two more of them would cost more than all the queries.
+    """
+    from pyspark import SparkContext
+
+    SparkContext._ensure_initialized()
+    java = SparkContext._jvm
+    deploy, conf, nothing = java.org.apache.spark.deploy, java.org.apache.spark.SparkConf(), java.scala.Option.empty()
     with contextlib.ExitStack() as stack:
-        for number, command in enumerate(commands):
-            log = stack.enter_context((folder / f"log-{number}").open("wb"))
-            process = stack.enter_context(
-                subprocess.Popen(list(map(str, command)), env=environment, stdout=log, stderr=log)
-            )
-            stack.callback(process.terminate)
-
-        def workers() -> int:
-            with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{page}/json/") as answer:
-                return int(json.load(answer)["aliveworkers"])
-            return 0
-
-        wait_until(lambda: workers() == 1, "the worker")
+        master = deploy.master.Master.startRpcEnvAndEndpoint("127.0.0.1", 0, 0, conf)._1()
+        stack.callback(master.shutdown)
+        address = f"spark://{master.address().hostPort()}"
+        masters = SparkContext._gateway.new_array(java.String, 1)
+        masters[0] = address
+        room = (2, 1024)  # cores and megabytes
+        worker = deploy.worker.Worker.startRpcEnvAndEndpoint(
+            "127.0.0.1", 0, 0, *room, masters, str(folder / "work"), nothing, conf, nothing
+        )
+        stack.callback(worker.shutdown)
         yield address
 
 
