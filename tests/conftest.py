@@ -1,9 +1,12 @@
+import atexit
+import gc
 import os
 import signal
 import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import __version_info__ as hypothesis_version
 from hypothesis import settings
 
 # Before NumPy is loaded: the tests' matrices are small, and with a process for each core more threads than that only
@@ -216,6 +219,20 @@ SLOW = (
     "test_publishing_in_turn.py",
     "web",
 )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Tidy up memory once when all is collected, and look no more at half a million things that stay until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        if hypothesis_version >= (6, 155):  # an old one asks the collector who holds its generator: not the frozen
+            gc.freeze()
+            atexit.register(gc.unfreeze)  # or DuckDB would list all of it as lost
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items):
