@@ -22,8 +22,6 @@ made.certificate.save("certificate.json")  # private, for an auditor
 made.calibration.save("calibration.json")  # private
 
 try:
-    tk.publish(
-        "people.csv", secret="race", columns=["relationship"], ledger="people.ledger"
-    )
+    tk.publish("people.csv", secret="race", columns=["income"], ledger="people.ledger")
 except tk.TakifuguError as refusal:
     print(f"\nA second time, {type(refusal).__name__}: {refusal}")
