@@ -7,6 +7,7 @@ from typing import Any
 from takifugu.errors import InputError
 
 MOST = 10_000  # distinct pairs of a kept value and a secret beyond which a column is no other name for the secret
+_SCALARS = frozenset((str, int, float, bool, type(None)))
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -77,6 +78,8 @@ def _alike(value: Any, secret: Any) -> bool:
 
 
 def _hashable(value: Any) -> Any:
+    if type(value) in _SCALARS:  # nearly all are, and asking what a value can do takes ten times as long
+        return value
     return value if isinstance(value, Hashable) and not isinstance(value, tuple) else repr(value)
 
 
