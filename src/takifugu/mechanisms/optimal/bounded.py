@@ -7,12 +7,12 @@ what comes out is repaired and proved (proofs/bounds.md).
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
 from takifugu._validation import Array
 from takifugu.laws.bounds import Bounds, shares_of
+from takifugu.mechanisms.optimal.entries import Entries, diagonal, identity, kron, listed, picked
 from takifugu.mechanisms.optimal.every_law import EveryLaw
 from takifugu.mechanisms.optimal.program import Mask, Program
 from takifugu.mechanisms.optimal.rows import Rows, add_diagonal, add_wishes
@@ -76,7 +76,6 @@ class _Plan:
             "least": laws * m,
             "parts": count * m if program.bounds_divergence else 0,
         }
-        self.starts = dict(zip(self.widths, np.cumsum([0, *self.widths.values()]).tolist(), strict=False))
         self.left = (program.left[:, None] * m + np.arange(m)).ravel()
         self.right = (program.right[:, None] * m + np.arange(m)).ravel()
         self.equal, self.below = self._equalities(), self._inequalities()
@@ -119,48 +118,39 @@ class _Plan:
         return matrix / matrix.sum(axis=1, keepdims=True), share
 
     def _equalities(self) -> Rows:
-        from scipy.sparse import coo_array, csr_array, eye_array, kron
-
         program, promise, (n, m) = self.program, self.promise, self.program.size
-        rows, eye = Rows(self.widths), eye_array(m, format="csr")
-        rows.add(np.ones(n), channel=kron(eye_array(n), np.ones((1, m)), format="csr"))
+        rows, eye, order, at = Rows(self.widths), identity(m), promise.order, np.arange(n)
+        rows.add(np.ones(n), channel=kron(identity(n), listed(np.ones((1, m)))))
         add_wishes(program, rows)
-        sorted_rows = coo_array((np.ones(n), (np.arange(n), promise.order)), shape=(n, n)).tocsr()
         lower, upper, below, above = (
             np.array([shares_of(getattr(one, name)) for one in promise.bounds])
             for name in ("lower", "upper", "below", "above")
         )
-        base: dict[str, Any]
+        base: dict[str, Entries]
         if self.ordered:
             # H = K − over is the part that is paid for by its steps; where it ends is the base.
-            step = eye_array(n - 1, n, format="csr") - eye_array(n - 1, n, k=1, format="csr")
-            each, steps = kron(step, eye, format="csr"), eye_array((n - 1) * m, format="csr")
-            moved = kron(step @ sorted_rows, eye, format="csr")
+            each, moved = (kron(picked(to[:-1], n) + -picked(to[1:], n), eye) for to in (at, order))
+            steps = identity((n - 1) * m)
             rows.add(np.zeros((n - 1) * m), channel=moved, over=-each, rise=-steps, fall=steps)
-            last = csr_array(np.eye(n)[-1:])
-            base = {"channel": kron(last @ sorted_rows, eye, format="csr"), "over": -kron(last, eye, format="csr")}
+            base = {"channel": kron(picked(order[-1:], n), eye), "over": -kron(picked(at[-1:], n), eye)}
         else:
-            each = eye_array(n * m, format="csr")
-            everywhere = kron(np.ones((n, 1)), eye, format="csr")
-            rows.add(
-                np.zeros(n * m), channel=kron(sorted_rows, eye, format="csr"), over=-each, under=each, base=-everywhere
-            )
+            each, everywhere = identity(n * m), kron(listed(np.ones((n, 1))), eye)
+            rows.add(np.zeros(n * m), channel=kron(picked(order, n), eye), over=-each, under=each, base=-everywhere)
             base = {"base": eye}
+        every_law = listed(np.ones((len(upper), 1)))
         for name, sides in (("most", (upper, lower, above, below)), ("least", (lower, upper, below, above))):
-            parts = {key: kron(np.ones((len(upper), 1)), part, format="csr") for key, part in base.items()}
+            parts = {key: kron(every_law, part) for key, part in base.items()}
             weights = {"over": sides[0]} | (
                 {"rise": sides[2][:, :-1], "fall": -sides[3][:, :-1]} if self.ordered else {"under": -sides[1]}
             )
             for key, weight in weights.items():
-                term = kron(csr_array(weight), eye, format="csr")
+                term = kron(listed(weight), eye)
                 parts[key] = parts[key] + term if key in parts else term
             size = len(upper) * m
-            rows.add(np.zeros(size), **parts, **{name: -eye_array(size, format="csr")})
+            rows.add(np.zeros(size), **parts, **{name: -identity(size)})
         return rows
 
     def _inequalities(self) -> Rows:
-        from scipy.sparse import eye_array, kron
-
         program, (_, m) = self.program, self.program.size
         rows, count = Rows(self.widths), len(program.constraints)
         add_diagonal(program, rows)
@@ -169,7 +159,7 @@ class _Plan:
             rows.add(np.zeros(self.left.size), **self._sides(np.ones_like(factor), -factor))
         if program.bounds_divergence:
             budget = math.exp(program.log_budget) * (1.0 - _MARGIN)
-            rows.add(np.full(count, budget), parts=kron(eye_array(count), np.ones((1, m)), format="csr"))
+            rows.add(np.full(count, budget), parts=kron(identity(count), listed(np.ones((1, m)))))
             steepest = min(2 * program.epsilon + 0.5, _STEEPEST)
             for log in np.linspace(-steepest, steepest, _PLANES).tolist():
                 self._add_planes(rows, np.full(self.left.size, math.exp(log)))
@@ -177,30 +167,26 @@ class _Plan:
                 self._add_planes(rows, ratios)
         return rows
 
-    def _sides(self, first: Array, second: Array) -> dict[str, Any]:
+    def _sides(self, first: Array, second: Array) -> dict[str, Entries]:
         """Coefficients of p⁺ of the first law and of q⁻ of the second, one row per output and constraint."""
-        from scipy.sparse import coo_array
-
         at = np.arange(first.size)
         return {
-            name: coo_array((factors, (at, places)), shape=(first.size, self.widths[name])).tocsr()
+            name: Entries(at, places, factors, (first.size, self.widths[name]))
             for name, factors, places in (("most", first, self.left), ("least", second, self.right))
         }
 
     def _add_planes(self, rows: Rows, ratios: Array) -> None:
         """t ≥ αr^{α−1}p⁺ − (α−1)r^αq⁻, for every output and constraint at a ratio of its own."""
-        from scipy.sparse import diags_array
-
         alpha = self.program.alpha
         unit = np.maximum(ratios, 1.0) ** -alpha  # HiGHS wants rows of like size
         sides = self._sides(unit * alpha * ratios ** (alpha - 1), -unit * (alpha - 1) * ratios**alpha)
-        rows.add(np.zeros(ratios.size), **sides, parts=-diags_array(unit, format="csr"))
+        rows.add(np.zeros(ratios.size), **sides, parts=-diagonal(unit))
 
     def _add_planes_at(self, answer: Array) -> float:
         """Planes at the ratios of an answer, and the share of a constant row that brings it within the promise."""
         program = self.program
         most, least = (
-            answer[self.starts[name] : self.starts[name] + self.widths[name]][places]
+            answer[self.below.starts[name] :][: self.widths[name]][places]
             for name, places in (("most", self.left), ("least", self.right))
         )
         with np.errstate(all="ignore"):

@@ -10,6 +10,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.mechanisms.optimal.duals import Duals
+from takifugu.mechanisms.optimal.entries import Entries, identity, kron, listed
 from takifugu.mechanisms.optimal.program import Mask, Program
 from takifugu.mechanisms.optimal.rows import Rows, add_diagonal, add_wishes
 
@@ -77,52 +78,45 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
 
 
 def _equalities(program: Program, widths: dict[str, int]) -> tuple[Any, Array]:
-    from scipy.sparse import csr_array, eye_array, kron
-
     n, m = program.size
     rows = Rows(widths)
-    rows.add(np.ones(n), channel=kron(eye_array(n), np.ones((1, m)), format="csr"))
+    rows.add(np.ones(n), channel=kron(identity(n), listed(np.ones((1, m)))))
     # p_s(y) = Σ_x P_s(x) K(y|x) as variables of their own: the promises then have two entries a row, not 2n.
-    means = kron(csr_array(program.shares), eye_array(m, format="csr"), format="csr")
-    rows.add(np.zeros(widths["means"]), channel=means, means=-eye_array(widths["means"], format="csr"))
+    means = kron(listed(program.shares), identity(m))
+    rows.add(np.zeros(widths["means"]), channel=means, means=-identity(widths["means"]))
     add_wishes(program, rows)
-    return _raised(program, *rows.joined())
+    _raise(program, rows)
+    return rows.joined()
 
 
 def _inequalities(program: Program, widths: dict[str, int]) -> tuple[Any, Array]:
     """The promises, the diagonal where one is promised, and with a radius what lies above a column's least entry."""
-    from scipy.sparse import coo_array, csr_array, eye_array, kron, vstack
-
     n, m = program.size
-    rows, eye, count = Rows(widths), eye_array(m, format="csr"), len(program.constraints)
+    rows, eye, count = Rows(widths), identity(m), len(program.constraints)
     factor = program.factor * (1.0 - _MARGIN)
     places = (np.tile(np.arange(count), 2), np.concatenate([program.left, program.right]))
     signs = np.concatenate([np.ones(count), np.full(count, -factor)])
-    pick = coo_array((signs, places), shape=(count, program.laws.shape[0]))
-    promise = {"means": kron(pick, eye, format="csr")}
+    promise = {"means": kron(Entries(*places, signs, (count, program.laws.shape[0])), eye)}
     if program.radius is not None:
-        reach = csr_array((program.reach[program.left] + factor * program.reach[program.right])[:, None])
-        promise["apart"] = kron(reach, eye, format="csr")
+        reach = program.reach[program.left] + factor * program.reach[program.right]
+        promise["apart"] = kron(listed(reach[:, None]), eye)
     rows.add(np.zeros(count * m), **promise)
     add_diagonal(program, rows)
-    matrix, limits = _raised(program, *rows.joined())
+    _raise(program, rows)
+    if program.radius is not None:
+        rows.add(np.zeros(n * m), channel=identity(n * m), apart=-kron(listed(np.ones((n, 1))), eye))
+    return rows.joined()
+
+
+def _raise(program: Program, rows: Rows) -> None:
+    """Let rows about the channel, with a radius, be about what of it lies above the least entries, and about these."""
     if program.radius is None:
-        return matrix, limits
-    ends = Rows(widths)
-    tall = kron(np.ones((n, 1)), eye, format="csr")
-    ends.add(np.zeros(n * m), channel=eye_array(n * m, format="csr"), apart=-tall)
-    return vstack([matrix, ends.joined()[0]], format="csr"), np.concatenate([limits, np.zeros(n * m)])
-
-
-def _raised(program: Program, rows: Any, limits: Array) -> tuple[Any, Array]:
-    """Rows about the channel as rows about what of it lies above the least entries, and about these."""
-    if program.radius is None:
-        return rows, limits
-    from scipy.sparse import eye_array, hstack, kron
-
-    n, m = program.size
-    least = rows[:, : n * m] @ kron(np.ones((n, 1)), eye_array(m, format="csr"), format="csr")
-    return hstack([rows[:, : -2 * m], least, rows[:, -m:]], format="csr"), limits
+        return
+    (n, m), said = program.size, rows.entries()
+    about = said.columns < n * m
+    places, at = np.unique(said.rows[about] * m + said.columns[about] % m, return_inverse=True)
+    sums = np.bincount(at, weights=said.values[about]).astype(np.float64)
+    rows.blocks.append(Entries(places // m, rows.starts["low"] + places % m, sums, said.shape))
 
 
 def _duals(program: Program, allowed: Mask, found: Any, scale: float) -> Duals:
