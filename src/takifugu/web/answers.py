@@ -50,10 +50,11 @@ class Answers:
 
     def start(self) -> dict[str, Any]:
         """What the page needs before anything is chosen."""
+        mechanisms = list_mechanisms()
         return {
             "tables": self.tables(),
-            "mechanisms": {name: told for name, told in list_mechanisms().items() if name not in _OTHER_KINDS},
-            "vectors": list_mechanisms()["shaped"],
+            "mechanisms": {name: told for name, told in mechanisms.items() if name not in _OTHER_KINDS},
+            "vectors": mechanisms["shaped"],
             "limits": {"alpha": ALPHAS, "epsilon": EPSILONS, "odds": ODDS},
             "confidences": CONFIDENCES,
             "most": {"columns": MOST_TOGETHER, "known": MOST_KNOWN, "upload": MOST_UPLOAD},

@@ -6,7 +6,7 @@ from typing import Any
 
 from takifugu._validation import integer, real
 from takifugu.errors import InputError
-from takifugu.mechanisms import list_mechanisms
+from takifugu.mechanisms import is_ours, list_mechanisms
 from takifugu.queries.raw import KINDS
 
 ALPHAS = (1.01, 256.0)
@@ -106,7 +106,7 @@ def read_question(data: Any) -> Question:
         known=_names(data.get("known", []), "'known'", least=0, most=MOST_KNOWN),
         prior=_one_of(data.get("prior"), KINDS, "'prior'"),
     )
-    mechanism = _one_of(data.get("mechanism"), tuple(list_mechanisms()), "'mechanism'")
+    mechanism = _mechanism(data.get("mechanism"))
     promise = _one_of(data.get("promise", "renyi"), PROMISES, "'promise'")
     confidence = data.get("confidence")
     if confidence is not None and (isinstance(confidence, bool) or confidence not in CONFIDENCES):
@@ -176,6 +176,13 @@ def _one_of(value: Any, known: tuple[str, ...], name: str) -> str:
     if not isinstance(value, str) or value not in known:
         raise InputError(f"{name} must be one of {', '.join(known)}")
     return value
+
+
+def _mechanism(value: Any) -> str:
+    # Others' mechanisms are looked up in every package that is installed here: not for each step of a slider.
+    if isinstance(value, str) and is_ours(value):
+        return value
+    return _one_of(value, tuple(list_mechanisms()), "'mechanism'")
 
 
 def _between(value: Any, limits: tuple[float, float], name: str) -> float:
