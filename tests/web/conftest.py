@@ -1,3 +1,4 @@
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
@@ -5,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 from browser import browsing
-from explorer_process import Explorer
+from explorer_process import TEMPORARY, Explorer
 from playwright.sync_api import Browser
 
 HERE = Path(__file__).parent
@@ -48,10 +49,22 @@ def _exploring() -> Iterator[Explorer]:
 
 
 @pytest.fixture(scope="module")
-def running(folder: Path) -> Iterator[Explorer]:
-    """The explorer on people.csv in the `folder` of a module, where it also keeps the ledgers of dropped files."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        found = Explorer.start("people.csv")
-    yield found
-    found.stop()
+def running() -> Explorer:
+    """One explorer for all that drop files: it is full of what others dropped, and nothing else can be relied on."""
+    return cast(Explorer, _kept("running", _dropped_on))
+
+
+@contextmanager
+def _dropped_on() -> Iterator[Explorer]:
+    with tempfile.TemporaryDirectory() as home:
+        (temporary := Path(home, TEMPORARY)).mkdir()
+        running = Explorer.start(folder=Path(home), temporary=temporary)
+        yield running
+        status, said, complained = running.stop()
+        assert (status, said) == (0, "\nThe explorer has ended.\n")
+        # No name and no content was ever written down, but for the ledgers that were begun.
+        assert sorted(complained.splitlines()) == [
+            f"started a new ledger, {one.name}: keep it, it remembers what was published"
+            for one in sorted(Path(home).glob("*.ledger"))
+        ]
+        assert not list(temporary.glob("takifugu-*"))

@@ -9,8 +9,11 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlencode
 
+TEMPORARY = "temporary"  # where the explorer that files are dropped on has its temporary files, in its folder
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/\?token=([\w-]+)")
 
 
@@ -20,11 +23,20 @@ class Explorer:
     address: str
     port: int
     token: str
+    folder: Path  # where it was started, and keeps the ledgers of dropped files
 
     @classmethod
-    def start(cls, *arguments: str) -> "Explorer":
+    def start(cls, *arguments: str, folder: Path | None = None, temporary: Path | None = None) -> "Explorer":
+        """The explorer with these arguments, started in a folder, with its temporary files in another."""
         command = [sys.executable, "-W", "error", "-m", "takifugu", "explore", "--no-browser", *arguments]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | ({} if temporary is None else {"TMPDIR": str(temporary)}),
+        )
         watch = threading.Timer(120, process.kill)
         watch.start()
         shown = ""
@@ -32,7 +44,7 @@ class Explorer:
             shown += line
             if found := _ADDRESS.search(line):
                 watch.cancel()
-                return cls(process, found.group(0), int(found.group(1)), found.group(2))
+                return cls(process, found.group(0), int(found.group(1)), found.group(2), folder or Path.cwd())
         watch.cancel()
         raise AssertionError(f"the explorer did not start: {shown}{process.communicate()[1]}")
 
@@ -57,6 +69,18 @@ class Explorer:
         finally:
             connection.close()
 
+    @property
+    def quick(self) -> str:
+        """The address of a choice that is answered in a moment, for visits that go on to another."""
+        return f"{self.address}#{urlencode(_QUICK, doseq=True)}"
+
+    def drop(self, name: str, content: bytes, **headers: str) -> tuple[int, Any]:
+        """A file as the page sends it; what was told of it, and with which status."""
+        sent = {"Content-Type": "application/octet-stream", "X-Takifugu-File": quote(name)}
+        sent |= {key.replace("_", "-"): value for key, value in headers.items()}
+        status, _, body = self.request("POST", "/api/upload", body=content, headers=sent)
+        return status, json.loads(body)
+
     def ask(self, path: str, body: Any) -> Any:
         status, _, content = self.request("POST", path, body=body)
         assert status == 200, content
@@ -73,4 +97,10 @@ QUESTION = {
     "mechanism": "exact",
     "alpha": 3,
     "epsilon": 1,
+}
+
+_QUICK = {name: QUESTION[name] for name in ("table", "secret", "query", "prior", "mechanism", "alpha")} | {
+    "hide": QUESTION["pair"],
+    "column": QUESTION["columns"],
+    "epsilon": 0.3,  # where the page begins
 }

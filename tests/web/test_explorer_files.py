@@ -4,13 +4,10 @@ import http.client
 import json
 import signal
 import stat
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
 
 import pytest
-from explorer_process import QUESTION, Explorer
+from explorer_process import QUESTION, TEMPORARY, Explorer
 from people import write_people
 
 import takifugu as tk
@@ -23,49 +20,33 @@ _ROWS = "s,x\n" + "".join(f"{'ab'[k % 2]},{k % 3}\n" for k in range(40))
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("temporary")
-
-
-@pytest.fixture(scope="module")
-def running(place: Path) -> Iterator[Explorer]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TMPDIR", str(place))
-        found = Explorer.start()
-    yield found
-    assert found.stop() == (0, "\nThe explorer has ended.\n", "")  # no name and no content was ever written down
-    assert not list(place.glob("takifugu-*"))
-
-
-def _drop(running: Explorer, name: str, content: bytes, **headers: str) -> tuple[int, Any]:
-    sent = {"Content-Type": "application/octet-stream", "X-Takifugu-File": quote(name)}
-    sent |= {key.replace("_", "-"): value for key, value in headers.items()}
-    status, _, body = running.request("POST", "/api/upload", body=content, headers=sent)
-    return status, json.loads(body)
+def place(running: Explorer) -> Path:
+    return running.folder / TEMPORARY
 
 
 def test_a_dropped_file_is_read_as_everywhere_and_kept_to_its_owner(
     running: Explorer, place: Path, tmp_path: Path
 ) -> None:
-    path = write_people(tmp_path / "people.csv", rows=240)
-    status, told = _drop(running, "people.csv", path.read_bytes())
+    path = write_people(tmp_path / "patients.csv", rows=240)
+    before = set(place.glob("takifugu-dropped-*/*"))
+    status, told = running.drop("patients.csv", path.read_bytes())
     assert status == 200
     assert told["tables"][0] == {
-        **{"name": "file:people.csv", "title": "people.csv", "kind": "file"},
+        **{"name": "file:patients.csv", "title": "patients.csv", "kind": "file"},
         **{"secret": None, "pair": None, "answer": None, "reading": _AS_FOUND},
     }
-    about = running.ask("/api/table", {"table": "file:people.csv"})
+    about = running.ask("/api/table", {"table": "file:patients.csv"})
     assert about["identifiers"] == ["case_id"]
     assert about["secret"] == "sex"
     assert any("semicolons" in finding for finding in about["findings"])
-    question = {"table": "file:people.csv", "secret": "sex", "pair": ["f", "m"], "columns": ["cost"]}
+    question = {"table": "file:patients.csv", "secret": "sex", "pair": ["f", "m"], "columns": ["cost"]}
     answer = running.ask("/api/answer", QUESTION | question)
     priors = tk.fit_priors(path, secret="sex", query=tk.Raw("cost", prior="gaussian"), secrets=["f", "m"])
     assert answer["theta"] == tk.calibrate(priors, alpha=3, epsilon=1).theta
     (folder,) = place.glob("takifugu-dropped-*")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert [stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()] == [0o600]
-    assert "people" not in "".join(file.name for file in folder.iterdir())
+    assert [stat.S_IMODE(file.stat().st_mode) for file in set(folder.iterdir()) - before] == [0o600]
+    assert "patients" not in "".join(file.name for file in folder.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -85,7 +66,7 @@ def test_what_is_no_table_is_refused_in_a_sentence(
     running: Explorer, place: Path, name: str, content: bytes, sentence: str
 ) -> None:
     before = {path for folder in place.glob("takifugu-dropped-*") for path in folder.iterdir()}
-    status, told = _drop(running, name, content)
+    status, told = running.drop(name, content)
     assert status == 200
     if "refusal" not in told:  # what has a header opens, and is refused when its columns are asked for
         told = running.ask("/api/table", {"table": told["name"]})
@@ -97,9 +78,9 @@ def test_what_is_no_table_is_refused_in_a_sentence(
 
 def test_a_form_of_another_page_cannot_drop_anything(running: Explorer) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
-        assert _drop(running, "x.csv", _ROWS.encode(), Content_Type=kind)[0] == 400
-    assert _drop(running, "x.csv", _ROWS.encode(), Origin="http://evil.example")[0] == 403
-    assert _drop(running, "x.csv", _ROWS.encode(), X_Takifugu_Token="wrong")[0] == 403
+        assert running.drop("x.csv", _ROWS.encode(), Content_Type=kind)[0] == 400
+    assert running.drop("x.csv", _ROWS.encode(), Origin="http://evil.example")[0] == 403
+    assert running.drop("x.csv", _ROWS.encode(), X_Takifugu_Token="wrong")[0] == 403
 
 
 def test_a_file_beyond_the_limit_is_refused_before_it_is_sent(running: Explorer) -> None:
@@ -170,7 +151,7 @@ def test_it_is_removed_however_the_explorer_is_asked_to_end(
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     running = Explorer.start()
-    assert _drop(running, "people.csv", _ROWS.encode())[0] == 200
+    assert running.drop("people.csv", _ROWS.encode())[0] == 200
     assert list(tmp_path.glob("takifugu-dropped-*"))
     running.process.send_signal(getattr(signal, how))
     _, errors = running.process.communicate(timeout=600)

@@ -32,11 +32,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_a_suspected_code_is_shown_and_declared_with_one_button(
-    browser: Browser, running: Explorer, size: dict[str, int]
+    browser: Browser, running: Explorer, folder: Path, size: dict[str, int]
 ) -> None:
-    with opened(browser, running.address, size=size) as visit:
+    with opened(browser, running.quick, size=size) as visit:
         page = visit.page
-        visit.choose("Table", page.locator("#table option").first.get_attribute("value") or "")
+        visit.drop(folder / "people.csv")
         assert page.locator("#reading-field").is_visible()
         page.locator("#reading-field").evaluate("field => { field.open = true; }")
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -132,9 +132,9 @@ def test_flags_say_what_the_reading_says(sep, decimal, sentinels, header, skip, 
     assert reading_from(given_back) == reading
 
 
-def test_a_refusal_is_in_the_words_of_the_page(running: Explorer) -> None:
-    tables = json.loads(running.request("GET", "/api/start")[2])["tables"]
-    asked = {"table": tables[0]["name"], "secret": "diagnosis", "pair": None, "query": "mean", "columns": ["share"]}
+def test_a_refusal_is_in_the_words_of_the_page(running: Explorer, folder: Path) -> None:
+    _, dropped = running.drop("people.csv", (folder / "people.csv").read_bytes())
+    asked = {"table": dropped["name"], "secret": "diagnosis", "pair": None, "query": "mean", "columns": ["share"]}
     told = running.ask("/api/answer", QUESTION | asked)
     assert "hide another pair" in told["refusal"]
     assert "confidence=" not in told["refusal"]

@@ -17,7 +17,7 @@ _SMALL = "s,x\n" + "".join(f"{'ab'[k % 2]},{'uvw'[k % 3]}\n" for k in range(60))
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_people(tmp_path_factory.mktemp("hospital") / "people.csv").parent
+    return write_people(tmp_path_factory.mktemp("hospital") / "people.csv", rows=600).parent
 
 
 def _fits(visit: Visit) -> None:
@@ -38,7 +38,7 @@ def test_every_control_of_a_dropped_table(
     kind = "phone" if size is PHONE else "desktop"
     people = tmp_path / f"{kind}.csv"  # a ledger for each
     people.write_bytes((folder / "people.csv").read_bytes())
-    with opened(browser, running.address, size=size) as visit:
+    with opened(browser, running.quick, size=size) as visit:
         question = visit.drop(people)
         slider = visit.page.locator("#odds-slider").bounding_box()
         assert slider is not None
@@ -46,7 +46,6 @@ def test_every_control_of_a_dropped_table(
         assert (question["table"], question["query"]) == (f"file:{kind}.csv", "row")
         assert "case_id" not in question["columns"]
         assert "semicolons" in visit.text("#table-note")
-        visit.choose("The promise holds", "")
         question = visit.choose("Secret column", "diagnosis")
         assert (question["pair"], question["columns"]) == (None, ["stay_days"])
         seen = [visit.text("#theta")]
@@ -85,7 +84,7 @@ def test_every_control_of_a_dropped_table(
         assert tk.verify(visit.save("Certificate for an auditor", tmp_path))
         _publishes_once(visit, tmp_path)
         _fits(visit)
-    assert (folder / f"{kind}.ledger").exists()
+    assert (running.folder / f"{kind}.ledger").exists()
 
 
 def _publishes_once(visit: Visit, folder: Path) -> None:
@@ -93,7 +92,7 @@ def _publishes_once(visit: Visit, folder: Path) -> None:
     page.get_by_role("button", name="Publish the table…").click()
     dialog = page.get_by_role("dialog", name="Publish this table?")
     dialog.wait_for()
-    assert "ward of up to 300 people" in dialog.inner_text()
+    assert "ward of up to 100 people" in dialog.inner_text()
     assert "It can be done once" in dialog.inner_text()
     visit.picture("explorer-publish", full=False)
     now = dialog.get_by_role("button", name="Publish and save")
@@ -106,7 +105,7 @@ def _publishes_once(visit: Visit, folder: Path) -> None:
     waiting.value.save_as(folder / "published.csv")
     lines = (folder / "published.csv").read_text().splitlines()
     assert lines[0] == '"ward"'
-    assert len(lines) == 301
+    assert len(lines) == 101
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Save the same table again").click()
     waiting.value.save_as(folder / "again.csv")
@@ -116,10 +115,9 @@ def _publishes_once(visit: Visit, folder: Path) -> None:
 
 
 def test_a_link_restores_what_was_chosen_in_another_tab_and_holds_no_token(browser: Browser, running: Explorer) -> None:
-    with opened(browser, running.address) as visit:
+    with opened(browser, running.quick) as visit:
         visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        visit.choose("The promise holds", "")
-        visit.choose("Table", "heart")
+        visit.publish_as("row")
         visit.tick("columns", "cp")
         visit.tick("columns", "oldpeak", on=False)
         question = visit.type_number("odds, the factor, as a number", "4.5")
@@ -147,9 +145,9 @@ def test_a_link_restores_what_was_chosen_in_another_tab_and_holds_no_token(brows
         visit.complaints.clear()  # of the closed door that was met on the way
 
 
-def test_messages_stand_where_the_eye_is(browser: Browser, running: Explorer, tmp_path: Path) -> None:
-    with opened(browser, running.address) as visit:
-        for name in visit.settle()["columns"]:
+def test_messages_stand_where_the_eye_is(browser: Browser, running: Explorer, folder: Path, tmp_path: Path) -> None:
+    with opened(browser, running.quick) as visit:
+        for name in visit.drop(folder / "people.csv")["columns"]:
             visit.page.locator("#columns").get_by_label(name, exact=True).uncheck()
         visit.page.locator("#columns-problem").filter(has_text="at least one column").wait_for()
         assert visit.text("#theta") == "–"
@@ -163,10 +161,11 @@ def test_messages_stand_where_the_eye_is(browser: Browser, running: Explorer, tm
         visit.type_number("odds, the factor, as a number", "3")
 
 
-def test_long_work_is_told_and_a_slider_is_not_made_to_wait_for_it(browser: Browser, running: Explorer) -> None:
-    with opened(browser, running.address) as visit:
-        visit.choose("The promise holds", "")
-        visit.choose("Table", "file:people.csv")
+def test_long_work_is_told_and_a_slider_is_not_made_to_wait_for_it(
+    browser: Browser, running: Explorer, tmp_path: Path
+) -> None:
+    with opened(browser, running.quick) as visit:
+        visit.drop(write_people(tmp_path / "many.csv", rows=1800))
         visit.choose("Secret column", "diagnosis")
         visit.choose("Hide", "")
         asked = visit.settle()["columns"]
@@ -186,10 +185,9 @@ def test_long_work_is_told_and_a_slider_is_not_made_to_wait_for_it(browser: Brow
 def test_what_a_download_waits_for_is_told_where_its_end_will_be(
     browser: Browser, running: Explorer, tmp_path: Path
 ) -> None:
-    with opened(browser, running.address) as visit:
+    with opened(browser, running.quick) as visit:
         page = visit.page
-        visit.choose("Table", "heart")
-        visit.choose("The promise holds", "")
+        visit.publish_as("row")
         at_work = {"answer": None, "download": {"words": "proving that it keeps the promise", "seconds": 3}}
         page.route("**/api/progress", lambda route: route.fulfill(json=at_work))
         page.evaluate(
@@ -211,7 +209,7 @@ def test_a_table_that_takes_long_to_read_is_counted_in_seconds(browser: Browser,
     def hold(route: Route) -> None:
         held.append(route)
 
-    with opened(browser, running.address) as visit:
+    with opened(browser, running.quick) as visit:
         page = visit.page
         for path in ("upload", "table"):
             page.route(f"**/api/{path}", hold)
@@ -227,7 +225,7 @@ def test_a_table_that_takes_long_to_read_is_counted_in_seconds(browser: Browser,
 
 def test_a_file_can_be_dropped_anywhere(browser: Browser, running: Explorer) -> None:
     rows = _SMALL.replace("\n", "\\n")
-    with opened(browser, running.address) as visit:
+    with opened(browser, running.quick) as visit:
         file = f"new File(['{rows}'], 'small.csv')"
         moved = visit.page.evaluate_handle(
             f"() => {{ const moved = new DataTransfer(); moved.items.add({file}); return moved; }}"

@@ -25,11 +25,6 @@ from takifugu.web.uploads import MOST_FILES
 _LINES = [f"{'xyz'[k * k % 3]};{k % 7};{'ab'[k % 2]};{k % 5},5" for k in range(120)]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_people(tmp_path_factory.mktemp("unread") / "people.csv", rows=120).parent
-
-
 def _headless(folder: Path, name: str) -> Path:
     """A file without names, whose first line has one value twice."""
     path = folder / name
@@ -46,9 +41,10 @@ def test_a_file_that_cannot_be_read_is_read_as_the_page_is_told(
     browser: Browser, running: Explorer, tmp_path: Path, size: dict[str, int]
 ) -> None:
     path = _headless(tmp_path, f"visits-{size['width']}.csv")
-    with opened(browser, running.address, size=size) as visit:
+    with opened(browser, running.quick, size=size) as visit:
         page = visit.page
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        visit.publish_as("row")
         page.locator("#file").set_input_files(path)
         page.locator("#drop-note.bad").filter(has_text="could not be read as it is").wait_for()
         problem = page.locator("#reading-problem")
@@ -69,7 +65,6 @@ def test_a_file_that_cannot_be_read_is_read_as_the_page_is_told(
         page.locator("#read-again").click()
         page.locator("#drop-note:not(.bad)").filter(has_text="is open").wait_for()
         visit.settle()
-        visit.choose("The promise holds", "")
         visit.choose("Secret column", "column3")
         question = visit.tick("columns", "column2")
         assert page.locator("#reading-header").input_value() == "record"
@@ -90,20 +85,17 @@ def test_a_file_that_cannot_be_read_is_read_as_the_page_is_told(
         assert visit.settle() == question
         visit.complaints.clear()  # of the closed door that was met on the way
     if size is DESKTOP:
-        _restores(browser, link, path, question)
+        other = "visits-of-another-day.csv"
+        _restores(browser, running, link.replace(path.name, other), path.rename(path.with_name(other)), question)
 
 
-def _restores(browser: Browser, link: str, path: Path, question: dict[str, Any]) -> None:
+def _restores(browser: Browser, running: Explorer, link: str, path: Path, question: dict[str, Any]) -> None:
     """Where the file is not open yet, it is read as the link says once it is dropped."""
-    fresh = Explorer.start("heart")  # a small table to open on
-    try:
-        with opened(browser, f"{fresh.address}#{link.partition('#')[2]}") as visit:
-            visit.page.locator("#drop-note").filter(has_text="is not open here").wait_for()
-            restored = visit.drop(path)
-            assert restored | {"table": ""} == question | {"table": ""}
-            assert "--no-header" in visit.text("#command")
-    finally:
-        fresh.stop()
+    with opened(browser, f"{running.address}#{link.partition('#')[2]}") as visit:
+        visit.page.locator("#drop-note").filter(has_text="is not open here").wait_for()
+        restored = visit.drop(path)
+        assert restored | {"table": ""} == question | {"table": ""}
+        assert "--no-header" in visit.text("#command")
 
 
 def _workbook(path: Path) -> Path:
@@ -128,9 +120,8 @@ def test_every_field_of_a_reading_is_taken_and_repeated(
     text = tmp_path / f"fields-{size['width']}.csv"
     text.write_text("\n".join(["Łódź 2024", "made|by|hand", "ward|cost|days", *rows]), encoding="cp1250")
     said = {"sep": "|", "skip": "2", "decimal": ".", "thousands": "'", "encoding": "cp1250", "header": "names"}
-    with opened(browser, running.address, size=size) as visit:
+    with opened(browser, running.quick, size=size) as visit:
         page = visit.page
-        visit.choose("The promise holds", "")
         page.locator("#file").set_input_files(text)
         page.locator("#drop-note").filter(has_text=f"{text.name} ").filter(has_text="stays on this machine").wait_for()
         page.locator("#reading-field").evaluate("field => { field.open = true; }")
@@ -160,10 +151,11 @@ def test_every_field_of_a_reading_is_taken_and_repeated(
 
 
 def test_a_link_that_reads_a_file_in_an_impossible_way_is_told_above_its_fields(
-    browser: Browser, running: Explorer
+    browser: Browser, running: Explorer, tmp_path: Path
 ) -> None:
-    said = "table=file%3Apeople.csv&secret=sex&column=ward&query=row&read-sep=%7C&read-skip=1"
-    with opened(browser, running.address) as visit:  # with a visit that settles first
+    said = "table=file%3Alinked.csv&secret=sex&column=ward&query=row&read-sep=%7C&read-skip=1"
+    with opened(browser, running.quick) as visit:
+        visit.drop(write_people(tmp_path / "linked.csv", rows=120))
         other = visit.page.context.new_page()
         other.goto(f"{running.address}#{said}")
         other.locator("#reading-problem:not(:empty)").wait_for(timeout=LONG)
@@ -172,7 +164,7 @@ def test_a_link_that_reads_a_file_in_an_impossible_way_is_told_above_its_fields(
         other.locator("#reading-skip").fill("")
         other.locator("#read-again").click()
         other.wait_for_function("() => document.body.dataset.settled", timeout=LONG)
-        assert json.loads(other.evaluate("document.body.dataset.settled"))["table"].startswith("file:people.csv")
+        assert json.loads(other.evaluate("document.body.dataset.settled"))["table"].startswith("file:linked.csv")
 
 
 def test_what_cannot_be_read_stays_on_the_shelf_and_what_is_no_table_does_not(tmp_path: Path) -> None:

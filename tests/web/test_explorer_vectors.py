@@ -117,11 +117,10 @@ def test_columns_are_published_together_with_noise(
 ) -> None:
     people = tmp_path / f"vector-{size['width']}.csv"  # a ledger for each
     people.write_bytes((folder / "people.csv").read_bytes())
-    with opened(browser, running.address, size=size) as visit:
+    with opened(browser, running.quick, size=size) as visit:
         page = visit.page
         visit.drop(people)
         visit.publish_as("noise")
-        visit.choose("Adversary’s belief", "gaussian")
         visit.choose("Secret column", "diagnosis")
         visit.choose("Hide", DIAGNOSES[11])
         pair = visit.choose("from", DIAGNOSES[0])["pair"]
