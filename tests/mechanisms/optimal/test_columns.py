@@ -19,7 +19,7 @@ def test_blocks_are_inverted(with_ends: bool):
     diagonal = own + (upper + lower) * with_ends
     columns = Columns(1 / diagonal, factors, ends, spread=spread, kept=None)
     right, right_ends = rng.normal(size=(m, 1, n)), rng.normal(size=(m, 1, 2)) * with_ends
-    moved, moved_ends = columns.solve(right, right_ends)
+    moved, moved_ends, _ = columns.solve(right, right_ends)
     total = np.zeros((n, n))
     for y in range(m):
         dense = np.diag(np.append(diagonal[y], [upper[y].sum() + fixed[y, 0], lower[y].sum() + fixed[y, 1]]))
@@ -43,5 +43,5 @@ def test_what_is_kept_is_kept():
     columns = Columns(
         rng.uniform(0.1, 1, (2, 4)), rng.normal(size=(2, 1, 4)), np.zeros((2, 1, 2)), spread=None, kept=kept
     )
-    moved, _ = columns.solve(rng.normal(size=(2, 1, 4)), np.zeros((2, 1, 2)), np.array([[0.3], [-0.1]]))
+    moved, _, _ = columns.solve(rng.normal(size=(2, 1, 4)), np.zeros((2, 1, 2)), np.array([[0.3], [-0.1]]))
     assert moved[:, 0] @ kept == pytest.approx([0.3, -0.1])

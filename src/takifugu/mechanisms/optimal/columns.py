@@ -75,22 +75,23 @@ class Columns:
 
     def _unkept(self, right: Array, ends: Array) -> tuple[Array, Array]:
         moved, moved_ends = self._bare(right, ends)
-        share = right @ np.swapaxes(self.lost, 1, 2) + ends @ np.swapaxes(self.lost_ends, 1, 2)
+        share = right @ np.swapaxes(self.lost, 1, 2)
+        if self.spread is None:
+            return moved - share @ self.lost, moved_ends
+        share = share + ends @ np.swapaxes(self.lost_ends, 1, 2)
         return moved - share @ self.lost, moved_ends - share @ self.lost_ends
 
-    def solve(self, right: Array, ends: Array, kept: Array | None = None) -> tuple[Array, Array]:
-        """dK (m × g × n) and du, dl (m × g × 2), with Σ_x m(x) dK(y|x) = kept(y) (m × g, zero unless given)."""
-        moved, moved_ends = self._unkept(right, ends)
-        if self.kept is not None:
-            excess = ((moved @ self.kept - (0.0 if kept is None else kept)) / self.stiffness[:, None])[..., None]
-            moved, moved_ends = moved - excess * self.pull, moved_ends - excess * self.pull_ends
-        return moved, moved_ends
+    def solve(self, right: Array, ends: Array, kept: Array | None = None) -> tuple[Array, Array, Array]:
+        """dK (m × g × n) and du, dl (m × g × 2), with Σ_x m(x) dK(y|x) = kept(y) (m × g, zero unless given).
 
-    def multipliers(self, right: Array, ends: Array, kept: Array) -> Array:
-        """The multipliers of what is kept, for the same arguments as `solve` with g = 1."""
-        moved, _ = self._unkept(right, ends)
-        held = np.zeros(self.inverse.shape[1]) if self.kept is None else self.kept
-        return np.asarray((moved[:, 0] @ held - kept[:, 0]) / self.stiffness)
+        The third are the multipliers of what is kept, m × g; zero where nothing is.
+        """
+        moved, moved_ends = self._unkept(right, ends)
+        if self.kept is None:
+            return moved, moved_ends, np.zeros(moved.shape[:2])
+        pulled = (moved @ self.kept - (0.0 if kept is None else kept)) / self.stiffness[:, None]
+        excess = pulled[..., None]
+        return moved - excess * self.pull, moved_ends - excess * self.pull_ends, pulled
 
     def summed(self, weights: Array) -> Array:
         """Σ_y weights(y)·(the inverse of column y's block), n × n."""

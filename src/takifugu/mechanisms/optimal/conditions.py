@@ -106,6 +106,16 @@ class Setting:
         return kappa
 
     @cached_property
+    def shares(self) -> tuple[Array, Array]:
+        """The first and the second law of every cone, cones × inputs."""
+        return self.program.shares[self.left], self.program.shares[self.right]
+
+    @cached_property
+    def reach(self) -> tuple[Array, Array]:
+        """How far the first and the second law of every cone may be from what is written."""
+        return self.program.reach[self.left], self.program.reach[self.right]
+
+    @cached_property
     def live(self) -> Mask:
         """Where a cone means something, m × cones: a column that no one may use bounds nothing."""
         used = self.allowed.astype(np.float64) @ self.program.shares.T
@@ -114,10 +124,10 @@ class Setting:
     def sides(self, channel: Array, ends: Array) -> tuple[Array, Array]:
         """p + tw and q − tw for every output and cone."""
         means = channel @ self.program.shares.T
-        p, q = means[:, self.left], means[:, self.right]
+        p, q = means.take(self.left, axis=1), means.take(self.right, axis=1)
         if self.program.radius is not None:
             spread = ends[:, :1] - ends[:, 1:]
-            p, q = p + spread * self.program.reach[self.left], q - spread * self.program.reach[self.right]
+            p, q = p + spread * self.reach[0], q - spread * self.reach[1]
         return p, q
 
     def ratio(self, q: Array, parts: Array) -> Array:
@@ -154,11 +164,10 @@ class Conditions:
 def conditions(setting: Setting, at: Point) -> Conditions:
     """The residuals at a point."""
     program, channel, k = setting.program, at.channel, setting.orders
-    shares, reach, left, right = program.shares, program.reach, setting.left, setting.right
     p, q = setting.sides(channel, at.ends)
     ratio = setting.ratio(q, at.parts)
     slope_q = -(1.0 - setting.power) * ratio * at.cone_weight
-    dual = setting.cost - at.rows - at.reduced + at.cone_weight @ shares[left] + slope_q @ shares[right]
+    dual = setting.cost - at.rows - at.reduced + at.cone_weight @ setting.shares[0] + slope_q @ setting.shares[1]
     cones = np.where(setting.live, p - ratio * q + at.cone_slack, 0.0)
     pull = setting.power[:k] * (ratio * q * at.cone_weight)[:, :k] / np.maximum(at.parts, _TINY)
     dual_parts = np.where(setting.live[:, :k], at.weight[:k] - pull, 0.0)
@@ -180,7 +189,7 @@ def conditions(setting: Setting, at: Point) -> Conditions:
     dual_ends = np.zeros((len(channel), 2))
     if program.radius is not None:
         dual = dual + at.over - at.under
-        pressure = at.cone_weight @ reach[left] - slope_q @ reach[right]
+        pressure = at.cone_weight @ setting.reach[0] - slope_q @ setting.reach[1]
         dual_ends = np.stack([pressure - at.over.sum(1), at.under.sum(1) - pressure], axis=1)
     dual = np.where(setting.allowed, dual, 0.0)
     rows = channel.sum(axis=0) - 1.0

@@ -1,6 +1,7 @@
 """One Newton step of the interior point: the conditions of optimality, linearised and solved."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -43,6 +44,27 @@ class Sides:
         return self.columns, self.ends, self.kept, self.rows, self.tilts, self.totals
 
 
+class _Flat:
+    """An array m × g × n as a matrix, in the two arrangements that its sums need: as tensordot would at every call."""
+
+    def __init__(self, array: Array) -> None:
+        m, g, n = array.shape
+        self.size = (m, n)
+        self.wide = np.swapaxes(array, 0, 1).reshape(g, m * n)
+
+    @cached_property
+    def tall(self) -> Array:
+        return np.ascontiguousarray(self.wide.T)
+
+    def summed(self, other: Array) -> Array:
+        """The sums over m and n of the products with an array m × n."""
+        return np.asarray(self.wide @ other.ravel())
+
+    def combined(self, weights: Array) -> Array:
+        """The sum over g, weighted: m × n."""
+        return np.asarray((self.tall @ weights).reshape(self.size))
+
+
 class Newton:
     """The linearised conditions at a point, factored, for as many right-hand sides as one likes.
 
@@ -73,10 +95,10 @@ class Newton:
         """The Schur complement of what ties the columns: rows, unbiasedness, and the few global constraints."""
         setting, program = self.setting, self.setting.program
         m = len(self.at.channel)
-        shares, reach, k = program.shares, program.reach, setting.orders
-        left, right = setting.left[:k], setting.right[:k]
-        slopes = [self.cones.slope_p[:, :, None] * shares[left] + self.cones.slope_q[:, :, None] * shares[right]]
-        pressure = self.cones.slope_p * reach[left] - self.cones.slope_q * reach[right]
+        k = setting.orders
+        (of_p, of_q), (reach_p, reach_q) = setting.shares, setting.reach
+        slopes = [self.cones.slope_p[:, :, None] * of_p[:k] + self.cones.slope_q[:, :, None] * of_q[:k]]
+        pressure = self.cones.slope_p * reach_p[:k] - self.cones.slope_q * reach_q[:k]
         ends = [np.stack([pressure, -pressure], axis=2)]
         if program.diagonal is not None:
             slopes.append(-np.diag(program.pooled)[:, None, :])
@@ -85,12 +107,14 @@ class Newton:
         ends += [np.zeros((m, 1, 2))] * (len(slopes) - 1)
         self.slopes = np.where(setting.allowed[:, None, :], np.concatenate(slopes, axis=1), 0.0)
         self.slope_ends = np.concatenate(ends, axis=1)
+        self.on_channel, self.on_ends = _Flat(self.slopes), _Flat(self.slope_ends)
         self.loose = np.zeros(self.slopes.shape[1])
         self.loose[: self.at.weight.size] = self.at.slack / self.at.weight
         self.loose[:k] += self.cones.give.sum(axis=0)
-        answer, answer_ends = self.columns.solve(self.slopes, self.slope_ends)
-        across = np.tensordot(self.slopes, answer, axes=([0, 2], [0, 2])) + np.diag(self.loose)
-        across += np.tensordot(self.slope_ends, answer_ends, axes=([0, 2], [0, 2]))
+        answer, answer_ends, _ = self.columns.solve(self.slopes, self.slope_ends)
+        across = self.on_channel.wide @ _Flat(answer).wide.T + np.diag(self.loose)
+        if self.spread is not None:
+            across += self.on_ends.wide @ _Flat(answer_ends).wide.T
         beside = answer.sum(axis=0)
         block = [[self.columns.summed(np.ones(m)), beside.T], [beside, across]]
         if program.unbiased and program.outputs is not None:
@@ -101,7 +125,7 @@ class Newton:
         self._factor(np.block(block))
 
     def _factor(self, matrix: Array) -> None:
-        from scipy.linalg import cho_factor
+        from scipy.linalg.lapack import dpotrf
 
         self.scale = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
         self.joint = matrix * self.scale * self.scale[:, None]
@@ -109,48 +133,52 @@ class Newton:
             raise np.linalg.LinAlgError("the joint system is not finite")
         # Wishes may repeat one another (a marginal fixes the sum of the rows); a trace of regularisation decides.
         for trace in _TRACES:
-            try:
-                self.factored = cho_factor(self.joint + trace * np.eye(len(matrix)), check_finite=False)
-            except np.linalg.LinAlgError:
-                continue
-            return
+            self.factored, failed = dpotrf(self.joint + trace * np.eye(len(matrix)), clean=False)
+            if not failed:
+                return
         raise np.linalg.LinAlgError("the joint system is not positive")
+
+    def _joined(self, demand: Array) -> Array:
+        """The Schur complement's system solved, and once more for what rounding left."""
+        from scipy.linalg.lapack import dpotrs
+
+        found, _ = dpotrs(self.factored, demand)
+        more, _ = dpotrs(self.factored, demand - self.joint @ found)
+        return np.asarray(found + more)
 
     def _once(self, right: Sides) -> Sides:
         """The reduced system solved, up to the rounding errors of its elimination."""
-        from scipy.linalg import cho_solve
-
         program = self.setting.program
         out = program.outputs
         kept = right.kept[:, None] if right.kept.size else None
-        bare, bare_ends = self.columns.solve(right.columns[:, None], right.ends[:, None], kept)
-        totals = right.totals - np.tensordot(self.slopes, bare[:, 0], axes=([0, 2], [0, 1]))
-        totals = totals - np.tensordot(self.slope_ends, bare_ends[:, 0], axes=([0, 2], [0, 1]))
+        bare, bare_ends, _ = self.columns.solve(right.columns[:, None], right.ends[:, None], kept)
+        totals = right.totals - self.on_channel.summed(bare)
+        if self.spread is not None:
+            totals = totals - self.on_ends.summed(bare_ends)
         rows = right.rows - bare[:, 0].sum(axis=0)
         tilts = right.tilts - out @ bare[:, 0] if program.unbiased and out is not None else right.tilts
-        demand = np.concatenate([rows, tilts, totals]) * self.scale
-        found = cho_solve(self.factored, demand, check_finite=False)
-        found = found + cho_solve(self.factored, demand - self.joint @ found, check_finite=False)
-        d_rows, d_tilts, d_totals = np.split(found * self.scale, [rows.size, rows.size + tilts.size])
-        columns = right.columns + d_rows + np.tensordot(self.slopes, d_totals, axes=([1], [0]))
+        found = self._joined(np.concatenate([rows, tilts, totals]) * self.scale) * self.scale
+        first, second = rows.size, rows.size + tilts.size
+        d_rows, d_tilts, d_totals = found[:first], found[first:second], found[second:]
+        columns = right.columns + d_rows + self.on_channel.combined(d_totals)
         if program.unbiased and out is not None:
             columns = columns + out[:, None] * d_tilts
         columns = np.where(self.setting.allowed, columns, 0.0)[:, None]
-        ends = (right.ends + np.tensordot(self.slope_ends, d_totals, axes=([1], [0])))[:, None]
-        moved, moved_ends = self.columns.solve(columns, ends, kept)
-        d_kept = self.columns.multipliers(columns, ends, kept) if kept is not None else right.kept
+        ends = (right.ends + self.on_ends.combined(d_totals) if self.spread is not None else right.ends)[:, None]
+        moved, moved_ends, pulled = self.columns.solve(columns, ends, kept)
+        d_kept = pulled[:, 0] if kept is not None else right.kept
         return Sides(moved[:, 0], moved_ends[:, 0], d_kept, d_rows, -d_tilts, -d_totals)
 
     def _applied(self, x: Sides) -> Sides:
         """The reduced system applied to a solution, from its definition: what refinement compares with."""
         setting, program = self.setting, self.setting.program
-        shares, reach, left, right = program.shares, program.reach, setting.left, setting.right
+        (of_p, of_q), reach = setting.shares, setting.reach
         d_p, d_q = setting.sides(x.columns, x.ends)
         bent = self.cones.size * (d_p - self.wrong.ratio * d_q)
         bent_q = -self.wrong.ratio * bent
-        columns = self.diagonal * x.columns + bent @ shares[left] + bent_q @ shares[right] - x.rows
-        columns = columns + np.tensordot(self.slopes, x.totals, axes=([1], [0]))
-        totals = np.tensordot(self.slopes, x.columns, axes=([0, 2], [0, 1])) - self.loose * x.totals
+        columns = self.diagonal * x.columns + bent @ of_p + bent_q @ of_q - x.rows
+        columns = columns + self.on_channel.combined(x.totals)
+        totals = self.on_channel.summed(x.columns) - self.loose * x.totals
         tilts, kept, ends = x.tilts, x.kept, np.zeros_like(x.ends)
         if kept.size:
             columns = columns + kept[:, None] * program.pooled
@@ -161,20 +189,20 @@ class Newton:
         if self.spread is not None:
             up, low = self.spread.upper, self.spread.lower
             columns = columns - up * x.ends[:, :1] - low * x.ends[:, 1:]
-            pressure = bent @ reach[left] - bent_q @ reach[right]
+            pressure = bent @ reach[0] - bent_q @ reach[1]
             above = (up * (x.ends[:, :1] - x.columns)).sum(axis=1) + self.spread.fixed[:, 0] * x.ends[:, 0]
             below = (low * (x.ends[:, 1:] - x.columns)).sum(axis=1) + self.spread.fixed[:, 1] * x.ends[:, 1]
             ends = np.stack([pressure + above, below - pressure], axis=1)
-            ends = ends + np.tensordot(self.slope_ends, x.totals, axes=([1], [0]))
-            totals = totals + np.tensordot(self.slope_ends, x.ends, axes=([0, 2], [0, 1]))
+            ends = ends + self.on_ends.combined(x.totals)
+            totals = totals + self.on_ends.summed(x.ends)
         columns = np.where(setting.allowed, columns, 0.0)
         return Sides(columns, ends, kept, x.columns.sum(axis=0), tilts, totals)
 
     def _solve(self, right: Sides) -> Sides:
-        found = self._once(right)
+        found, small = self._once(right), _REFINED * right.size()
         for _ in range(_REFINEMENTS):
             left = right.plus(self._applied(found), -1.0)
-            if left.size() <= _REFINED * right.size():
+            if left.size() <= small:
                 break
             found = found.plus(self._once(left))
         return found
@@ -191,14 +219,14 @@ class Newton:
             c_k = c_k - earlier.channel * earlier.reduced
             c_s = c_s - earlier.slack * earlier.weight
             c_c = c_c - earlier.cone_slack * earlier.cone_weight
-        shares, reach, left, right = program.shares, program.reach, setting.left, setting.right
+        (of_p, of_q), reach = setting.shares, setting.reach
         pushed = np.where(live, c_c + at.cone_weight * wrong.cones, 0.0)
         on_p = -(1.0 - a) * pushed / cones.bulk
         on_q = -wrong.ratio * on_p
         on_p[:, :k] -= cones.slope_p * wrong.dual_parts
         on_q[:, :k] -= cones.slope_q * wrong.dual_parts
         safe = np.where(allowed, at.channel, 1.0)
-        columns = -wrong.dual + c_k / safe + on_p @ shares[left] + on_q @ shares[right]
+        columns = -wrong.dual + c_k / safe + on_p @ of_p + on_q @ of_q
         ends = np.zeros_like(at.ends)
         if self.spread is not None:
             over, under = at.room
@@ -207,7 +235,7 @@ class Newton:
                 d_over, d_under = earlier.room
                 c_a, c_b = c_a - d_over * earlier.over, c_b - d_under * earlier.under
             columns = columns - c_a / over + c_b / under
-            pressure = on_p @ reach[left] - on_q @ reach[right]
+            pressure = on_p @ reach[0] - on_q @ reach[1]
             ends = (
                 np.stack([pressure + (c_a / over).sum(1), -pressure - (c_b / under).sum(1)], axis=1) - wrong.dual_ends
             )
