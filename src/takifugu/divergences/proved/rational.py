@@ -31,13 +31,16 @@ class ExactMixture:
     def after_noise(cls, mixture: Mixture, theta: float) -> "ExactMixture":
         """The mixture plus N(0, theta²), weights divided by their exact sum, equal components merged."""
         noise = fraction(theta) ** 2
-        weights: defaultdict[tuple[Any, Any], Any] = defaultdict(lambda: fraction(0.0))
+        # Floats are equal, and in order, as the numbers they stand for are, and are compared in far less time.
+        weights: defaultdict[tuple[float, float], Any] = defaultdict(lambda: fraction(0.0))
         lists = (mixture.weights.tolist(), mixture.means.tolist(), mixture.stds.tolist())
         for weight, mean, std in zip(*lists, strict=True):
             if weight > 0:
-                weights[fraction(mean), fraction(std) ** 2 + noise] += fraction(weight)
+                weights[mean, std] += fraction(weight)
         total = sum(weights.values(), fraction(0.0))
-        parts = sorted((mean, variance, weight / total) for (mean, variance), weight in weights.items())
+        parts = [
+            (fraction(mean), fraction(std) ** 2 + noise, weights[mean, std] / total) for mean, std in sorted(weights)
+        ]
         return cls(
             {mean: weight for mean, variance, weight in parts if variance == 0},
             tuple(Bell(weight, mean, variance) for mean, variance, weight in parts if variance != 0),
