@@ -24,11 +24,13 @@ def read(path: str | os.PathLike[str], *, most_bytes: int = _MOST_BYTES) -> Any:
     """The content of a JSON file; an `InputError` with a sentence for anything else."""
     try:
         with Path(path).open("rb") as file:
-            data = file.read(most_bytes + 1)
+            # Of a file that says how large it is nothing need be read to refuse it; a pipe says nothing.
+            is_larger = os.fstat(file.fileno()).st_size > most_bytes
+            data = b"" if is_larger else file.read(most_bytes + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{os.fspath(path)!r} cannot be read: {reason}") from None
-    if len(data) > most_bytes:
+    if is_larger or len(data) > most_bytes:
         raise InputError(f"{os.fspath(path)!r} is larger than {most_bytes:,} bytes, the most that is read")
     try:
         return parse(data)
