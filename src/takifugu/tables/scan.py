@@ -22,22 +22,33 @@ class Cells:
     tokens: Counter[str]  # how often each text that means a missing value stands there; the empty one is a blank
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """What the rows that were looked at show of one column."""
+
+    shapes: Shapes
+    indented: bool
+    has_missing: bool  # some cell has a text that means a missing value
+
+
 def scan(connection: Any, raw: str, tokens: Sequence[tuple[str, ...]]) -> list[Cells]:
     """What is in the columns c0, c1, … of the statement `raw`, where these texts mean a missing value."""
-    every = range(len(tokens))
-    shapes = _shapes(connection, raw, tokens)
-    found: list[Cells] = []
-    for chosen in _portions(every):
-        asked = [[f"bool_and(prefix(c{p}, ' '))", f"count(*) FILTER (WHERE {_is_missing(p, tokens)})"] for p in chosen]
-        answers = _ask(connection, raw, asked)
-        missing = [place for place, (_, count) in zip(chosen, answers, strict=True) if count]
+    rows, seen = _first_rows(connection, raw, tokens)
+    if rows == _SAMPLE:
+        seen = _all_rows(connection, raw, tokens, seen)
+    counts: dict[int, list[int]] = {}
+    for chosen in _portions([place for place, column in seen.items() if column.has_missing]):
         # Each text is counted only where there is any: a histogram by the engine takes gigabytes.
-        texts = [[f"count(*) FILTER (WHERE {trimmed(p)} = {text(token)})" for token in tokens[p]] for p in missing]
-        counts = dict(zip(missing, _ask(connection, raw, texts) if missing else [], strict=True))
-        for place, (indented, _) in zip(chosen, answers, strict=True):
-            tally = Counter({t: n for t, n in zip(tokens[place], counts.get(place, ()), strict=False) if n})
-            found.append(Cells(shapes[place], bool(indented), tally))
-    return found
+        texts = [[f"count(*) FILTER (WHERE {trimmed(p)} = {text(token)})" for token in tokens[p]] for p in chosen]
+        counts |= dict(zip(chosen, _ask(connection, raw, texts), strict=True))
+    return [
+        Cells(
+            column.shapes,
+            column.indented,
+            Counter({t: n for t, n in zip(tokens[place], counts.get(place, ()), strict=False) if n}),
+        )
+        for place, column in seen.items()
+    ]
 
 
 def trimmed(place: int) -> str:
@@ -50,23 +61,51 @@ def among(value: str, tokens: Sequence[str]) -> str:
     return f"{value} IN ({', '.join(map(text, tokens))})"
 
 
-def _shapes(connection: Any, raw: str, tokens: Sequence[tuple[str, ...]]) -> dict[int, Shapes]:
-    """The shapes in every column, from all its cells.
+def _first_rows(connection: Any, raw: str, tokens: Sequence[tuple[str, ...]]) -> tuple[int, dict[int, _Seen]]:
+    """How many of the first rows there are, and what is in every column of them.
+
+    With every cell in a row of its own: an engine makes a pattern ready once for each place where it stands.
+    """
+    every = range(len(tokens))
+    texts = ", ".join(f"c{place}" for place in every)
+    cells = ", ".join(_present(place, tokens) for place in every)
+    numbers = ", ".join(map(str, every))
+    rows = f"SELECT * FROM ({raw}) LIMIT {_SAMPLE}"
+    long = f"SELECT unnest([{numbers}]) AS place, unnest([{texts}]) AS c, unnest([{cells}]) AS t FROM ({rows})"
+    bare = f"SELECT *, {bare_sql('t')} AS n FROM ({long})"
+    asked = f"bit_or({shape_sql('t', 'n')}), bool_and(prefix(c, ' ')), bool_or(t IS NULL AND c IS NOT NULL), count(*)"
+    answers = connection.execute(f"SELECT place, {asked} FROM ({bare}) GROUP BY place").fetchall()
+    of = {place: answer for place, *answer in answers}
+    nothing = [None, None, None, 0]
+    found = [of.get(place, nothing) for place in every]
+    seen = {
+        place: _Seen(Shapes.of(bits), bool(indented), bool(missing))
+        for place, (bits, indented, missing, _) in enumerate(found)
+    }
+    return found[0][-1], seen
+
+
+def _all_rows(
+    connection: Any, raw: str, tokens: Sequence[tuple[str, ...]], first: Mapping[int, _Seen]
+) -> dict[int, _Seen]:
+    """What is in every column, from all its cells.
 
     The first rows show which columns are plainly text: no further row can make them numbers. All rows are asked
     about the others, but only whether they have the shapes seen so far: to try all shapes is dear, and done again
     for the few columns that have a surprise further down.
     """
-    ((rows,),) = connection.execute(f"SELECT count(*) FROM (SELECT 1 FROM ({raw}) LIMIT {_SAMPLE})").fetchall()
-    every = range(len(tokens))
-    found = _all_shapes(connection, f"SELECT * FROM ({raw}) LIMIT {_SAMPLE}", tokens, every)
-    if rows < _SAMPLE:
-        return found
-    unsettled = [place for place in every if Shape.TEXT not in found[place].all]
-    bits = _expected_shapes(connection, raw, tokens, {place: found[place].all | _COMMON for place in unsettled})
+    shapes = {place: column.shapes for place, column in first.items()}
+    unsettled = [place for place in shapes if Shape.TEXT not in shapes[place].all]
+    bits = _expected_shapes(connection, raw, tokens, {place: shapes[place].all | _COMMON for place in unsettled})
     surprised = dict.fromkeys((place for place in bits if Shapes.surprising(bits[place])), frozenset(Shape))
     bits |= _expected_shapes(connection, raw, tokens, surprised)
-    return found | {place: Shapes.of(number) for place, number in bits.items()}
+    shapes |= {place: Shapes.of(number) for place, number in bits.items()}
+    found: dict[int, _Seen] = {}
+    for chosen in _portions(list(shapes)):
+        asked = [[f"bool_and(prefix(c{p}, ' '))", f"bool_or({_is_missing(p, tokens)})"] for p in chosen]
+        for place, (indented, missing) in zip(chosen, _ask(connection, raw, asked), strict=True):
+            found[place] = _Seen(shapes[place], bool(indented), bool(missing))
+    return found
 
 
 def _expected_shapes(
@@ -82,19 +121,6 @@ def _expected_shapes(
         (answers,) = connection.execute(statement).fetchall()
         found |= dict(zip(chosen, answers, strict=True))
     return found
-
-
-def _all_shapes(
-    connection: Any, rows: str, tokens: Sequence[tuple[str, ...]], places: Sequence[int]
-) -> dict[int, Shapes]:
-    """With every cell in a row of its own: an engine makes a pattern ready once for each place where it stands."""
-    cells = ", ".join(_present(place, tokens) for place in places)
-    numbers = ", ".join(map(str, places))
-    long = f"SELECT unnest([{numbers}]) AS place, unnest([{cells}]) AS t FROM ({rows})"
-    bare = f"SELECT place, t, {bare_sql('t')} AS n FROM ({long})"
-    answers = connection.execute(f"SELECT place, bit_or({shape_sql('t', 'n')}) FROM ({bare}) GROUP BY place").fetchall()
-    bits = dict(answers)
-    return {place: Shapes.of(bits.get(place)) for place in places}
 
 
 def _is_missing(place: int, tokens: Sequence[tuple[str, ...]]) -> str:
