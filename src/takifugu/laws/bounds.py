@@ -45,7 +45,7 @@ class Bounds:
             raise InputError("all shares together are 1")
         for side in sides:
             side.setflags(write=False)
-        self.extreme(np.zeros((len(self.lower), 1)), largest=True)
+        _greedy([self], np.arange(len(self.lower))[None])
 
     @classmethod
     def of_counts(cls, counts: npt.ArrayLike, *, level: float, laws: int, ordered: bool) -> "Bounds":
@@ -135,39 +135,51 @@ class Bounds:
 
         Masses in units of 2**-50, outputs × values.
         """
-        found: Whole = extremes([self], table, largest=largest)[0]
-        return found
+        most, least = extremes([self], table)
+        return np.asarray((most if largest else least)[0])
 
 
-def extremes(bounds: Sequence[Bounds], table: npt.NDArray[np.generic], *, largest: bool) -> Whole:
-    """The same for several bounds at once: bounds × outputs × values.
+def extremes(bounds: Sequence[Bounds], table: npt.NDArray[np.generic]) -> tuple[Whole, Whole]:
+    """The same for several bounds at once, the largest and the least: bounds × outputs × values."""
+    best_last = np.argsort(table, axis=0, kind="stable").T
+    most, least = np.split(_greedy(bounds, np.concatenate([best_last[:, ::-1], best_last])), 2, axis=1)
+    return most, least
+
+
+def _greedy(bounds: Sequence[Bounds], order: npt.NDArray[np.intp]) -> Whole:
+    """Laws with as much as may be on the values that come first in an order; a row of the orders for each law.
 
     Value by value: what a share must be is taken, what it may be beside is open; where a sum is below its bound the
     best of what is open is taken, and where it could come to lie above the worst is given up. No other law does better
     (proofs/bounds.md).
     """
-    size, outputs = table.shape
-    best_last = np.argsort(table, axis=0, kind="stable").T
-    order = np.ascontiguousarray(best_last[:, ::-1] if largest else best_last)
+    outputs, size = order.shape
     rank, every = np.argsort(order, axis=1), np.arange(outputs)
     sides = (
         np.array([getattr(one, side) for one in bounds])[:, :, None] for side in ("lower", "upper", "below", "above")
     )
     lower, upper, below, above = sides  # bounds × values × 1
     taken, open_to = np.zeros((2, len(bounds), outputs, size), dtype=np.int64)
+    reached, room = np.zeros((2, len(bounds), outputs), dtype=np.int64)  # their sums
     for k in range(size):
-        taken[:, every, rank[:, k]] += lower[:, k]
-        open_to[:, every, rank[:, k]] += upper[:, k] - lower[:, k]
-        reached = taken.sum(axis=2)
+        taken[:, every, rank[:, k]] = lower[:, k]
+        open_to[:, every, rank[:, k]] = upper[:, k] - lower[:, k]
+        reached += lower[:, k]
+        room += upper[:, k] - lower[:, k]
         short = below[:, k] - reached
         if (short > 0).any():
-            more = np.clip(short[:, :, None] - (open_to.cumsum(axis=2) - open_to), 0, open_to)
-            taken, open_to = taken + more, open_to - more
-            reached = taken.sum(axis=2)
-        over = reached + open_to.sum(axis=2) - above[:, k]
+            more = np.minimum(np.maximum(short[:, :, None] - (open_to.cumsum(axis=2) - open_to), 0), open_to)
+            taken += more
+            open_to -= more
+            added = more.sum(axis=2)
+            reached += added
+            room -= added
+        over = reached + room - above[:, k]
         if (over > 0).any():
             after = open_to[:, :, ::-1].cumsum(axis=2)[:, :, ::-1] - open_to
-            open_to = open_to - np.clip(over[:, :, None] - after, 0, open_to)
+            given_up = np.minimum(np.maximum(over[:, :, None] - after, 0), open_to)
+            open_to -= given_up
+            room -= given_up.sum(axis=2)
         if (reached < below[:, k]).any() or (reached > above[:, k]).any():
             raise InputError("no law is within these bounds")
     laws = np.empty_like(taken)

@@ -49,8 +49,7 @@ class EveryLaw:
     def envelopes(self, matrix: Array) -> tuple[Array, Array]:
         """The most and the least that each output is published with, a row for each of the bounds, in floats."""
         rows = matrix[self.order]
-        laws = (shares_of(extremes(self.bounds, rows, largest=largest)) for largest in (True, False))
-        above, below = ((law * rows.T).sum(axis=2) for law in laws)
+        above, below = ((shares_of(laws) * rows.T).sum(axis=2) for laws in extremes(self.bounds, rows))
         return above, below
 
     def seems_kept(self, matrix: Array) -> bool:
@@ -66,14 +65,15 @@ class EveryLaw:
         """Whether a channel of whole numbers is proved to keep it."""
         counts = checked_counts(counts, len(self.bounds[0].lower), np.shape(counts)[-1])
         denominator, counts = int(counts[0].sum()) * UNIT, counts[self.order]
-        named = {k for pair in self.pairs for k in pair}
-        above = {k: self._published(k, counts, denominator, largest=True) for k in named}
-        below = {k: self._published(k, counts, denominator, largest=False) for k in named}
+        named, weights = sorted({k for pair in self.pairs for k in pair}), counts.T.astype(object)
+        above, below = (
+            {
+                k: Masses(tuple(int(x) for x in (law.astype(object) * weights).sum(axis=1)), denominator)
+                for k, law in zip(named, laws, strict=True)
+            }
+            for laws in extremes([self.bounds[k] for k in named], counts)
+        )
         return all(self._holds(above[i], below[j]) for i, j in self.pairs)
-
-    def _published(self, which: int, counts: Counts, denominator: int, *, largest: bool) -> Masses:
-        laws = self.bounds[which].extreme(counts, largest=largest).astype(object)
-        return Masses(tuple(int(x) for x in (laws * counts.T.astype(object)).sum(axis=1)), denominator)
 
     def _holds(self, p: Masses, q: Masses) -> bool:
         if self.odds is not None and not within_odds(p, q, odds=self.odds):
