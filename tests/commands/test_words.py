@@ -30,11 +30,12 @@ NOT_TYPED = (
 
 
 def sentences():
-    """Every text of the rooms behind the commands, with a word in place of what is filled in."""
+    """Every text of the rooms behind the commands but docstrings, with a word in place of what is filled in."""
     for path in sorted(path for room in ROOMS for path in (SOURCE / room).rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-        for node in ast.walk(tree):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        inside = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+        inside |= {id(text) for text in map(docstring, nodes) if text is not None}
+        for node in nodes:
             if isinstance(node, ast.JoinedStr):
                 parts = (part.value if isinstance(part, ast.Constant) else "'x'" for part in node.values)
                 yield path, node, "".join(map(str, parts))
@@ -42,18 +43,17 @@ def sentences():
                 yield path, node, node.value
 
 
-def docstrings():
-    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, kinds) and (text := ast.get_docstring(node, clean=False)):
-                yield text
+def docstring(node):
+    """The text that says what a module, class or function is, if this is one that has it."""
+    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and isinstance(node.body[0], ast.Expr):
+        return node.body[0].value
+    return None
 
 
 def test_no_sentence_is_left_in_the_words_of_python():
-    told, left, beside = 0, [], set(docstrings())
+    told, left = 0, []
     for path, node, text in sentences():
-        if text in beside or not PYTHON.search(text) or " " not in text.strip():
+        if not PYTHON.search(text) or " " not in text.strip():
             continue
         told += 1
         typed = in_flags(text)
