@@ -47,7 +47,7 @@ def test_cells_are_kept_too():
 def test_a_run_tells_its_shares():
     lines = []
     run(1, cells=8, say=lines.append)
-    run(1, first=8, alpha=3.0, say=lines.append)
+    run(1, first=7, alpha=3.0, say=lines.append)
     assert len(lines) == 14
     assert "beyond" in lines[0]
 

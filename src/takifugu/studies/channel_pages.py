@@ -17,7 +17,7 @@ from takifugu.datasets.catalogue import about
 from takifugu.studies import side_by_side, usefulness
 from takifugu.studies.cache import Cache, default_folder
 from takifugu.studies.channel_figures import errors_by_budget, histograms, usefulness_by_budget
-from takifugu.studies.figures import look, require_matplotlib
+from takifugu.studies.figures import lay_out, look, require_matplotlib
 from takifugu.studies.run import Tell
 from takifugu.studies.settings import FULL, HEADLINE, TITLES
 from takifugu.studies.side_by_side import BY_KEY, LINES, Found, reduction
@@ -151,8 +151,13 @@ def write(
 
 
 def _save(figure: Any, path: Path) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
     with look():
-        figure.savefig(path, dpi=180, metadata={"Software": None})
+        figure.set_dpi(180)
+        pixels = FigureCanvasAgg(figure)
+        lay_out(figure)
+        pixels.print_png(path, metadata={"Software": None})
 
 
 def main() -> None:

@@ -100,6 +100,15 @@ def look() -> Iterator[None]:
         yield
 
 
+def lay_out(figure: Any) -> None:
+    """Find room for everything on the figure's canvas once, before it writes files.
+
+    By canvas, not by `savefig`: where there is a layout, that draws everything once more before each file.
+    """
+    figure.get_layout_engine().execute(figure)
+    figure.set_layout_engine("none")
+
+
 def canvas(rows: int, columns: int, *, width: float = 7.2, height: float = 2.1) -> tuple[Any, Any]:
     """An empty figure and its axes, row by row."""
     from matplotlib.figure import Figure

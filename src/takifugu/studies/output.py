@@ -10,7 +10,7 @@ from typing import Any
 from takifugu.atomic import write_text
 from takifugu.studies.claims import Claim
 from takifugu.studies.curves import as_row
-from takifugu.studies.figures import look
+from takifugu.studies.figures import lay_out, look
 from takifugu.studies.headline import Reduction, drawn_baseline
 from takifugu.studies.run import Study
 
@@ -82,10 +82,8 @@ def save_figure(figure: Any, stem: Path) -> bytes:
     stem.parent.mkdir(parents=True, exist_ok=True)
     svg = io.BytesIO()
     with look():
-        # By canvas, not by `savefig`: where there is a layout, that draws everything once more before each file.
         vectors = FigureCanvasSVG(figure)
-        figure.get_layout_engine().execute(figure)
-        figure.set_layout_engine("none")
+        lay_out(figure)
         vectors.print_svg(svg, metadata={"Date": None, "Creator": None})
         figure.set_dpi(220)
         FigureCanvasAgg(figure).print_png(stem.with_suffix(".png"), metadata={"Software": None})
