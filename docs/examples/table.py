@@ -7,7 +7,7 @@ tk.datasets.load("adult").to_csv(
 made = tk.publish(
     "people.csv",
     secret="race",
-    columns=["marital-status", "workclass"],
+    columns=["sex", "workclass"],
     odds=3,
     ledger="people.ledger",
 )
