@@ -57,28 +57,40 @@ class _Problem:
 
 def _cell(problem: _Problem, size: int, known: int) -> int | None:
     """The one multiple that every U in [size, size + 1]·2^-known leads to, or None where there are more."""
+    if size == 0:
+        return None  # U may still be as small as it likes, and the draw as large
     with working_precision(known + _GUARD_BITS):
-        cell = _guess(problem, size, known)
-        while (side := _side(problem, cell, size, known)) > 0:
+        cell, draw = _guess(problem, size, known), _Draw(problem, size, known)
+        while (side := draw.side(cell)) > 0:
             cell += 1
         if side == 0:
             return None
-        while (side := _side(problem, cell - 1, size, known)) < 0:
+        while (side := draw.side(cell - 1)) < 0:
             cell -= 1
         return cell if side > 0 else None
 
 
-def _side(problem: _Problem, cell: int, size: int, known: int) -> int:
-    """1 where the draw lies above the upper edge of the cell, -1 where below, 0 where that is open."""
-    from flint import arb
+class _Draw:
+    """A draw of which the first bits are known, at the precision in force."""
 
-    edge = (2 * cell + 1) * problem.granularity - 2 * problem.x
-    if edge <= 0:
-        return 1  # the size of a draw is never below 0
-    level: Any = (arb(edge) / (arb(2 * problem.theta) * arb(2).sqrt())).erfc() * arb(2) ** known
-    if level > size + 1:
-        return 1
-    return -1 if level < size else 0
+    def __init__(self, problem: _Problem, size: int, known: int) -> None:
+        from flint import arb
+
+        self.problem, self.size = problem, size
+        self.deviation: Any = arb(2 * problem.theta) * arb(2).sqrt()
+        self.scale: Any = arb(2) ** known
+
+    def side(self, cell: int) -> int:
+        """1 where the draw lies above the upper edge of the cell, -1 where below, 0 where that is open."""
+        from flint import arb
+
+        edge = (2 * cell + 1) * self.problem.granularity - 2 * self.problem.x
+        if edge <= 0:
+            return 1  # the size of a draw is never below 0
+        level: Any = (arb(edge) / self.deviation).erfc() * self.scale
+        if level > self.size + 1:
+            return 1
+        return -1 if level < self.size else 0
 
 
 def _guess(problem: _Problem, size: int, known: int) -> int:

@@ -1,6 +1,7 @@
 """Enclosures: a number known to lie between two floats, and how balls are rounded outwards to one."""
 
 import math
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from takifugu.errors import CertificationError
 
 _LARGEST_EXPONENT = 1 << 12  # beyond it a float is 0 or infinite whatever the mantissa
+_PLAIN = 1000  # up to it a float has all its digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,11 @@ def _rounded(exact: Any, *, down: bool) -> float:
         below, above = tiny if size < 0 else huge
         toward_zero = down == (mantissa > 0)
         return math.copysign(below if toward_zero else above, mantissa)
-    return _nearest(Fraction(mantissa) * Fraction(2) ** exponent, down=down)
+    if abs(size) > _PLAIN:
+        return _nearest(Fraction(mantissa) * Fraction(2) ** exponent, down=down)
+    beyond = max(0, mantissa.bit_length() - sys.float_info.mant_dig)  # bits that a float has no place for
+    shortened = mantissa >> beyond if down else -(-mantissa >> beyond)
+    return math.ldexp(shortened, exponent + beyond)
 
 
 def _nearest(value: Fraction, *, down: bool) -> float:

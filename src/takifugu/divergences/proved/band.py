@@ -194,7 +194,7 @@ class _Integrand:
     """(p⁺)^α (q⁻)^(1−α) around a middle, as a function of h = t − middle."""
 
     def __init__(self, integral: _Integral, half: int, middle: Fraction) -> None:
-        from flint import acb_poly, arb
+        from flint import acb, acb_poly, arb
 
         self.curve, self.alpha, self.calls = integral.curve, integral.alpha, 0
         self.middle = _rational(middle)
@@ -206,17 +206,18 @@ class _Integrand:
         self.q_total = sum(self.q_terms, arb(0))
         self.p_poly, self.q_poly = acb_poly(self.p_terms), acb_poly(self.q_terms)
         self.scale = (arb(self.curve) / (2 * arb.pi())).sqrt()
+        # As `__call__` needs them, thousands of times.
+        self._up, self._down, self._scale = acb(self.alpha), acb(self.alpha - 1), acb(self.scale)
+        self._curve, self._middle = acb(self.curve), acb(self.middle)
 
     def __call__(self, h: Any, analytic: bool) -> Any:
         """At a complex ball, as `acb.integral` asks."""
-        from flint import acb
-
         self.calls += 1
-        v = (h * acb(self.curve)).exp()
-        logs = acb(self.alpha) * self.p_poly(v).log(analytic=analytic)
-        logs -= acb(self.alpha - 1) * self.q_poly(v).log(analytic=analytic)
-        rest = -acb(self.curve) * h * (h / 2 + acb(self.middle))
-        return acb(self.scale) * (logs + rest).exp()
+        v = (h * self._curve).exp()
+        logs = self._up * self.p_poly(v).log(analytic=analytic)
+        logs -= self._down * self.q_poly(v).log(analytic=analytic)
+        rest = -self._curve * h * (h / 2 + self._middle)
+        return self._scale * (logs + rest).exp()
 
     def real_value(self) -> Any:
         """At the middle itself."""
