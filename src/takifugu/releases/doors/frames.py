@@ -106,10 +106,10 @@ def _entries(column: "nw.Series[Any]", plan: Plan) -> Any:
 def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.DataFrame[Any]":
     """The rows that may be published, or an error."""
     for name in columns.answer:
-        refuse_telling_index(frame, None, frame[name].to_list(), what="the true answer")
+        refuse_telling_index(frame, None, frame[name], what="the true answer")
     kept: Any = None
     for name in columns.secret:
-        refuse_telling_index(frame, name, frame[name].to_list())
+        refuse_telling_index(frame, name, frame[name])
         if len(columns.secret) > 1 and not has_pairs(plan.calibration, name):
             continue
         here = protected_rows(as_called(frame[name], name, of=columns.secret), plan.calibration, columns.others)
@@ -118,15 +118,19 @@ def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.D
     return frame if kept is None else frame.filter(kept.tolist())
 
 
-def refuse_telling_index(rows: Any, secret: str | None, secrets: list[Any], *, what: str = "the secret") -> None:
-    """A pandas column or table hands over its index too, which must not say again what the secrets are."""
+def refuse_telling_index(rows: Any, secret: str | None, secrets: Any, *, what: str = "the secret") -> None:
+    """A pandas column or table hands over its index too, which must not say again what the secrets are.
+
+    `secrets` is a list, or a narwhals column, which is made one only where there is an index to compare with.
+    """
     if not rows.implementation.is_pandas_like() or not len(rows):
         return
     index = rows.to_native().index
     if type(index).__name__ == "RangeIndex" and index.name is None:
         return
     levels = (index.get_level_values(level).tolist() for level in range(index.nlevels))
-    if (secret is not None and secret in index.names) or any(tells(level, secrets) for level in levels):
+    told = secrets if isinstance(secrets, list) else secrets.to_list()
+    if (secret is not None and secret in index.names) or any(tells(level, told) for level in levels):
         raise InputError(
             f"the index of the table tells {what} of each row and would be published: reset_index(drop=True)"
         )
