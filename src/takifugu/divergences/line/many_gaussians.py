@@ -6,6 +6,7 @@ the truth: what rounding could have taken away is put back.
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -92,13 +93,19 @@ def upper_losses(gap: Array, std_p: Array, std_q: Array, *, alpha: float, theta:
 
 def spread_series(nu: Array, alpha: float) -> Array:
     """½ Σ_{k≥2} ν (αν) (−αν)^{k−2} (1 + 1/α + … + 1/α^{k−2})/k, as in gaussian.py."""
+    x = alpha * nu
+    back, total = -x, np.zeros_like(nu)
+    for coefficient in _series_coefficients(alpha):
+        total = total * back + coefficient
+    return 0.5 * total * nu * x
+
+
+@lru_cache(maxsize=64)
+def _series_coefficients(alpha: float) -> tuple[float, ...]:
+    """Those of `spread_series`, the last first."""
     coefficients = []
     geometric = 0.0
     for k in range(2, _SERIES_TERMS + 2):
         geometric = geometric / alpha + 1.0
         coefficients.append(geometric / k)
-    x = alpha * nu
-    total = np.zeros_like(nu)
-    for coefficient in reversed(coefficients):
-        total = total * -x + coefficient
-    return 0.5 * total * nu * x
+    return tuple(reversed(coefficients))

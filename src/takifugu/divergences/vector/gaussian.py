@@ -69,15 +69,18 @@ def _in_floats(gaps: Array, lead: Array, follow: Array, alpha: float, covariance
         shift = np.einsum("pij,pi->pj", axes, g)
         w, v = 1.0 - beta * e, 1.0 + e  # q's variance is 1 on each of these axes, p's is 1 + e
         nu = -e / v
-        logs = -0.5 * (np.log1p(e) + np.log1p(-beta * e) / beta)
-        spread = np.where(np.abs(alpha * nu) < _SERIES_BELOW, spread_series(nu, alpha), logs)
+        spread = -0.5 * (np.log1p(e) + np.log1p(-beta * e) / beta)
+        close = np.abs(alpha * nu) < _SERIES_BELOW
+        if close.any():
+            spread = np.where(close, spread_series(nu, alpha), spread)
         value: Array = (0.5 * alpha * shift * shift / w + spread).sum(axis=1)
         # The condition of the whitening, times what the distance to an edge (w = 0 or v = 0) makes of it.
-        condition = (np.linalg.norm(factor, axis=(1, 2)) * np.linalg.norm(inverse, axis=(1, 2)) / d) ** 2
+        condition = (factor * factor).sum(axis=(1, 2)) * (inverse * inverse).sum(axis=(1, 2)) / d**2
         size = np.abs(e).max(axis=1)
-        edge = (1 + beta * size) / np.minimum(w.min(axis=1), 1.0) / np.minimum(v.min(axis=1), 1.0)
+        least_w, least_v = w.min(axis=1), v.min(axis=1)
+        edge = (1 + beta * size) / np.minimum(least_w, 1.0) / np.minimum(least_v, 1.0)
         doubt = _UNIT * (8 + d * condition * edge)  # eight: two logarithms that cancel to five bits
-        known = usable & (w.min(axis=1) > 0) & (v.min(axis=1) > 0) & np.isfinite(value) & (value >= 0)
+        known = usable & (least_w > 0) & (least_v > 0) & np.isfinite(value) & (value >= 0)
         return value, np.where(known & (doubt >= 0), doubt, np.inf)
 
 

@@ -92,6 +92,13 @@ class _Barrier:
         self.terms, self.shape, self.floor, self.alpha, self.epsilon = terms, shape, floor, alpha, epsilon
         self.flat = shape.basis.reshape(len(shape.basis), -1)
         self.price = self.flat @ cost.reshape(-1)
+        self._at: Array | None = None
+
+    def _shares(self, y: Array) -> tuple[Array, Array]:
+        """`Terms.shares` at these coordinates: where a step ends its value is asked for, and then its derivatives."""
+        if self._at is not y:
+            self._at, self._told = y, self.terms.shares(self.shape.matrix(y), alpha=self.alpha)
+        return self._told
 
     def solve(self, start: Array, *, sharp: bool) -> Array:
         """Follow the central path from a start inside."""
@@ -114,13 +121,14 @@ class _Barrier:
                 break
             length = 1.0
             while length > 1e-10:
-                trial = self._value(y + length * step, sharpness)
+                there = y + length * step
+                trial = self._value(there, sharpness)
                 if trial <= value - 0.1 * length * decrement:
                     break
                 length *= 0.5
             else:
                 break  # rounding is all that is left
-            y, value = y + length * step, trial
+            y, value = there, trial
         return y
 
     def _value(self, y: Array, sharpness: float) -> float:
@@ -128,7 +136,7 @@ class _Barrier:
         sign, log = np.linalg.slogdet(sigma - self.floor)
         if sign <= 0 or np.linalg.eigvalsh(sigma - self.floor)[0] <= 0:
             return np.inf
-        room = self.epsilon - self.terms.losses(sigma, alpha=self.alpha, rough=True)
+        room = self.epsilon - self._shares(y)[0]
         if not (room > 0).all():
             return np.inf
         return float(sharpness * (self.price @ y) - np.log(room).sum() - log)
@@ -136,7 +144,7 @@ class _Barrier:
     def _derivatives(self, y: Array, sharpness: float) -> tuple[Array, Array]:
         sigma, terms, alpha = self.shape.matrix(y), self.terms, self.alpha
         beta = alpha - 1.0
-        losses, shares = terms.shares(sigma, alpha=alpha)
+        losses, shares = self._shares(y)
         room = self.epsilon - losses
         weight = shares / room[terms.owner]  # of each term in the gradient of −Σ ln(ε − loss)
         A, B = _inverse(terms.lead + sigma), _inverse(terms.follow + sigma)
