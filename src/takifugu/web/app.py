@@ -11,7 +11,8 @@ from takifugu.web.gate import UPLOAD_PATH, App, Gate
 from takifugu.web.rereading import read_reading
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
+    from starlette.applications import Starlette
+    from starlette.requests import Request
 
     from takifugu.web.answers import Answers
 
@@ -23,22 +24,27 @@ def make_app(answers: "Answers", *, token: str, port: int) -> App:
 
 def require() -> None:
     """Raise where the web server's packages are not installed."""
-    if find_spec("fastapi") is None or find_spec("uvicorn") is None:
-        raise MissingExtraError("the explorer needs FastAPI and Uvicorn: install them with pip install 'takifugu[web]'")
+    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+        raise MissingExtraError(
+            "the explorer needs Starlette and Uvicorn: install them with pip install 'takifugu[web]'"
+        )
 
 
-def _routes(answers: "Answers") -> "FastAPI":
-    from fastapi import FastAPI
-    from fastapi.responses import Response
+def _routes(answers: "Answers") -> "Starlette":
+    from starlette.applications import Starlette
+    from starlette.middleware import Middleware
+    from starlette.middleware.base import BaseHTTPMiddleware
+    from starlette.responses import Response
+    from starlette.routing import Route
 
     from takifugu.web.handlers import asking, in_json, named, no_details, nothing, saving, taking, wrong_method
     from takifugu.web.publication import Publication
 
-    async def page() -> Response:
+    async def page(request: "Request") -> Response:
         content, policy = pages.explorer()
         return Response(content, media_type="text/html", headers={"content-security-policy": policy})
 
-    async def start() -> Response:
+    async def start(request: "Request") -> Response:
         return in_json(answers.start())
 
     publication = Publication(answers)
@@ -61,13 +67,12 @@ def _routes(answers: "Answers") -> "FastAPI":
             lambda names: publication.publish(*names).read_bytes(), named("ticket"), "text/csv"
         ),
     }
-    # No generated documentation: its pages would load scripts from elsewhere.
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_api_route("/", page, methods=["GET"])
-    app.add_api_route("/api/start", start, methods=["GET"])
-    for path, handler in posts.items():
-        app.add_api_route(path, handler, methods=["POST"])
-    app.add_exception_handler(404, nothing)
-    app.add_exception_handler(405, wrong_method)
-    app.middleware("http")(no_details)
-    return app
+    return Starlette(
+        routes=[
+            Route("/", page, methods=["GET"]),
+            Route("/api/start", start, methods=["GET"]),
+            *(Route(path, handler, methods=["POST"]) for path, handler in posts.items()),
+        ],
+        exception_handlers={404: nothing, 405: wrong_method},
+        middleware=[Middleware(BaseHTTPMiddleware, dispatch=no_details)],
+    )

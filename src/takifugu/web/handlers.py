@@ -8,9 +8,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from anyio.to_thread import run_sync
-from fastapi import Request
-from fastapi.responses import Response
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 
 from takifugu.documents import strict_json
 from takifugu.errors import InputError, TakifuguError
