@@ -9,6 +9,8 @@ from browser import browsing
 from explorer_process import TEMPORARY, Explorer
 from playwright.sync_api import Browser
 
+from takifugu.web.desk import Desk
+
 HERE = Path(__file__).parent
 _open = ExitStack()  # what all tests of this folder share, until one of another folder is next
 _shared: dict[str, Any] = {}
@@ -39,6 +41,32 @@ def browser() -> Browser:
 def explorer() -> Explorer:
     """One explorer for all that leave nothing behind in it."""
     return cast(Explorer, _kept("explorer", _exploring))
+
+
+@pytest.fixture(scope="module")
+def staffed() -> Callable[[Desk], AbstractContextManager[None]]:
+    """Lends workers to a desk: each takes half a second to start, and what one test leaves well is good for another."""
+    return _staffed
+
+
+@contextmanager
+def _staffed(desk: Desk) -> Iterator[None]:
+    idle: list[Any] = _kept("workers", _workers)
+    desk._idle += idle
+    idle.clear()
+    try:
+        yield
+    finally:
+        idle += desk._idle
+        desk._idle.clear()
+
+
+@contextmanager
+def _workers() -> Iterator[list[Any]]:
+    idle: list[Any] = []
+    yield idle
+    for worker in idle:
+        worker.close()
 
 
 @contextmanager

@@ -15,9 +15,10 @@ _SMALL = {"a": tk.Finite([0, 1], [3, 1]), "b": tk.Finite([0, 1], [1, 3])}
 
 
 @pytest.fixture
-def desk() -> Any:
+def desk(staffed: Any) -> Any:
     found = Desk()
-    yield found
+    with staffed(found):
+        yield found
     found.close()
 
 

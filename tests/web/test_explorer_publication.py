@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ _ASKED = QUESTION | {"query": "row", "columns": ["cp"], "pair": None, "promise":
 
 
 @pytest.fixture(scope="module")
-def answers() -> Iterator[Answers]:
+def answers(staffed: Any) -> Iterator[Answers]:
     found = Answers(Shelf())
-    yield found
+    with staffed(found.desk):
+        yield found
     found.close()
 
 
@@ -136,21 +138,18 @@ def _of_people(tmp_path: Path, lines: list[str]) -> Question:
     return _asked(table="file:people.csv", secret="s", columns=["x"], odds=2)
 
 
-def test_rows_sorted_by_the_secret_are_shuffled(tmp_path: Path) -> None:
+def test_rows_sorted_by_the_secret_are_shuffled(tmp_path: Path, staffed: Any) -> None:
     # Four in ten of "a" have a 1, and six in ten of "b": within the odds as they are, and no half hides which it was.
     asked = _of_people(
         tmp_path, [f"a,{k % 10 > 5:d}" for k in range(2000)] + [f"b,{k % 10 > 3:d}" for k in range(2000)]
     )
-    found = Answers(Shelf(tmp_path / "people.csv"))
-    try:
+    with closing(Answers(Shelf(tmp_path / "people.csv"))) as found, staffed(found.desk):
         publication = Publication(found)
         told = publication.prepare(asked)
         assert "unless it plainly tells the secret or they are fewer than 500: they are shuffled then" in " ".join(
             told["sentences"]
         )
         published = [int(line) for line in publication.publish(told["ticket"]).read_text().splitlines()[1:]]
-    finally:
-        found.close()
     halves = sum(published[:2000]), sum(published[2000:])
     assert len(published) == 4000
     assert 0 < sum(published) < 4000  # something is left of the values
@@ -158,14 +157,14 @@ def test_rows_sorted_by_the_secret_are_shuffled(tmp_path: Path) -> None:
     assert abs(halves[0] - halves[1]) < 190
 
 
-def test_a_file_that_left_through_another_ledger_is_noticed(tmp_path: Path) -> None:
+def test_a_file_that_left_through_another_ledger_is_noticed(tmp_path: Path, staffed: Any) -> None:
     asked = _of_people(tmp_path, [f"{'ab'[k % 2]},{k % 3}" for k in range(300)])
     path = tmp_path / "people.csv"
     tk.publish(path, secret="s", columns=["x"], odds=2, ledger=tmp_path / "elsewhere.ledger", allow_no_noise=True)
-    found = Answers(Shelf(path))
-    try:
-        with pytest.raises(tk.LedgerError, match="says that one existed"):
-            Publication(found).prepare(asked)
-    finally:
-        found.close()
+    with (
+        closing(Answers(Shelf(path))) as found,
+        staffed(found.desk),
+        pytest.raises(tk.LedgerError, match="says that one existed"),
+    ):
+        Publication(found).prepare(asked)
     assert not (tmp_path / "people.ledger").exists()

@@ -1,7 +1,10 @@
 """A file read in another way, from the page: in Chromium, and what the command and the Python say of it."""
 
 import json
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from browser import DESKTOP, PHONE, opened
@@ -54,14 +57,19 @@ def test_a_suspected_code_is_shown_and_declared_with_one_button(
         assert "tk.Reading(sep=';', sentinels=('stay_days=999',))" in visit.text("#python")
 
 
-def test_what_is_suspected_waits_in_its_field(folder: Path) -> None:
-    answers = Answers(Shelf(folder / "people.csv"))
+@pytest.fixture(scope="module")
+def answers(folder: Path, staffed: Any) -> Iterator[Answers]:
+    """On the file as it is read by itself."""
+    with closing(Answers(Shelf(folder / "people.csv"))) as found, staffed(found.desk):
+        yield found
+
+
+def test_what_is_suspected_waits_in_its_field(answers: Answers) -> None:
     about = answers.table("file:people.csv")
     assert about["suspects"] == ["stay_days=999"]
     assert any("999 stands far" in one and "“How the file is read”" in one for one in about["findings"])
     assert not any("Reading(" in one for one in about["findings"])
     assert {one["name"]: one["reading"] for one in answers.tables()}["heart"] is None
-    answers.close()
 
 
 def test_a_file_read_again_answers_as_the_flags_do(folder: Path, tmp_path: Path) -> None:
@@ -83,8 +91,7 @@ def test_a_file_read_again_answers_as_the_flags_do(folder: Path, tmp_path: Path)
     answers.close()
 
 
-def test_what_the_adversary_knows_counts_for_noise_too(folder: Path) -> None:
-    answers = Answers(Shelf(folder / "people.csv"))
+def test_what_the_adversary_knows_counts_for_noise_too(answers: Answers, folder: Path) -> None:
     chosen = {"table": "file:people.csv", "secret": "positive", "pair": None, "columns": ["share"], "known": ["clinic"]}
     chosen |= {"query": "raw", "prior": "gaussian"}
     asked = read_question(QUESTION | chosen | {"known": ["ward"], "prior": "counts"})
@@ -95,7 +102,6 @@ def test_what_the_adversary_knows_counts_for_noise_too(folder: Path) -> None:
     assert "--known ward" in shown["command"]
     assert "For 600 published values start from α = 8" in shown["use_words"]  # the advice of every other door
     assert "known=['ward']" in shown["python"]
-    answers.close()
 
 
 @pytest.mark.parametrize(

@@ -29,16 +29,17 @@ _VECTORS = "a person's vector", "a vector of means"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_people(tmp_path_factory.mktemp("people") / "people.csv").parent
+    return write_people(tmp_path_factory.mktemp("people") / "people.csv", rows=600).parent
 
 
 @pytest.fixture(scope="module")
-def answers(folder: Path) -> Iterator[Answers]:
+def answers(folder: Path, staffed: Any) -> Iterator[Answers]:
     found = Answers(Shelf(), network_steps=50)
     dropped = found.shelf.uploads.new("people.csv")
     dropped.write_bytes((folder / "people.csv").read_bytes())
     assert found.shelf.add_dropped(dropped, "people.csv").name == "file:people.csv"
-    yield found
+    with staffed(found.desk):
+        yield found
     found.close()
 
 
@@ -126,12 +127,13 @@ def test_names_that_a_shell_would_read_are_quoted(tmp_path: Path, monkeypatch: p
 
 
 @pytest.fixture(scope="module")
-def commas(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Answers]:
+def commas(tmp_path_factory: pytest.TempPathFactory, staffed: Any) -> Iterator[Answers]:
     path = tmp_path_factory.mktemp("commas") / "commas.csv"
     rows = "".join(f"{'pq'[k % 2]},{k * k % 7},{k * 5 % 11},{'xy'[k * k % 3 % 2]}, {k % 3}\n" for k in range(120))
     path.write_text(f'secret,"a,b","say ""c""","k,l"," edge "\n{rows}')
     found = Answers(Shelf(path))
-    yield found
+    with staffed(found.desk):
+        yield found
     found.close()
 
 

@@ -30,9 +30,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def answers() -> Iterator[Answers]:
+def answers(staffed: Any) -> Iterator[Answers]:
     found = Answers(Shelf())
-    yield found
+    with staffed(found.desk):
+        yield found
     found.close()
 
 
