@@ -37,8 +37,13 @@ def browsing() -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, address: str, *, size: dict[str, int] = DESKTOP) -> Iterator["Visit"]:
-    """A visit that fails at its end if the page asked another machine or wrote to the console."""
+def opened(
+    browser: Browser, address: str, *, size: dict[str, int] = DESKTOP, waiting: bool = True
+) -> Iterator["Visit"]:
+    """A visit that fails at its end if the page asked another machine or wrote to the console.
+
+    It begins when the page has settled, or, without `waiting`, as soon as it has asked something.
+    """
     context = browser.new_context(
         viewport=size,
         reduced_motion="reduce",  # what moves slowly is painted sixty times a second
@@ -47,6 +52,7 @@ def opened(browser: Browser, address: str, *, size: dict[str, int] = DESKTOP) ->
     )
     visit = Visit(context.new_page(), address)
     try:
+        visit.settle() if waiting else visit.asks()
         yield visit
     finally:
         context.close()
@@ -67,7 +73,6 @@ class Visit:
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("request", lambda request: self.asked.append(request.url))
         page.goto(address)
-        self.settle()
 
     @property
     def strangers(self) -> list[str]:
@@ -79,6 +84,12 @@ class Visit:
         self.page.wait_for_function(_SETTLED, polling=50)  # asked at every frame, Chromium would paint all the while
         settled: dict[str, Any] = json.loads(self.page.evaluate("document.body.dataset.settled"))
         return settled
+
+    def asks(self) -> dict[str, Any]:
+        """The question that is asked, settled or not."""
+        self.page.wait_for_function("() => document.body.dataset.asked", polling=50)
+        asked: dict[str, Any] = json.loads(self.page.evaluate("document.body.dataset.asked"))
+        return asked
 
     def choose(self, label: str, value: str) -> dict[str, Any]:
         self.page.get_by_label(label, exact=True).select_option(value)
