@@ -10,6 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 import takifugu as tk
+import takifugu.__main__
+from forked import processes
 from takifugu.cli import main
 
 HEART = ("heart", "--secret", "slope", "--pair", "1", "3", "--alpha", "3", "--epsilon", "1")
@@ -160,19 +162,24 @@ main({arguments!r})
 """
 
 
+@pytest.fixture(scope="module")
+def process():
+    """Runs a program as a process of its own, at a terminal without Greek."""
+    with processes("pandas", "takifugu", "flint", environment=os.environ | {"PYTHONIOENCODING": "ascii"}) as start:
+        yield start
+
+
 @pytest.mark.parametrize("target", ["takifugu.calibration.calibrate", "takifugu.atomic.os.fsync"])
-def test_an_interruption_leaves_nothing(tmp_path, target):
-    arguments = ["calibrate", *MEAN, "--report", str(tmp_path / "r.html"), "--certificate", str(tmp_path / "c.json")]
-    ended = subprocess.run(
-        [sys.executable, "-c", _INTERRUPTED.format(target=target, arguments=arguments)],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        check=False,
-    )
-    assert ended.returncode == 130, ended.stderr
-    assert ended.stderr == "takifugu: interrupted; no file was left half-written\n"
-    assert os.listdir(tmp_path) == []
+def test_an_interruption_leaves_nothing(tmp_path, process, target):
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    arguments = ["calibrate", *MEAN, "--report", str(folder / "r.html"), "--certificate", str(folder / "c.json")]
+    program = tmp_path / "interrupted.py"
+    program.write_text(_INTERRUPTED.format(target=target, arguments=arguments), encoding="utf-8")
+    ended = process([program], folder)
+    assert ended.status == 130, ended.complained
+    assert ended.complained == "takifugu: interrupted; no file was left half-written\n"
+    assert os.listdir(folder) == []
 
 
 @pytest.mark.parametrize(("text", "status"), [("Query interrupted", 130), ("another", 1)])
@@ -186,15 +193,10 @@ def test_an_interruption_inside_the_engine_is_one(monkeypatch, text, status):
     assert ("interrupted; no file" in result.stderr) == (status == 130)
 
 
-def test_it_speaks_to_a_terminal_without_greek():
-    ended = subprocess.run(
-        [sys.executable, "-m", "takifugu", "calibrate", *MEAN],
-        capture_output=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONIOENCODING": "ascii"},
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    assert b"standard deviation" in ended.stdout
+def test_it_speaks_to_a_terminal_without_greek(tmp_path, process):
+    ended = process([takifugu.__main__.__file__, "calibrate", *MEAN], tmp_path)
+    assert ended.status == 0, ended.complained
+    assert "standard deviation" in ended.said
 
 
 def test_help_imports_nothing_heavy():
