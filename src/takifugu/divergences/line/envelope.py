@@ -5,6 +5,7 @@ within the logarithm of the number of components, so the envelope shows where an
 before a single point of it has been evaluated.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -52,10 +53,12 @@ def upper_envelope(curves: Parabolas, members: Indices | None = None) -> Envelop
     """The upper envelope of some or all of the parabolas."""
     if members is None:
         members = np.arange(len(curves.heights))
+    if len(members) == 1:
+        return Envelope(np.zeros(0), members)
     if len(members) > _BLOCK:
         half = len(members) // 2
         return _merge(curves, upper_envelope(curves, members[:half]), upper_envelope(curves, members[half:]))
-    first, second = np.triu_indices(len(members), 1)
+    first, second = _pairs(len(members))
     cuts = np.unique(_crossings(curves, members[first], members[second]))
     heights = curves.at(_inside(cuts)[:, None], members)
     return _compressed(cuts, members[heights.argmax(axis=1)])
@@ -78,8 +81,15 @@ def owners_at(envelope: Envelope, y: Array) -> Indices:
 
 
 def _compressed(cuts: Array, owners: Indices) -> Envelope:
-    changes = np.flatnonzero(np.diff(owners))
+    changes = np.flatnonzero(owners[1:] != owners[:-1])
     return Envelope(cuts[changes], owners[np.concatenate([changes, [len(owners) - 1]])])
+
+
+@cache
+def _pairs(count: int) -> tuple[Indices, Indices]:
+    """All pairs of so many, up to the size of a block."""
+    first, second = np.triu_indices(count, 1)
+    return first, second
 
 
 def _inside(cuts: Array) -> Array:
@@ -88,7 +98,7 @@ def _inside(cuts: Array) -> Array:
         return np.zeros(1)
     with np.errstate(over="ignore"):
         left, right = cuts[0] - (1 + abs(cuts[0])), cuts[-1] + (1 + abs(cuts[-1]))
-    return np.concatenate([[left], cuts[:-1] + 0.5 * np.diff(cuts), [right]])
+    return np.concatenate([[left], cuts[:-1] + 0.5 * (cuts[1:] - cuts[:-1]), [right]])
 
 
 def _crossings(curves: Parabolas, i: Indices, j: Indices) -> Array:

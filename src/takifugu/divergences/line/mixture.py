@@ -131,6 +131,8 @@ def _log_integrand(middle: Split, half: Array, skeleton: Skeleton, f: Parabolas,
 
 def _above_owner(middle: Split, offsets: Array, curves: Parabolas, owner: Indices) -> Array:
     """ln of the density over that of its component `owner`, at middle + offsets."""
+    if len(curves.means) == 1:
+        return np.zeros_like(offsets)
     everyone = np.arange(len(curves.means))[None, :]
     curve = relative(curves, everyone, curves, owner[:, None], _column(middle))
     # constant + u·(linear + square·u), in place: half of the time went into making room for what lies between

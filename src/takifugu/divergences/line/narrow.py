@@ -30,7 +30,7 @@ def hidden_components(edges: Array, curves: Parabolas, alpha: float) -> Array:
 
 def fading_points(left: Array, right: Array, owner: Indices, curves: Parabolas) -> Array:
     """Where, on either side of each crossing, the component below has faded; within the segment."""
-    change = np.flatnonzero(np.diff(owner))
+    change = np.flatnonzero(owner[1:] != owner[:-1])
     cut, a, b = right[change], owner[change], owner[change + 1]
     pull = [(cut - curves.means[x]) / curves.stds[x] / curves.stds[x] for x in (a, b)]
     with np.errstate(divide="ignore"):

@@ -97,7 +97,9 @@ def panel_edges(skeleton: Skeleton, f: Parabolas, g: Parabolas, *, alpha: float)
     segment, anchor = segment[finite], anchor[finite]
     height = skeleton.value(segment, anchor)
     # all of a segment that matters somewhere: its low end may be nearer than the next drop from its high one
-    high = np.isin(segment, segment[height >= height.max() - slack])
+    matters = np.zeros(len(skeleton.left), dtype=np.bool_)
+    matters[segment[height >= height.max() - slack]] = True
+    high = matters[segment]
     edges = [
         anchor[high],
         _drop_points(skeleton, segment[high], anchor[high], slack),
@@ -159,12 +161,14 @@ def _thinned(edges: Array, skeleton: Skeleton, f: Parabolas, g: Parabolas, alpha
     A feature is no narrower than a component's width over √α, nor than the distance over which H changes by one:
     where two components of q cross far from p the integrand has a kink with slopes in the thousands.
     """
-    middle = edges[:-1] + 0.5 * np.diff(edges)
+    width = edges[1:] - edges[:-1]
+    middle = edges[:-1] + 0.5 * width
     segment = np.searchsorted(skeleton.left[1:], middle)
     std = np.minimum(f.stds[skeleton.p_owner[segment]], g.stds[skeleton.q_owner[segment]])
     slope = skeleton.slope[segment] + skeleton.curvature[segment] * (middle - skeleton.origin[segment])
     density = np.maximum(math.sqrt(alpha) / std, np.abs(slope))
-    place = np.concatenate([[0.0], np.cumsum(np.diff(edges) * density)]) * _PANELS_PER_FEATURE
-    keep = np.diff(np.floor(place), prepend=-1.0) > 0
-    keep[-1] = True
+    place = np.concatenate([[0.0], np.cumsum(width * density)]) * _PANELS_PER_FEATURE
+    whole = np.floor(place)
+    keep = np.ones(len(edges), dtype=np.bool_)  # the two ends in any case
+    keep[1:-1] = whole[1:-1] > whole[:-2]
     return edges[keep]
