@@ -26,8 +26,12 @@ class RoundedNormal:
 
     def counts(self, draws: np.ndarray) -> np.ndarray:
         """How often each value was drawn; a draw that is none of them is a failure."""
-        place = np.searchsorted(self.values, draws)
-        place[place == len(self.values)] = 0
+        # Mostly the values are evenly spaced, and where one stands is a division instead of a search.
+        step = (self.values[-1] - self.values[0]) / (len(self.values) - 1)
+        place = np.clip(np.rint((draws - self.values[0]) / step), 0, len(self.values) - 1).astype(np.intp)
+        if not np.array_equal(self.values[place], draws):
+            place = np.searchsorted(self.values, draws)
+            place[place == len(self.values)] = 0
         assert np.array_equal(self.values[place], draws)
         return np.bincount(place, minlength=len(self.values))
 
