@@ -28,11 +28,14 @@ def several_rows(table: Table, secrets: Sequence[str]) -> list[SeveralRows]:
     found: list[SeveralRows] = []
     if table.frame.implementation.is_spark_like():  # a job for every column would take longer than the release
         return found
-    for secret in secrets:
-        alike = _alike(table, secret)
-        if alike >= 1:  # the same in every row: nothing can be told by it
-            continue
-        columns = [name for name in table.columns if name not in secrets and _can_name(table, name)][:_MOST_COLUMNS]
+    telling = {
+        secret: alike for secret in secrets if (alike := _alike(table, secret)) < 1
+    }  # else the same in every row
+    if not telling:
+        return found
+    columns = [name for name in table.columns if name not in secrets and _can_name(table, name)][:_MOST_COLUMNS]
+    columns = _of_many_values(table, columns)
+    for secret, alike in telling.items():
         found += [SeveralRows(name, secret) for name in columns if _names_people(table, name, secret, alike)]
     return found
 
@@ -43,6 +46,16 @@ def _can_name(table: Table, column: str) -> bool:
 
     dtype = table.schema[column]
     return bool(dtype.is_integer()) or dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object)
+
+
+def _of_many_values(table: Table, columns: list[str]) -> list[str]:
+    """Those with as many values as names have at least: one question for all, where each of the rest asks its own."""
+    if not columns:
+        return columns
+    names = [f"c{place}" for place in range(len(columns))]
+    distinct = (table.secret(column).n_unique().alias(name) for column, name in zip(columns, names, strict=True))
+    counts = table.collect(table.frame.head(_LOOKED_AT).select(*distinct))
+    return [column for column, name in zip(columns, names, strict=True) if int(counts[name][0]) >= _LEAST_VALUES]
 
 
 def _alike(table: Table, secret: str) -> float:
