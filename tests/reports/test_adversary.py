@@ -22,15 +22,21 @@ WIDE = Mixture([0.5, 0.2, 0.3], [0.02, 5.0, 9.0], [0.02, 2.0, 0.5])
 def integrated(p, q):
     """Half of ∫|p − q| by adaptive quadrature, cell by cell."""
 
-    def density(m, x):
-        return sum(w * norm.pdf(x, a, s) for w, a, s in zip(m.weights, m.means, m.stds, strict=True))
+    def parts(m):  # by hand: SciPy's densities look at each single number for half a millisecond
+        listed = zip(m.weights.tolist(), m.means.tolist(), m.stds.tolist(), strict=True)
+        return [(w / (s * math.sqrt(2 * math.pi)), a, s) for w, a, s in listed]
+
+    def density(bells, x):
+        return sum(height * math.exp(-0.5 * ((x - a) / s) ** 2) for height, a, s in bells)
+
+    ours, theirs = parts(p), parts(q)
 
     edges = sorted(
         float(a + t * s) for m in (p, q) for a, s in zip(m.means, m.stds, strict=True) for t in range(-12, 13, 2)
     )
     cells = itertools.pairwise(edges)
     return 0.5 * sum(
-        quad(lambda x: abs(density(p, x) - density(q, x)), a, b, limit=200, epsabs=1e-11)[0] for a, b in cells
+        quad(lambda x: abs(density(ours, x) - density(theirs, x)), a, b, limit=200, epsabs=1e-11)[0] for a, b in cells
     )
 
 
