@@ -66,7 +66,7 @@ def _few(law: VectorMixture) -> VectorMixture:
 
 
 def _log_density(law: VectorMixture, points: Array) -> Array:
-    total = np.full(len(points), -np.inf)
+    logs = []
     for weight, mean, covariance in zip(law.weights, law.means, law.covariances, strict=True):
         if weight == 0:
             continue
@@ -75,6 +75,10 @@ def _log_density(law: VectorMixture, points: Array) -> Array:
         values, vectors = np.linalg.eigh(covariance / np.outer(width, width))
         values = np.maximum(values, 1e-12)
         scores = ((points - mean) / width) @ vectors
-        logs = -0.5 * (scores * scores / values).sum(axis=1) - 0.5 * np.log(values).sum() - np.log(width).sum()
-        total = np.logaddexp(total, math.log(weight) + logs)
-    return total
+        size = 0.5 * np.log(values).sum() + np.log(width).sum()
+        logs.append(math.log(weight) - size - 0.5 * ((scores * scores) @ (1 / values)))
+    each = np.array(logs)
+    most = each.max(axis=0)
+    each -= np.where(np.isfinite(most), most, 0.0)  # far from all of them nothing is left to add up
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(each).sum(axis=0)) + most)
