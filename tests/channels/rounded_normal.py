@@ -27,8 +27,10 @@ class RoundedNormal:
     def counts(self, draws: np.ndarray) -> np.ndarray:
         """How often each value was drawn; a draw that is none of them is a failure."""
         # Mostly the values are evenly spaced, and where one stands is a division instead of a search.
-        step = (self.values[-1] - self.values[0]) / (len(self.values) - 1)
-        place = np.clip(np.rint((draws - self.values[0]) / step), 0, len(self.values) - 1).astype(np.intp)
+        last = len(self.values) - 1
+        with np.errstate(all="ignore"):  # what cannot be divided is searched for
+            guess = np.rint((draws - self.values[0]) / ((self.values[-1] - self.values[0]) / last))
+        place = np.clip(np.nan_to_num(guess), 0, last).astype(np.intp)
         if not np.array_equal(self.values[place], draws):
             place = np.searchsorted(self.values, draws)
             place[place == len(self.values)] = 0
