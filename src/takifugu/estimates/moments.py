@@ -12,7 +12,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.errors import InputError
-from takifugu.laws.values import number
+from takifugu.laws.values import key, number
 
 
 class Term(NamedTuple):
@@ -25,8 +25,8 @@ class Term(NamedTuple):
     def of(self, values: Sequence[Any]) -> Array:
         """The term at each of these values."""
         if self.is_label:
-            truth = isinstance(self.label, bool)  # Python itself says True == 1, and they are two labels: see `key`
-            return np.array([value == self.label and isinstance(value, bool) == truth for value in values], float)
+            wanted = key(self.label)
+            return np.array([key(value) == wanted for value in values], float)
         if not all(map(number, values)):
             raise InputError(f"column {self.column!r} holds labels, and this needs numbers: ask for its histogram")
         return np.array(values, dtype=np.float64)

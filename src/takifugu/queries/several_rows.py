@@ -28,9 +28,8 @@ def several_rows(table: Table, secrets: Sequence[str]) -> list[SeveralRows]:
     found: list[SeveralRows] = []
     if table.frame.implementation.is_spark_like():  # a job for every column would take longer than the release
         return found
-    telling = {
-        secret: alike for secret in secrets if (alike := _alike(table, secret)) < 1
-    }  # else the same in every row
+    # By a secret that is the same in every row nothing can be told.
+    telling = {secret: alike for secret in secrets if (alike := _alike(table, secret)) < 1}
     if not telling:
         return found
     columns = [name for name in table.columns if name not in secrets and _can_name(table, name)][:_MOST_COLUMNS]
