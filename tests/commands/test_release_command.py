@@ -44,6 +44,11 @@ def test_a_file_is_published_and_charged(files):
     assert again.exit_code == 1
     assert "othing was released" in again.stderr
     assert not (files / "again.csv").exists()
+    forgetful = run(files, *NAMES, target="again.csv")
+    assert forgetful.exit_code == 1
+    assert f"a ledger ({files / 'l.db'}) remembers what was published" in forgetful.stderr
+    assert "name it as --ledger, or start another with --new-ledger" in forgetful.stderr
+    assert not (files / "again.csv").exists()
 
 
 def test_without_a_ledger_it_says_so(files):

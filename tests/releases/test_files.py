@@ -153,7 +153,7 @@ def test_what_calibration_reads_release_reads(tmp_path):
     assert (done.rows, done.findings[-1].rows) == (2, 1)
     path.write_text("secret,value\na,1\nZorngiebel,2,3\n")
     with pytest.raises(InputError, match="line 3") as caught:
-        release_file(path, tmp_path / "again.csv", hand_made(), **NAMES)
+        release_file(path, tmp_path / "again.csv", hand_made(), **NAMES, ledger=tmp_path / "l.db")
     assert "Zorngiebel" not in str(caught.value)
     assert caught.value.__cause__ is caught.value.__context__ is None
 

@@ -129,6 +129,21 @@ def test_a_file_remembers_its_ledger_in_another_folder(tmp_path, monkeypatch):
         tk.release_file(source, "out.csv", hand_made(5.0), ledger="../here/l.db", **how)
 
 
+@pytest.mark.parametrize("again", ["in.csv", "link.csv"])
+def test_no_release_of_a_remembered_file_does_without_its_ledger(again, tmp_path):
+    people = tmp_path / "in.csv"
+    pd.DataFrame({"s": ["a", "b"] * 60, "v": [1, 2, 1, 1] * 30}).to_csv(people, index=False)
+    (tmp_path / "link.csv").symlink_to(people)
+    published = tk.publish(people, secret="s", columns=["v"], confidence=None, ledger=tmp_path / "in.ledger")
+    with pytest.raises(LedgerError, match=r"in\.ledger\) remembers .* name it as `ledger`"):
+        tk.release_file(tmp_path / again, tmp_path / "out.csv", published.calibration)
+    with pytest.raises(LedgerError, match="would not be counted"):
+        tk.publish(tmp_path / again, secret="s", columns=["v"], confidence=None)
+    assert not (tmp_path / "out.csv").exists()
+    with pytest.raises(BudgetError):
+        tk.release_file(people, tmp_path / "out.csv", published.calibration, ledger=tmp_path / "in.ledger")
+
+
 def test_what_was_refused_leaves_no_mark(tmp_path):
     source = tmp_path / "in.csv"
     source.write_text("s,v\na,1\nc,2\n")

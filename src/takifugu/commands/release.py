@@ -84,7 +84,7 @@ def command(
     from takifugu.errors import CalibrationError, InputError
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.drawing import drawing_of
-    from takifugu.releases.ledger import Ledger
+    from takifugu.releases.ledger import Ledger, remember
     from takifugu.releases.plan import require_kept
     from takifugu.releases.shuffling import RowsShuffled
 
@@ -99,7 +99,7 @@ def command(
     account = None
     if ledger is not None:
         account = Ledger(ledger, records=records or "records", new=True if new_ledger else None)
-        account.watch(calibration)
+    remember(account, calibration)
     with counting("rows", quiet=quiet) as progress:
         done = release_file(
             source,

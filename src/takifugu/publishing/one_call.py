@@ -16,7 +16,7 @@ from takifugu.releases.doors.dispatch import release
 from takifugu.releases.doors.frames import as_frame
 from takifugu.releases.drift import DRIFTS
 from takifugu.releases.joint_account import JointAccount
-from takifugu.releases.ledger import Ledger
+from takifugu.releases.ledger import Ledger, remember
 from takifugu.releases.order import gives_up_order
 from takifugu.releases.secret_rows import OTHERS
 from takifugu.releases.shuffling import ORDERS, RowsShuffled
@@ -85,8 +85,8 @@ def publish(
     for name, word, known in (("others", others, OTHERS), ("order", order, ORDERS), ("drift", drift, DRIFTS)):
         one_of(name, word, known)  # `release` would say so too, when all the work is done
     book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
-    if book is not None and isinstance(table, str | os.PathLike):
-        book.watch(table)
+    if isinstance(table, str | os.PathLike):
+        remember(book, table)
     if options.get("leave_out") and others == "error":
         others = "drop"
     if per_cell and not keep:

@@ -19,6 +19,7 @@ from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.joint_entries import joint_account, joint_terms, same_terms
 from takifugu.releases.ledger_file import LedgerFile
+from takifugu.releases.marks import refuse_forgetting
 from takifugu.releases.protection import protection
 from takifugu.releases.same_records import another, is_same, moved, refuse_other_names
 
@@ -223,6 +224,14 @@ class Ledger:
         if opening["protection"] != protection(calibration.problem, salt=contents.salt):
             raise CompositionError(_OTHER_PROTECTION.format(records=self.records))
         return _worst_loss(calibration, account.together(extra))
+
+
+def remember(ledger: Ledger | None, file: str | os.PathLike[str]) -> None:
+    """Have a ledger leave its mark beside a file; without one, refuse a file of which another remembers releases."""
+    if ledger is None:
+        refuse_forgetting(Path(file))
+    else:
+        ledger.watch(file)
 
 
 _OTHER_ACCOUNT = (

@@ -2,8 +2,9 @@
 
 A ledger that was deleted, or is looked for in another folder, would start afresh and forget what was spent. So the
 first release leaves a small hidden file beside the ledger, the table and the calibration, and where one lies no ledger
-is started unasked. That beside the ledger also counts its entries, so that an older copy of it, brought back from
-somewhere, does not pass for the latest. This guards against accidents, not against someone who removes the marks.
+is started unasked, and none is left out. That beside the ledger also counts its entries, so that an older copy of it,
+brought back from somewhere, does not pass for the latest. This guards against accidents, not against someone who
+removes the marks.
 """
 
 import logging
@@ -52,6 +53,19 @@ def refuse_marked(files: Iterable[Path], ledger: Path) -> None:
             raise LedgerError(
                 f"there is no ledger {ledger}, and {mark} says that one existed ({where}): a new one would forget what "
                 f"was spent. Nothing was released; name or restore that ledger, or ask for a new one with new=True if "
+                f"these are other people's records"
+            )
+
+
+def refuse_forgetting(file: Path) -> None:
+    """Raise where a ledger remembers what was published of a file that is to be released without one."""
+    for name in dict.fromkeys([file, file.resolve()]):  # a link is one more name of the file it leads to
+        mark = mark_of(name)
+        if mark.exists():
+            where = (_lines(mark) or [""])[0]
+            raise LedgerError(
+                f"{mark} says that a ledger ({where}) remembers what was published of {file}, and a release without it "
+                f"would not be counted. Nothing was released; name it as `ledger`, or start another with new=True if "
                 f"these are other people's records"
             )
 

@@ -16,6 +16,7 @@ from takifugu.releases.doors.frames import protected, ready
 from takifugu.releases.doors.leaving import for_spreadsheets, leaving
 from takifugu.releases.doors.saving import appear, check_format, writer
 from takifugu.releases.fingerprints import AnswerDigest
+from takifugu.releases.ledger import remember
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import OTHERS
 from takifugu.releases.shuffling import RowsShuffled, require_few_enough, shuffled
@@ -68,8 +69,8 @@ def release_file(
     plan = Plan.of(calibration, **options)
     origin, goal = source if isinstance(source, Table) else Path(source), Path(target)
     check_format(goal)
-    if plan.ledger is not None and isinstance(origin, Path):
-        plan.ledger.watch(origin)
+    if isinstance(origin, Path):
+        remember(plan.ledger, origin)
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
     # Decides once how the file is read, for both times that it is.
