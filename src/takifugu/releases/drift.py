@@ -150,34 +150,44 @@ class Drift:
     def told(self) -> str | None:
         """How far the rows are beyond the promise, in the middle of a sentence; None where that is not plain."""
         common = sorted(self._rows, key=lambda secret: -self._rows[secret])[:_SECRETS]
-        for pair in protected_pairs(common, self.calibration):
-            for first, second in permutations(pair):
-                for low, high in self._sure(first, second):
-                    if said := self._beyond(low, high):
-                        return said
+        pairs = [way for pair in protected_pairs(common, self.calibration) for way in permutations(pair)]
+        for place, one in enumerate(self.parts) if pairs else ():
+            shares = {name: self._sums[name][place] / self._rows[name] for name in common}
+            for low, high in (*self._whole(pairs, shares), self._halved(pairs, shares, one)):
+                if said := self._beyond(low, high):
+                    return said
         return None
 
-    def _sure(self, first: Any, second: Any) -> Iterator[tuple[Array, Array]]:
-        """Ways to cut what is published, a row each: least probabilities for one secret, largest for the other.
+    def _whole(self, pairs: Sequence[tuple[Any, Any]], shares: dict[Any, Array]) -> Iterator[tuple[Array, Array]]:
+        """All parts by themselves: least probabilities for one secret, largest for the other."""
+        least = {name: self._least(share, self._rows[name]) for name, share in shares.items()}
+        most = {name: self._most(share, self._rows[name]) for name, share in shares.items()}
+        for first, second in pairs:
+            yield least[first][None, :], most[second][None, :]
 
-        All parts by themselves, and, since many small ones leave much to chance, the line in two at several places.
+    def _halved(self, pairs: Sequence[tuple[Any, Any]], shares: dict[Any, Array], parts: Parts) -> tuple[Array, Array]:
+        """What is published cut in two at several places, a row each: many small parts leave much to chance.
+
+        Those of all pairs are bounded at once.
         """
-        for place, one in enumerate(self.parts):
-            shares = [self._sums[name][place] / self._rows[name] for name in (first, second)]
-            yield self._least(first, shares[0][None, :]), self._most(second, shares[1][None, :])
-            for order in one.orders(first, second):
+        mine, other, rows = [], [], []
+        for first, second in pairs:
+            for order in parts.orders(first, second):
                 ends = np.unique(np.linspace(0, len(order) - 1, _SPLITS + 2).astype(np.int64))[1:-1]
-                before = [np.cumsum(share[order])[ends] for share in shares]
-                mine, other = (
-                    np.stack([part, share.sum() - part], axis=1) for part, share in zip(before, shares, strict=True)
-                )
-                yield self._least(first, mine), self._most(second, other)
+                mine.append(_in_two(shares[first][order], ends))
+                other.append(_in_two(shares[second][order], ends))
+                rows.append(np.full((len(ends), 2), [self._rows[first], self._rows[second]]))
+        counts = np.concatenate(rows)
+        return (
+            self._least(np.concatenate(mine), counts[:, :1]),
+            self._most(np.concatenate(other), counts[:, 1:]),
+        )
 
-    def _most(self, secret: Any, share: Array) -> Array:
-        return upper(np.clip(share, 0.0, 1.0), self._room / self._rows[secret])
+    def _most(self, share: Array, rows: int | Array) -> Array:
+        return upper(np.clip(share, 0.0, 1.0), self._room / rows)
 
-    def _least(self, secret: Any, share: Array) -> Array:
-        return 1 - upper(1 - np.clip(share, 0.0, 1.0), self._room / self._rows[secret])
+    def _least(self, share: Array, rows: int | Array) -> Array:
+        return 1 - upper(1 - np.clip(share, 0.0, 1.0), self._room / rows)
 
     @cached_property
     def _room(self) -> float:
@@ -217,7 +227,7 @@ def refuse_drift(told: str | None) -> None:
         )
 
 
-def upper(share: Array, room: float) -> Array:
+def upper(share: Array, room: float | Array) -> Array:
     """The largest probability under which chance still explains this share of rows: Chernoff's bound, turned round.
 
     >>> upper(np.array([0.0, 0.5]), 0.01).round(3).tolist()
@@ -229,6 +239,11 @@ def upper(share: Array, room: float) -> Array:
         fits = coin_divergence(share, middle) <= room
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)
     return high
+
+
+def _in_two(shares: Array, ends: npt.NDArray[np.int64]) -> Array:
+    before = np.cumsum(shares)[ends]
+    return np.stack([before, shares.sum() - before], axis=1)
 
 
 def _cuts(laws: Sequence[Any], theta: float) -> Array:
