@@ -12,8 +12,11 @@ from takifugu.channels.listed import ListChannel
 from takifugu.divergences.finite import divergence
 from takifugu.errors import TakifuguError
 from takifugu.laws.mixture import Mixture
+from takifugu.mechanisms.additive.exact import Exact
+from takifugu.mechanisms.base import root_above
 from takifugu.mechanisms.optimal.table import table_of
 from takifugu.problems.guarantee import Renyi
+from takifugu.problems.problem import Problem
 from takifugu.reports.columns import ColumnFacts, column_facts
 
 ORDER = 3.0  # at which Gaussian noise is shown where the promise is about odds, which it cannot keep
@@ -61,8 +64,11 @@ def gaussian_noise(calibration: Calibration, column: ColumnFacts, position: int)
     if 2 * len(column.inputs) ** 2 > _MOST_WORK:
         return None
     try:
-        theta = calibrate(beliefs, alpha=alpha, epsilon=asked.epsilon, pairs=pairs).theta
+        # Not proved: nothing is published through it.
+        theta = root_above(Exact().needed(Problem.of(beliefs, pairs), alpha=alpha, epsilon=asked.epsilon).variance)
     except TakifuguError:
+        return None
+    if math.isinf(theta):
         return None
     return Cost(
         f"Gaussian noise{f' on {column.name} alone' if several else ''}",
