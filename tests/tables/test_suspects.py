@@ -36,8 +36,17 @@ def test_a_code_among_the_values_is_told_by_its_rows_alone():
 
 def test_scales_and_zeros_are_no_codes():
     assert found([-1, 0, 1]) == []
-    assert found([0, 1]) == found([0, 1, 2, 99]) == []
+    assert found([0, 1]) == found([0, 99]) == found([0, 1, 2, 3]) == []
+    assert found([-2, -1, 0, 1, 2]) == found([0, 50, 99]) == found([0, 1, 2, 9]) == []
     assert found(range(-5, 6)) == found(range(0, 100, 5)) == []
+
+
+def test_a_code_far_from_a_short_scale():
+    assert found([0, 1, 99]) == found([1, 2, 3, 4, 99]) == [(99, True, True)]
+    assert found([30, 40, 50, 999]) == [(999, True, True)]
+    assert found([0, 1, -9]) == [(-9, True, True)]
+    assert found([1, 2, 3, 77, 88, 99]) == [(code, True, True) for code in (77, 88, 99)]
+    assert found([1, 2, 3, 500]) == []
 
 
 def test_an_odd_value_is_named_only_if_rows_share_it():
@@ -58,7 +67,7 @@ def test_whoever_is_named_is_usual_or_many(values, data):
         assert one.rows == rows[int(one.value)]
         assert one.usual == (one.value in USUAL)
         assert one.usual or one.rows >= 5
-        assert len(values) > 5
+        assert len(values) > (2 if one.usual else 5)
 
 
 @given(values=st.lists(st.integers(0, 50), min_size=5, max_size=40, unique=True), factor=st.sampled_from([1, 0.25]))

@@ -16,6 +16,7 @@ _NINES = [10**digits - 1 for digits in range(2, 10)]
 _OF_SURVEYS = [-1, -2, -3, -7, -8, -9, 77, 88, 777, 888, 7777, 8888, 99.9, 999.9, 9999.9, 99.99, 999.99]
 USUAL = frozenset([*_OF_SURVEYS, *_NINES, *(-n for n in _NINES), *(n - k for n in _NINES for k in (1, 2))])
 _OTHERS = 5  # distinct values beside a suspect, below which a column is a scale and -1 may be a step of it
+_STEPS = 2  # of such a scale, at least: where they lie close together a code far away is none of them
 _REPEATED = 5  # rows that share a value: fewer may be an odd person, whose value is nobody's business
 _APART = 3  # times as far from the rest as the rest reaches from its middle: for a value that is no usual code
 _NUMERAL = re.compile(r"\s*[+-]?(?:0|[1-9][0-9]*)(?:[.,][0-9]+)?\s*%?\s*")  # 007 is a name
@@ -66,18 +67,26 @@ def _at_the_top(values: Array, counts: Array, *, sign: int) -> list[Suspect]:
     """The suspects among the three largest values; `sign` turns them into those of the column."""
     for size in (1, 2, 3):  # 998 and 999 stand side by side
         rest, heavy = values[:-size], counts[:-size]
-        if len(rest) < _OTHERS:
+        if len(rest) < _STEPS:
             break
         top, tallies = sign * values[-size:], counts[-size:]
         usual = all(float(value) in USUAL for value in top)
+        gap = float(values[-size] - rest[-1])
+        if len(rest) < _OTHERS:
+            if usual and gap > _APART * float(rest[-1] - rest[0]):
+                return _apart(top, tallies, usual=True)
+            continue
         # How far the rest reaches on this side: what lies on the other one, perhaps a code too, must not count much.
         middle = rest[np.searchsorted(np.cumsum(heavy), 0.5 * heavy.sum())]
         reach = max(float(rest[-1] - middle), 0.25 * float(rest[-1] - rest[0]))
-        gap = float(values[-size] - rest[-1])
         alone = sign < 0 and float(rest[-1]) <= 0 < float(values[-size])  # the only numbers below zero
         apart = gap > reach if usual else size == 1 and gap > _APART * reach and tallies[0] >= _REPEATED
         if apart or (usual and alone):
-            return [Suspect(float(v), int(n), usual, True) for v, n in zip(top, tallies, strict=True)]
+            return _apart(top, tallies, usual=usual)
         if size == 1 and usual and tallies[0] >= _REPEATED and tallies[0] > _SPIKE * heavy[-1]:
             return [Suspect(float(top[0]), int(tallies[0]), True, False)]
     return []
+
+
+def _apart(values: Array, tallies: Array, *, usual: bool) -> list[Suspect]:
+    return [Suspect(float(value), int(rows), usual, True) for value, rows in zip(values, tallies, strict=True)]
