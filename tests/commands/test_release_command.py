@@ -47,7 +47,10 @@ def test_a_file_is_published_and_charged(files):
     forgetful = run(files, *NAMES, target="again.csv")
     assert forgetful.exit_code == 1
     assert f"a ledger ({files / 'l.db'}) remembers what was published" in forgetful.stderr
-    assert "name it as --ledger, or start another with --new-ledger" in forgetful.stderr
+    assert (
+        "name it as --ledger, or, if these are other people's records, name another one, with --new-ledger"
+        in forgetful.stderr
+    )
     assert not (files / "again.csv").exists()
 
 

@@ -15,6 +15,7 @@ from takifugu.publishing import ledger_beside
 from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.marks import mark_of
 from takifugu.releases.names import skeleton
+from takifugu.tables.open import open_table
 
 SALT = bytes(32)
 
@@ -129,7 +130,7 @@ def test_a_file_remembers_its_ledger_in_another_folder(tmp_path, monkeypatch):
         tk.release_file(source, "out.csv", hand_made(5.0), ledger="../here/l.db", **how)
 
 
-@pytest.mark.parametrize("again", ["in.csv", "link.csv"])
+@pytest.mark.parametrize("again", ["in.csv", "link.csv", "[i]n.csv", "i*.csv"])
 def test_no_release_of_a_remembered_file_does_without_its_ledger(again, tmp_path):
     people = tmp_path / "in.csv"
     pd.DataFrame({"s": ["a", "b"] * 60, "v": [1, 2, 1, 1] * 30}).to_csv(people, index=False)
@@ -139,9 +140,44 @@ def test_no_release_of_a_remembered_file_does_without_its_ledger(again, tmp_path
         tk.release_file(tmp_path / again, tmp_path / "out.csv", published.calibration)
     with pytest.raises(LedgerError, match="would not be counted"):
         tk.publish(tmp_path / again, secret="s", columns=["v"], confidence=None)
+    with pytest.raises(LedgerError, match="would not be counted"):
+        tk.release_file(open_table(tmp_path / again), tmp_path / "out.csv", published.calibration)
+    with pytest.raises(LedgerError, match="would not be counted"):
+        tk.publish(open_table(tmp_path / again), secret="s", columns=["v"], confidence=None)
+    with pytest.raises(LedgerError, match="says that one existed"):
+        tk.release_file(tmp_path / again, tmp_path / "out.csv", published.calibration, ledger=tmp_path / "other.ledger")
     assert not (tmp_path / "out.csv").exists()
     with pytest.raises(BudgetError):
         tk.release_file(people, tmp_path / "out.csv", published.calibration, ledger=tmp_path / "in.ledger")
+
+
+@pytest.mark.parametrize("again", ["a.csv", "?.csv"])
+def test_every_file_of_a_pattern_is_remembered(again, tmp_path):
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("s,v\na,1\nb,2\n")
+    how = {"column": "v", "secret": "s"}
+    done = tk.release_file(
+        tmp_path / "*.csv", tmp_path / "out.parquet", hand_made(5.0), ledger=tmp_path / "l.db", **how
+    )
+    assert done.rows == 4
+    assert all(mark_of(tmp_path / name).exists() for name in ("a.csv", "b.csv"))
+    with pytest.raises(LedgerError, match="remembers what was published"):
+        tk.release_file(tmp_path / again, tmp_path / "again.parquet", hand_made(5.0), **how)
+
+
+def test_an_open_table_leaves_its_mark(tmp_path):
+    (tmp_path / "a.csv").write_text("s,v\na,1\nb,2\n")
+    table = open_table(tmp_path / "a.csv")
+    tk.release_file(table, tmp_path / "out.csv", hand_made(5.0), ledger=tmp_path / "l.db", column="v", secret="s")
+    assert mark_of(tmp_path / "a.csv").exists()
+
+
+def test_the_ledger_beside_a_file_speaks_for_it_without_a_mark(tmp_path):
+    """What was dropped on the page left no mark beside a file whose place the page cannot know."""
+    (tmp_path / "a.csv").write_text("s,v\na,1\nb,2\n")
+    tk.release([1.0], hand_made(5.0), ledger=tmp_path / "a.ledger")
+    with pytest.raises(LedgerError, match=r"a\.ledger\) remembers what was published"):
+        tk.release_file(tmp_path / "a.csv", tmp_path / "out.csv", hand_made(5.0), column="v", secret="s")
 
 
 def test_what_was_refused_leaves_no_mark(tmp_path):

@@ -350,3 +350,10 @@ def test_the_reader_agrees_with_pythons_own(tmp_path):
 
 def test_the_accepted_sources_are_listed():
     assert opening.open_table(pd.DataFrame({"a": [1]})).schema == {"a": nw.Int64}
+
+
+def test_a_file_of_this_machine_is_named_by_its_path(tmp_path):
+    """Under its address the ledger that remembers it would not be found."""
+    pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(tk.InputError, match="give its path"):
+        open_table((tmp_path / "a.parquet").as_uri())

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from takifugu._validation import no_text, one_of
@@ -22,7 +21,7 @@ from takifugu.releases.secret_rows import OTHERS
 from takifugu.releases.shuffling import ORDERS, RowsShuffled
 from takifugu.tables.reading import Reading
 from takifugu.tables.rows import complete_rows
-from takifugu.tables.table import Table
+from takifugu.tables.table import Table, files_behind
 
 
 def publish(
@@ -85,8 +84,7 @@ def publish(
     for name, word, known in (("others", others, OTHERS), ("order", order, ORDERS), ("drift", drift, DRIFTS)):
         one_of(name, word, known)  # `release` would say so too, when all the work is done
     book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
-    if isinstance(table, str | os.PathLike):
-        remember(book, table)
+    remember(book, *files_behind(table))
     if options.get("leave_out") and others == "error":
         others = "drop"
     if per_cell and not keep:
@@ -142,17 +140,3 @@ def _frame(table: Any, made: Calibration, reading: Reading | None, *, also: Sequ
     answer = made.answer
     needed = [] if answer is None else list(dict.fromkeys([*answer.columns, *also, *answer.secret]))
     return complete_rows(table, needed=needed, columns=[*needed, *keep], reading=reading)
-
-
-def ledger_beside(path: str | os.PathLike[str]) -> Path:
-    """Where the ledger of a table lies: beside it, under its name.
-
-    >>> ledger_beside("data/people.csv").as_posix()
-    'data/people.ledger'
-    """
-    where = Path(path)
-    stem = where.name
-    for suffix in reversed(where.suffixes):
-        if suffix.lower() in (".csv", ".tsv", ".txt", ".gz", ".zst", ".parquet", ".pq", ".xlsx"):
-            stem = stem.removesuffix(suffix)
-    return where.with_name(f"{stem or where.name}.ledger")

@@ -19,7 +19,7 @@ from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.joint_entries import joint_account, joint_terms, same_terms
 from takifugu.releases.ledger_file import LedgerFile
-from takifugu.releases.marks import refuse_forgetting
+from takifugu.releases.marks import names_of, refuse_forgetting
 from takifugu.releases.protection import protection
 from takifugu.releases.same_records import another, is_same, moved, refuse_other_names
 
@@ -70,10 +70,10 @@ class Ledger:
     def watch(self, *files: str | os.PathLike[str]) -> None:
         """Leave a mark beside these files with the next release; where one lies, no new ledger is started unasked.
 
-        A link is one more name of the file it leads to, which gets a mark too.
+        A link is one more name of the file it leads to, which gets a mark too, and so does every file of a pattern.
         """
-        both = (path for file in map(Path, files) for path in (file, file.resolve()))
-        self._file.marked = tuple(dict.fromkeys([*self._file.marked, *both]))
+        names = (name for file in files for name in names_of(file))
+        self._file.marked = tuple(dict.fromkeys([*self._file.marked, *names]))
 
     def account(self) -> AnyAccount | None:
         """What is known about the records; None before their first release."""
@@ -226,12 +226,13 @@ class Ledger:
         return _worst_loss(calibration, account.together(extra))
 
 
-def remember(ledger: Ledger | None, file: str | os.PathLike[str]) -> None:
-    """Have a ledger leave its mark beside a file; without one, refuse a file of which another remembers releases."""
-    if ledger is None:
-        refuse_forgetting(Path(file))
-    else:
-        ledger.watch(file)
+def remember(ledger: Ledger | None, *files: str | os.PathLike[str]) -> None:
+    """Have a ledger leave its mark beside files; without one, refuse those of which another remembers releases."""
+    if ledger is not None:
+        ledger.watch(*files)
+        return
+    for file in files:
+        refuse_forgetting(file)
 
 
 _OTHER_ACCOUNT = (

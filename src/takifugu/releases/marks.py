@@ -7,6 +7,7 @@ brought back from somewhere, does not pass for the latest. This guards against a
 removes the marks.
 """
 
+import glob
 import logging
 import os
 import secrets
@@ -27,6 +28,27 @@ def mark_of(path: Path) -> Path:
     'data/.people.csv.ledger-mark'
     """
     return path.with_name(f".{path.name}.ledger-mark")
+
+
+def ledger_beside(path: str | os.PathLike[str]) -> Path:
+    """Where the ledger of a table lies unless another is named: beside it, under its name.
+
+    >>> ledger_beside("data/people.csv").as_posix()
+    'data/people.ledger'
+    """
+    where = Path(path)
+    stem = where.name
+    for suffix in reversed(where.suffixes):
+        if suffix.lower() in (".csv", ".tsv", ".txt", ".gz", ".zst", ".parquet", ".pq", ".xlsx"):
+            stem = stem.removesuffix(suffix)
+    return where.with_name(f"{stem or where.name}.ledger")
+
+
+def names_of(file: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """The files that a path or a pattern means, each under its own name and that of the file it leads to."""
+    given = os.fspath(file)
+    matched = [] if os.path.exists(given) else sorted(glob.glob(given, recursive=True))
+    return tuple(dict.fromkeys(name for path in map(Path, matched or [given]) for name in (path, path.resolve())))
 
 
 def leave_marks(files: Iterable[Path], ledger: Path, *, entries: int) -> None:
@@ -57,16 +79,16 @@ def refuse_marked(files: Iterable[Path], ledger: Path) -> None:
             )
 
 
-def refuse_forgetting(file: Path) -> None:
+def refuse_forgetting(file: str | os.PathLike[str]) -> None:
     """Raise where a ledger remembers what was published of a file that is to be released without one."""
-    for name in dict.fromkeys([file, file.resolve()]):  # a link is one more name of the file it leads to
-        mark = mark_of(name)
-        if mark.exists():
-            where = (_lines(mark) or [""])[0]
+    for name in names_of(file):
+        mark, beside = mark_of(name), ledger_beside(name)
+        if mark.exists() or beside.exists():
+            where = (_lines(mark) or [""])[0] if mark.exists() else beside
             raise LedgerError(
-                f"{mark} says that a ledger ({where}) remembers what was published of {file}, and a release without it "
-                f"would not be counted. Nothing was released; name it as `ledger`, or start another with new=True if "
-                f"these are other people's records"
+                f"a ledger ({where}) remembers what was published of {os.fspath(file)}, and a release without it would "
+                f"not be counted. Nothing was released; name it as `ledger`, or, if these are other people's records, "
+                f"name another one, with new=True"
             )
 
 

@@ -42,6 +42,8 @@ def files_of(source: str) -> Files:
         kind = _kind(source)
         _check_content(source)
         return Files(kind, (source,))
+    if source.lower().startswith("file:"):
+        raise InputError(f"{source!r} is a file of this machine: give its path, without 'file:'")
     if "://" in source:
         if _kind(source) != "parquet":
             raise InputError(

@@ -49,6 +49,7 @@ class Table:
             return
         self.reading: Reading = Reading() if reading is None else reading
         self.name = f"the file {os.fspath(source)!r}" if isinstance(source, str | os.PathLike) else "the table"
+        self.files = files_behind(source)
         found = opened(source, self.reading, shown=self.name, accepted=_ACCEPTED)
         self.space = found.space  # its private folder lasts as long as the table
         self.frame: nw.LazyFrame[Any] = found.frame
@@ -197,3 +198,11 @@ def _part_of(piece: Any, names: Iterable[str]) -> str:
     meant = next((name for name in holding if piece in [part.strip() for part in name.split(",")]), None)
     told = "Where commas stand between names, one that holds a comma goes in double quotes."
     return "" if meant is None else f" Did you mean {meant!r}? {told}"
+
+
+def files_behind(source: object) -> tuple[str, ...]:
+    """The path or pattern that a table is read from; none where it is held in memory or on another machine."""
+    if isinstance(source, Table):
+        return source.files
+    given = os.fspath(source) if isinstance(source, str | os.PathLike) else ""
+    return (given,) if given and "://" not in given else ()

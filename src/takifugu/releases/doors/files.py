@@ -25,7 +25,7 @@ from takifugu.tables.formats import PARQUET
 from takifugu.tables.missing import lacking
 from takifugu.tables.reading import Reading
 from takifugu.tables.stream import stream
-from takifugu.tables.table import Table
+from takifugu.tables.table import Table, files_behind
 
 Progress = Callable[[int, int | None], None]
 
@@ -69,8 +69,7 @@ def release_file(
     plan = Plan.of(calibration, **options)
     origin, goal = source if isinstance(source, Table) else Path(source), Path(target)
     check_format(goal)
-    if isinstance(origin, Path):
-        remember(plan.ledger, origin)
+    remember(plan.ledger, *files_behind(origin))
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
     # Decides once how the file is read, for both times that it is.
