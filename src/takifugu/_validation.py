@@ -76,7 +76,8 @@ def one_of(name: str, value: Any, known: Sequence[str]) -> None:
 def no_text(name: str, values: Any, what: str) -> None:
     """Refuse a single text where a list of `what` is meant: it would be taken letter by letter."""
     if isinstance(values, str | bytes):
-        raise InputError(f"{name} must be a list of {what}, got the text {values!r}: write [{values!r}]")
+        listed = [part.strip() for part in values.split(",")] if isinstance(values, str) else [values]
+        raise InputError(f"{name} must be a list of {what}, got the text {values!r}: write {listed!r}")
 
 
 def vector(name: str, values: Any) -> Array:

@@ -46,6 +46,16 @@ def test_a_bare_file_does_not(folder):
     assert any("nothing was changed" in one for one in figures["findings"])
 
 
+def test_the_wrong_truth_settles_nothing(folder):
+    pd.read_csv(folder / "published.csv")[["x"]][::-1].to_csv(folder / "turned.csv", index=False)
+    result = run(folder, "turned.csv", "--report", folder / "turned.html")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("Nothing follows from this audit: ")
+    assert "this is not the table that was published" in result.stdout
+    assert "No attack contradicts" not in result.stdout
+    assert "Not the rows of this table" in (folder / "turned.html").read_text(encoding="utf-8")
+
+
 def test_bad_input_is_a_sentence(folder):
     result = run(folder, "published.csv", "--keys", "nothing")
     assert result.exit_code == 2

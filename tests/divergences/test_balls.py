@@ -29,6 +29,12 @@ def test_a_ball_is_rounded_outwards(mantissa, exponent, spread):
     assert found.upper == math.inf or Fraction(found.upper) >= (mantissa + spread) * scale
 
 
+def test_a_long_mantissa_far_out_has_a_side():
+    """A sign that would have to become a float first has none."""
+    far = arb((1 << 1100) + 1) * arb(2) ** 5000
+    assert outward(far) == Enclosure(1.7976931348623157e308, math.inf)
+
+
 def test_nothing_is_negative_and_infinity_is_kept():
     assert outward(arb(0, 1)).lower == 0.0
     assert outward(arb(-2, 1)) == Enclosure(0.0, 0.0)

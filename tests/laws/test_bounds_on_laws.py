@@ -115,3 +115,10 @@ def test_counts_that_are_none(counts):
 def test_what_are_no_bounds(sides, said):
     with pytest.raises(InputError, match=said):
         Bounds(*(np.array(side) * UNIT for side in sides))
+
+
+def test_a_least_share_above_the_largest_leaves_no_law():
+    """The sums alone would allow one."""
+    sides = [7, 5, 0], [9, 2, 11], [6, 8, 16], [10, 13, 16]
+    with pytest.raises(InputError, match="no law"):
+        Bounds(*(np.array(side) * (UNIT // 16) for side in sides))

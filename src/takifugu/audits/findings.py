@@ -111,7 +111,8 @@ class NotThroughChannel(Finding):
     level = "warning"
     says = (
         "{rows:,} of {of:,} rows were published as something that the channel never makes of their true "
-        "values: another channel was used, or the rows are in another order"
+        "values: this is not the table that was published, another channel was used, or the rows are in another "
+        "order"
     )
     rows: int
     of: int

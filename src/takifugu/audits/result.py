@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any, Self
 
 from takifugu._display import Plotted
+from takifugu.audits.findings import MovedRows, NotThroughChannel
 from takifugu.divergences.proved.guessing import guess_allowed
 from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import Renyi
@@ -98,6 +99,11 @@ class Audit(Plotted):
         return any(self._excess(one) > 0 for one in self.attacks)
 
     @property
+    def misplaced(self) -> Finding | None:
+        """What says that the rows are not those of the truth they were held against; None where nothing does."""
+        return next((one for one in self.findings if isinstance(one, NotThroughChannel | MovedRows)), None)
+
+    @property
     def guess_limit(self) -> float:
         """The largest share of right guesses between two secrets that the promise allows."""
         return guess_allowed(self.guarantee)
@@ -119,6 +125,8 @@ class Audit(Plotted):
                 f"The promise is contradicted: with {sure} confidence the publication tells {a!r} from {b!r}"
                 f"{worst.where} by {self._told(worst)}, and {self.guarantee} was promised. Withdraw it, or find out why"
             )
+        elif self.misplaced is not None:
+            first = f"Nothing follows from this audit: {self.misplaced.sentence}"
         else:
             some = self.lower_bound > 0
             shown = f"they show a loss of {self.lower_bound:.3g}" if some else "none of them shows any loss"
@@ -137,7 +145,8 @@ class Audit(Plotted):
         third = (
             (f"The attack that shows most is {worst.attacker}, which saw {worst.sees}",) if self.contradicted else ()
         )
-        return (first, *third, second, *(finding.sentence for finding in self.findings))
+        others = (one.sentence for one in self.findings if self.contradicted or one is not self.misplaced)
+        return (first, *third, second, *others)
 
     def _told(self, attack: Attack) -> str:
         if attack.lower_bound > self.guarantee.epsilon:

@@ -35,15 +35,7 @@ Places = tuple[tuple[int, int, int], ...]
 
 def header(data: Any) -> dict[str, Any]:
     """The outermost object, of the right kind and version, with nothing missing or added."""
-    if not isinstance(data, dict) or "format" not in data:
-        raise InputError("it is not a certificate: there is no field 'format'")
-    if data["format"] == REDACTED:
-        raise InputError("it is a redacted certificate, which holds no priors: only the full one can be verified")
-    if data["format"] != FORMAT:
-        raise InputError(f"it is not a certificate: 'format' must be {FORMAT!r}")
-    version = data.get("version")
-    if type(version) is not int or version != VERSION:
-        raise InputError(f"'version' must be {VERSION}, the one version that is known here; got {str(version)[:40]}")
+    form.header(data, FORMAT, (VERSION,), "a certificate")
     return form.fields(data, KEYS, "the certificate")
 
 

@@ -37,8 +37,8 @@ def command(
 ) -> None:
     """Attack the file PUBLISHED as an adversary would, and say what could be learned from it.
 
-    Exit status 1 where the attacks contradict the promise of the calibration. That they do not is evidence, never a
-    proof: for that there is `takifugu certify`.
+    Exit status 1 where the attacks contradict the promise of the calibration, or where the rows cannot be those of the
+    truth. That no attack contradicts it is evidence, never a proof: for that there is `takifugu certify`.
     """
     from takifugu.atomic import Files
 
@@ -68,5 +68,5 @@ def command(
     else:
         for sentence in map(in_flags, found.sentences):
             click.echo(f"{sentence[0].upper()}{sentence[1:].rstrip('.')}.")
-    if found.contradicted:
+    if found.contradicted or found.misplaced is not None:
         sys.exit(1)

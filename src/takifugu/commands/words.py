@@ -78,6 +78,8 @@ _PHRASES = {
     "by naming the others in `secrets`": "by naming the others",
     "leave it out by naming the others": "leave it out by naming the others with --pair",
     "named in keys": "named in --keys",
+    "Ledger.open, or publish(..., later=[...])": "takifugu publish with --later",
+    "Give release that, or calibrate": "Noise is added to it in Python (takifugu.release); calibrate",
 }
 
 

@@ -38,12 +38,27 @@ class Room:
         return found
 
 
+_CERTIFICATE, _REDACTED, _CALIBRATION = "takifugu-certificate", "takifugu-certificate-redacted", "takifugu-calibration"
+# Files that lie side by side under names that are alike, and what to do with the one that was named.
+_MIXED_UP = {
+    (_REDACTED, _CERTIFICATE): "it is a redacted certificate, which holds no priors: only the full one can be verified",
+    (
+        _CALIBRATION,
+        _CERTIFICATE,
+    ): "it is a calibration, which proves nothing by itself: `certify` makes its certificate",
+    (_CERTIFICATE, _REDACTED): "it is the full certificate, with the priors: name the redacted one, which is public",
+    (_CERTIFICATE, _CALIBRATION): "it is a certificate: name the calibration that it was made from",
+    (_REDACTED, _CALIBRATION): "it is a redacted certificate: name the calibration that it was made from",
+}
+
+
 def header(data: Any, kind: str, versions: tuple[int, ...], what: str) -> int:
     """The version of a file of this format, one of those known here."""
     if not isinstance(data, dict) or "format" not in data:
         raise InputError(f"it is not {what}: there is no field 'format'")
     if data["format"] != kind:
-        raise InputError(f"it is not {what}: 'format' must be {kind!r}")
+        meant = _MIXED_UP.get((data["format"], kind)) if isinstance(data["format"], str) else None
+        raise InputError(meant or f"it is not {what}: 'format' must be {kind!r}")
     version = data.get("version")
     if type(version) is not int or version not in versions:
         known = " or ".join(map(str, versions))

@@ -43,6 +43,8 @@ class Bounds:
             raise InputError("bounds lie between 0 and 1")
         if self.below[-1] != UNIT or self.above[-1] != UNIT:
             raise InputError("all shares together are 1")
+        if (self.lower > self.upper).any():
+            raise InputError("no law is within these bounds")
         for side in sides:
             side.setflags(write=False)
         _greedy([self], np.arange(len(self.lower))[None])

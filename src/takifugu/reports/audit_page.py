@@ -44,7 +44,8 @@ def fragment(audit: Audit) -> str:
     """The sections of the page, for a notebook too."""
     said = [f"{one[:1].upper()}{one[1:].rstrip('.')}." for one in audit.sentences]
     lead, *rest = (escape(one, _LONG) for one in said)
-    verdict = "Contradicted" if audit.contradicted else "Not contradicted"
+    unsettled = "Not contradicted" if audit.misplaced is None else "Not the rows of this table"
+    verdict = "Contradicted" if audit.contradicted else unsettled
     paragraphs = "".join(f"<p>{one}</p>" for one in rest)
     pairs = list(dict.fromkeys(one.pair for one in audit.attacks))
     pictures = "".join(f"<div>{roc_chart(audit, pair, k)}</div>" for k, pair in enumerate(pairs[:_MOST_PAIRS]))

@@ -31,6 +31,7 @@ def parts(facts: ChannelFacts) -> dict[str, Any]:
     return {
         "answer": told.answer(facts),
         "beside": (
+            words.for_each_row(facts.calibration),
             words.in_guesses(facts.calibration.guarantee),
             words.population(facts),
             told.radius(facts),

@@ -15,7 +15,7 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.reports.channel_facts import channel_facts
 from takifugu.reports.columns import ColumnFacts
 from takifugu.reports.text import beyond, clean, number, percent
-from takifugu.reports.words import in_guesses
+from takifugu.reports.words import for_each_row, in_guesses
 from takifugu.tables.binned import cut_named, written
 
 _LESS = 0.5  # of what is lost: what the promise for the sample alone would lose, where that is worth a word
@@ -42,8 +42,8 @@ class Publication:
         secret = "the secret" if answer is None else " and ".join(map(repr, answer.secret))
         a, b = self.pair
         lines = [self._promise(secret)]
-        if (guesses := in_guesses(self.calibration.guarantee)) is not None:
-            lines.append(guesses)
+        both = for_each_row(self.calibration), in_guesses(self.calibration.guarantee)
+        lines += [sentence for sentence in both if sentence is not None]
         if evidence is not None:
             lines.append(f"That is for the population, not only for these rows: {evidence.sentence}.")
         else:
@@ -133,6 +133,8 @@ class Publication:
             kept = f"{beyond(read)}, {kept}"
         elif answer is not None and answer.known:  # which may be handed over as they are
             kept = f"of {', '.join(map(clean, answer.drawn))}, {kept}"
+        if for_each_row(self.calibration) is not None:
+            kept = f"in one row, {kept}"
         return kept[0].upper() + kept[1:]
 
 

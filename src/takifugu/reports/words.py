@@ -2,10 +2,12 @@
 
 import math
 
+from takifugu.calibration import Calibration
 from takifugu.calibration.backwards import values_published
 from takifugu.channels.finite import FiniteChannel
 from takifugu.divergences.proved.guessing import guess_allowed, odds_factor, recommended_alpha
 from takifugu.problems.guarantee import Guarantee, Renyi
+from takifugu.problems.inspection_findings import SeveralRows
 from takifugu.reports.common import Facts
 from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.priors_compared import hangs_on_prior
@@ -72,6 +74,17 @@ def saving(facts: NoiseFacts) -> str | None:
     return (
         f"The paper's mechanism would add noise of {least}{number(paper.theta)}: the exact one costs {least}"
         f"{percent(share)} less mean square error for the same promise."
+    )
+
+
+def for_each_row(calibration: Calibration) -> str | None:
+    """That the promise is for one row, where people seem to have several; None where nothing says so."""
+    names = [repr(one.column) for one in calibration.findings if isinstance(one, SeveralRows)]
+    if not names:
+        return None
+    return (
+        f"That is for one row: people seem to have several here ({' and '.join(names)}), and all rows of one person "
+        f"together tell more."
     )
 
 

@@ -194,6 +194,14 @@ def test_a_wider_promise_never_costs_more():
     assert all(a >= b - 1e-9 for a, b in itertools.pairwise(costs))
 
 
+@pytest.mark.parametrize(("alpha", "epsilon"), [(2.0, 1e5), (1.0001, 1e-306)])
+def test_budgets_beyond_the_numbers_here_are_refused(alpha: float, epsilon: float):
+    laws = {"a": tk.Finite([0, 1, 2], [1, 2, 0]), "b": tk.Finite([0, 1, 2], [5, 1, 3])}
+    for keep in (None, "marginal", "mean"):
+        with pytest.raises(tk.InputError, match="epsilon"):
+            tk.calibrate(laws, alpha=alpha, epsilon=epsilon, keep=keep)
+
+
 def test_progress_is_told():
     told: list[tuple[int, float]] = []
     solve(random_program(11, n=8, secrets=3, alpha=3.0, epsilon=0.2), progress=lambda k, gap: told.append((k, gap)))

@@ -82,7 +82,7 @@ def _rounded(exact: Any, *, down: bool) -> float:
         tiny, huge = (0.0, 5e-324), (1.7976931348623157e308, math.inf)
         below, above = tiny if size < 0 else huge
         toward_zero = down == (mantissa > 0)
-        return math.copysign(below if toward_zero else above, mantissa)
+        return math.copysign(below if toward_zero else above, 1 if mantissa > 0 else -1)
     if abs(size) > _PLAIN:
         return _nearest(Fraction(mantissa) * Fraction(2) ** exponent, down=down)
     beyond = max(0, mantissa.bit_length() - sys.float_info.mant_dig)  # bits that a float has no place for

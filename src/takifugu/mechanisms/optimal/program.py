@@ -15,6 +15,10 @@ Keep = Literal["marginal", "mean"]
 Mask = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
 
+# Promises of a finite order are about e**epsilon, and about e**((alpha - 1)*epsilon) - 1: beyond these, solvers meet
+# infinities and zeros.
+_MOST_EPSILON, _LEAST_POWER = 700.0, 1e-300
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Program:
@@ -81,6 +85,11 @@ class Program:
             raise InputError(f"alpha must be above 1 (infinity for bounded odds), got {self.alpha!r}")
         if isinstance(self.epsilon, bool) or not self.epsilon > 0:
             raise InputError(f"epsilon must be above 0, got {self.epsilon!r}")
+        if math.isfinite(self.alpha) and math.isfinite(self.epsilon):
+            if self.epsilon > _MOST_EPSILON:
+                raise InputError(f"epsilon must be {_MOST_EPSILON:g} or less, beyond which it hides nothing")
+            if (self.alpha - 1) * self.epsilon < _LEAST_POWER:
+                raise InputError("alpha is too close to 1, or epsilon to 0, for numbers here: ask for more of either")
         if self.odds is not None and (isinstance(self.odds, bool) or not 1 < self.odds < math.inf):
             raise InputError(f"odds must be a finite number above 1, got {self.odds!r}")
         if self.epsilon == math.inf and self.odds is None:
