@@ -170,7 +170,9 @@ def test_rows_of_other_secrets_are_the_callers_to_decide():
     chosen = SAMPLE | {"secrets": ["flu", "none"]}
     with pytest.raises(InputError, match="40 of 240 rows have a secret outside"):
         tk.publish(three, **chosen)
-    assert len(tk.publish(three, **chosen, others="drop").table) == 200
+    dropped = tk.publish(three, **chosen, others="drop")
+    assert len(dropped.table) == 200
+    assert "40 rows of other secrets stayed at home" in [one.sentence for one in dropped.findings]
 
 
 def test_where_a_ledger_lies():

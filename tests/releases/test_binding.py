@@ -224,6 +224,9 @@ def test_bare_values_are_told_in_python_and_refused_on_the_command_line(tmp_path
     assert nothing.theta == 0
     with pytest.warns(NoNoiseWarning, match="nothing had to be hidden, so nothing was"):
         assert tk.release(same, nothing)["v"].tolist() == same["v"].tolist()
+    with pytest.warns(NoNoiseWarning) as told:
+        tk.publish(same, secret="s", columns=["v"], confidence=None)
+    assert {one.filename for one in told} == {__file__}
     fine = dataclasses.replace(nothing, channel=GaussianNoise(0.25))
     with pytest.warns(NoNoiseWarning, match=r"noise \(0.25\) finer than the data's steps \(1\)"):
         tk.release(same, fine)

@@ -113,6 +113,7 @@ def test_rows_of_other_secrets_can_be_dropped(source, tmp_path):
     write(source, mixed)
     result = release_file(source, tmp_path / "out.csv", hand_made(), **NAMES, keep=["id"], others="drop")
     assert result.rows == ROWS // 2
+    assert [one.sentence for one in result.findings] == [f"{ROWS // 2:,} rows of other secrets stayed at home"]
     assert read(tmp_path / "out.csv")["id"].to_pylist() == list(range(0, ROWS, 2))
 
 

@@ -257,6 +257,14 @@ def test_a_publication_tells_the_same_figures():
     assert len(publication.sentences) == 6 + lost + (publication.gone > 0)
 
 
+def test_why_little_is_left_of_a_column_that_is_the_secret():
+    from takifugu.reports.publication import told
+
+    same = {"a": tk.Finite([0, 1], [99, 1]), "b": tk.Finite([0, 1], [1, 99])}
+    sentences = told(tk.calibrate(same, odds=1.2)).sentences
+    assert any("True rows nearly give the secret away" in one for one in sentences)
+
+
 def test_what_is_for_these_rows_alone_says_so_beside_a_promise_for_the_population():
     query = tk.Row("G3", domain=[0, 4, 8, 12, 16, 20])
     priors = tk.fit_priors(tk.datasets.load("student-mat"), secret="schoolsup", query=query)

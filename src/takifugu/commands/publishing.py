@@ -175,6 +175,7 @@ def _require_what_flags_need(asked: Asked) -> None:
 
 def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], ledger: Any) -> None:
     """One page of plain words: what is hidden, what changed, what can still be guessed, what to keep private."""
+    from takifugu.releases.secret_rows import OthersLeftOut
     from takifugu.releases.shuffling import RowsShuffled
     from takifugu.reports.publication import told
 
@@ -185,8 +186,9 @@ def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], ledger: An
     if (left := _left(ledger)) is not None:
         out.print(left)
     out.print()
-    # Those of the release are about the same reading of the same table, but for the order of its rows.
-    tell_findings((*made.findings, *(one for one in done.findings if isinstance(one, RowsShuffled))), out)
+    # Those of the release are about the same reading of the same table, but for which rows went out, and in what order.
+    of_rows = (one for one in done.findings if isinstance(one, OthersLeftOut | RowsShuffled))
+    tell_findings((*made.findings, *of_rows), out)
     out.print()
     made_files = [
         (target, f"{done.rows:,} rows (public)"),

@@ -86,6 +86,7 @@ def command(
     from takifugu.releases.drawing import drawing_of
     from takifugu.releases.ledger import Ledger, remember
     from takifugu.releases.plan import require_kept
+    from takifugu.releases.secret_rows import OthersLeftOut
     from takifugu.releases.shuffling import RowsShuffled
 
     if (records is not None or new_ledger) and ledger is None:
@@ -122,8 +123,8 @@ def command(
     click.echo(f"Published {done.rows} rows in {target} {how}.")
     if told is not None:
         click.echo(f"{told[0].upper()}{told[1:]}.")
-    about_order = (in_flags(one.sentence) for one in done.findings if isinstance(one, RowsShuffled))
-    for sentence in (*map(in_flags, done.unchecked), *about_order):
+    of_rows = (in_flags(one.sentence) for one in done.findings if isinstance(one, OthersLeftOut | RowsShuffled))
+    for sentence in (*map(in_flags, done.unchecked), *of_rows):
         click.echo(f"{sentence[0].upper()}{sentence[1:]}.")
     if account is None:
         click.echo("Without a ledger nothing remembers this release: publishing it again would cost privacy.", err=True)

@@ -8,6 +8,7 @@ from takifugu._validation import no_text, one_of
 from takifugu.calibration import Calibration
 from takifugu.certificates import certify
 from takifugu.errors import InputError
+from takifugu.problems.findings import Finding
 from takifugu.problems.findings.shown import show
 from takifugu.published import Published
 from takifugu.publishing.calibrating import CONFIDENCE, Step, calibrated, odds_by_default
@@ -17,7 +18,7 @@ from takifugu.releases.drift import DRIFTS
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.ledger import Ledger, remember
 from takifugu.releases.order import gives_up_order
-from takifugu.releases.secret_rows import OTHERS
+from takifugu.releases.secret_rows import OTHERS, OthersLeftOut
 from takifugu.releases.shuffling import ORDERS, RowsShuffled
 from takifugu.tables.reading import Reading
 from takifugu.tables.rows import complete_rows
@@ -127,9 +128,13 @@ def publish(
         allow_no_noise=allow_no_noise,
         insecure_seed=insecure_seed,
     )
-    about_order = [RowsShuffled(len(published))] if order == "shuffle" and hasattr(published, "__len__") else []
+    of_rows: list[Finding] = []
+    if isinstance(frame, nw.DataFrame) and len(published) < len(frame):
+        of_rows.append(OthersLeftOut(len(frame) - len(published)))
+    if order == "shuffle" and hasattr(published, "__len__"):
+        of_rows.append(RowsShuffled(len(published)))
     show(made.findings)
-    return Published(published, made, certificate, (*made.findings, *about_order))
+    return Published(published, made, certificate, (*made.findings, *of_rows))
 
 
 def _frame(table: Any, made: Calibration, reading: Reading | None, *, also: Sequence[str], keep: Sequence[str]) -> Any:

@@ -12,6 +12,7 @@ from takifugu.calibration import Calibration
 from takifugu.channels.bits import BitSource, InsecureSeededBits, OsBits
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.errors import CalibrationError, CompositionError, InputError
+from takifugu.problems.findings.shown import frames_within
 from takifugu.problems.guarantee import Renyi
 from takifugu.releases.drawing import Drawing, drawing_of
 from takifugu.releases.drift import DRIFTS, Drift
@@ -73,14 +74,14 @@ class Plan:
             },
         )
         if not allow_no_noise and (words := drawing.bare):
-            warnings.warn(words, NoNoiseWarning, stacklevel=3)
+            warnings.warn(words, NoNoiseWarning, stacklevel=frames_within())
         source: BitSource = OsBits()
         if insecure_seed is not None:
             source = InsecureSeededBits(insecure_seed)
             warnings.warn(
                 "this release comes from a seed: whoever knows it can remove the noise. Do not publish it",
                 InsecureReleaseWarning,
-                stacklevel=3,
+                stacklevel=frames_within(),
             )
         if ledger is not None and not isinstance(ledger, Ledger):
             ledger = Ledger(ledger)

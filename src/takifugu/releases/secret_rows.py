@@ -1,5 +1,6 @@
 """Which rows a calibration protects."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -7,12 +8,21 @@ import numpy.typing as npt
 
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
+from takifugu.problems.findings import Finding
 from takifugu.queries.several import named
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 OTHERS = ("error", "drop", "release")
+
+
+@dataclass(frozen=True)
+class OthersLeftOut(Finding):
+    """Rows of secrets that the calibration does not protect."""
+
+    says = "{rows:rows} of other secrets stayed at home"
+    rows: int
 
 
 def protected_secrets(calibration: Calibration) -> frozenset[Any]:

@@ -21,6 +21,8 @@ from takifugu.tables.binned import cut_named, written
 _LESS = 0.5  # of what is lost: what the promise for the sample alone would lose, where that is worth a word
 _USELESS = 0.5  # of a column's variance, or of its labels: what is published is then mostly noise
 
+_GIVEN_AWAY = 0.95  # of the guesses from the true row: right
+
 
 @dataclass(frozen=True)
 class Publication:
@@ -80,8 +82,10 @@ class Publication:
                 f"keep_shares=True."
             )
         if (lost := max(self.columns, key=_lost)) and _lost(lost) > _USELESS:
+            telling = "True rows nearly give the secret away, and so few of them may leave as they are. "
             lines.append(
-                f"Little of use is left of {clean(lost.name)}. The rarest secret decides what can be promised"
+                f"Little of use is left of {clean(lost.name)}. {telling if self.guess_before > _GIVEN_AWAY else ''}"
+                f"The rarest secret decides what can be promised"
                 f"{self._rarest}: merge rare secrets in the table or leave them out (leave_out=), publish fewer "
                 f"columns, give coarser lists (domain=), or allow larger odds."
             )

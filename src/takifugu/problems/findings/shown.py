@@ -10,6 +10,14 @@ from takifugu.problems.findings.base import Finding
 _US = __name__.partition(".")[0]
 
 
+def frames_within() -> int:
+    """How many calls of the library lie between the caller and whoever called it from outside: a `stacklevel`."""
+    depth, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _US:
+        depth, frame = depth + 1, frame.f_back
+    return depth
+
+
 def show(findings: Iterable[Finding]) -> None:
     """Warn of the findings that are warnings; for functions that others call, at their end.
 

@@ -18,7 +18,7 @@ from takifugu.releases.doors.saving import appear, check_format, writer
 from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.ledger import remember
 from takifugu.releases.plan import Plan
-from takifugu.releases.secret_rows import OTHERS
+from takifugu.releases.secret_rows import OTHERS, OthersLeftOut
 from takifugu.releases.shuffling import RowsShuffled, require_few_enough, shuffled
 from takifugu.releases.watching import Watch
 from takifugu.tables.formats import PARQUET
@@ -78,11 +78,12 @@ def release_file(
     columns = columns.with_those_in_turn(plan.in_turn, reader.names)
     paid, count, shuffle = _first_reading(reader, plan, columns)
     plan.charge(paid, count)
-    drawn, watch, done = _digest(plan), Watch(columns, plan), 0
+    drawn, watch, done, left_out = _digest(plan), Watch(columns, plan), 0, 0
     waiting: list[Any] = []
     with draft(goal) as unfinished:
         with writer(unfinished, goal.suffix) as write:
-            for rows, values in _values(reader, plan, columns):
+            for rows, values, others_here in _values(reader, plan, columns):
+                left_out += others_here
                 watch.look(rows, values)  # once more: nobody fingerprints the kept columns, and a file can change
                 made = leaving(rows, values, plan, columns)
                 made = for_spreadsheets(made) if goal.suffix == ".csv" else made
@@ -104,15 +105,16 @@ def release_file(
     synchronise(goal.parent)
     unchecked = (*(NOT_CHECKED if calibration.answer is None else ()), *watch.kept_order)
     noise = plan.theta, plan.drawing.granularity
-    findings = (*reader.findings(columns), *([RowsShuffled(done)] if shuffle else []))
-    return FileRelease(goal, done, *noise, plan.insecure, unchecked, findings)
+    findings = [*reader.findings(columns), *([OthersLeftOut(left_out)] if left_out else [])]
+    findings += [RowsShuffled(done)] if shuffle else []
+    return FileRelease(goal, done, *noise, plan.insecure, unchecked, tuple(findings))
 
 
-def _values(reader: "_Reader", plan: Plan, columns: Columns) -> Iterator[tuple[Any, Array]]:
-    """The rows that may be published, batch by batch, with their checked values."""
+def _values(reader: "_Reader", plan: Plan, columns: Columns) -> Iterator[tuple[Any, Array, int]]:
+    """The rows that may be published, batch by batch, with their checked values; and how many others there were."""
     for batch in reader.batches(columns):
         rows = protected(batch, plan, columns)
-        yield rows, ready(rows, plan, columns)
+        yield rows, ready(rows, plan, columns), len(batch) - len(rows)
 
 
 def _digest(plan: Plan) -> AnswerDigest:
@@ -132,7 +134,7 @@ def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[Ans
     if plan.ledger is not None:
         plan.ledger.require_room(plan.calibration, **plan.drawing.noise)
     digest, count, watch = _digest(plan), 0, Watch(columns, plan)
-    for rows, values in _values(reader, plan, columns):
+    for rows, values, _ in _values(reader, plan, columns):
         watch.look(rows, values)
         digest.update(values)
         count += len(values)
