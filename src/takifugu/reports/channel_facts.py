@@ -17,19 +17,23 @@ from takifugu.reports.alternatives import Cost, at_finite_order, gaussian_noise,
 from takifugu.reports.channel_adversary import channel_adversary
 from takifugu.reports.columns import ColumnFacts, column_facts
 from takifugu.reports.common import Facts, promised, question_of
+from takifugu.reports.few_rows import is_shown
 from takifugu.reports.losses import belief_losses, pair_losses, worst_odds
 
 
 @dataclass(frozen=True)
 class LawFacts:
-    """One secret's law, under the belief that binds: its mean and spread where it is about numbers."""
+    """One secret's law, under the belief that binds: its mean and spread where it is about numbers.
+
+    Of a secret of too few rows nothing but their number is told.
+    """
 
     name: str
     rows: int | None
     mean: float | None
     std: float | None
-    commonest: str
-    share: float
+    commonest: str | None
+    share: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +142,8 @@ def _shares(weights: Array) -> Array:
 
 
 def _secret(name: Hashable, law: Any, rows: int | None) -> LawFacts:
+    if not is_shown(rows):
+        return LawFacts(str(name), rows, None, None, None, None)
     most = int(np.argmax(law.weights))
     mean, std = (law.mean, law.std) if law.is_numeric else (None, None)
     return LawFacts(str(name), rows, mean, std, named(law.values[most]), float(law.probabilities[most]))

@@ -17,6 +17,7 @@ from takifugu.reports.blocks import (
     table,
 )
 from takifugu.reports.channel_facts import ChannelFacts
+from takifugu.reports.few_rows import TOO_FEW, too_few
 from takifugu.reports.spread_of_losses import spread_of_losses
 from takifugu.reports.text import clean, escape, number, percent
 
@@ -54,7 +55,7 @@ def _assumed(facts: ChannelFacts) -> str:
             s.name,
             "" if s.rows is None else f"{s.rows:,}",
             *(("", "") if s.mean is None or s.std is None else (number(s.mean), number(s.std))),
-            f"{clean(s.commonest, 30)} ({percent(s.share)})",
+            TOO_FEW if s.commonest is None or s.share is None else f"{clean(s.commonest, 30)} ({percent(s.share)})",
         )
         for s in facts.secrets[:_MOST_ROWS]
     ]
@@ -106,19 +107,18 @@ def _done(facts: ChannelFacts) -> str:
 def _inferred(facts: ChannelFacts) -> str:
     a, b = (clean(name) for name in facts.worst_pair)
     where = f" where {clean(facts.belief, 120)}" if facts.belief else ""
+    seen = "The more alike their bars, the less a published value tells."
     charts = "".join(
         channel_charts.worst_pair_chart(column, facts.worst_pair, name=f"tk-pair-{k + 1}")
         for k, column in enumerate(facts.columns[:_MOST_COLUMNS])
     )
+    if facts.unshown:
+        seen, charts = f"No bars are drawn: {too_few(facts.unshown)}.", ""
     return section(
         "inferred",
         "What an adversary can still infer",
         columns(
-            paragraphs(
-                f"The pair hardest to hide is {a} and {b}{where}. The more alike their bars, the less a published "
-                "value tells."
-            )
-            + charts,
+            paragraphs(f"The pair hardest to hide is {a} and {b}{where}. {seen}") + charts,
             paragraphs(words.inference(facts))
             + guesses(facts.adversary, before="From the true value")
             + paragraphs(told.worst_odds(facts), words.odds(facts))

@@ -6,9 +6,10 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.reports.common import Facts
+from takifugu.reports.few_rows import TOO_FEW, empty_chart
 from takifugu.reports.grids import Curve
 from takifugu.reports.noise_facts import NoiseFacts
-from takifugu.reports.svg import LETTER, Panel, Scale, document, legend
+from takifugu.reports.svg import LETTER, Panel, Scale, document, label, legend
 from takifugu.reports.text import clean, number, percent
 
 WIDTH = 480  # units of a picture's width, by default
@@ -22,10 +23,16 @@ _BELOW = 0.2  # share below zero up to which one is: a mixture of bells leaks th
 
 
 def density_chart(facts: NoiseFacts, *, width: int = WIDTH) -> str:
-    """The priors, over a histogram of the data where it was counted."""
-    names = [curve.label for curve in facts.densities]
-    marks, used = legend([(i, clean(name, _NAME)) for i, name in enumerate(names)], 8, 18, width - 16)
+    """The priors, over a histogram of the data where it was counted; none of secrets of too few rows."""
+    name, title = "tk-densities", "The priors: how likely each answer is for each secret"
     curves = facts.densities
+    if not curves:
+        return empty_chart(facts.unshown, name=name, title=title, width=width)
+    names = [curve.label for curve in curves]
+    marks, used = legend([(i, clean(name, _NAME)) for i, name in enumerate(names)], 8, 18, width - 16)
+    for secret in facts.unshown:  # beside which a reader would look for it in vain
+        marks.append(label(8, used + 18, f"{clean(secret, _NAME)}: {TOO_FEW}"))
+        used += 20
     x = _x_scale(curves, curves, width)
     histograms = [_binned(h.values, h.shares, x) for h in facts.histograms[:2]]
     binned = [h for h in histograms if h is not None]
@@ -39,12 +46,12 @@ def density_chart(facts: NoiseFacts, *, width: int = WIDTH) -> str:
     _draw(panel, curves, filled=not binned)
     return document(
         [*marks, *panel.parts],
-        name="tk-densities",
-        title="The priors: how likely each answer is for each secret",
+        name=name,
+        title=title,
         description=". ".join(
             f"{clean(s.name)}: mean {number(s.mean)}, standard deviation {number(s.std)}"
             for s in facts.secrets
-            if s.name in names
+            if s.name in names and s.mean is not None and s.std is not None
         ),
         width=width,
         height=height,
@@ -55,12 +62,15 @@ def before_after_chart(facts: NoiseFacts, *, width: int = WIDTH) -> str:
     """The worst pair as it is, and as it is published: one above the other, on one axis."""
     a, b = facts.worst_pair
     guess = facts.adversary
+    name, title = "tk-before-after", f"{clean(a)} and {clean(b)} before and after noise"
+    if facts.unshown:
+        return empty_chart(facts.unshown, name=name, title=title, width=width)
     return pair_chart(
         (("before noise", facts.before), ("as published", facts.after)),
         axis=axis_name(facts),
         width=width,
-        name="tk-before-after",
-        title=f"{clean(a)} and {clean(b)} before and after noise",
+        name=name,
+        title=title,
         description=(
             f"Before noise a value tells {clean(a)} from {clean(b)} with a chance of {percent(guess.guess_before)}; "
             f"with noise of standard deviation {number(facts.theta)}, {percent(guess.guess_after)}."

@@ -11,6 +11,7 @@ from takifugu.documents.problems import guarantee_to
 from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.adversary import Adversary
+from takifugu.reports.few_rows import is_shown
 from takifugu.reports.text import clean, listed, number
 
 MOST_SECRETS = 20  # in a matrix of losses: more could not be read
@@ -65,6 +66,12 @@ class Facts:
         """The secrets of the pair that is hardest to hide, as text."""
         a, b = self.calibration.worst_pair
         return str(a), str(b)
+
+    @property
+    def unshown(self) -> tuple[str, ...]:
+        """Those of the pair that is hardest to hide whose laws rest on too few rows to be shown, as text."""
+        rows = self.calibration.beliefs[self.calibration.place.belief].rows
+        return tuple(str(name) for name in self.calibration.worst_pair if not is_shown(rows.get(name)))
 
     @property
     def worst_figure(self) -> tuple[str, str, str]:
@@ -143,9 +150,11 @@ def promised(calibration: Calibration) -> Renyi | None:
 
 
 def drawn_secrets(calibration: Calibration, most: int) -> list[Hashable]:
-    """The secrets of one picture: the worst pair first, then as many as fit."""
+    """The secrets of one picture: the worst pair first, then as many as fit; none of too few rows."""
     first = list(calibration.worst_pair)
-    return [*first, *(name for name in calibration.pairs.secrets if name not in first)][:most]
+    rows = calibration.beliefs[calibration.place.belief].rows
+    ordered = [*first, *(name for name in calibration.pairs.secrets if name not in first)]
+    return [name for name in ordered if is_shown(rows.get(name))][:most]
 
 
 def finite(number: float) -> float | None:

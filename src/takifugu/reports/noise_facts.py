@@ -14,6 +14,7 @@ from takifugu.laws.mixture import Mixture
 from takifugu.problems.beliefs import Belief
 from takifugu.reports.adversary import adversary
 from takifugu.reports.common import Facts, drawn_secrets, finite, promised, question_of
+from takifugu.reports.few_rows import is_shown
 from takifugu.reports.grids import Curve, curve, grid
 from takifugu.reports.losses import belief_losses, pair_losses
 from takifugu.reports.noise_curves import Comparison, Drawn, compared, itself, noise_curves
@@ -25,14 +26,14 @@ _RELEASES = (1, 10, 100, 1_000, 10_000)
 
 @dataclass(frozen=True)
 class SecretFacts:
-    """One secret's prior in numbers, under the belief that binds."""
+    """One secret's prior in numbers, under the belief that binds; nothing but the rows where they are too few."""
 
     name: str
     rows: int | None
-    components: int
-    mean: float
-    std: float
-    is_discrete: bool
+    components: int | None
+    mean: float | None
+    std: float | None
+    is_discrete: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,8 @@ def noise_facts(
     theta = calibration.theta
     comparisons = compared(calibration) if compare else (itself(calibration),)
     names = drawn_secrets(calibration, _MOST_DRAWN)
-    x = grid([belief[name] for name in names])
     pair_x = grid([p, q])
+    x = grid([belief[name] for name in names]) if names else pair_x
     noisy = p.with_noise(theta), q.with_noise(theta)
     noisy_x = grid([*noisy, p, q])
     return NoiseFacts(
@@ -136,6 +137,8 @@ def noise_facts(
 
 
 def _secret(name: Hashable, prior: Mixture, rows: int | None) -> SecretFacts:
+    if not is_shown(rows):
+        return SecretFacts(str(name), rows, None, None, None)
     simple = prior.simplified()
     return SecretFacts(str(name), rows, len(simple), prior.mean, prior.std, simple.is_discrete)
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from takifugu.reports import charts, words
 from takifugu.reports.blocks import columns, guesses, odds_table, paragraphs, proof_card, scroll, section, table
-from takifugu.reports.noise_facts import NoiseFacts
+from takifugu.reports.few_rows import TOO_FEW, too_few
+from takifugu.reports.noise_facts import NoiseFacts, SecretFacts
 from takifugu.reports.spread_of_losses import spread_of_losses
 from takifugu.reports.text import clean, number, percent
 
@@ -48,15 +49,15 @@ def _assumed(facts: NoiseFacts) -> str:
 
 def _done(facts: NoiseFacts) -> str:
     a, b = (clean(name) for name in facts.worst_pair)
+    seen = "The more their curves overlap, the less a published value tells."
+    chart = charts.before_after_chart(facts)
+    if facts.unshown:
+        seen, chart = f"No curves are drawn: {too_few(facts.unshown)}.", ""
     return section(
         "noise",
         "What the noise does",
         columns(
-            paragraphs(
-                f"The pair hardest to hide is {a} and {b}. The more their curves overlap, the less a published value "
-                "tells."
-            )
-            + charts.before_after_chart(facts),
+            paragraphs(f"The pair hardest to hide is {a} and {b}. {seen}") + chart,
             "<h3>What an adversary can still infer</h3>\n"
             + paragraphs(words.inference(facts))
             + guesses(facts.adversary, before="Without noise")
@@ -97,7 +98,7 @@ def _priors_words(facts: NoiseFacts) -> str:
     if facts.histograms:
         shown += ", the bars the data they were fitted to"
     more = len(facts.secrets) - len(facts.densities)
-    rest = f" {more:,} more secrets are not drawn." if more > 0 else ""
+    rest = f" {more:,} more secret{'s are' if more > 1 else ' is'} not drawn." if more > 0 else ""
     return (
         f"What an adversary who knows the groups expects of an answer, secret by secret. {shown}.{rest}"
         f"{words.held(facts)}"
@@ -109,9 +110,9 @@ def _priors_table(facts: NoiseFacts) -> str:
         (
             s.name,
             "" if s.rows is None else f"{s.rows:,}",
-            number(s.mean),
-            number(s.std),
-            f"{s.components:,} {'point' if s.is_discrete else 'bell'}{'s' * (s.components != 1)}",
+            "" if s.mean is None else number(s.mean),
+            "" if s.std is None else number(s.std),
+            _shape(s),
         )
         for s in facts.secrets[:_MOST_ROWS]
     ]
@@ -119,6 +120,12 @@ def _priors_table(facts: NoiseFacts) -> str:
     if len(facts.secrets) > _MOST_ROWS:
         caption += f" (the first {_MOST_ROWS} of {len(facts.secrets):,})"
     return table(caption, ("Secret", "Rows", "Mean", "Spread", "Shape"), rows)
+
+
+def _shape(secret: SecretFacts) -> str:
+    if secret.components is None:
+        return TOO_FEW
+    return f"{secret.components:,} {'point' if secret.is_discrete else 'bell'}{'s' * (secret.components != 1)}"
 
 
 def _comparison_table(facts: NoiseFacts) -> str:

@@ -22,6 +22,7 @@ from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.charts import before_after_chart
 from takifugu.reports.columns import column_facts
 from takifugu.reports.facts import facts_of
+from takifugu.reports.few_rows import TOO_FEW, is_shown
 from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.text import clean, number, percent
 from takifugu.reports.vector_facts import VectorFacts
@@ -123,7 +124,10 @@ def publication(sentences: Sequence[str], calibration: Calibration) -> str:
 
 def _priors(priors: Mapping[Any, Any]) -> str:
     kept: Mapping[Any, int] = getattr(priors, "rows", {})
-    rows = [(clean(name), f"{kept[name]:,}" if name in kept else "", _told(law)) for name, law in priors.items()]
+    rows = [
+        (clean(name), f"{kept[name]:,}" if name in kept else "", _told(law) if is_shown(kept.get(name)) else TOO_FEW)
+        for name, law in priors.items()
+    ]
     label = getattr(priors, "label", "")
     answer = getattr(priors, "answer", None)
     about = f" of {answer}" if answer is not None else ""

@@ -23,6 +23,7 @@ from takifugu.reports.channel_charts import coarsened
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.columns import ColumnFacts, column_facts
 from takifugu.reports.facts import facts_of
+from takifugu.reports.few_rows import TOO_FEW, is_shown
 from takifugu.reports.grids import curve, grid
 from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.svg import COLOURS
@@ -78,9 +79,13 @@ def _calibration(calibration: Calibration, ax: Any) -> Any:
     if isinstance(facts, ChannelFacts):
         return _columns(facts.columns, ax)
     if isinstance(facts, VectorFacts):
+        if facts.unshown:
+            return _only_told(facts.unshown, _axes(ax))
         return _side_by_side(facts.axes[:_MOST_DRAWN], ax, _axis)
     if not isinstance(facts, NoiseFacts):
         raise InputError(f"there is no plot of {type(facts).__name__}")
+    if facts.unshown:
+        return _only_told(facts.unshown, _axes(ax))
     return _before_after(facts, _axes(ax), label="answer", title=f"Noise θ = {facts.theta:.4g}")
 
 
@@ -174,15 +179,30 @@ def _root() -> Any:
 
 def _laws(laws: Mapping[Any, Any], axes: Any) -> Any:
     """Masses as bars side by side, mixtures as densities, vectors by their first two numbers."""
-    drawn = {_plain(clean(name, _NAME)): law for name, law in list(laws.items())[:_MOST_DRAWN]}
+    rows = getattr(laws, "rows", {})
+    unshown = [str(name) for name in laws if not is_shown(rows.get(name))]
+    shown = [(name, law) for name, law in laws.items() if is_shown(rows.get(name))]
+    drawn = {_plain(clean(name, _NAME)): law for name, law in shown[:_MOST_DRAWN]}
+    if not drawn:
+        return _only_told(unshown, axes)
     for kind, draw in ((Mixture, _densities), (Finite, _bars), (VectorMixture, _ellipses)):
         if all(isinstance(law, kind) for law in drawn.values()):
             draw(drawn, axes)
             break
     else:
         raise InputError(f"there is no plot of a {type(next(iter(drawn.values()))).__name__}")
+    if unshown:
+        return _only_told(unshown, axes)
     if any(str(name) for name in laws):
         axes.legend()
+    return axes
+
+
+def _only_told(names: Sequence[str], axes: Any) -> Any:
+    """Secrets of too few rows stand in the legend, and nothing of them is drawn."""
+    for name in names[:_MOST_DRAWN]:
+        axes.plot([], [], " ", label=_plain(f"{clean(name, _NAME)}: {TOO_FEW}"))
+    axes.legend()
     return axes
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from takifugu.reports.charts import WIDTH, pair_chart
+from takifugu.reports.few_rows import empty_chart
 from takifugu.reports.heatmap import heat_map
 from takifugu.reports.text import clean, number
 from takifugu.reports.vector_facts import AxisFacts, VectorFacts
@@ -13,11 +14,14 @@ _NAME = 40
 def picture(facts: VectorFacts, axis: AxisFacts, name: str, *, width: int = WIDTH) -> str:
     """The worst pair in one number, as it is and as it is published."""
     a, b = (clean(secret) for secret in facts.worst_pair)
+    title = f"{a} and {b} in {clean(axis.name, _NAME)}, before and after noise"
+    if facts.unshown:
+        return empty_chart(facts.unshown, name=name, title=title, width=width)
     return pair_chart(
         (("before noise", axis.before), ("as published", axis.after)),
         axis=clean(axis.name, _NAME),
         name=name,
-        title=f"{a} and {b} in {clean(axis.name, _NAME)}, before and after noise",
+        title=title,
         description=f"The noise on {clean(axis.name, _NAME)} has a standard deviation of {number(axis.noise)}.",
         width=width,
     )

@@ -12,6 +12,7 @@ from takifugu.channels.vector import GaussianVector
 from takifugu.errors import InputError
 from takifugu.laws.vector import VectorMixture
 from takifugu.reports.common import Facts, promised, question_of
+from takifugu.reports.few_rows import is_shown
 from takifugu.reports.grids import Curve, curve, grid
 from takifugu.reports.losses import belief_losses, pair_losses
 from takifugu.reports.vector_adversary import vector_adversary
@@ -19,12 +20,15 @@ from takifugu.reports.vector_adversary import vector_adversary
 
 @dataclass(frozen=True)
 class AxisFacts:
-    """One number of the vector: its noise beside its natural spread, and the worst pair before and after."""
+    """One number of the vector: its noise beside its natural spread, and the worst pair before and after.
+
+    `means` are those of the secrets; None where a secret has too few rows for its law to be shown.
+    """
 
     name: str
     noise: float
     spread: float
-    means: tuple[float, ...]
+    means: tuple[float | None, ...]
     before: tuple[Curve, Curve] = field(repr=False)
     after: tuple[Curve, Curve] = field(repr=False)
 
@@ -58,14 +62,18 @@ def vector_facts(
     a, b = calibration.worst_pair
     belief = calibration.beliefs[calibration.place.belief]
     laws = [belief[name] for name in calibration.pairs.secrets]
+    rows = tuple(belief.rows.get(name) for name in calibration.pairs.secrets)
+    are_shown = [is_shown(tally) for tally in rows]
     width = np.sqrt(np.diagonal(channel.covariance))
     return VectorFacts(
         question=question_of(calibration) if question is None else question,
         calibration=calibration,
         loss=calibration.loss,
-        axes=tuple(_axis(calibration, belief[a], belief[b], laws, channel, k) for k in range(channel.dimension)),
+        axes=tuple(
+            _axis(calibration, belief[a], belief[b], laws, are_shown, channel, k) for k in range(channel.dimension)
+        ),
         secrets=tuple(str(name) for name in calibration.pairs.secrets),
-        rows=tuple(belief.rows.get(name) for name in calibration.pairs.secrets),
+        rows=rows,
         correlation=channel.covariance / np.outer(width, width),
         adversary=vector_adversary(belief[a], belief[b], promise=promised(calibration), channel=channel),
         pair_losses=pair_losses(calibration),
@@ -88,6 +96,7 @@ def _axis(
     p: VectorMixture,
     q: VectorMixture,
     laws: list[VectorMixture],
+    are_shown: list[bool],
     channel: GaussianVector,
     axis: int,
 ) -> AxisFacts:
@@ -101,7 +110,7 @@ def _axis(
         axis_names(calibration, channel.dimension)[axis],
         noise,
         max(law.projected(direction).std for law in laws),
-        tuple(float(law.mean[axis]) for law in laws),
+        tuple(float(law.mean[axis]) if shown else None for law, shown in zip(laws, are_shown, strict=True)),
         (curve(a, bare[0], x), curve(b, bare[1], x)),
         (curve(a, noisy[0], noisy_x), curve(b, noisy[1], noisy_x)),
     )

@@ -4,6 +4,7 @@ from typing import Any
 
 from takifugu.reports import words
 from takifugu.reports.blocks import columns, guesses, odds_table, paragraphs, proof_card, scroll, section, table
+from takifugu.reports.few_rows import TOO_FEW, too_few
 from takifugu.reports.spread_of_losses import spread_of_losses
 from takifugu.reports.text import clean, number, percent
 from takifugu.reports.vector_charts import picture
@@ -70,7 +71,7 @@ def usefulness(facts: VectorFacts) -> str:
 def _assumed(facts: VectorFacts) -> str:
     shown = facts.axes[:_MOST_AXES]
     rows = [
-        (name, "" if tally is None else f"{tally:,}", *(number(axis.means[k]) for axis in shown))
+        (name, "" if tally is None else f"{tally:,}", *_means([axis.means[k] for axis in shown]))
         for k, (name, tally) in enumerate(zip(facts.secrets, facts.rows, strict=True))
     ][:_MOST_ROWS]
     head = ("Secret", "Rows", *(clean(axis.name, 40) for axis in shown))
@@ -85,18 +86,23 @@ def _assumed(facts: VectorFacts) -> str:
     )
 
 
+def _means(means: list[float | None]) -> list[str]:
+    told = [number(mean) for mean in means if mean is not None]
+    return told or [TOO_FEW, *[""] * (len(means) - 1)]
+
+
 def _done(facts: VectorFacts) -> str:
     a, b = (clean(name) for name in facts.worst_pair)
     shown = facts.axes[:_MOST_PICTURES]
+    seen = "Each picture is of one number alone; what the numbers tell together is in the figures beside them."
+    pictures = "".join(picture(facts, axis, f"tk-axis-{k}") for k, axis in enumerate(shown))
+    if facts.unshown:
+        seen, pictures = f"No curves are drawn: {too_few(facts.unshown)}.", ""
     return section(
         "noise",
         "What the noise does",
         columns(
-            paragraphs(
-                f"The pair hardest to hide is {a} and {b}. Each picture is of one number alone; what the numbers tell "
-                "together is in the figures beside them."
-            )
-            + "".join(picture(facts, axis, f"tk-axis-{k}") for k, axis in enumerate(shown)),
+            paragraphs(f"The pair hardest to hide is {a} and {b}. {seen}") + pictures,
             "<h3>What an adversary can still infer</h3>\n"
             + paragraphs(words.inference(facts))
             + guesses(facts.adversary, before="Without noise")

@@ -3,6 +3,7 @@
 from takifugu.reports import channel_charts, charts, vector_charts
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.common import Facts
+from takifugu.reports.few_rows import empty_chart
 from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.spread_of_losses import loss_matrix
 from takifugu.reports.text import clean
@@ -41,7 +42,7 @@ def _noise(facts: NoiseFacts, width: int) -> list[tuple[str, str, str]]:
 
 def _vector(facts: VectorFacts, width: int) -> list[tuple[str, str, str]]:
     found = []
-    for k, axis in enumerate(facts.axes[:_MOST_COLUMNS]):
+    for k, axis in enumerate(facts.axes[: 1 if facts.unshown else _MOST_COLUMNS]):  # nothing is said once for each
         told = _pair(facts, f"{clean(axis.name, 40)} before and after the noise")
         found.append((f"axis-{k + 1}", told, vector_charts.picture(facts, axis, f"tk-axis-{k + 1}", width=width)))
     together = vector_charts.correlation_chart(facts, width=width)
@@ -51,14 +52,16 @@ def _vector(facts: VectorFacts, width: int) -> list[tuple[str, str, str]]:
 def _channel(facts: ChannelFacts, width: int) -> list[tuple[str, str, str]]:
     found = []
     several = len(facts.columns) > 1
+    if facts.unshown:
+        told = _pair(facts, "true and published values")
+        found.append(("pair-1", told, empty_chart(facts.unshown, name="tk-pair-1", title=told, width=width)))
     for k, column in enumerate(facts.columns[:_MOST_COLUMNS]):
         name = f" of {clean(column.name, 40)}" if several else ""
-        pair = channel_charts.worst_pair_chart(column, facts.worst_pair, name=f"tk-pair-{k + 1}", width=width)
+        if not facts.unshown:
+            pair = channel_charts.worst_pair_chart(column, facts.worst_pair, name=f"tk-pair-{k + 1}", width=width)
+            found.append((f"pair-{k + 1}", _pair(facts, f"true and published values{name}"), pair))
         become = channel_charts.channel_chart(column, name=f"tk-channel-{k + 1}", width=width)
-        found += [
-            (f"pair-{k + 1}", _pair(facts, f"true and published values{name}"), pair),
-            (f"channel-{k + 1}", f"What becomes of each value{name}", become),
-        ]
+        found.append((f"channel-{k + 1}", f"What becomes of each value{name}", become))
     return found
 
 
