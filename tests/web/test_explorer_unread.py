@@ -89,6 +89,31 @@ def test_a_file_that_cannot_be_read_is_read_as_the_page_is_told(
         _restores(browser, running, link.replace(path.name, other), path.rename(path.with_name(other)), question)
 
 
+def test_opening_a_table_clears_what_was_said_and_shown_of_the_one_before(
+    browser: Browser, running: Explorer, tmp_path: Path
+) -> None:
+    broken, good = _headless(tmp_path, "unread-first.csv"), write_people(tmp_path / "read-next.csv", rows=120)
+    with opened(browser, running.quick) as visit:
+        page = visit.page
+        visit.publish_as("noise")
+        page.locator("#file").set_input_files(broken)
+        page.locator("#problem").filter(has_text="This file is not read yet").wait_for()
+        # A dropped file is published as a table: its slider is there, and those of noise are not.
+        assert page.locator("#odds").is_visible()
+        assert not page.locator("#epsilon").is_visible()
+        page.locator("#odds").fill("0.5")
+        page.locator("#odds-problem").filter(has_text="must be a number from").wait_for()
+        page.locator("#file").set_input_files(good)
+        page.locator("#drop-note:not(.bad)").filter(has_text="read-next.csv is open").wait_for()
+        page.locator("#result[aria-busy=false]").wait_for()
+        assert visit.text("#theta") == "–"
+        for gone in ("#problem", "#answer"):
+            assert not page.locator(gone).is_visible()
+        visit.picture("odds-to-mend")
+        visit.type_number("odds, the factor, as a number", "3")
+        assert page.locator("#answer").is_visible()
+
+
 def _restores(browser: Browser, running: Explorer, link: str, path: Path, question: dict[str, Any]) -> None:
     """Where the file is not open yet, it is read as the link says once it is dropped."""
     with opened(browser, f"{running.address}#{link.partition('#')[2]}") as visit:

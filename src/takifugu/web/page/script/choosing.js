@@ -54,6 +54,7 @@ function fillColumns({ column, columns = [], known = [], more = [] } = {}) {
 
 async function chooseTable(wanted = {}) {
   const mine = changed(false);
+  clearShown();
   busy(true, "reading the table");
   const table = offer.tables.find((one) => one.name === $("table").value);
   showReading(table);

@@ -28,18 +28,17 @@ function showSuspects(suspects) {
   $("reading-field").open = true;
 }
 
-// Of a file that is not read there is nothing to choose, and what is shown is about another.
+// Of a file that is not read there is nothing to choose, and what was shown is about another.
 function setUnread(on) {
   offer.unread = on;
   $("chosen").hidden = on;
-  $("answer").hidden = on;
-  if (on) for (const id of ["figure-before", "figure-after"]) $(id).textContent = "";
+  if (on) clearShown();
 }
 
 // The reason stands above the fields that can mend it, and nothing else is asked until the file is read.
 function showUnread(error) {
   setUnread(true);
-  unsettle();
+  tidy(); // a dropped file, or a link, may have changed how it is published: only those sliders are seen
   $("reading-problem").textContent = inWords(error);
   $("reading-field").open = true;
   $("reading-field").scrollIntoView({ block: "nearest" });

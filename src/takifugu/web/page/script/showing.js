@@ -14,6 +14,14 @@ function unsettle() {
   delete document.body.dataset.settled;
 }
 
+// Another table is being opened: nothing that was said or shown of the one before may stand under its name.
+function clearShown() {
+  unsettle();
+  tell("");
+  for (const id of ["figure-before", "figure-after", "announce"]) $(id).textContent = "";
+  $("answer").hidden = true;
+}
+
 function fail(error) {
   unsettle();
   tell(inWords(error));
@@ -74,6 +82,7 @@ function show(answer, asked) {
   $("saved").textContent = answer.certifiable ? "" : "There is no certificate: this mechanism gives no full promise here.";
   $("answer").classList.remove("stale");
   $("answer").inert = false;
+  $("answer").hidden = false;
   shown.settled = asked;
   document.body.dataset.settled = JSON.stringify(asked);
   remember();
