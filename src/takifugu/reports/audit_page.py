@@ -8,7 +8,7 @@ import numpy as np
 
 from takifugu.audits.result import Attack, Audit
 from takifugu.reports.svg import Panel, Scale, colour, document, legend
-from takifugu.reports.text import clean, escape, number, percent
+from takifugu.reports.text import clean, escape, number, percent, share_of
 
 if TYPE_CHECKING:
     from takifugu.problems.pairs import Pair
@@ -137,7 +137,7 @@ def roc_chart(audit: Audit, pair: "Pair", index: int = 0) -> str:
         [*marks, *panel.parts],
         name=f"tk-roc-{index}",
         title=f"Telling {a} from {b}",
-        description=f"The best attack, {_named(best)}, guesses right in {percent(best.guess)} of the cases.",
+        description=f"The best attack, {_named(best)}, guesses right in {share_of(best.guess)} of the cases.",
         width=_WIDTH,
         height=342 + used,
     )

@@ -13,7 +13,7 @@ from takifugu.reports.columns import ColumnFacts
 from takifugu.reports.grids import Curve
 from takifugu.reports.heatmap import WIDTH, heat_map
 from takifugu.reports.svg import INK, colour, document, label, legend
-from takifugu.reports.text import clean, number, percent
+from takifugu.reports.text import clean, number, share_of
 
 _MOST_SQUARES = 60  # values that a picture shows one by one
 _BINS = 40  # into which more numbers are put
@@ -26,7 +26,7 @@ _GROUPED = 10_000  # from which on digits are grouped
 def channel_chart(column: ColumnFacts, *, name: str, width: int = WIDTH) -> str:
     """P(published | true): a row for each true value, darker where more people go."""
     shares, rows, columns = coarsened(column)
-    changed = percent(column.share_changed)
+    changed = share_of(column.share_changed, first=True)
     return heat_map(
         shares,
         rows,
@@ -106,7 +106,7 @@ def worst_pair_chart(column: ColumnFacts, pair: tuple[str, str], *, name: str, w
     title = f"{a} and {b}: true and published values of {clean(column.name)}"
     after = 0.5 * float(np.abs(column.after[0] - column.after[1]).sum())
     before = 0.5 * float(np.abs(column.before[0] - column.before[1]).sum())
-    told = f"The two laws differ in {percent(before)} of their mass before and in {percent(after)} as published."
+    told = f"The two laws differ in {share_of(before)} of their mass before and in {share_of(after)} as published."
     if not column.is_numeric:
         return _label_bars(column, (a, b), name=name, title=title, description=told, width=width)
     rows = []

@@ -9,7 +9,7 @@ from takifugu.laws.values import key
 from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.columns import ColumnFacts
-from takifugu.reports.text import beyond, clean, number, percent
+from takifugu.reports.text import at_most, beyond, clean, number, percent, share_of
 from takifugu.reports.words import what
 
 _PARTS = 4  # outcomes that a sentence names one by one
@@ -25,7 +25,7 @@ def answer(facts: ChannelFacts) -> str:
         return f"Nothing needs to change: every {thing} can be published as it is, and {promise(facts)}."
     return (
         f"Publishing each {thing} through this table of chances hides {what(facts)}: {promise(facts)}. "
-        f"{percent(facts.share_changed)} of the {thing}s are published as another."
+        f"{share_of(facts.share_changed, first=True)} of the {thing}s are published as another."
     )
 
 
@@ -59,13 +59,13 @@ def worst_odds(facts: ChannelFacts) -> str:
 def cost(facts: ChannelFacts) -> str:
     """What an analyst loses, in one sentence or one for each column."""
     if len(facts.columns) == 1:
-        return f"{_column(facts.columns[0], 'the values')}."
+        return f"{_column(facts.columns[0], 'the values', first=True)}."
     told = "; ".join(f"{clean(one.name)}: {_column(one, 'its values')}" for one in facts.columns)
-    return f"{percent(facts.share_changed)} of the rows are published with a change. By column, {told}."
+    return f"{share_of(facts.share_changed, first=True)} of the rows are published with a change. By column, {told}."
 
 
-def _column(column: ColumnFacts, of: str) -> str:
-    changed = f"{percent(column.share_changed)} of {of} are published as another"
+def _column(column: ColumnFacts, of: str, *, first: bool = False) -> str:
+    changed = f"{share_of(column.share_changed, first=first)} of {of} are published as another"
     if column.error is None:
         return changed
     beside = f", beside a natural spread of {number(column.spread, 3)}" if column.spread else ""
@@ -90,7 +90,7 @@ def best(facts: ChannelFacts) -> str | None:
         alone = f"No channel between these values that keeps this promise for these rows alone{wished} {unit} {least}"
         return f"{alone}; this one, which keeps it for the population: {here}."
     gap = facts.gap or 0.0
-    near = "none does better than that" if gap < _CLOSE else f"at most {percent(gap)} of that could be saved"
+    near = "none does better than that" if gap < _CLOSE else f"at most {at_most(gap)} of that could be saved"
     return (
         f"No channel between these values that keeps this promise{wished} {unit} {least}; this one: {here}. So {near}."
     )
@@ -104,7 +104,7 @@ def best_of_all(facts: ChannelFacts) -> str | None:
     if facts.calibration.has_no_other_outputs:
         return "Since the histogram stays as it is, there are no other numbers that could be published instead."
     saved = max(0.0, 1.0 - bound / error)
-    little = "that would save nothing" if saved < _TINY else f"at most {percent(saved)} of it would be saved"
+    little = "that would save nothing" if saved < _TINY else f"at most {at_most(saved)} of it would be saved"
     return (
         f"Publishing other numbers instead, any at all, the mean square error could not be below {number(bound)}: "
         f"{little}."
@@ -161,7 +161,7 @@ def averages(facts: ChannelFacts) -> str:
     told = []
     for one in facts.columns:
         name = f"{clean(one.name)}: " if len(facts.columns) > 1 else ""
-        parts = [f"the histogram shifts by {percent(one.histogram_shift).replace('< ', 'less than ')}"]
+        parts = [f"the histogram shifts by {share_of(one.histogram_shift)}"]
         if one.mean_shift is not None:
             size = abs(one.mean_shift)
             tiny = one.spread is not None and size < 1e-4 * one.spread

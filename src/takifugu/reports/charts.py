@@ -10,7 +10,7 @@ from takifugu.reports.few_rows import TOO_FEW, empty_chart
 from takifugu.reports.grids import Curve
 from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.svg import LETTER, Panel, Scale, document, label, legend
-from takifugu.reports.text import clean, number, percent
+from takifugu.reports.text import clean, number, share_of
 
 WIDTH = 480  # units of a picture's width, by default
 _LEFT, _MARGIN = 46.0, 14.0
@@ -72,8 +72,8 @@ def before_after_chart(facts: NoiseFacts, *, width: int = WIDTH) -> str:
         name=name,
         title=title,
         description=(
-            f"Before noise a value tells {clean(a)} from {clean(b)} with a chance of {percent(guess.guess_before)}; "
-            f"with noise of standard deviation {number(facts.theta)}, {percent(guess.guess_after)}."
+            f"Before noise a value tells {clean(a)} from {clean(b)} with a chance of {share_of(guess.guess_before)}; "
+            f"with noise of standard deviation {number(facts.theta)}, {share_of(guess.guess_after)}."
         ),
     )
 

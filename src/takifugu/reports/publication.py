@@ -14,7 +14,7 @@ from takifugu.problems.beliefs import belief_names
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.channel_facts import channel_facts
 from takifugu.reports.columns import ColumnFacts
-from takifugu.reports.text import beyond, clean, number, percent
+from takifugu.reports.text import beyond, clean, number, share_of
 from takifugu.reports.words import for_each_row, in_guesses
 from takifugu.tables.binned import cut_named, written
 
@@ -74,7 +74,7 @@ class Publication:
             error = ""
             if column.error is not None and column.spread:
                 error = f"; it is off by about {number(column.error, 2)}, beside a spread of {number(column.spread, 3)}"
-            lines.append(f"{clean(column.name)}: {percent(column.share_changed)} of the cells were changed{error}.")
+            lines.append(f"{clean(column.name)}: {share_of(column.share_changed)} of the cells were changed{error}.")
         if self.gone:
             lines.append(
                 f"{self.gone} of the values that the columns may take {'is' if self.gone == 1 else 'are'} published no "
@@ -91,8 +91,8 @@ class Publication:
             )
         lines.append(
             f"The pair hardest to hide is {clean(a)} and {clean(b)}. From one published row the best possible guess "
-            f"between them is right with a chance of {percent(self.guess_after)}; from the true row it would be "
-            f"{percent(self.guess_before)}, and blind luck is 50 %."
+            f"between them is right with a chance of {share_of(self.guess_after)}; from the true row it would be "
+            f"{share_of(self.guess_before)}, and blind luck is 50 %."
         )
         return tuple(lines)
 

@@ -75,6 +75,26 @@ def percent(share: float) -> str:
     return f"{text.removesuffix('.0')} %"
 
 
+def share_of(share: float, *, first: bool = False) -> str:
+    """A share inside a sentence, where `percent` is for figures; `first` where a sentence begins with it.
+
+    >>> share_of(0.5), share_of(0.99999), share_of(1e-5, first=True)
+    ('50 %', 'more than 99.9 %', 'Less than 0.1 %')
+    """
+    told = percent(share).replace("> ", "more than ").replace("< ", "less than ")
+    return told[0].upper() + told[1:] if first else told
+
+
+def at_most(share: float) -> str:
+    """A bound on a share, rounded up to a tenth: what is told is never less than what is true.
+
+    >>> at_most(0.75), at_most(0.7571), at_most(0.99999), at_most(1e-5)
+    ('75 %', '75.8 %', '100 %', '0.1 %')
+    """
+    # The last bits of a float are no reason for another tenth.
+    return f"{math.ceil(round(1000 * share, 6)) / 10:.1f}".removesuffix(".0") + " %"
+
+
 def listed(names: Sequence[str]) -> str:
     """Names as one would say them.
 

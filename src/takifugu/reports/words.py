@@ -11,7 +11,9 @@ from takifugu.problems.inspection_findings import SeveralRows
 from takifugu.reports.common import Facts
 from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.priors_compared import hangs_on_prior
-from takifugu.reports.text import clean, number, percent
+from takifugu.reports.text import at_most, clean, number, share_of
+
+_HARDLY_BOUND = 0.999  # a chance above which a limit is none
 
 
 def answer(facts: NoiseFacts) -> str:
@@ -34,7 +36,7 @@ def inference(facts: Facts) -> str:
     guess = facts.adversary
     return (
         f"From one published value, the best possible guess between {a} and {b} is right with a chance of "
-        f"{percent(guess.guess_after)}; {_bare(facts)} it would be {percent(guess.guess_before)}, and blind luck is "
+        f"{share_of(guess.guess_after)}; {_bare(facts)} it would be {share_of(guess.guess_before)}, and blind luck is "
         "50 %."
     )
 
@@ -73,7 +75,7 @@ def saving(facts: NoiseFacts) -> str | None:
     least = "at least " * paper.is_least
     return (
         f"The paper's mechanism would add noise of {least}{number(paper.theta)}: the exact one costs {least}"
-        f"{percent(share)} less mean square error for the same promise."
+        f"{share_of(share)} less mean square error for the same promise."
     )
 
 
@@ -94,11 +96,16 @@ def in_guesses(promise: Guarantee) -> str | None:
     >>> in_guesses(Renyi.from_odds(3))
     'In other words (α = ∞, ε = 1.099): of two secrets that seemed equally likely, nobody guesses right with a chance \
 above 75 %.'
+    >>> in_guesses(Renyi.from_odds(10_000))
+    'In other words (α = ∞, ε = 9.21): of two secrets that seemed equally likely, a guess may be right with a chance \
+of more than 99.9 %.'
     """
     if not isinstance(promise, Renyi):
         return None
-    guess = percent(guess_allowed(promise))
-    told = f"of two secrets that seemed equally likely, nobody guesses right with a chance above {guess}"
+    guess = guess_allowed(promise)
+    told = f"of two secrets that seemed equally likely, nobody guesses right with a chance above {at_most(guess)}"
+    if guess > _HARDLY_BOUND:
+        told = "of two secrets that seemed equally likely, a guess may be right with a chance of more than 99.9 %"
     if promise.most_odds is not None:
         order = "α = ∞" if math.isinf(promise.alpha) else f"α = {number(promise.alpha)}"
         return f"In other words ({order}, ε = {number(promise.epsilon)}): {told}."

@@ -1,0 +1,53 @@
+"""Shares inside sentences: in words, and bounds never below the truth."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import takifugu as tk
+from takifugu.divergences.proved.guessing import guess_allowed
+from takifugu.problems.guarantee import Renyi
+from takifugu.reports import channel_words, words
+from takifugu.reports.facts import facts_of
+from takifugu.reports.text import at_most, share_of
+
+
+@given(st.floats(0, 1))
+def test_a_bound_is_told_from_above(share):
+    told = float(at_most(share).removesuffix(" %"))
+    assert 100 * share <= told + 1e-6
+    assert told < 100 * share + 0.1 + 1e-6
+
+
+@given(st.floats(0, 1), st.booleans())
+def test_a_share_inside_a_sentence_has_no_sign(share, first):
+    told = share_of(share, first=first)
+    assert "<" not in told
+    assert ">" not in told
+    assert not told[0].isalpha() or told[0].isupper() == first
+
+
+@pytest.mark.parametrize("odds", [1.5, 3, 42, 900, 1100, 50_000])
+def test_the_guess_that_odds_allow_is_bounded_from_above_or_not_at_all(odds):
+    promise = Renyi.from_odds(odds)
+    told = words.in_guesses(promise)
+    assert "above >" not in told
+    if guess_allowed(promise) > 0.999:
+        assert told.endswith("a guess may be right with a chance of more than 99.9 %.")
+    else:
+        limit = float(told.split("above ")[1].removesuffix(" %."))
+        assert limit >= 100 * guess_allowed(promise) - 1e-9
+
+
+def test_no_sentence_holds_a_sign_in_place_of_words():
+    far = {"a": tk.Finite([0, 1], [1, 10**7]), "b": tk.Finite([0, 1], [10**7, 1])}
+    facts = facts_of(tk.calibrate(far, odds=50_000))
+    assert math.isclose(facts.adversary.guess_after, 1, abs_tol=1e-3)
+    for say in (words.inference, channel_words.answer, channel_words.cost, channel_words.averages):
+        assert ">" not in say(facts)
+        assert "<" not in say(facts)
+    assert "with a chance of more than 99.9 %; from the true value it would be more than 99.9 %" in words.inference(
+        facts
+    )
