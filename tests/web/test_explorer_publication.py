@@ -40,7 +40,7 @@ def test_what_is_said_is_what_goes_out_and_once(publication: Publication, tmp_pa
     told = publication.prepare(_asked())
     assert not (tmp_path / "heart.ledger").exists()  # nothing is charged before it is confirmed
     words = " ".join(told["sentences"])
-    assert "cp of up to 303 people" in words
+    assert "cp of up to 303 rows" in words
     assert "by more than a factor of 2: proved just now" in words
     assert str(tmp_path / "heart.ledger") in words
     other = publication.prepare(_asked(odds=3))

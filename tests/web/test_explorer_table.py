@@ -92,7 +92,7 @@ def _publishes_once(visit: Visit, folder: Path) -> None:
     page.get_by_role("button", name="Publish the table…").click()
     dialog = page.get_by_role("dialog", name="Publish this table?")
     dialog.wait_for()
-    assert "ward of up to 100 people" in dialog.inner_text()
+    assert "ward of up to 100 rows" in dialog.inner_text()
     assert "It can be done once" in dialog.inner_text()
     visit.picture("explorer-publish", full=False)
     now = dialog.get_by_role("button", name="Publish and save")

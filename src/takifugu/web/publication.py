@@ -76,7 +76,8 @@ class Publication:
         rows = sum(count for name, (_, count) in found.items() if fit.pair is None or name in fit.pair)
         names = ", ".join(fit.columns)
         told = [
-            f"{names} of up to {rows:,} people will be published, and no other column. Who lacks a value stays out.",
+            # Rows: whether each of them is a person of their own is not known here.
+            f"{names} of up to {rows:,} rows will be published, and no other column. Rows that lack a value stay out.",
             _promise(made),
             "The rows keep their order, unless it plainly tells the secret or they are fewer than 500: they are "
             "shuffled then.",
@@ -84,7 +85,7 @@ class Publication:
             "refuses to let these records out again, here and at every other door that uses it.",
         ]
         if self._answers.has_others(choice):
-            told.insert(1, f"People whose {fit.secret} is neither of the two stay out.")
+            told.insert(1, f"Rows whose {fit.secret} is neither of the two stay out.")
         with self._answers.shelf.lock:
             told += [f"Mind: {one}." for one in several_rows(self._answers.shelf.open(fit.table), [fit.secret])]
         # Noise enough for the fitted priors and not for the rows: nobody should confirm that without reading it.
