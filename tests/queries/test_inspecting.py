@@ -154,6 +154,30 @@ def test_a_heavy_tail():
     assert any(isinstance(finding, HeavyTail) for finding in inspect(table, "s").findings)
 
 
+def with_totals(table):
+    """The same with a last row of sums, as spreadsheets have it: no secret, and numbers far from anybody's."""
+    return pd.concat([table, pd.DataFrame({name: [99_999 + 0.5] for name in table if name != "s"})], ignore_index=True)
+
+
+@pytest.mark.parametrize("door", [pd.DataFrame, pl.from_pandas, lambda table: pl.from_pandas(table).lazy()])
+def test_a_row_without_a_secret_has_no_say(door):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"s": ["a", "b"] * 100, "x": rng.normal(50, 5, 200), "y": rng.integers(1, 7, 200) + 0.0})
+    table.loc[table.s == "a", "x"] += 20
+    plain, totals = inspect(door(table), "s"), inspect(door(with_totals(table)), "s")
+    assert (totals.rows, totals.without_secret) == (201, 1)
+    assert [finding.kind for finding in totals.findings] == ["no-secret"]
+    assert plain.findings == ()
+    assert totals.columns[1:] == plain.columns[1:]
+    assert (totals.columns[0].missing, plain.columns[0].missing) == (1, 0)
+    assert totals.next_step == plain.next_step
+
+
+def test_a_secret_that_nobody_has():
+    with pytest.raises(tk.InputError, match="column 's' is empty in every one of the 3 rows: no secret is known"):
+        inspect(pd.DataFrame({"s": pd.array([None] * 3, dtype="Int64"), "x": [1, 2, 3]}), "s")
+
+
 def test_labels_that_look_alike():
     table = pd.DataFrame({"x": ["yes", "yes "] * 30, "s": ["a", "b"] * 30, "y": [1, 2] * 30})
     found = inspect(table, "s")

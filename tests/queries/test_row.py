@@ -180,6 +180,39 @@ def test_rows_that_lack_something_are_counted():
         fit("n", table=holes.assign(n=pd.array([None] * len(holes), dtype="Int64")))
 
 
+def test_rows_without_a_secret_have_no_say_in_the_lists():
+    rows = pd.DataFrame({"s": ["a", "b"] * 60, "x": np.arange(120) / 7, "w": ["A", "B", "C"] * 40})
+    last = pd.DataFrame({"s": [None], "x": [99_999.0], "w": ["Total"]})
+    totals = pd.concat([rows, last], ignore_index=True)
+    for table in (totals, pl.from_pandas(totals), pa.Table.from_pandas(totals)):
+        plain, told = (fit("x", "w", table=one) for one in (rows, table))
+        assert told.answer.domain == plain.answer.domain
+        assert told == plain
+        assert [finding.rows for finding in found(told, NoSecret)] == [1]
+        # A label that is on no list is refused only where somebody's row has it.
+        assert fit("w", table=table, domain=["A", "B", "C"]) == fit("w", table=rows, domain=["A", "B", "C"])
+    with pytest.raises(InputError, match="column 's' is empty in every one of the 121 rows"):
+        fit("x", table=totals.assign(s=pd.array([None] * 121, dtype="Int64")))
+
+
+def test_of_several_secrets_one_is_enough_for_a_say_in_the_lists():
+    rows = pd.DataFrame({"s": ["a", "b"] * 60, "t": ["c", "c", "d"] * 40, "w": ["A", "B"] * 60, "n": [1, 2, 3, 4] * 30})
+    rows.loc[0, ["s", "w"]] = [None, "only t"]
+    rows.loc[1, ["t", "w"]] = [None, "only s"]
+    last = pd.DataFrame({"s": [None], "t": [None], "w": ["Total"], "n": [300]})
+    table = pd.concat([rows, last], ignore_index=True)
+    for columns in (["w"], ["w", "n"]):
+        told = tk.fit_priors(table, secret=["s", "t"], query=tk.Row(*columns))
+        assert told.answer.domain[0].values == ("A", "B", "only s", "only t")
+        assert len({law.values for law in told.values()}) == 1
+        assert [(finding.column, finding.rows) for finding in found(told, NoSecret)] == [("s", 2), ("t", 2)]
+
+
+def test_a_table_without_rows():
+    with pytest.raises(InputError, match="the table has no rows"):
+        fit("n", table=TABLE[:0])
+
+
 def test_a_secret_with_one_row_is_refused_and_few_are_told():
     table = pd.concat([TABLE, TABLE[:1].assign(s="c")])
     with pytest.raises(InputError, match="secret 'c' has 1 row with a value"):

@@ -161,5 +161,7 @@ def _several(
         raise InputError(f"secret must be a column, or a list of columns, got {columns!r}")
     if secrets is not None:
         raise InputError("with several columns of secrets all their values are hidden: leave secrets out")
+    table = Table(table)
+    table.hidden = tuple(names)
     fitted = [fit_priors(table, secret=name, query=query, known=known, few=few) for name in names]
     return fitted[0] if len(names) == 1 else joined(names, fitted)

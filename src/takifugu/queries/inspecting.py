@@ -29,7 +29,9 @@ from takifugu.queries.inspection import Group, InspectedColumn, Inspection
 from takifugu.queries.proposing import Proposal, proposed
 from takifugu.queries.several_rows import several_rows
 from takifugu.tables.by_secret import BySecret, treated
+from takifugu.tables.choosing import require_some
 from takifugu.tables.inspect import MOST_LABELS, ColumnFacts, look
+from takifugu.tables.missing import lacking, with_secret
 from takifugu.tables.reading import Reading
 from takifugu.tables.suspects import Suspect, words_among_numbers
 from takifugu.tables.table import Table
@@ -63,7 +65,8 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
     if secret is not None:
         source.require(secret)
         source.secret(secret)  # refuses a column that cannot hold secrets
-    facts = look(source)
+    held, without = (source, 0) if secret is None else _with_secret(source, secret)
+    facts = look(held)
     findings = list(source.findings)
     codes: list[str] = []
     proposals: dict[str, Proposal] = {}
@@ -84,18 +87,17 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
             proposals[one.name] = proposal
     groups: tuple[Group, ...] = ()
     betrayals: dict[str, Betrayal] = {}
-    without = 0
     if secret is not None:
         numbers = [one.name for one in facts if one.name in proposals and one.is_number]
-        seen = BySecret(treated(source, codes), secret, numbers)
-        groups, without = tuple(Group(name, rows) for name, rows in seen.rows.items()), seen.without
-        findings.extend([*_about_groups(secret, groups, without), *several_rows(source, [secret])])
+        seen = BySecret(treated(held, codes), secret, numbers)
+        groups = tuple(Group(name, rows) for name, rows in seen.rows.items())
+        findings.extend([*_about_groups(secret, groups, without), *several_rows(held, [secret])])
         betrayals = _betrayals(seen, proposals)
     columns = tuple(
         InspectedColumn(
             name=one.name,
             kind=one.kind,
-            missing=one.missing,
+            missing=without if one.name == secret else one.missing,
             distinct=one.distinct,
             advice="the secret" if one.name == secret else _advice(one, one.name in proposals),
             domain=proposals.get(one.name),
@@ -105,7 +107,7 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
     )
     return Inspection(
         source=os.fspath(table) if isinstance(table, str | os.PathLike) else None,
-        rows=facts[0].rows + facts[0].missing,
+        rows=facts[0].rows + facts[0].missing + without,
         columns=columns,
         secret=secret,
         groups=groups,
@@ -114,6 +116,16 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
         findings=tuple(findings),
         reading=source.reading,
     )
+
+
+def _with_secret(table: Table, secret: str) -> tuple[Table, int]:
+    """The rows that have a secret, of which alone anything is said, and how many have none."""
+    gone = lacking(table, [secret])
+    if gone is None:
+        return table, 0
+    held = with_secret(table, [secret])
+    require_some(table, secret, held.row_count(), gone.rows)
+    return held, gone.rows
 
 
 def _betrayals(seen: BySecret, proposals: dict[str, Proposal]) -> dict[str, Betrayal]:

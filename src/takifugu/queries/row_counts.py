@@ -9,7 +9,8 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws.weights import merge
 from takifugu.queries.cells import Key
-from takifugu.tables.choosing import chosen_secrets
+from takifugu.tables.choosing import chosen_secrets, require_some
+from takifugu.tables.missing import has_secret
 from takifugu.tables.table import Secret, Table, plain
 from takifugu.tables.tally import tally
 
@@ -21,15 +22,21 @@ class Lines:
     """One line per secret, known values and row: how often they occur together."""
 
     def __init__(self, answer: dict[str, list[Any]], columns: int, known: int) -> None:
-        """Keep the lines with a value in every column, and count the rows of the others for each secret."""
+        """Keep the lines with a value in every column, and count the rows of the others for each secret.
+
+        Of rows that have no secret at all only the number is kept: they are not published.
+        """
         secrets = [plain(who) for who in answer["secret"]]
         tallies = [float(rows) for rows in answer["count"]]
         values = [[plain(value) for value in answer[f"x{k}"]] for k in range(columns)]
         keys = [[plain(value) for value in answer[f"known{k}"]] for k in range(known)]
         self.missing: dict[Any, float] = {}
+        self.without = 0.0
         whole = []
         for line, row in enumerate(zip(*values, strict=True)):
-            if None in row:
+            if not answer["held"][line]:
+                self.without += tallies[line]
+            elif None in row:
                 self.missing[secrets[line]] = self.missing.get(secrets[line], 0.0) + tallies[line]
             else:
                 whole.append(line)
@@ -49,7 +56,9 @@ class Lines:
         totals: dict[Any, int] = {}
         for who, rows in zip(self.secrets, self.tallies, strict=True):
             totals[who] = totals.get(who, 0) + int(rows)
-        without = totals.pop(None, 0) + int(self.missing.pop(None, 0))
+        without = int(self.without) + totals.pop(None, 0) + int(self.missing.pop(None, 0))
+        if not totals:
+            raise InputError("no row has a value in every column: publish fewer columns together")
         names = chosen_secrets(table, secret, totals, wanted)
         for name in names:
             if totals[name] < 2:
@@ -70,13 +79,13 @@ class Lines:
 
 def count_rows(table: Table, secret: str, columns: Sequence[str], known: Sequence[str]) -> Lines:
     """One pass in the engine: rows by secret, known values and values."""
-    parts = {"secret": table.secret(secret)}
+    parts = {"secret": table.secret(secret), "held": has_secret(table, table.hidden or [secret])}
     parts |= {f"x{k}": value_of(table, name) for k, name in enumerate(columns)}
     parts |= {f"known{k}": table.secret(one) for k, one in enumerate(known)}
     advice = "round the numbers in the table first, or publish fewer columns"
     answer = tally(table, parts, whose="the columns", advice=advice)
-    if not answer["count"]:
-        raise InputError(f"{table.name} has no rows")
+    named = sum(plain(who) is not None for who in answer["secret"])
+    require_some(table, secret, named, int(sum(answer["count"])))
     return Lines(answer, len(columns), len(known))
 
 

@@ -16,10 +16,7 @@ def chosen_secrets(
     table: Table, secret: str, rows: Mapping[Any, int], wanted: Iterable[Any] | None, *, without: int = 0
 ) -> list[Secret]:
     """The secrets to fit, of those that occur, each with its number of rows; `without` are rows that have none."""
-    if not rows and not without:
-        raise InputError(f"{table.name} has no rows")
-    if not rows:
-        raise InputError(f"column {secret!r} is empty in every one of the {without} rows: no secret is known")
+    require_some(table, secret, len(rows), without)
     if len(rows) > SECRETS:
         raise InputError(
             f"column {secret!r} has more than {SECRETS} distinct values, too many to be secrets: "
@@ -37,6 +34,14 @@ def chosen_secrets(
     if not names:
         raise InputError("secrets is empty: name those to protect, or leave it out for all")
     return list(dict.fromkeys(names))
+
+
+def require_some(table: Table, secret: str, known: int, without: int) -> None:
+    """Refuse a table without rows, and a column in which no secret is known."""
+    if not known and not without:
+        raise InputError(f"{table.name} has no rows")
+    if not known:
+        raise InputError(f"column {secret!r} is empty in every one of the {without} rows: no secret is known")
 
 
 def require_groups(column: str, rows: Mapping[Any, int], advice: str) -> None:

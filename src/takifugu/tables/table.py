@@ -57,6 +57,7 @@ class Table:
         self.findings: list[Finding] = found.findings
         self.schema = dict(self.frame.collect_schema())
         self.cuts: dict[str, Binned] = {}
+        self.hidden: tuple[str, ...] = ()  # the columns of secrets where there are several: their rows are shared
         if not self.schema:
             raise InputError(f"{self.name} has no columns")
         for column, _ in self.reading.named_sentinels:
