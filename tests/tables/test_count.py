@@ -156,6 +156,40 @@ def test_a_column_of_names_is_no_secret_and_no_name_is_said():
         assert "person" not in str(caught.value)
 
 
+MEASURED = {
+    "decimals, mostly of one row": np.arange(60) / 7,
+    "decimals, mostly shared": [*np.repeat(np.arange(30) / 10, 3), 43.7],
+    "whole numbers, mostly shared": [*np.repeat(np.arange(30, 60), 3), 87],
+}
+
+
+@pytest.mark.parametrize("case", list(MEASURED))
+def test_numbers_that_were_measured_are_to_be_cut_and_none_is_said(case):
+    values = np.asarray(MEASURED[case], dtype=float if "decimals" in case else int)
+    table = pd.DataFrame({"weight": values, "x": np.arange(len(values)) % 9})
+    asks = (
+        lambda: overview(Table(table), "weight", "x"),
+        lambda: tk.fit_priors(table, secret="weight", query=tk.Row("x")),
+        lambda: tk.inspect(table, "weight"),
+    )
+    for ask in asks:
+        with pytest.raises(tk.InputError, match="'weight:EDGE:EDGE', as in 'age:30:60'") as caught:
+            ask()
+        assert not any(spelled in str(caught.value) for spelled in ("43.7", "87", "0.1", "1 row:"))
+    cut = tk.fit_priors(table, secret=f"weight:{np.median(values):g}", query=tk.Row("x"))
+    assert len(cut) == 2
+
+
+def test_numbers_that_are_named_or_shared_can_be_secrets():
+    table = frame(s=[*np.repeat(np.arange(30) / 10, 3), 43.7], x=list(range(91)))
+    assert list(overview(table, "s", "x", secrets=[0.1, 0.2]).extents) == [0.1, 0.2]
+    shared = frame(s=np.repeat(np.arange(30) / 10, 3), x=list(range(90)))
+    assert len(overview(shared, "s", "x").extents) == 30
+    few = frame(s=[*np.repeat(np.arange(5) / 10, 3), 43.7], x=list(range(16)))
+    with pytest.raises(tk.InputError, match="has 1 row"):
+        overview(few, "s", "x")
+
+
 def test_a_secret_asked_for_twice_is_one():
     table = frame(s=["a", "a", "b", "b"], x=[1, 2, 3, 4])
     assert list(overview(table, "s", "x", secrets=["b", "a", "b"]).extents) == ["b", "a"]

@@ -8,7 +8,7 @@ from takifugu.errors import InputError
 from takifugu.tables.table import Secret, Table, match_secret
 
 SECRETS = 1_000  # a column with more distinct values is no list of secrets
-_NAMES = 20  # values of which most stand in one row only: they name people
+_NAMES = 20  # values of which most stand in one row only: they name people; of numbers, any: they were measured
 _SHOWN = 20  # secrets that a sentence counts up
 
 
@@ -26,6 +26,8 @@ def chosen_secrets(
         ", not groups of them. Name the column to hide, or group its values first; numbers are cut at edges where a "
         "column is named like 'age:30:60'"
     )
+    if wanted is None:
+        _require_counted(secret, rows)
     require_groups(secret, rows, advice)
     no_text("secrets", wanted, "values")
     if wanted is None:
@@ -51,6 +53,20 @@ def require_groups(column: str, rows: Mapping[Any, int], advice: str) -> None:
         raise InputError(
             f"{alone} of the {len(rows)} values of column {column!r} stand in one row each: it names people{advice}"
         )
+
+
+def _require_counted(column: str, rows: Mapping[Any, int]) -> None:
+    """Refuse numbers that were measured: where few share one, each is a person's own and belongs in no message."""
+    alone = sum(count == 1 for count in rows.values())
+    if len(rows) < _NAMES or not alone or not all(isinstance(x, int | float) for x in rows):
+        return
+    if 2 * alone > len(rows) and all(float(x).is_integer() for x in rows):
+        return  # numbers of people, which no edges make a secret of
+    raise InputError(
+        f"column {column!r} holds {len(rows)} different numbers, some of them in one row only: these are no groups of "
+        f"people. Cut them into groups where the column is named, at edges of your choice: '{column}:EDGE:EDGE', as in "
+        f"'age:30:60'"
+    )
 
 
 def _there(secret: str, rows: Mapping[Any, int], given: Any) -> Secret:
