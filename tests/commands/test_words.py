@@ -120,3 +120,24 @@ def test_few_rows_are_told_in_flags_and_allowed_by_one(tmp_path):
     with pytest.raises(takifugu.InputError, match=r"confidence=0\.95.*few='allow'"):
         takifugu.calibrate(takifugu.fit_priors(path, secret="s", query=takifugu.Raw("x")), alpha=2, epsilon=1)
     assert CliRunner().invoke(main, [*question, "--allow-few-rows"]).exit_code == 0
+
+
+def test_a_column_of_another_sheet_is_looked_for_with_a_flag(tmp_path):
+    path = tmp_path / "people.xlsx"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"note": ["made by hand"]}).to_excel(book, sheet_name="About", index=False)
+        pd.DataFrame({"s": ["a", "b"] * 30, "x": [1, 2, 3] * 20}).to_excel(book, sheet_name="Stays", index=False)
+    refused = CliRunner().invoke(main, ["inspect", str(path), "--secret", "s"])
+    assert refused.exit_code == 2
+    assert "Its sheet 'About' was read, and not 'Stays': give --sheet to change that." in refused.stderr
+    assert CliRunner().invoke(main, ["inspect", str(path), "--secret", "s", "--sheet", "Stays"]).exit_code == 0
+
+
+def test_a_file_of_names_alone_has_no_rows(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("s,ward\n")
+    refused = CliRunner().invoke(
+        main, ["publish", str(path), str(tmp_path / "out.csv"), "--secret", "s", "--columns", "ward"]
+    )
+    assert refused.exit_code == 2
+    assert refused.stderr.splitlines()[-1] == f"takifugu: the file {str(path)!r} has no rows"

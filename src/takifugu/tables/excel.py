@@ -6,24 +6,46 @@ python-calamine reads cells about ten times as fast as openpyxl, in Rust, and ru
 import csv
 import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from takifugu.errors import InputError, MissingExtraError
 from takifugu.tables.reading import Reading
+from takifugu.tables.secrets import listed
 
 
-def sheet_as_text(path: str, target: Path, reading: Reading) -> str:
-    """Write the sheet to `target` as CSV and return its name; the first with anything in it, unless one is named."""
+class Sheet(NamedTuple):
+    """The sheet that was read, and those beside it."""
+
+    name: str
+    others: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What to say to whoever misses a column; nothing where there is no other sheet.
+
+        >>> Sheet("Notes", ("Stays",)).sentence
+        " Its sheet 'Notes' was read, and not 'Stays': give reading=Reading(sheet=...) to change that."
+        """
+        if not self.others:
+            return ""
+        there = listed(self.others)
+        return f" Its sheet {self.name!r} was read, and not {there}: give reading=Reading(sheet=...) to change that."
+
+
+def sheet_as_text(path: str, target: Path, reading: Reading) -> Sheet:
+    """Write the sheet to `target` as CSV and say which; the first with anything in it, unless one is named."""
     try:
         import python_calamine as calamine
     except ImportError:
         raise MissingExtraError("Excel files are read with python-calamine: pip install 'takifugu[excel]'") from None
     where = f"the file {path!r}"
     chosen: tuple[str, list[list[Any]]] | None = None
+    every: list[str] = []
     readable = True
     try:
         with calamine.CalamineWorkbook.from_path(path) as book:
-            for name in _wanted(book.sheet_names, reading.sheet, where):
+            every = book.sheet_names
+            for name in _wanted(every, reading.sheet, where):
                 rows = book.get_sheet_by_name(name).to_python(skip_empty_area=True)
                 if chosen is None and any(any(cell != "" for cell in row) for row in rows):
                     chosen = (name, rows)
@@ -38,7 +60,7 @@ def sheet_as_text(path: str, target: Path, reading: Reading) -> str:
     name, rows = chosen
     with target.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(_unpadded([[_spelled(cell) for cell in row] for row in rows]))
-    return name
+    return Sheet(name, tuple(other for other in every if other != name))
 
 
 def _wanted(names: list[str], sheet: str | int | None, where: str) -> list[str]:

@@ -14,6 +14,8 @@ from takifugu.tables.table import Table
 if TYPE_CHECKING:
     import narwhals as nw
 
+    from takifugu.tables.excel import Sheet
+
 
 @dataclass(frozen=True)
 class Opened:
@@ -24,6 +26,7 @@ class Opened:
     read_as: Reading
     findings: list[Finding]
     is_text: bool
+    aside: str = ""  # what to add where a column is missed: it may be on another sheet
 
 
 def open_table(source: Any, *, reading: Reading | None = None) -> Table:
@@ -67,7 +70,7 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
 
     files = files_of(source)
     space = Workspace()
-    read_as, findings = reading, []
+    read_as, findings, aside = reading, [], ""
     if files.kind == "parquet":
         from takifugu.tables.parquet import parquet_sql
 
@@ -77,24 +80,25 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
 
         paths, sheet, how = files.paths, None, reading
         if files.kind == "excel":
-            paths, sheet, how = _sheets(space, paths, reading)
+            paths, first, how = _sheets(space, paths, reading)
+            sheet, aside = first.name, first.sentence
         found = read_text(space, paths, how, shown=shown, sheet=sheet)
         sql, read_as, findings = found.sql, found.reading, found.findings
     relation, why = attempt(lambda: space.connection.sql(sql))
     if relation is None:
         raise InputError(f"{shown} cannot be read: {why}")
-    return Opened(nw.from_native(relation), space, read_as, findings, files.kind != "parquet")
+    return Opened(nw.from_native(relation), space, read_as, findings, files.kind != "parquet", aside)
 
 
-def _sheets(space: Workspace, paths: tuple[str, ...], reading: Reading) -> tuple[tuple[str, ...], str, Reading]:
+def _sheets(space: Workspace, paths: tuple[str, ...], reading: Reading) -> "tuple[tuple[str, ...], Sheet, Reading]":
     """Sheets as text files; how those are written is ours to know and not the reader's to decide."""
     from dataclasses import replace
 
     from takifugu.tables.excel import sheet_as_text
 
-    copies, names = [], []
+    copies, sheets = [], []
     for path in paths:
         copy = space.new_file()
-        names.append(sheet_as_text(path, copy, reading))
+        sheets.append(sheet_as_text(path, copy, reading))
         copies.append(str(copy))
-    return tuple(copies), names[0], replace(reading, sep=",", encoding="utf-8")
+    return tuple(copies), sheets[0], replace(reading, sep=",", encoding="utf-8")

@@ -55,6 +55,7 @@ class Table:
         self.frame: nw.LazyFrame[Any] = found.frame
         self.read_as: Reading = found.read_as
         self.findings: list[Finding] = found.findings
+        self._aside = found.aside
         self.schema = dict(self.frame.collect_schema())
         self.cuts: dict[str, Binned] = {}
         self.hidden: tuple[str, ...] = ()  # the columns of secrets where there are several: their rows are shared
@@ -94,7 +95,7 @@ class Table:
             there = [name for name in self.schema if name not in self.cuts]
             raise InputError(
                 f"{self.name} has no column {column!r}.{_part_of(column, there) or suggestion(column, there)} "
-                f"Its columns are {listed(there)}."
+                f"Its columns are {listed(there)}.{self._aside}"
             )
 
     def cut(self, names: Iterable[Any]) -> None:
