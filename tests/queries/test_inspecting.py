@@ -173,6 +173,18 @@ def test_a_row_without_a_secret_has_no_say(door):
     assert totals.next_step == plain.next_step
 
 
+@pytest.mark.parametrize("door", [pd.DataFrame, pl.from_pandas, lambda table: pl.from_pandas(table).lazy()])
+def test_a_row_of_sums_looks_like_a_total(door):
+    table = pd.DataFrame({"s": ["a", "b"] * 20, "x": [1.5, 2, 3, 4] * 10, "y": [1, 2] * 20, "z": [7, 8] * 20})
+    last = pd.DataFrame({"s": [None], "x": [table.x.sum()], "y": [table.y.sum()], "z": [np.nan]})
+    told = inspect(door(pd.concat([table, last], ignore_index=True)), "s")
+    assert [finding.kind for finding in told.findings] == ["no-secret", "looks-like-totals"]
+    assert told.findings[1].columns == ("x", "y")
+    assert told.findings[1].sentence.startswith("a row without a secret holds the sum of 'x', 'y': it looks like")
+    other = pd.concat([table, last.assign(x=3, y=2)], ignore_index=True)
+    assert [finding.kind for finding in inspect(door(other), "s").findings] == ["no-secret"]
+
+
 def test_a_secret_that_nobody_has():
     with pytest.raises(tk.InputError, match="column 's' is empty in every one of the 3 rows: no secret is known"):
         inspect(pd.DataFrame({"s": pd.array([None] * 3, dtype="Int64"), "x": [1, 2, 3]}), "s")

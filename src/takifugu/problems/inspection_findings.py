@@ -140,6 +140,18 @@ class UnclearLabels(Finding):
 
 
 @dataclass(frozen=True)
+class LooksLikeTotals(Finding):
+    """A row without a secret that holds the sums of the others."""
+
+    level = "warning"
+    says = (
+        "a row without a secret holds the sum of {columns:some}: it looks like a row of totals, which is no person's; "
+        "remove it from the table"
+    )
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class RareSecrets(Finding):
     """Groups so small that hiding them costs everyone, and those to merge them with."""
 

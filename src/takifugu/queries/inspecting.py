@@ -28,6 +28,7 @@ from takifugu.queries.few_rows import SCARCE
 from takifugu.queries.inspection import Group, InspectedColumn, Inspection
 from takifugu.queries.proposing import Proposal, proposed
 from takifugu.queries.several_rows import several_rows
+from takifugu.queries.totals import totals
 from takifugu.tables.by_secret import BySecret, treated
 from takifugu.tables.choosing import require_some
 from takifugu.tables.inspect import MOST_LABELS, ColumnFacts, look
@@ -91,7 +92,8 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
         numbers = [one.name for one in facts if one.name in proposals and one.is_number]
         seen = BySecret(treated(held, codes), secret, numbers)
         groups = tuple(Group(name, rows) for name, rows in seen.rows.items())
-        findings.extend([*_about_groups(secret, groups, without), *several_rows(held, [secret])])
+        findings.extend(_about_groups(secret, groups, without))
+        findings.extend([*totals(source, secret, facts, without), *several_rows(held, [secret])])
         betrayals = _betrayals(seen, proposals)
     columns = tuple(
         InspectedColumn(
