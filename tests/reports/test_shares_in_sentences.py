@@ -34,6 +34,8 @@ def test_the_guess_that_odds_allow_is_bounded_from_above_or_not_at_all(odds):
     promise = Renyi.from_odds(odds)
     told = words.in_guesses(promise)
     assert "above >" not in told
+    assert told.endswith(" %. That hides little.") == (guess_allowed(promise) > 0.95)
+    told = told.removesuffix(" That hides little.")
     if guess_allowed(promise) > 0.999:
         assert told.endswith("a guess may be right with a chance of more than 99.9 %.")
     else:

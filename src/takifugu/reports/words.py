@@ -13,6 +13,7 @@ from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.priors_compared import hangs_on_prior
 from takifugu.reports.text import at_most, clean, number, share_of
 
+_HIDES_LITTLE = 0.95  # of the guesses right: more than that is hardly a secret
 _HARDLY_BOUND = 0.999  # a chance above which a limit is none
 
 
@@ -98,7 +99,7 @@ def in_guesses(promise: Guarantee) -> str | None:
 above 75 %.'
     >>> in_guesses(Renyi.from_odds(10_000))
     'In other words (α = ∞, ε = 9.21): of two secrets that seemed equally likely, a guess may be right with a chance \
-of more than 99.9 %.'
+of more than 99.9 %. That hides little.'
     """
     if not isinstance(promise, Renyi):
         return None
@@ -106,11 +107,12 @@ of more than 99.9 %.'
     told = f"of two secrets that seemed equally likely, nobody guesses right with a chance above {at_most(guess)}"
     if guess > _HARDLY_BOUND:
         told = "of two secrets that seemed equally likely, a guess may be right with a chance of more than 99.9 %"
+    little = " That hides little." if guess > _HIDES_LITTLE else ""
     if promise.most_odds is not None:
         order = "α = ∞" if math.isinf(promise.alpha) else f"α = {number(promise.alpha)}"
-        return f"In other words ({order}, ε = {number(promise.epsilon)}): {told}."
+        return f"In other words ({order}, ε = {number(promise.epsilon)}): {told}.{little}"
     rare = odds_factor(alpha=promise.alpha, epsilon=promise.epsilon, chance=0.05)
-    return f"In other words: {told}, and odds grow by more than {number(rare, 3)} in one release of 20 at most."
+    return f"In other words: {told}, and odds grow by more than {number(rare, 3)} in one release of 20 at most.{little}"
 
 
 def priors(facts: NoiseFacts) -> str | None:
