@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Secret", "Table", "listed", "match_secret", "plain"]
 
+_SHOWN = 20  # values of a column of secrets that a sentence lists: more may be names
 _ACCEPTED = (
     "a path to CSV or Parquet files, a pandas, Polars or PyArrow table, a DuckDB relation, an ibis table, "
     "or a PySpark dataframe"
@@ -136,9 +137,11 @@ class Table:
             return nw.when(~value.is_null()).then(value.cast(nw.String))
         if dtype in (nw.String, nw.Boolean) or dtype.is_integer():
             return value
+        advice = "convert it to text"
+        if dtype.is_temporal():
+            advice = f"it singles people out, so take an age, a year or a length of time instead, or {advice}"
         raise InputError(
-            f"column {column!r} holds {kind_of(dtype)}, and labels are text, numbers or truth values: convert it to "
-            f"text"
+            f"column {column!r} holds {kind_of(dtype)}, and labels are text, numbers or truth values: {advice}"
         )
 
     def secrets_but(self, column: str, left_out: Sequence[Any]) -> list[Secret]:
@@ -153,7 +156,8 @@ class Table:
         for one in left_out:
             match = match_secret(one, known)
             if match is None:
-                raise InputError(f"{one!r} is not among the values of {column!r}, so it cannot be left out")
+                there = f": they are {listed(known)}" if len(known) <= _SHOWN else ""
+                raise InputError(f"{one!r} cannot be left out, since it is not among the values of {column!r}{there}")
             gone.append(match)
         left = [one for one in known if one not in gone]
         if len(left) < 2:
