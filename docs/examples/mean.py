@@ -8,6 +8,5 @@ for finding in priors.findings:
     print(finding)
 
 calibration = tk.calibrate(priors, alpha=3, epsilon=1)
-answer = grades.loc[grades["schoolsup"] == "yes", "G3"].mean()
-published = tk.release([answer], calibration, ledger="means.ledger")
+published = tk.release(grades, calibration, of="yes", ledger="means.ledger")
 print(f"one number published, θ = {calibration.theta:.3f}")

@@ -43,6 +43,7 @@ from takifugu.commands.words import in_flags
     show_default=True,
     help="What to do with rows of secrets outside the calibrated pairs.",
 )
+@single("--of", metavar="VALUE", help="Of a mean: the value of the secret whose rows are averaged.")
 @order_option
 @drift_option
 @single("--ledger", type=click.Path(), help="The ledger to charge before anything is published.")
@@ -68,6 +69,7 @@ def command(
     keep: tuple[str, ...],
     columns: tuple[str, ...],
     secret: tuple[str, ...],
+    of: str | None,
     order: str | None,
     drift: str,
     allow_no_noise: bool,
@@ -78,9 +80,11 @@ def command(
     """Publish of SOURCE, as TARGET, the column that a calibration was made for; each a file of any size.
 
     Only that column, changed, and the columns named by --keep are written. Another column, or a table with values that
-    the calibration's priors do not know, is refused.
+    the calibration's priors do not know, is refused. Of a mean, one row is written: the mean of the rows whose secret
+    is --of, which nothing in TARGET tells.
     """
     from takifugu.calibration import Calibration
+    from takifugu.channels.listed import ListChannel
     from takifugu.errors import CalibrationError, InputError
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.drawing import drawing_of
@@ -110,6 +114,7 @@ def command(
             keep=names_in(keep),
             column=_one_or_several(columns),
             secret=_one_or_several(secret),
+            of=of,
             order=order or "warn",
             drift=drift,
             allow_no_noise=allow_no_noise,
@@ -119,8 +124,11 @@ def command(
             **options,
         )
     rounding = "" if done.granularity is None else f", rounded to multiples of {done.granularity!r}"
-    how = "through a channel" if done.theta is None else f"with noise of standard deviation {done.theta!r}{rounding}"
-    click.echo(f"Published {done.rows} rows in {target} {how}.")
+    how = "through a channel" if isinstance(calibrated.channel, ListChannel) else f"with noise of a shape{rounding}"
+    if done.theta is not None:
+        how = f"with noise of standard deviation {done.theta!r}{rounding}"
+    what = f"{done.rows} rows" if of is None else "one mean"
+    click.echo(f"Published {what} in {target} {how}.")
     if told is not None:
         click.echo(f"{told[0].upper()}{told[1:]}.")
     of_rows = (in_flags(one.sentence) for one in done.findings if isinstance(one, OthersLeftOut | RowsShuffled))

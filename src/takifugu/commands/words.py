@@ -22,7 +22,7 @@ _SAME = (
     *("alpha", "epsilon", "odds", "confidence", "assurance", "mechanism", "delta", "radius", "loss", "shape", "seed"),
     *("prior", "bounds", "step", "transform", "domain", "other", "known", "at", "query", "secret", "column", "columns"),
     *("sep", "decimal", "thousands", "encoding", "skip", "sheet", "missing", "header"),
-    *("ledger", "records", "theta", "granularity", "clip", "round_to", "keep", "others", "order"),
+    *("ledger", "records", "of", "theta", "granularity", "clip", "round_to", "keep", "others", "order"),
     *("best_guess", "error", "leave_out", "keep_shares"),
     *("drift", "allow_no_noise", "accept_weaker_promise", "keys", "level"),
 )
@@ -79,6 +79,7 @@ _PHRASES = {
     "leave it out by naming the others": "leave it out by naming the others with --pair",
     "named in keys": "named in --keys",
     "Ledger.open, or publish(..., later=[...])": "takifugu publish with --later",
+    "is to be published with of=...": "is to be published with --of",
     "Give release that, or calibrate": "Noise is added to it in Python (takifugu.release); calibrate",
 }
 

@@ -7,14 +7,15 @@ from takifugu.problems.domain import Choices
 
 # What stands for one value a row, and what stands for one number about a group of rows.
 OF_ROWS = ("raw", "row")
-OF_GROUPS = ("mean", "gp", "bnn")
+MEAN = "mean"
+OF_GROUPS = (MEAN, "gp", "bnn")
 
 MEAN_BY = "mean-by"  # several means, each over rows of its own: no draws of a common covariance stand for them
 
 _WORDS = {
     "raw": "a published value of {}",
     "row": "a published row of {}",
-    "mean": "the published mean of {}",
+    MEAN: "the published mean of {}",
     MEAN_BY: "the published means: {}",
     "gp": "a Gaussian process's prediction of {}",
     "bnn": "a Bayesian neural network's prediction of {}",

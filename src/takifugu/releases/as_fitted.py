@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems.answer import Answer
 from takifugu.tables.binned import with_cuts
@@ -17,6 +18,12 @@ def as_fitted(frame: Any, answer: Answer, also: Sequence[str]) -> Any:
     if answer.spelling is not None:
         frame = as_read(frame, Reading().spelled_as(answer.spelling))
     return with_cuts(frame, (*answer.drawn, *answer.secret, *also))
+
+
+def reading_as_fitted(reading: Reading, calibration: Calibration) -> Reading:
+    """The reading with the meaning that cells had when the priors were fitted."""
+    spelling = None if calibration.answer is None else calibration.answer.spelling
+    return reading if spelling is None else reading.spelled_as(spelling)
 
 
 def refuse_sentinels(values: Any, answer: Answer) -> None:

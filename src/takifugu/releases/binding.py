@@ -18,7 +18,7 @@ from takifugu.errors import InputError
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
-from takifugu.problems.answer import MEAN_BY, Answer
+from takifugu.problems.answer import MEAN, MEAN_BY, Answer
 from takifugu.tables.binned import Binned, cut_named
 
 _log = logging.getLogger("takifugu")
@@ -147,8 +147,14 @@ def require_of_rows(answer: Answer) -> None:
     if not answer.is_of_rows:
         raise InputError(
             f"this calibration is for {answer.words}, {_count(answer)} about a group, and its noise is far too small "
-            f"for the rows of a table. Give release that, or calibrate {_of_rows(answer)} to publish rows"
+            f"for the rows of a table. {_instead(answer)}, or calibrate {_of_rows(answer)} to publish rows"
         )
+
+
+def _instead(answer: Answer) -> str:
+    if answer.query == MEAN and len(answer.secret) == 1:
+        return f"Name the value of {answer.secret[0]!r} whose mean is to be published with of=..."
+    return "Give release that"
 
 
 def _count(answer: Answer) -> str:
@@ -200,6 +206,16 @@ def require_seen(values: Array, calibration: Calibration) -> None:
             f"{int(unseen.sum()):,} of {unseen.size:,} values are such that the priors of this calibration could not "
             f"have produced them: this is another column or file, or the table has changed. Nothing was released; "
             f"calibrate with this table"
+        )
+
+
+def require_near(mean: Array, laws: Sequence[Any]) -> None:
+    """Refuse the mean of a group that is far from where all of its own laws put it: the group is another one now."""
+    far = _unseen(mean, laws) if len(mean) == 1 else _unseen_rows(mean[None, :], laws)
+    if far.any():
+        raise InputError(
+            "the mean of this group lies far from where the priors of this calibration put it: this is another column "
+            "or file, or the table has changed. Nothing was released; calibrate with this table"
         )
 
 

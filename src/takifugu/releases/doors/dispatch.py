@@ -12,6 +12,7 @@ from takifugu.errors import InputError
 from takifugu.releases.as_fitted import as_fitted, refuse_sentinels
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
 from takifugu.releases.doors.frames import as_frame, publish, refuse_telling_index, release_frame, release_series
+from takifugu.releases.doors.groups import group_mean, refuse_beside_a_mean
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.order import (
     NOTICED,
@@ -48,6 +49,7 @@ def release(
     order: str = "warn",
     drift: str = "refuse",
     missing: str = "refuse",
+    of: object = None,
     insecure_seed: int | None = None,
 ) -> Any:
     """Publish values with the calibrated noise: each becomes a rounding of the exact x + N(0, θ²).
@@ -85,6 +87,8 @@ def release(
             as those of another table do: "refuse" them, or "allow" them where only who believes those priors counts.
         missing: what to do with rows of a table that lack a value of the answer or a secret: "refuse" them, since a
             hole tells who is missing, or "drop" them, as `publish` does with those that were left out of the priors.
+        of: of a table and the calibration of a mean, the value of the secret whose rows are averaged. The mean is taken
+            as the priors took it, from any table that `fit_priors` takes, and nothing published says whose it is.
         insecure_seed: makes the release reproducible, for tests alone. A warning says so, and so do the name of a
             published column and the attribute `insecure` of an array.
 
@@ -122,6 +126,9 @@ def release(
         drift=drift,
     )
     frame, answer = as_frame(given), calibration.answer
+    if of is not None:
+        refuse_beside_a_mean(column, whose, keep)
+        given, frame = group_mean(given, None, plan, of), None
     if frame is not None and not isinstance(frame, nw.Series):
         frame = frame if answer is None else as_fitted(frame, answer, plan.in_turn)
         names = frame.collect_schema().names()

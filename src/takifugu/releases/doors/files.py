@@ -11,8 +11,10 @@ from takifugu.atomic import draft, synchronise
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
+from takifugu.releases.as_fitted import reading_as_fitted
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
 from takifugu.releases.doors.frames import protected, ready
+from takifugu.releases.doors.groups import refuse_beside_a_mean, write_group_mean
 from takifugu.releases.doors.leaving import for_spreadsheets, leaving
 from takifugu.releases.doors.saving import appear, check_format, writer
 from takifugu.releases.fingerprints import AnswerDigest
@@ -52,6 +54,7 @@ def release_file(
     secret: str | Sequence[str] | None = None,
     keep: Sequence[str] = (),
     others: str = "error",
+    of: object = None,
     progress: Progress | None = None,
     reading: Reading | None = None,
     **options: Any,
@@ -63,7 +66,8 @@ def release_file(
     it is a draft beside it that only its owner can read. Up to five million rows can be shuffled (`order`).
 
     `progress` is called with the number of rows done and, where it is known, of all rows. `reading` is what is known
-    of the file, as for `takifugu.tables.open.open_table`; without it missing values are refused.
+    of the file, as for `takifugu.tables.open.open_table`; without it missing values are refused, but of a mean (`of`),
+    which is taken over those that are there.
     """
     one_of("others", others, OTHERS)
     plan = Plan.of(calibration, **options)
@@ -72,8 +76,14 @@ def release_file(
     remember(plan.ledger, *files_behind(origin))
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
+    if of is not None:
+        refuse_beside_a_mean(column, secret, keep)
+        write_group_mean(origin, reading, goal, plan, of)
+        return FileRelease(goal, 1, plan.theta, plan.drawing.granularity, plan.insecure)
+    # A hole in a release tells who is missing, so nobody's row is dropped unless that was asked for.
+    given = Reading(missing="refuse") if reading is None else reading
     # Decides once how the file is read, for both times that it is.
-    reader = _Reader(origin, _as_calibrated(reading, calibration), plan)
+    reader = _Reader(origin, reading_as_fitted(given, calibration), plan)
     columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
     columns = columns.with_those_in_turn(plan.in_turn, reader.names)
     paid, count, shuffle = _first_reading(reader, plan, columns)
@@ -144,14 +154,6 @@ def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[Ans
     if watch.shuffles:
         require_few_enough(count)
     return digest, count, watch.shuffles
-
-
-def _as_calibrated(reading: Reading | None, calibration: Calibration) -> Reading:
-    """The reading that gives cells the meaning they had when the priors were fitted."""
-    # A hole in a release tells who is missing, so nobody's row is dropped unless that was asked for.
-    given = Reading(missing="refuse") if reading is None else reading
-    spelling = None if calibration.answer is None else calibration.answer.spelling
-    return given if spelling is None else given.spelled_as(spelling)
 
 
 class _Reader:
