@@ -294,13 +294,23 @@ def test_a_kept_column_that_only_goes_with_the_secret_leaves():
     assert tk.release(lists, RAW, keep=["notes"])["notes"].tolist() == lists["notes"].tolist()
 
 
-def test_an_index_that_says_the_secret_is_refused():
-    coded = TABLE.diagnosis.map({"flu": 1, "none": 2})
-    for index in (TABLE.diagnosis, coded, [TABLE.id, coded]):
-        refused(TABLE.set_index(index), RAW, "reset_index")
-    column = TABLE.set_index("diagnosis")["stay"]
-    refused(column, RAW, "reset_index", secret=TABLE.diagnosis.tolist())
-    refused(TABLE.set_index(coded)["ward"], ROW, "reset_index", secret=TABLE.diagnosis)
+@pytest.mark.draws
+def test_an_index_does_not_leave():
+    coded, numbered = TABLE.diagnosis.map({"flu": 1, "none": 2}), pd.RangeIndex(len(TABLE))
+    mixed = TABLE.sample(frac=1, random_state=1)  # its index says where each row once stood
+    for table in (TABLE.set_index(TABLE.diagnosis), TABLE.set_index([TABLE.id, coded]), mixed):
+        for calibration, column in ((RAW, "stay"), (ROW, "ward")):
+            assert tk.release(table, calibration).index.equals(numbered)
+            assert tk.release(table, calibration, order="shuffle").index.equals(numbered)
+            assert tk.release(table[column], calibration, secret=table.diagnosis.tolist()).index.equals(numbered)
+        assert tk.publish(table, secret="diagnosis", columns=["ward"], odds=1.02).table.index.equals(numbered)
+    pairs = tk.fit_priors(TABLE, secret="diagnosis", query=tk.Mean(["cost", "stay"]))
+    means = TABLE.groupby("diagnosis")[["cost", "stay"]].mean().loc["flu"]
+    assert means.name == "flu"  # as pandas names it
+    vector = tk.release(means, tk.calibrate(pairs, alpha=2, epsilon=1))
+    assert (list(vector.index), vector.name) == (["cost", "stay"], "")
+    one = tk.release(TABLE.groupby("diagnosis")["cost"].mean()[["flu"]], MEAN)
+    assert (list(one.index), one.name) == ([0], "cost")
 
 
 @pytest.mark.draws
@@ -429,5 +439,21 @@ def test_a_kept_column_that_says_one_of_several_secrets_is_refused():
     calibration = tk.calibrate(priors, odds=1.1)
     coded = table.assign(code=table.hiv.map({True: "p", False: "n"}))
     refused(coded, calibration, "'code', which was to be kept", keep=["code"])
-    refused(coded.set_index("code"), calibration, "reset_index")
     refused(table, calibration, "is the secret", keep=["hiv"])
+
+
+def test_a_column_that_tells_by_what_is_missing_and_one_named_by_an_iterator_are_refused():
+    sick = TABLE.diagnosis == "flu"
+    for missing in (np.nan, None, pd.NA, pd.NaT):
+        table = TABLE.assign(code=pd.Series([1.0 if flu else missing for flu in sick], dtype=object))
+        refused(table, RAW, "'code', which was to be kept", keep=["code"])
+    cut = tk.calibrate(tk.fit_priors(TABLE, secret=tk.binned("cost", [40_000]), query=tk.Row("ward")), odds=1.02)
+    refused(TABLE, cut, "tells the secret", keep=iter(["cost"]))
+
+
+def test_rows_are_left_out_of_several_secrets_only_where_one_is_missing():
+    table = TABLE.assign(hiv=np.where(TABLE.id % 3 == 0, "p", np.where(TABLE.id % 3 == 1, "n", "unknown")))
+    priors = tk.fit_priors(table, secret=["diagnosis", "hiv"], query=tk.Row("ward"))
+    pairs = [("diagnosis = flu", "diagnosis = none"), ("hiv = n", "hiv = p")]
+    some = tk.calibrate(priors, odds=1.02, pairs=pairs)
+    refused(table, some, "laws of the other secrets were counted with them", others="drop")

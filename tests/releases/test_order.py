@@ -109,9 +109,23 @@ def test_what_is_known_may_explain_an_order_but_not_all_of_it(people):
     table = people.assign(year=year, s=np.where(rng.random(len(people)) < (year - 1999) / 5, "a", "b"))
     priors = tk.fit_priors(table, secret="s", query=tk.Row("x"), known=["year"])
     calibration = tk.calibrate(priors, odds=1.5)
-    assert len(tk.release(table, calibration, allow_no_noise=True)) == 5 * ROWS
+    how = {"allow_no_noise": True, "order": "keep"}
+    # Beside the year itself its order tells nothing new; to who does not know the year, it does.
+    assert len(tk.release(table, calibration, keep=["year"], **how)) == 5 * ROWS
+    with pytest.raises(tk.InputError, match=r"more than 1\.5 times"):
+        tk.release(table, calibration, **how)
     with pytest.raises(tk.InputError, match="promise allows 90%"):
-        tk.release(sorted_by_secret(table), calibration, allow_no_noise=True, order="keep")
+        tk.release(sorted_by_secret(table), calibration, keep=["year"], **how)
+
+
+@pytest.mark.parametrize("more", [{}, {"known": ["ward"]}, {"keep": ["ward"]}])
+def test_an_order_that_tells_is_given_up_whatever_is_known(more):
+    rng = np.random.default_rng(0)
+    s = np.concatenate([np.zeros(4_000, int), rng.integers(0, 2, 4_000)])  # the first half holds no 'pos'
+    x, ward = (rng.random(8_000) < 0.4 + 0.1 * s).astype(int), rng.integers(0, 2, 8_000)
+    table = pd.DataFrame({"s": np.array(["neg", "pos"])[s], "x": x, "ward": ward})
+    made = tk.publish(table, secret="s", columns=["x"], odds=1.5, confidence=None, allow_no_noise=True, **more)
+    assert any("shuffled" in str(finding) for finding in made.findings)
 
 
 def test_secrets_without_a_promise_between_them_may_be_sorted(people):

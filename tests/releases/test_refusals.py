@@ -100,14 +100,6 @@ def test_a_secret_that_stands_twice_is_refused():
         tk.Calibration.from_dict(data)
 
 
-def test_an_index_that_tells_the_secret_is_refused():
-    table = pd.DataFrame({"s": ["a", "b"], "v": [1.0, 2.0]})
-    for telling in (table.set_index("s", drop=False), table.set_axis(["a", "b"])):
-        with pytest.raises(tk.InputError, match="reset_index"):
-            tk.release(telling, CALIBRATION, secret="s", column="v")
-    assert list(tk.release(table, CALIBRATION, secret="s", column="v").columns) == ["v"]
-
-
 def test_a_secret_in_no_pair_is_not_published_by_the_transformer():
     X, y = np.repeat([[0.0], [1.0], [5.0], [6.0], [1e6], [1e6 + 1]], 5, axis=0), np.repeat(list("aabbcc"), 5)
     with pytest.raises(tk.InputError, match="'c'"):

@@ -121,13 +121,13 @@ def test_a_column_comes_back_as_a_column_of_its_library(make):
     assert not np.array_equal(np.asarray(y), [1, 2, 3])
 
 
-def test_a_pandas_index_is_kept():
+def test_a_pandas_index_is_left_behind():
     column = pd.Series([1, 2, 3], index=["x", "y", "z"], name="v")
     y = tk.release(column, hand_made(), secret=["a", "c", "a"], others="drop")
-    assert y.index.tolist() == ["x", "z"]
+    assert y.index.tolist() == [0, 1]
     assert y.name == "v"
     frame = pd.DataFrame(COLUMNS, index=[4, 4, 2, 1])
-    assert tk.release(frame, hand_made(), secret="secret", column="value").index.tolist() == [4, 4, 2, 1]
+    assert tk.release(frame, hand_made(), secret="secret", column="value").index.tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("make", FRAMES)

@@ -82,10 +82,10 @@ def test_a_column_comes_back_as_a_column_of_its_library(make):
         assert set(out.to_pylist() if hasattr(out, "to_pylist") else out.to_list()) <= set(values)
 
 
-def test_a_pandas_column_keeps_its_labels():
+def test_a_pandas_column_loses_its_labels():
     column = pd.Series([1, 2, 3], index=["p", "q", "r"], name="x")
     out = tk.release(column, ONE, secret=["a", "z", "b"], others="drop")
-    assert (out.index.tolist(), out.name) == (["p", "r"], "x")
+    assert (out.index.tolist(), out.name) == ([0, 1], "x")
 
 
 def test_arrays_of_values_and_of_rows():

@@ -66,11 +66,10 @@ class Asked:
 def run(asked: Asked, *, quiet: bool) -> None:
     """Do it, and tell."""
     from takifugu.certificates import certify
-    from takifugu.publishing import ledger_beside, odds_by_default
+    from takifugu.publishing import odds_by_default
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.doors.saving import check_format
     from takifugu.releases.drawing import drawing_of
-    from takifugu.releases.ledger import Ledger
     from takifugu.reports.writing import report
     from takifugu.tables.table import Table
 
@@ -94,10 +93,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
         if path.exists():
             raise InputError(f"{os.fspath(path)!r} exists already: what was published is not written over")
     source, where = _source(asked)
-    book = asked.ledger or ledger_beside(asked.target if where is None else where)
-    ledger = Ledger(book, new=True if asked.new_ledger else None)
-    ledger.watch(paths["calibration"], *([] if where is None else [where]))
-    _refuse_second(ledger)
+    ledger = _book(asked, where, paths["calibration"])
     step(f"Reading {Path(asked.source).name}")
     table = Table(source, asked.reading)
     with listening(step.meanwhile):
@@ -201,6 +197,19 @@ def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], ledger: An
     for folder in dict.fromkeys(path.parent for path, _ in made_files):
         out.print(f"In {os.fspath(folder)}:")
         tell_files([(path.name, what) for path, what in made_files if path.parent == folder], out)
+
+
+def _book(asked: Asked, where: Path | None, calibration: Path) -> Any:
+    """The ledger, which will know the table and the calibration; an error where these records went out before."""
+    from takifugu.publishing import ledger_beside
+    from takifugu.releases.ledger import Ledger, remember
+
+    book = asked.ledger or ledger_beside(asked.target if where is None else where)
+    ledger = Ledger(book, new=True if asked.new_ledger else None)
+    remember(ledger, *([] if where is None else [where]))
+    ledger.watch(calibration)
+    _refuse_second(ledger)
+    return ledger
 
 
 def _refuse_second(ledger: Any) -> None:

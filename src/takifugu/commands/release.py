@@ -88,7 +88,8 @@ def command(
     from takifugu.errors import CalibrationError, InputError
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.drawing import drawing_of
-    from takifugu.releases.ledger import Ledger, remember
+    from takifugu.releases.ledger import Ledger
+    from takifugu.releases.marks import refuse_forgetting
     from takifugu.releases.plan import require_kept
     from takifugu.releases.secret_rows import OthersLeftOut
     from takifugu.releases.shuffling import RowsShuffled
@@ -104,7 +105,10 @@ def command(
     account = None
     if ledger is not None:
         account = Ledger(ledger, records=records or "records", new=True if new_ledger else None)
-    remember(account, calibration)
+    if account is None:
+        refuse_forgetting(calibration)
+    else:
+        account.watch(calibration)  # it may serve other people's records too, whose ledger is another
     with counting("rows", quiet=quiet) as progress:
         done = release_file(
             source,

@@ -82,6 +82,7 @@ def publish(
     import narwhals as nw
 
     no_text("keep", keep, "columns")
+    keep = tuple(keep)
     for name, word, known in (("others", others, OTHERS), ("order", order, ORDERS), ("drift", drift, DRIFTS)):
         one_of(name, word, known)  # `release` would say so too, when all the work is done
     book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)

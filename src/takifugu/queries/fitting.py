@@ -5,10 +5,12 @@ from dataclasses import replace
 from typing import Any, overload
 
 from takifugu.errors import InputError
+from takifugu.problems.findings import NoValue
 from takifugu.problems.findings.shown import show
 from takifugu.problems.reading_findings import about
 from takifugu.queries.few_rows import SCARCE
 from takifugu.queries.priors import Beliefs, CellQuery, Priors, Query
+from takifugu.tables.missing import with_secrets
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Table
 
@@ -161,7 +163,10 @@ def _several(
         raise InputError(f"secret must be a column, or a list of columns, got {columns!r}")
     if secrets is not None:
         raise InputError("with several columns of secrets all their values are hidden: leave secrets out")
-    table = Table(table)
-    table.hidden = tuple(names)
-    fitted = [fit_priors(table, secret=name, query=query, known=known, few=few) for name in names]
-    return fitted[0] if len(names) == 1 else joined(names, fitted)
+    # A row is published where it has all of its secrets, so the laws of each are those of such rows alone.
+    held = with_secrets(table, names)
+    fitted = [fit_priors(held, secret=name, query=query, known=known, few=few) for name in names]
+    found = fitted[0] if len(names) == 1 else joined(names, fitted)
+    if without := table.row_count() - held.row_count():
+        found.findings = (NoValue(tuple(names), without), *found.findings)
+    return found

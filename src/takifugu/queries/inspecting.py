@@ -32,7 +32,7 @@ from takifugu.queries.totals import totals
 from takifugu.tables.by_secret import BySecret, treated
 from takifugu.tables.choosing import require_some
 from takifugu.tables.inspect import MOST_LABELS, ColumnFacts, look
-from takifugu.tables.missing import lacking, with_secret
+from takifugu.tables.missing import lacking, with_secrets
 from takifugu.tables.reading import Reading
 from takifugu.tables.suspects import Suspect, words_among_numbers
 from takifugu.tables.table import Table
@@ -125,7 +125,7 @@ def _with_secret(table: Table, secret: str) -> tuple[Table, int]:
     gone = lacking(table, [secret])
     if gone is None:
         return table, 0
-    held = with_secret(table, [secret])
+    held = with_secrets(table, [secret])
     require_some(table, secret, held.row_count(), gone.rows)
     return held, gone.rows
 

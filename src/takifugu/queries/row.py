@@ -24,7 +24,7 @@ from takifugu.queries.row_counts import Lines, count_rows
 from takifugu.queries.row_domains import given_domain, read_domain, require_labels
 from takifugu.queries.row_support import own_row, support_of, values_of
 from takifugu.queries.smoothing import Smoothing, smoothing
-from takifugu.tables.missing import with_secret
+from takifugu.tables.missing import with_secrets
 from takifugu.tables.table import Secret, Table
 
 HELD_OUT = "held-out"
@@ -105,7 +105,7 @@ class Row:
         findings: list[Finding] = []
         lines = count_rows(table, secret, self.columns, known)
         # A row that is not published has no say in the lists: one of totals at the end would widen every bin.
-        held = with_secret(table, table.hidden or [secret]) if lines.without else table
+        held = with_secrets(table, [secret]) if lines.without else table
         domain = tuple(self.domain.get(name) or _list_of(held, name, findings) for name in self.columns)
         for name, own, one in zip(self.columns, domain, lines.values, strict=True):
             if own.is_read and not own.is_numeric:

@@ -10,7 +10,6 @@ from takifugu.errors import InputError
 from takifugu.laws.weights import merge
 from takifugu.queries.cells import Key
 from takifugu.tables.choosing import chosen_secrets, require_some
-from takifugu.tables.missing import has_secret
 from takifugu.tables.table import Secret, Table, plain
 from takifugu.tables.tally import tally
 
@@ -34,7 +33,7 @@ class Lines:
         self.without = 0.0
         whole = []
         for line, row in enumerate(zip(*values, strict=True)):
-            if not answer["held"][line]:
+            if secrets[line] is None:
                 self.without += tallies[line]
             elif None in row:
                 self.missing[secrets[line]] = self.missing.get(secrets[line], 0.0) + tallies[line]
@@ -56,7 +55,6 @@ class Lines:
         totals: dict[Any, int] = {}
         for who, rows in zip(self.secrets, self.tallies, strict=True):
             totals[who] = totals.get(who, 0) + int(rows)
-        without = int(self.without) + totals.pop(None, 0) + int(self.missing.pop(None, 0))
         if not totals:
             raise InputError("no row has a value in every column: publish fewer columns together")
         names = chosen_secrets(table, secret, totals, wanted)
@@ -66,7 +64,7 @@ class Lines:
                     f"secret {name!r} has {totals[name]} row{'s' * (totals[name] != 1)} with a value in every column, "
                     f"and a prior needs at least 2: merge it with another secret, or leave it out by naming the others"
                 )
-        return names, without, int(sum(self.missing.get(name, 0) for name in names))
+        return names, int(self.without), int(sum(self.missing.get(name, 0) for name in names))
 
     def lacking(self, names: Sequence[Secret]) -> dict[Secret, tuple[int, int]]:
         """How many rows of each secret lack a value, and how many it has."""
@@ -79,7 +77,7 @@ class Lines:
 
 def count_rows(table: Table, secret: str, columns: Sequence[str], known: Sequence[str]) -> Lines:
     """One pass in the engine: rows by secret, known values and values."""
-    parts = {"secret": table.secret(secret), "held": has_secret(table, table.hidden or [secret])}
+    parts = {"secret": table.secret(secret)}
     parts |= {f"x{k}": value_of(table, name) for k, name in enumerate(columns)}
     parts |= {f"known{k}": table.secret(one) for k, one in enumerate(known)}
     advice = "round the numbers in the table first, or publish fewer columns"

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 
 from takifugu.problems.inspection_findings import LooksLikeTotals
 from takifugu.tables.inspect import ColumnFacts
-from takifugu.tables.missing import has_secret
 from takifugu.tables.table import Table
 
 _MOST = 3  # rows without a secret: of more, one that happens to be a sum is chance
@@ -23,7 +22,7 @@ def totals(table: Table, secret: str, facts: Sequence[ColumnFacts], without: int
     if not 0 < without <= _MOST or not sums:
         return
     asked = [table.number(name).alias(f"x{place}") for place, name in enumerate(sums)]
-    rest = table.collect(table.frame.filter(~has_secret(table, [secret])).select(*asked))
+    rest = table.collect(table.frame.filter(table.secret(secret).is_null()).select(*asked))
     found = [
         name
         for place, (name, total) in enumerate(sums.items())

@@ -14,6 +14,7 @@ import numpy as np
 from takifugu._nearest import no_column
 from takifugu._validation import Array, no_text
 from takifugu.calibration import Calibration
+from takifugu.channels.vector import MOST_AXES
 from takifugu.errors import InputError
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
@@ -57,8 +58,14 @@ class Columns:
         return list(dict.fromkeys([*self.answer, *self.keep]))
 
     def with_those_in_turn(self, names: Sequence[str], available: Sequence[str]) -> "Columns":
-        """The same, where a row must also have a value in those of the columns of an account that are there."""
-        return replace(self, also=tuple(name for name in names if name in available))
+        """The same, where a row must also have a value in every column of an account: its law is about such rows."""
+        for name in names:
+            if name not in available:
+                raise InputError(
+                    f"the account of these records is about rows that have a value in {', '.join(map(repr, names))}, "
+                    f"and {no_column('the table', name, available)}. Nothing was released; give the whole table"
+                )
+        return replace(self, also=tuple(names))
 
 
 def bound_columns(
@@ -72,6 +79,7 @@ def bound_columns(
 ) -> Columns:
     """The columns that the calibration is for, once what was asked for agrees with it and the table has them."""
     no_text("keep", keep, "columns")
+    keep = tuple(keep)
     if secret is not None and not isinstance(secret, str) and not all(name in available for name in secret):
         raise InputError("for a table, secret is the name of the column of secrets, not the secrets themselves")
     answer = calibration.answer
@@ -135,6 +143,8 @@ def _by_hand(
 
 def _require_same(role: str, given: Any, calibrated: tuple[str, ...]) -> None:
     asked = (given,) if given is None or isinstance(given, str) else tuple(given)
+    if len(asked) > MOST_AXES:  # the cells of a column, and not names of columns
+        raise InputError(f"{role} must name columns of the table, and {len(asked):,} values were given")
     if given is not None and asked != calibrated:
         raise InputError(
             f"this calibration is for the {role} {', '.join(map(repr, calibrated))}, and {role} {given!r} was asked "

@@ -2,11 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Hashable
+from numbers import Number
 from typing import Any
 
 from takifugu.errors import InputError
 
 MOST = 10_000  # distinct pairs of a kept value and a secret beyond which a column is no other name for the secret
+_MISSING = ("NAType", "NaTType")  # pandas', told by their names, so that pandas need not be there
 _SCALARS = frozenset((str, int, float, bool, type(None)))
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -62,24 +64,15 @@ class Telling:
         return alone and len(secrets) > 1 and 2 * len(seen) <= self._rows
 
 
-def tells(values: list[Any], secrets: list[Any]) -> bool:
-    """Whether these values, one a row, tell the secret of every row.
-
-    >>> tells([1, 1, 2, 2], ["a", "a", "b", "b"]), tells([1, 2, 3, 4], ["a", "a", "b", "b"])
-    (True, False)
-    """
-    telling = Telling(("",))
-    telling.look(secrets, {"": values})
-    return telling.finds("")
-
-
 def _alike(value: Any, secret: Any) -> bool:
     return value is secret or str(value).strip().casefold() == str(secret).strip().casefold()
 
 
 def _hashable(value: Any) -> Any:
     if type(value) in _SCALARS:  # nearly all are, and asking what a value can do takes ten times as long
-        return value
+        return value if value == value else None  # noqa: PLR0124  of missing values each is another one to Python
+    if type(value).__name__ in _MISSING or (isinstance(value, Number) and value != value):  # noqa: PLR0124
+        return None
     return value if isinstance(value, Hashable) and not isinstance(value, tuple) else repr(value)
 
 

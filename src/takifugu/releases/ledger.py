@@ -19,7 +19,7 @@ from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.joint_entries import joint_account, joint_terms, same_terms
 from takifugu.releases.ledger_file import LedgerFile
-from takifugu.releases.marks import names_of, refuse_forgetting
+from takifugu.releases.marks import names_of, refuse_another, refuse_forgetting
 from takifugu.releases.protection import protection
 from takifugu.releases.same_records import another, is_same, moved, refuse_other_names
 
@@ -62,6 +62,11 @@ class Ledger:
     def path(self) -> Path:
         """Where the file is."""
         return self._file.path
+
+    @property
+    def is_new(self) -> bool:
+        """Whether a ledger that was not there yet was asked for."""
+        return self._file.is_new
 
     def __repr__(self) -> str:
         """The file and the records."""
@@ -227,12 +232,14 @@ class Ledger:
 
 
 def remember(ledger: Ledger | None, *files: str | os.PathLike[str]) -> None:
-    """Have a ledger leave its mark beside files; without one, refuse those of which another remembers releases."""
+    """Have a ledger leave its mark beside tables; refuse those of which another remembers releases."""
+    for file in files:
+        if ledger is None:
+            refuse_forgetting(file)
+        elif ledger.path.exists() and not ledger.is_new:
+            refuse_another(file, ledger.path)
     if ledger is not None:
         ledger.watch(*files)
-        return
-    for file in files:
-        refuse_forgetting(file)
 
 
 _OTHER_ACCOUNT = (

@@ -51,6 +51,11 @@ class LedgerFile:
         self._new = new
         self.marked: tuple[Path, ...] = (self.path,)  # the files beside which the first entry leaves a mark
 
+    @property
+    def is_new(self) -> bool:
+        """Whether a file that was not there yet was asked for."""
+        return self._new is True
+
     def exists(self) -> bool:
         """Whether there is such a file."""
         return self.path.exists()

@@ -27,7 +27,7 @@ def mark_of(path: Path) -> Path:
     >>> mark_of(Path("data/people.csv")).as_posix()
     'data/.people.csv.ledger-mark'
     """
-    return path.with_name(f".{path.name}.ledger-mark")
+    return path.parent / f".{path.name}.ledger-mark"
 
 
 def ledger_beside(path: str | os.PathLike[str]) -> Path:
@@ -41,7 +41,7 @@ def ledger_beside(path: str | os.PathLike[str]) -> Path:
     for suffix in reversed(where.suffixes):
         if suffix.lower() in (".csv", ".tsv", ".txt", ".gz", ".zst", ".parquet", ".pq", ".xlsx"):
             stem = stem.removesuffix(suffix)
-    return where.with_name(f"{stem or where.name}.ledger")
+    return where.parent / f"{stem or where.name}.ledger"
 
 
 def names_of(file: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -56,14 +56,14 @@ def leave_marks(files: Iterable[Path], ledger: Path, *, entries: int) -> None:
     for file in files:
         mark = mark_of(file)
         try:
-            if not mark.exists():
-                _write(mark, ledger)
+            if not mark.exists() or (file != ledger and not _is_among(ledger, _ledgers(mark))):
+                _write(mark, *(_ledgers(mark) if mark.exists() else ()), ledger)
         except OSError as error:
             _log.warning("no mark of the ledger could be left beside %s (%s)", file, error.strerror or error)
     own = mark_of(ledger)
     with suppress(OSError):  # without the count an older copy goes unnoticed, as it did without a mark
         if own.exists() and counted(ledger) < entries:
-            _write(own, ledger, entries)
+            _write(own, ledger, entries=entries)
 
 
 def refuse_marked(files: Iterable[Path], ledger: Path) -> None:
@@ -77,6 +77,28 @@ def refuse_marked(files: Iterable[Path], ledger: Path) -> None:
                 f"was spent. Nothing was released; name or restore that ledger, or ask for a new one with new=True if "
                 f"these are other people's records"
             )
+
+
+def refuse_another(file: str | os.PathLike[str], ledger: Path) -> None:
+    """Raise where a ledger that is still there remembers what was published of a file, and another one is named."""
+    for name in names_of(file):
+        mark = mark_of(name)
+        remembering = _ledgers(mark) if mark.exists() else []
+        if remembering and not _is_among(ledger, remembering) and (there := [x for x in remembering if x.exists()]):
+            raise LedgerError(
+                f"a ledger ({there[0]}) remembers what was published of {os.fspath(file)}, and {ledger}, which is "
+                f"another one, would not count that. Nothing was released; name the first as `ledger`, or, if these "
+                f"are other people's records, one that is not there yet, with new=True"
+            )
+
+
+def _ledgers(mark: Path) -> list[Path]:
+    """The ledgers that a mark beside a table names."""
+    return [Path(line) for line in _lines(mark) if line and not line.isdigit()]
+
+
+def _is_among(ledger: Path, others: Iterable[Path]) -> bool:
+    return any(one == ledger.absolute() or one.resolve() == ledger.resolve() for one in others)
 
 
 def refuse_forgetting(file: str | os.PathLike[str]) -> None:
@@ -121,9 +143,9 @@ def _lines(mark: Path) -> list[str]:
         return content.read(_MOST).decode("utf-8", "replace").splitlines()
 
 
-def _write(mark: Path, ledger: Path, entries: int | None = None) -> None:
+def _write(mark: Path, *ledgers: Path, entries: int | None = None) -> None:
     """At once, whoever else writes it."""
-    told = f"{ledger.absolute()}\n" + ("" if entries is None else f"{entries}\n")
+    told = "".join(f"{ledger.absolute()}\n" for ledger in ledgers) + ("" if entries is None else f"{entries}\n")
     draft = mark.with_name(f"{mark.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         draft.touch(mode=0o600)

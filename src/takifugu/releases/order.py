@@ -18,7 +18,7 @@ from takifugu.divergences.proved.guessing import guess_allowed
 from takifugu.errors import InputError
 from takifugu.problems.guarantee import Renyi
 from takifugu.queries.several import named
-from takifugu.releases.secret_rows import protected_secrets
+from takifugu.releases.secret_rows import as_counted, protected_secrets
 from takifugu.tables.table import plain
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("takifugu")
 
-_SHUFFLE = "shuffle the rows (in pandas: table.sample(frac=1)), or give order='shuffle'"
+_SHUFFLE = "shuffle the rows (in pandas: table.sample(frac=1, ignore_index=True)), or give order='shuffle'"
 _STRETCHES = 16  # at least, of a long table; never as many as twice
 REFUSED = 1e-9  # the chance that a shuffled table is refused for one pair and stretch
 NOTICED = 1e-6  # the same where it is only warned of, or shuffled once more: that costs nobody anything
@@ -146,9 +146,9 @@ class Orders:
         """The secrets of the next rows in one of the columns."""
         self._orders[column].look(as_called(secrets, column, of=self._orders))
 
-    def told(self, calibration: Calibration, *, chance: float) -> str | None:
+    def told(self, calibration: Calibration, *, chance: float, explained: bool = False) -> str | None:
         """What the order tells beyond the promise, in words; None where nothing is seen."""
-        every = (told_by(one, calibration, chance=chance) for one in self._orders.values())
+        every = (told_by(one, calibration, chance=chance, explained=explained) for one in self._orders.values())
         return next((told for told in every if told), None)
 
     def is_given_up(self, calibration: Calibration) -> bool:
@@ -187,20 +187,21 @@ def gives_up_order(frame: "nw.DataFrame[Any]", calibration: Calibration) -> bool
     """`Orders.is_given_up` for all rows of a table."""
     columns = () if calibration.answer is None else calibration.answer.secret
     orders = Orders(columns)
+    frame = as_counted(frame, calibration)
     for name in columns:
         orders.look(name, [plain(secret) for secret in frame[name].to_list()])
     return orders.is_given_up(calibration)
 
 
-def told_by(order: Order, calibration: Calibration, *, chance: float) -> str | None:
+def told_by(order: Order, calibration: Calibration, *, chance: float, explained: bool = False) -> str | None:
     """How the order tells two secrets of a calibrated pair apart more often than is promised; None where it does not.
 
-    The words are the middle of a sentence.
+    The words are the middle of a sentence. `explained` says that columns are published as they are beside it: an order
+    that goes with the secret may be theirs, and tell no more than they do; not one that nearly always tells it.
     """
     guarantee = calibration.guarantee
     limit, odds = _NEARLY_ALWAYS, None
-    # What the adversary knows anyway may explain an order that goes with the secret; not one that always tells it.
-    if isinstance(guarantee, Renyi) and (calibration.answer is None or not calibration.answer.known):
+    if isinstance(guarantee, Renyi) and not explained:
         limit, odds = guess_allowed(guarantee), guarantee.most_odds
     for first, second in protected_pairs(order.common(_MOST_SECRETS), calibration):
         told = order.surely_told(first, second, chance=chance)

@@ -38,6 +38,21 @@ def has_pairs(calibration: Calibration, column: str) -> bool:
     return any(str(secret).startswith(named(column, "")) for secret in protected_secrets(calibration))
 
 
+def as_counted(frame: "nw.DataFrame[Any]", calibration: Calibration) -> "nw.DataFrame[Any]":
+    """The table with its secrets as they were counted: categories, and objects of any type, are texts."""
+    import narwhals as nw
+
+    texts = (nw.Categorical, nw.Enum, nw.Object)
+    names = () if calibration.answer is None or not are_texts(calibration) else calibration.answer.secret
+    there = [name for name in names if name in frame.columns and frame.schema[name] in texts]
+    return frame.with_columns(nw.when(~nw.col(name).is_null()).then(nw.col(name).cast(nw.String)) for name in there)
+
+
+def are_texts(calibration: Calibration) -> bool:
+    """Whether every secret is a text: then others may be written in another way, and none is a number."""
+    return all(isinstance(secret, str) for secret in calibration.pairs.secrets)
+
+
 def protected_rows(secrets: Any, calibration: Calibration, others: str) -> npt.NDArray[np.bool_] | None:
     """The rows to keep, None for all; an error where a row is of another secret and `others` is "error".
 
@@ -69,6 +84,19 @@ def protected_rows(secrets: Any, calibration: Calibration, others: str) -> npt.N
         f"their values would tell. Calibrate with those secrets, give others='drop' to leave the rows out, or "
         f"others='release' to publish them without a guarantee. Calibrated are {_listed(known)}"
     )
+
+
+def refuse_fewer(secrets: list[Any], kept: npt.NDArray[np.bool_], calibration: Calibration) -> None:
+    """Of several secrets, refuse to leave out rows that were counted: the laws of the others are not those of the rest.
+
+    Rows that lack one of the secrets were not counted, nor were those of a secret that the priors do not know.
+    """
+    counted = calibration.beliefs[0].keys()
+    if any(one in counted for one, stays in zip(secrets, kept.tolist(), strict=True) if not stays):
+        raise InputError(
+            "rows with one of their secrets in none of the calibrated pairs cannot be left out: the laws of the other "
+            "secrets were counted with them. Remove those rows first, and calibrate with the table that is left"
+        )
 
 
 def comparable(secrets: Any) -> "nw.Series[Any] | None":

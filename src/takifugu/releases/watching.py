@@ -39,7 +39,7 @@ class Watch:
         for telling in self._telling.values():
             telling.refuse()
         if self._plan.order == "keep":
-            refuse_telling_order(self._orders.told(self._plan.calibration, chance=REFUSED))
+            refuse_telling_order(self._told(REFUSED))
         if self._drift is not None:
             refuse_drift(self._drift.told())
 
@@ -48,7 +48,13 @@ class Watch:
         """What to say about an order that tells the secret and is kept."""
         if self._plan.order != "warn":
             return ()
-        return kept_order(self._orders.told(self._plan.calibration, chance=NOTICED))
+        return kept_order(self._told(NOTICED))
+
+    def _told(self, chance: float) -> str | None:
+        calibration = self._plan.calibration
+        known = () if calibration.answer is None else calibration.answer.known
+        explained = bool(self._columns.keep) or any(name in known for name in self._columns.answer)
+        return self._orders.told(calibration, chance=chance, explained=explained)
 
     @property
     def shuffles(self) -> bool:

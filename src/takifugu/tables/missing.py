@@ -1,8 +1,6 @@
 """Rows that lack a needed value: one rule for every door, whether they are dropped and counted or refused."""
 
 from collections.abc import Sequence
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING
 
 from takifugu.problems.findings import NoValue
@@ -48,16 +46,13 @@ def present(table: "Table", needed: Sequence[str]) -> "nw.Expr":
     return nw.all_horizontal(*tests, ignore_nulls=True)  # what is null fails its own test before it
 
 
-def has_secret(table: "Table", columns: Sequence[str]) -> "nw.Expr":
-    """Whether a row has a secret in one of the columns at least."""
-    return reduce(or_, (~table.secret(name).is_null() for name in columns))
+def with_secrets(table: "Table", columns: Sequence[str]) -> "Table":
+    """The rows that have a secret in each column: no other is ever published, so no other has a say in what is."""
+    import narwhals as nw
 
-
-def with_secret(table: "Table", columns: Sequence[str]) -> "Table":
-    """The rows that have a secret: no other is ever published, so no other has a say in what is and how."""
     from takifugu.tables.table import Table
 
-    here = has_secret(table, columns)
+    here = nw.all_horizontal(*(~table.secret(name).is_null() for name in columns), ignore_nulls=True)
     other = Table(table)
     other.frame = table.frame.filter(here)
     return other

@@ -59,7 +59,6 @@ class Table:
         self._aside = found.aside
         self.schema = dict(self.frame.collect_schema())
         self.cuts: dict[str, Binned] = {}
-        self.hidden: tuple[str, ...] = ()  # the columns of secrets where there are several: their rows are shared
         if not self.schema:
             raise InputError(f"{self.name} has no columns")
         for column, _ in self.reading.named_sentinels:

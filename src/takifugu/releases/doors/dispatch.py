@@ -11,7 +11,7 @@ from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.releases.as_fitted import as_fitted, refuse_sentinels
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
-from takifugu.releases.doors.frames import as_frame, publish, refuse_telling_index, release_frame, release_series
+from takifugu.releases.doors.frames import as_frame, publish, release_frame, release_series
 from takifugu.releases.doors.groups import group_mean, refuse_beside_a_mean
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.order import (
@@ -26,8 +26,10 @@ from takifugu.releases.order import (
 )
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
-from takifugu.releases.secret_rows import OTHERS, has_pairs, protected_rows
+from takifugu.releases.secret_rows import OTHERS, are_texts, has_pairs, protected_rows, refuse_fewer
+from takifugu.tables.engine import attempt
 from takifugu.tables.rows import complete_rows
+from takifugu.tables.table import plain
 
 
 def release(
@@ -80,8 +82,8 @@ def release(
         allow_no_noise: publish without a warning where the priors ask for no noise, or for less than the data's step.
         accept_weaker_promise: publish under a promise that is weaker than (α, ε), such as that of
             "wasserstein-approx".
-        order: what becomes of the order of the rows, which may tell the secret too. "warn" keeps it, and a pandas index
-            with it, and says in the log where it plainly tells the secret; "keep" refuses there; of a table "auto"
+        order: what becomes of the order of the rows, which may tell the secret too. "warn" keeps it, and says in the
+            log where it plainly tells the secret; "keep" refuses there; of a table "auto"
             shuffles the rows there and wherever they are fewer than 500, and "shuffle" always.
         drift: what to do with rows that plainly go with the secret more closely than the priors of the calibration say,
             as those of another table do: "refuse" them, or "allow" them where only who believes those priors counts.
@@ -93,7 +95,8 @@ def release(
             published column and the attribute `insecure` of an array.
 
     Returns:
-        What came in: an array (a `Released`, which states `theta` and `granularity`), a column, or a table.
+        What came in: an array (a `Released`, which states `theta` and `granularity`), a column, or a table. An index of
+        pandas does not leave, since it was not calibrated: rows are numbered anew.
 
     >>> from takifugu import Mixture, calibrate
     >>> calibration = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1)
@@ -135,13 +138,16 @@ def release(
         columns = bound_columns(calibration, names, column=column, secret=whose, keep=keep, others=others)
         columns = columns.with_those_in_turn(plan.in_turn, names)
         if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
-            return _release_table(_whole(frame.collect(), columns, missing), plan, columns).lazy()
+            whole, why = attempt(frame.collect)
+            if whole is None:
+                raise InputError(f"the table cannot be read: {why}. Nothing was released")
+            return _release_table(_whole(whole, columns, missing), plan, columns).lazy()
         return _release_table(_whole(frame, columns, missing), plan, columns)
     if column is not None or keep or order not in ("warn", "keep"):
         raise InputError("column, keep and order are for tables: these values are one column already")
     if answer is not None:
         refuse_sentinels(given if frame is None else frame, answer)
-    called = _secrets(given, frame, whose, plan, others)
+    called = _secrets(given, whose, plan, others)
     kept = _kept(called, plan, others)
     if frame is not None:
         return release_series(frame, plan, kept, called)
@@ -190,7 +196,7 @@ def _release_table(frame: Any, plan: Plan, columns: Columns) -> Any:
     )
 
 
-def _secrets(values: Any, column: Any, secrets: Any, plan: Plan, others: str) -> list[list[Any]]:
+def _secrets(values: Any, secrets: Any, plan: Plan, others: str) -> list[list[Any]]:
     """The secret of each value, as the priors name it: a list for each column of secrets, none where none is given."""
     answer = plan.calibration.answer
     if answer is not None and plan.theta is not None:
@@ -208,10 +214,10 @@ def _secrets(values: Any, column: Any, secrets: Any, plan: Plan, others: str) ->
             f"a table has a column of them to name"
         )
     listed = secrets.tolist() if hasattr(secrets, "tolist") else list(secrets)
+    if answer is not None and len(answer.secret) == 1 and are_texts(plan.calibration):
+        listed = [one if one is None else str(one) for one in map(plain, listed)]
     if len(listed) != len(values):
         raise InputError(f"secret must have one entry per value, got {len(listed)} for {len(values)} values")
-    if column is not None:
-        refuse_telling_index(column, None if answer is None else answer.secret[0], listed)
     if answer is None or len(answer.secret) == 1:
         return [listed]
     width = len(answer.secret)
@@ -236,6 +242,9 @@ def _kept(called: list[list[Any]], plan: Plan, others: str) -> Any:
         if plan.order == "keep":
             refuse_telling_order(told_by(order, plan.calibration, chance=REFUSED))
         warn(kept_order(told_by(order, plan.calibration, chance=NOTICED)))
-        if here is not None:
-            kept = here if kept is None else kept & here
+        if here is None:
+            continue
+        if len(plan.calibration.answer.secret if plan.calibration.answer is not None else ()) > 1:
+            refuse_fewer(secrets, here, plan.calibration)
+        kept = here if kept is None else kept & here
     return kept

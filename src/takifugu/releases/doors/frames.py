@@ -9,10 +9,9 @@ from takifugu.errors import InputError
 from takifugu.releases.binding import Columns
 from takifugu.releases.doors.leaving import leaving, named, series
 from takifugu.releases.drift import refuse_drift
-from takifugu.releases.kept import tells
 from takifugu.releases.order import as_called, warn
 from takifugu.releases.plan import Plan
-from takifugu.releases.secret_rows import has_pairs, protected_rows
+from takifugu.releases.secret_rows import as_counted, has_pairs, protected_rows, refuse_fewer
 from takifugu.releases.shuffling import shuffled
 from takifugu.releases.watching import Watch
 from takifugu.tables.engine import attempt, kind_of
@@ -43,9 +42,13 @@ def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any, called: list
     _require_same_labels(rows, plan)
     values = _entries(rows, plan)
     made = publish(values, plan, kept, called)
-    native = series(named(rows.name, plan), made, plan, rows.implementation).to_native()
-    if rows.implementation.is_pandas_like():
-        native.index = rows.to_native().index  # row labels are part of the table; `refuse_telling_index` saw them
+    if answer is None or answer.is_of_rows:
+        return series(named(rows.name, plan), made, plan, rows.implementation).to_native()
+    # Of numbers about a group no label leaves but what they are: pandas names a group's means by the group itself.
+    name = rows.name if rows.name in answer.columns else ""
+    native = series(named(name, plan), made, plan, rows.implementation).to_native()
+    if rows.implementation.is_pandas_like() and len(native) > 1:
+        native.index = list(answer.columns)
     return native
 
 
@@ -72,17 +75,8 @@ def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> A
     paid = charged(values, plan)
     if watch.shuffles:
         order = shuffled(len(rows), plan.source)
-        rows, paid = _without_index(rows[order.tolist()]), paid[order]
+        rows, paid = rows[order.tolist()], paid[order]
     return leaving(rows, paid, plan, columns)
-
-
-def _without_index(rows: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
-    """Labels of pandas' rows would tell where each stood."""
-    import narwhals as nw
-
-    if not rows.implementation.is_pandas_like():
-        return rows
-    return nw.from_native(rows.to_native().reset_index(drop=True), eager_only=True)
 
 
 def ready(rows: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Array:
@@ -105,35 +99,19 @@ def _entries(column: "nw.Series[Any]", plan: Plan) -> Any:
 
 def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.DataFrame[Any]":
     """The rows that may be published, or an error."""
-    for name in columns.answer:
-        refuse_telling_index(frame, None, frame[name], what="the true answer")
     kept: Any = None
+    frame = as_counted(frame, plan.calibration)
     for name in columns.secret:
-        refuse_telling_index(frame, name, frame[name])
         if len(columns.secret) > 1 and not has_pairs(plan.calibration, name):
             continue
-        here = protected_rows(as_called(frame[name], name, of=columns.secret), plan.calibration, columns.others)
-        if here is not None:
-            kept = here if kept is None else kept & here
+        secrets = as_called(frame[name], name, of=columns.secret)
+        here = protected_rows(secrets, plan.calibration, columns.others)
+        if here is None:
+            continue
+        if len(columns.secret) > 1:
+            refuse_fewer(secrets, here, plan.calibration)
+        kept = here if kept is None else kept & here
     return frame if kept is None else frame.filter(kept.tolist())
-
-
-def refuse_telling_index(rows: Any, secret: str | None, secrets: Any, *, what: str = "the secret") -> None:
-    """A pandas column or table hands over its index too, which must not say again what the secrets are.
-
-    `secrets` is a list, or a narwhals column, which is made one only where there is an index to compare with.
-    """
-    if not rows.implementation.is_pandas_like() or not len(rows):
-        return
-    index = rows.to_native().index
-    if type(index).__name__ == "RangeIndex" and index.name is None:
-        return
-    levels = (index.get_level_values(level).tolist() for level in range(index.nlevels))
-    told = secrets if isinstance(secrets, list) else secrets.to_list()
-    if (secret is not None and secret in index.names) or any(tells(level, told) for level in levels):
-        raise InputError(
-            f"the index of the table tells {what} of each row and would be published: reset_index(drop=True)"
-        )
 
 
 def publish(values: Any, plan: Plan, kept: Any, called: list[list[Any]]) -> Any:

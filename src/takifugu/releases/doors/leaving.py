@@ -34,18 +34,26 @@ def leaving(rows: "nw.DataFrame[Any]", paid: Array, plan: Plan, columns: Columns
 def _as_counted(column: "nw.Series[Any]", plan: Plan) -> "nw.Expr | None":
     """A kept column without what its cells were counted without; None where it is that already.
 
-    Two zeros are one number, and beside a text "1" the number 1 is one cell: a difference that nobody counted could
-    tell the secret.
+    Two zeros are one number, what is missing is missing however it is written (NaN, None), digits beyond a float's
+    were not looked at, and beside a text "1" the number 1 is one cell: a difference that nobody counted could tell the
+    secret.
     """
     import narwhals as nw
 
-    value, dtype, answer = nw.col(column.name), column.dtype, plan.calibration.answer
-    mixed = dtype == nw.Object and answer is not None and column.name in answer.known
-    if dtype in (nw.Categorical, nw.Enum) or mixed:
-        return nw.when(~value.is_null()).then(value.cast(nw.String))  # missing ones stay missing
+    value, answer = nw.col(column.name), plan.calibration.answer
+    dtype: Any = column.dtype
+    counted = answer is not None and column.name in answer.known
+    if dtype in (nw.Categorical, nw.Enum) or (dtype == nw.Object and counted):
+        return nw.when(~value.is_null()).then(value.cast(nw.String))
+    if dtype in (nw.String, nw.Object):
+        # Only pandas writes a missing text in several ways; of lists and the like narwhals knows no more than that.
+        return nw.when(~value.is_null()).then(value) if column.implementation.is_pandas_like() else None
+    if dtype.is_decimal() and counted:
+        dtype, value = nw.Float64, value.cast(nw.Float64)
     if not dtype.is_float():
         return None
-    return nw.when(value == 0).then(nw.lit(0.0).cast(dtype)).otherwise(value).alias(column.name)
+    known = ~value.is_null() & ~value.is_nan()
+    return nw.when(known).then(nw.when(value == 0).then(nw.lit(0.0).cast(dtype)).otherwise(value)).alias(column.name)
 
 
 def series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]":
@@ -65,7 +73,12 @@ def series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]"
 
 
 def _without_traces(native: Any) -> Any:
-    """PyArrow and pandas carry notes of the writer along: they may name columns that were left behind."""
+    """PyArrow and pandas carry notes of the writer along: they may name columns that were left behind.
+
+    So does an index of pandas: that of a table which was sorted, filtered or mixed says where each row once stood.
+    """
+    if hasattr(native, "reset_index"):
+        native = native.reset_index(drop=True)
     if hasattr(native, "replace_schema_metadata"):
         import pyarrow as pa
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, column_or_1d, validate_data
 
 from takifugu._validation import Array
@@ -103,12 +104,12 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any) -> Any:
         """Publish the values: every call is a release of its own."""
         check_is_fitted(self, "calibration_")
         values = self._column(X, reset=False)
         if self.calibration_ is None:
-            return np.zeros((len(values), 1))
+            return self._leaving(np.zeros((len(values), 1)))
         published = release(
             values,
             self.calibration_,
@@ -119,7 +120,15 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             round_to=self.round_to,
             insecure_seed=self.insecure_seed,
         )
-        return np.asarray(published, dtype=np.float64).reshape(-1, 1)
+        return self._leaving(np.asarray(published, dtype=np.float64).reshape(-1, 1))
+
+    def _leaving(self, made: Array) -> Any:
+        """What leaves, as pandas where that was asked for: scikit-learn would give it the index of the records."""
+        if _get_output_config("transform", self)["dense"] != "pandas":
+            return made
+        import pandas as pd
+
+        return pd.DataFrame(made, columns=self.get_feature_names_out())
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """The name of the column that leaves."""
@@ -128,7 +137,14 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return names[[0 if self.column is None else self.column]]
 
     def _column(self, X: Any, *, reset: bool) -> Array:
-        matrix = validate_data(self, X, reset=reset, dtype=np.float64)
+        try:
+            matrix = validate_data(self, X, reset=reset, dtype=np.float64)
+        except ValueError as error:
+            if "could not convert" not in str(error):
+                raise
+            matrix = None  # what cannot be converted is quoted there
+        if matrix is None:
+            raise InputError("X holds something that is no number: give it columns of numbers alone")
         features = matrix.shape[1]
         if self.column is None and features != 1:
             raise InputError(
