@@ -141,3 +141,37 @@ def test_a_budget_that_no_number_is_large_enough_for_is_refused_in_a_sentence(ep
     for priors in (atoms, smooth):
         with pytest.raises(tk.CalibrationError, match="a larger epsilon"):
             tk.calibrate(priors, alpha=2, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-9])
+def test_beside_a_wide_component_a_point_gets_no_more_than_it_needs(gap):
+    p, q = (tk.Mixture([0.55, 0.45], [at, 2.0], [0.0, 1.0]) for at in (0.0, gap))
+    theta = tk.calibrate({"a": p, "b": q}, alpha=1.5, epsilon=0.28).theta
+    assert tk.renyi_divergence(p, q, alpha=1.5, theta=theta) == pytest.approx(0.28, rel=1e-9)
+    # As the gap vanishes beside the wide component, that tells nothing, and two points are left of the sum.
+    share = (math.exp(0.5 * 0.28) - 0.45) / 0.55
+    assert theta / gap == pytest.approx(math.sqrt(0.375 / math.log(share)), rel=0.2 * math.sqrt(gap))
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0])
+def test_high_orders_are_found_from_above_and_come_near_their_limit(epsilon):
+    p = tk.Mixture([0.3, 0.3, 0.4], [0.0, 1.0, 3.0], [0.5, 1.0, 1.5])
+    q = tk.Mixture([0.3, 0.3, 0.4], [0.5, 2.0, -1.0], [0.5, 1.0, 1.5])
+    for alpha in (1e4, 1e6):
+        theta = tk.calibrate({"a": p, "b": q}, alpha=alpha, epsilon=epsilon).theta
+        worst = max(tk.renyi_divergence(*pair, alpha=alpha, theta=theta) for pair in ((p, q), (q, p)))
+        assert worst == pytest.approx(epsilon, rel=1e-8)
+        assert worst <= epsilon
+
+
+@pytest.mark.parametrize(("alpha", "epsilon"), [(3.0, 20.0), (64.0, 20.0)])
+def test_the_pair_that_asks_for_the_noise_may_not_be_the_one_that_loses_most(alpha, epsilon, tmp_path):
+    wide = tk.Mixture.gaussian(0, 2)  # with a little less noise it would lose everything beside the narrow ones
+    normal = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(3, 1.2), "c": wide}
+    mixed = {"a": tk.Mixture([0.3, 0.7], [0, 2], [1, 0.5]), "b": tk.Mixture([0.5, 0.5], [1, 3], [0.7, 1.2]), "c": wide}
+    for number, priors in enumerate((normal, mixed)):
+        found = tk.calibrate(priors, alpha=alpha, epsilon=epsilon)
+        assert found.loss == max(found.losses.values()) < epsilon
+        found.save(tmp_path / f"{number}.json")
+        assert tk.Calibration.load(tmp_path / f"{number}.json") == found
+        assert tk.certify(found).theta == found.theta

@@ -8,6 +8,7 @@ import pytest
 from repair_campaign import campaign
 from scipy.optimize import linprog
 
+import takifugu as tk
 from how_many import some_of
 from takifugu.errors import CalibrationError, InputError
 from takifugu.mechanisms.optimal.exact_promise import Promise
@@ -181,3 +182,11 @@ def test_bad_input_is_a_sentence(change, sentence):
     given = {"matrix": np.eye(2), "laws": COINS, "pairs": BOTH, "odds": 2.0, **change}
     with pytest.raises(InputError, match=sentence):
         repaired(given.pop("matrix"), **given)
+
+
+@pytest.mark.parametrize("radius", [1e-3, 1e-2])
+@pytest.mark.parametrize("keep", [None, "mean"])
+def test_a_value_that_nobody_has_does_not_make_the_channel_constant(radius, keep):
+    laws = {0: tk.Finite([0, 1, 2, 3], [16, 2, 0, 0]), 1: tk.Finite([0, 1, 2, 3], [1, 27, 21, 0])}
+    found = tk.calibrate(laws, alpha=3, epsilon=1, keep=keep, radius=radius)
+    assert found.error <= found.lower_bound * 1.001

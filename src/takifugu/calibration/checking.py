@@ -17,7 +17,7 @@ from takifugu.mechanisms.shaped.mechanism import Shaped, is_proved
 from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.guarantee import Guarantee, Renyi
-from takifugu.problems.problem import Problem
+from takifugu.problems.problem import Place, Problem
 
 _ROOM = 1e-9  # of the budget: what a second look at a calibration may find more than the first
 
@@ -50,7 +50,15 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Fo
         raise CalibrationError(f"{rule.name!r} gave a {type(found.channel).__name__}, which is no channel known here")
     if not isinstance(promised, Renyi):
         return Found(found.channel)  # a bound knows which pair it asks most for, not which loses most
-    channel, place = found.channel, found.place
+    return _proved(rule, found.channel, found.place, problem, asked)
+
+
+def _proved(rule: Mechanism, channel: GaussianNoise, place: Place | None, problem: Problem, asked: Renyi) -> Found:
+    """Gaussian noise, raised to what the exact divergence asks for, proved where it is closest to the limit."""
+
+    def proved(place: Place, theta: float) -> float:
+        return proved_noise(problem, place, alpha=asked.alpha, epsilon=asked.epsilon, theta=theta)
+
     if type(rule) is not Exact:
         needed = Exact().needed(problem, alpha=asked.alpha, epsilon=asked.epsilon, floor=channel.variance)
         place = needed.place  # a bound knows which pair it asks most for, not which loses most
@@ -58,7 +66,13 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Fo
             channel = GaussianNoise(root_above(needed.variance))
     if place is None:
         place = worst(problem, channel, alpha=asked.alpha).place
-    theta = proved_noise(problem, place, alpha=asked.alpha, epsilon=asked.epsilon, theta=channel.theta)
+        return Found(GaussianNoise(proved(place, channel.theta)), place)
+    theta = proved(place, channel.theta)
+    if channel.loss(*problem.ends(place), alpha=asked.alpha) < (1 - _ROOM) * asked.epsilon:
+        # At the edge of its domain a loss falls off a cliff. The pair that asks for this noise, with less than which it
+        # would lose everything, may then lose less than another does, and that one is closest to the limit.
+        place = worst(problem, GaussianNoise(theta), alpha=asked.alpha).place
+        theta = proved(place, theta)
     return Found(GaussianNoise(theta), place)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from takifugu._threads import one_thread
 from takifugu.divergences.line.general import divergence
+from takifugu.divergences.line.half_lines import half_line_loss
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.additive.closed_form import closed_form
 from takifugu.mechanisms.base import Additive, Binding
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 # Searches aim for the whole of it; a pair that is only looked at may use all but a quarter.
 _GAUSSIAN_MARGIN = 4e-12
 _MIXTURE_MARGIN = 1e-10
+_HOPELESS = 1.01  # times the budget: a lower bound above it in floats is above it
 _LEVEL = 1.001  # a curve that rises by less from one halving of the noise to the next may have come to its end
 
 
@@ -49,9 +51,12 @@ class Exact(Additive):
         gaussian = len(p) == len(q) == 1
         target = epsilon * (1 - (_GAUSSIAN_MARGIN if gaussian else _MIXTURE_MARGIN))
 
+        # At high orders the look at no noise takes longer than the whole search, and mostly the tails tell as much.
+        bare = not gaussian and floor == 0 and half_line_loss(p, q, alpha=alpha) > _HOPELESS * epsilon
+
         @cache
         def loss(z: float) -> float:
-            return divergence(p, q, alpha=alpha, theta=math.sqrt(z))
+            return math.inf if bare and z == 0 else divergence(p, q, alpha=alpha, theta=math.sqrt(z))
 
         if floor == 0 and target < loss(0.0) <= epsilon * (1 + _MIXTURE_MARGIN):
             from takifugu.divergences.proved.certified import decide
@@ -65,7 +70,11 @@ class Exact(Additive):
             start = closed_form(gap, float(p.stds[0]), float(q.stds[0]), alpha=alpha, epsilon=epsilon)
             return least_variance(loss, epsilon=target, floor=floor, start=1.01 * start, unit=unit, rtol=1e-13)
         reach = float(max(p.means.max(), q.means.max()) - min(p.means.min(), q.means.min()))
-        return least_variance(loss, epsilon=target, floor=floor, start=unit + reach * reach, unit=unit, rtol=1e-11)
+        # From above: with too little noise the mass lies far out, and a look takes a hundred times as long.
+        start = (unit + reach * reach) * max(1.0, 0.5 * alpha / epsilon)
+        # Noise is compared with the narrowest component: beside a wide one a point still shows the least of it.
+        narrowest = float(min(p.stds.min(), q.stds.min()))
+        return least_variance(loss, epsilon=target, floor=floor, start=start, unit=narrowest * narrowest, rtol=1e-11)
 
     def least_variance_over(
         self, priors: list[Mixture], pairs: Pairs, *, alpha: float, epsilon: float, floor: float = 0.0

@@ -185,6 +185,8 @@ def _one_row(channel: Array, promise: Provable, common: Mask) -> Array:
     pooled = np.where(common, promise.shares.mean(axis=0) @ channel, 0.0)
     if not pooled.any():
         pooled = common.astype(np.float64)
-    used = pooled > 0
+    # A value that nobody has may use outputs too, and a radius speaks for those who might have it.
+    used = common & (channel > 0).any(axis=0)
+    used |= pooled > 0
     row: Array = _EVEN * used / used.sum() + (1 - _EVEN) * pooled / pooled.sum()
     return row

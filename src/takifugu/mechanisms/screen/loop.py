@@ -61,7 +61,8 @@ def least_variance_with(
         p, q = priors[i], priors[j]
         if math.isinf(found.variance):  # no number is enough for another pair
             return
-        if divergence(p, q, alpha=alpha, theta=math.sqrt(found.variance)) <= accept:
+        # The search begins with this look itself; before any noise was found that is all there is to save.
+        if found.variance > 0 and divergence(p, q, alpha=alpha, theta=math.sqrt(found.variance)) <= accept:
             return
         variance = exact.least_variance(p, q, alpha=alpha, epsilon=epsilon, floor=found.variance)
         if variance > found.variance:
