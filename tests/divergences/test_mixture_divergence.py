@@ -9,6 +9,7 @@ from how_many import some_of
 from oracles import mixture_divergence, relative_error
 from random_priors import mixture
 from takifugu import InputError, Mixture, renyi_divergence
+from takifugu.divergences.line import mixture as quadrature
 from takifugu.divergences.proved.certified import enclose
 
 
@@ -181,3 +182,17 @@ def test_rugged_mixtures_agree_with_ball_arithmetic(seed):
         q = Mixture(q.weights, q.means, np.append(q.stds[:-1], math.sqrt(edge) * (1 + 10 ** rng.uniform(-8, 0.5))))
     value, proved = renyi_divergence(p, q, alpha=alpha, theta=theta), enclose(p, q, alpha=alpha, theta=theta)
     assert proved.lower * (1 - 1e-9) <= value <= proved.upper * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("theta", [0.05, 0.4, 30.0])
+@pytest.mark.parametrize("alpha", [1.2, 3.0, 64.0])
+def test_components_that_are_far_away_are_no_digit(monkeypatch, theta, alpha):
+    rng = np.random.default_rng(3)
+    places = np.append(np.arange(90.0), [240.0, 999.0])
+    p, q = (Mixture.empirical(places, rng.integers(1, 99, len(places))) for _ in range(2))
+    wide = [Mixture([*(0.5 * law.weights), 0.5], [*law.means, 40.0], [*law.stds, 9.0]) for law in (p, q)]
+    for pair in ((p, q), wide):
+        found = renyi_divergence(*pair, alpha=alpha, theta=theta)
+        with monkeypatch.context() as patch:
+            patch.setattr(quadrature, "_near", lambda middle, half, curves, owner: np.arange(len(curves.means)))
+            assert found == pytest.approx(renyi_divergence(*pair, alpha=alpha, theta=theta), rel=1e-13)

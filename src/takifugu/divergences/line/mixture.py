@@ -22,6 +22,9 @@ _ABSOLUTE = 1e-20  # the same next to a mass of one: below it lies the rounding 
 _ROUNDS = 50
 _MOST_PANELS = 20_000  # what takes more is rounding, which no panel is small enough for
 _BLOCK = 1 << 19  # exponentials at a time
+_LEAST = 32  # panels at a time, of whose hundreds of components mostly few are near
+_MANY = 24  # components from which it pays to look for those that are near
+_NOTHING = 80.0  # e^-80 is no digit of a sum above 1, however many are added
 _FINEST = 1e-7  # a component narrower than this share of the distances around it needs more than float64
 
 
@@ -91,7 +94,7 @@ def _panels(
     middle: Split, half: Array, skeleton: Skeleton, f: Parabolas, g: Parabolas, alpha: float
 ) -> tuple[Array, Array]:
     """The logarithm of the integral over each panel and of its error."""
-    size = max(1, _BLOCK // (len(NODES) * (len(f.means) + len(g.means))))
+    size = max(_LEAST, _BLOCK // (len(NODES) * (len(f.means) + len(g.means))))
     logs = np.concatenate(
         [
             _log_integrand(Split(*(x[i : i + size] for x in middle)), half[i : i + size], skeleton, f, g, alpha)
@@ -118,7 +121,7 @@ def _log_integrand(middle: Split, half: Array, skeleton: Skeleton, f: Parabolas,
     offsets = half[:, None] * NODES
     segment = np.searchsorted(skeleton.left[1:], middle.high)
     k, l = skeleton.p_owner[segment], skeleton.q_owner[segment]
-    over_p, over_q = _above_owner(middle, offsets, f, k), _above_owner(middle, offsets, g, l)
+    over_p, over_q = (_above_owner(middle, half, offsets, *side) for side in ((f, k), (g, l)))
     t = middle.minus(skeleton.origin[segment], skeleton.low[segment])[:, None] + offsets
     power = skeleton.height[segment][:, None] - t * (
         skeleton.slope[segment][:, None] + 0.5 * skeleton.curvature[segment][:, None] * t
@@ -129,12 +132,11 @@ def _log_integrand(middle: Split, half: Array, skeleton: Skeleton, f: Parabolas,
     return log_weighted_excess(ratio + over_p - over_q, log_q, power + alpha * over_p - (alpha - 1.0) * over_q, alpha)
 
 
-def _above_owner(middle: Split, offsets: Array, curves: Parabolas, owner: Indices) -> Array:
+def _above_owner(middle: Split, half: Array, offsets: Array, curves: Parabolas, owner: Indices) -> Array:
     """ln of the density over that of its component `owner`, at middle + offsets."""
     if len(curves.means) == 1:
         return np.zeros_like(offsets)
-    everyone = np.arange(len(curves.means))[None, :]
-    curve = relative(curves, everyone, curves, owner[:, None], _column(middle))
+    curve = relative(curves, _near(middle, half, curves, owner)[None, :], curves, owner[:, None], _column(middle))
     # constant + u·(linear + square·u), in place: half of the time went into making room for what lies between
     logs = curve.square[:, None, :] * offsets[:, :, None]
     logs += curve.linear[:, None, :]
@@ -144,6 +146,24 @@ def _above_owner(middle: Split, offsets: Array, curves: Parabolas, owner: Indice
     logs -= top[:, :, None]
     above: Array = top + np.log(np.exp(logs, out=logs).sum(axis=2))
     return above
+
+
+def _near(middle: Split, half: Array, curves: Parabolas, owner: Indices) -> Indices:
+    """The components that are anything beside the owner on one of these panels: among hundreds of points, a few.
+
+    The others are below e^-80 of it, so that all of them together are no digit of the sum.
+    """
+    if len(curves.means) < _MANY:
+        return np.arange(len(curves.means))
+    away = np.abs(middle.high[:, None] - curves.means)
+    nearest = np.maximum(away - half[:, None], 0.0) / curves.stds
+    most = curves.heights - 0.5 * nearest * nearest
+    farthest = (away[np.arange(len(owner)), owner] + half) / curves.stds[owner]
+    lost = 0.5 * farthest * farthest
+    # Far out both are huge, and so is the rounding of each.
+    least = curves.heights[owner] - lost - _NOTHING - 1e-12 * lost
+    near: Indices = np.flatnonzero((most >= least[:, None]).any(axis=0))
+    return near
 
 
 def _column(middle: Split) -> Split:
