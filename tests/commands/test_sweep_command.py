@@ -80,3 +80,23 @@ def test_confidence_and_bounds_are_options_too(tmp_path):
     assert "confidence must be" in refused.output
     refused = CliRunner().invoke(main, ["sweep", *[a.replace("raw:", "mean:") for a in arguments]])
     assert "--bounds is for --query raw" in refused.output
+
+
+def test_lists_are_swept_by_odds():
+    given = ("adult", "--secret", "race", "--pair", "White", "Other", "--query", "row:education-num")
+    result = run(*given, "--odds", "2,3", "--alpha", 3, "--epsilon", 0.5)
+    assert result.exit_code == 0, result.stderr
+    assert "values changed" in " ".join(result.stdout.split())
+    assert "θ" not in result.stdout
+    assert "−∞" not in result.stdout
+    rows = json.loads(run(*given, "--odds", "2,3", "--json").stdout)
+    people = tk.datasets.load("adult").query("race in ('White', 'Other')")
+    priors = tk.fit_priors(people, secret="race", query=tk.Row("education-num"))
+    for row, odds in zip(rows, (2, 3), strict=True):
+        found = tk.calibrate(priors, odds=odds)
+        assert row["error"] == pytest.approx(found.error, rel=1e-9)
+        stay = dict(zip(found.channel.inputs, found.channel.matrix.diagonal(), strict=True))
+        assert row["changed"] == pytest.approx(1 - people["education-num"].map(stay).mean(), rel=1e-9)
+        assert (row["alpha"], row["theta"]) == (None, None)
+    assert run(*given).exit_code == 2
+    assert "--alpha and --epsilon, --odds" in run(*given, "--alpha", 3).stderr

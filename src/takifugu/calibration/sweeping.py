@@ -8,7 +8,11 @@ from takifugu import _validation as check
 from takifugu.calibration.calibrating import Priors, calibrated
 from takifugu.calibration.kinds import default_mechanism
 from takifugu.calibration.population import Population
-from takifugu.errors import NoAnswerError
+from takifugu.calibration.result import Calibration
+from takifugu.channels.listed import ListChannel
+from takifugu.errors import InputError, NoAnswerError
+from takifugu.laws.finite import Finite
+from takifugu.mechanisms.optimal.table import table_of
 from takifugu.problems.guarantee import asked_for
 from takifugu.problems.pairs import Pair
 from takifugu.problems.problem import Problem
@@ -20,8 +24,9 @@ if TYPE_CHECKING:
 def sweep(
     priors: Priors,
     *,
-    alphas: Iterable[float],
-    epsilons: Iterable[float],
+    alphas: Iterable[float] = (),
+    epsilons: Iterable[float] = (),
+    odds: Iterable[float] = (),
     mechanisms: Iterable[str] | None = None,
     pairs: Iterable[Pair] | None = None,
     confidence: float | None = None,
@@ -33,8 +38,10 @@ def sweep(
     `mechanisms` are by default the one that `calibrate` would take.
 
     A mechanism that has no answer has an infinite theta in its row, and no worst pair. Where the channel is no noise on
-    numbers there is no theta, and NaN stands in its place. `confidence`, `assurance` and `seed` are those of
-    `calibrate`; the draws of a confidence are made once for all rows.
+    numbers there is no theta, and NaN stands in its place; a channel between values of a list has `error`, the expected
+    loss of a published value, and `changed`, the share of values published as another. `odds` are promises of their own
+    for such lists, each a row of infinite order. `confidence`, `assurance` and `seed` are those of `calibrate`; the
+    draws of a confidence are made once for all rows.
 
     >>> from takifugu import Mixture
     >>> table = sweep(
@@ -54,18 +61,28 @@ def sweep(
         [check.order(a) for a in _several(alphas)],
         [check.budget(e) for e in _several(epsilons)],
     )
+    if bool(orders) != bool(budgets) or not (orders or _several(odds)):
+        raise InputError("give alphas and epsilons, odds, or all of them: there is nothing to calibrate at")
+    promises = [asked_for(alpha=alpha, epsilon=epsilon, odds=None) for alpha in orders for epsilon in budgets]
+    promises += [asked_for(alpha=None, epsilon=None, odds=most) for most in _several(odds)]
     rows: list[tuple[Any, ...]] = []
     for name in mechanisms:
-        for alpha in orders:
-            for epsilon in budgets:
-                try:
-                    asked = asked_for(alpha=alpha, epsilon=epsilon, odds=None)
-                    one = calibrated(priors, problem, asked, name, population, {})
-                    noise = (getattr(one, figure, math.nan) for figure in ("theta", "variance"))
-                    rows.append((alpha, epsilon, name, *noise, one.worst_pair))
-                except NoAnswerError:
-                    rows.append((alpha, epsilon, name, math.inf, math.inf, None))
-    return pd.DataFrame(rows, columns=["alpha", "epsilon", "mechanism", "theta", "variance", "worst_pair"])
+        for asked in promises:
+            here = (asked.alpha, asked.epsilon, name)
+            try:
+                rows.append((*here, *_figures(calibrated(priors, problem, asked, name, population, {}))))
+            except NoAnswerError:
+                rows.append((*here, math.inf, math.inf, None, math.nan, math.nan))
+    columns = ["alpha", "epsilon", "mechanism", "theta", "variance", "worst_pair"]
+    found = pd.DataFrame(rows, columns=[*columns, "error", "changed"])
+    return found if isinstance(problem.laws(0)[0], Finite) else found[columns]
+
+
+def _figures(one: Calibration) -> tuple[Any, ...]:
+    noise = (getattr(one, figure, math.nan) for figure in ("theta", "variance"))
+    if not isinstance(one.channel, ListChannel):
+        return (*noise, one.worst_pair, math.nan, math.nan)
+    return (*noise, one.worst_pair, one.error, one.channel.share_changed(table_of(one.problem).mass))
 
 
 def _several(values: Any) -> list[Any]:

@@ -14,8 +14,9 @@ from takifugu.errors import InputError
 
 @click.command("sweep", cls=Command)
 @asking
-@click.option("--alpha", "alphas", required=True, multiple=True, help="Rényi orders: 2,3 or repeat the option.")
-@click.option("--epsilon", "epsilons", required=True, multiple=True, help="Budgets: 0.5,1,2 or repeat the option.")
+@click.option("--alpha", "alphas", multiple=True, help="Rényi orders: 2,3 or repeat the option.")
+@click.option("--epsilon", "epsilons", multiple=True, help="Budgets: 0.5,1,2 or repeat the option.")
+@click.option("--odds", "odds", multiple=True, help="For --query row: promises by odds, 2,3,5 or repeat the option.")
 @click.option("--mechanism", "mechanisms", multiple=True, help="Mechanisms, with commas. [default: as calibrate]")
 @single("--confidence", type=float, help="Such as 0.95: promise it for the population, not only for the sample.")
 @single("--assurance", type=click.Choice(["band"]), help="Promise it for the population, proved: more noise.")
@@ -24,6 +25,7 @@ from takifugu.errors import InputError
 def command(
     alphas: tuple[str, ...],
     epsilons: tuple[str, ...],
+    odds: tuple[str, ...],
     mechanisms: tuple[str, ...],
     confidence: float | None,
     assurance: str | None,
@@ -38,6 +40,9 @@ def command(
       takifugu sweep adult --secret race --pair White Other \\
           --query raw:education-num --alpha 3 --epsilon 0.1,0.3,1 \\
           --mechanism exact,gmm-transport
+    What odds cost, where values go out from a list:
+      takifugu sweep adult --secret race --pair White Other \\
+          --query row:education-num --odds 1.5,2,3
     For a spreadsheet:
       takifugu sweep heart --secret slope --query mean:oldpeak \\
           --alpha 2,3 --epsilon 0.5,1 --csv noise.csv
@@ -49,6 +54,9 @@ def command(
     from takifugu.mechanisms.draws import draws_needed
 
     orders, budgets = _numbers("--alpha", alphas), _numbers("--epsilon", epsilons)
+    factors = _numbers("--odds", odds)
+    if bool(orders) != bool(budgets) or not (orders or factors):
+        raise InputError("give --alpha and --epsilon, --odds, or all three: there is nothing to calibrate at")
     names = names_in(mechanisms) or [default_of(question["query"])]
     if confidence is not None:
         draws_needed(confidence)  # before the table is read, which may take long
@@ -59,6 +67,7 @@ def command(
         asked.priors,
         alphas=orders,
         epsilons=budgets,
+        odds=factors,
         mechanisms=names,
         pairs=asked.pairs,
         confidence=confidence,
@@ -79,7 +88,7 @@ def command(
 
 def _numbers(option: str, texts: tuple[str, ...]) -> list[float]:
     numbers = []
-    for text in ",".join(texts).split(","):
+    for text in ",".join(texts).split(",") if texts else ():
         try:
             numbers.append(float(text))
         except ValueError:
@@ -107,18 +116,42 @@ def _tell(question: str, found: Any) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from takifugu.reports.text import clean, number
+    from takifugu.reports.text import clean
 
     out = console()
     out.print(Text(clean(question, 400), style="bold"))
     out.print()
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
-    for name in ("mechanism", "α", "ε", "noise θ", "variance θ²", "worst pair"):
+    figures = _of_lists if "changed" in found else _of_noise
+    for name in ("mechanism", *figures(None), "worst pair"):
         table.add_column(name, justify="left" if name in ("mechanism", "worst pair") else "right")
     for row in found.itertuples():
         who = "" if row.worst_pair is None else " against ".join(clean(secret, 30) for secret in row.worst_pair)
-        figures = (number(x) for x in (row.alpha, row.epsilon, row.theta, row.variance))
-        table.add_row(row.mechanism, *figures, who)
+        table.add_row(row.mechanism, *figures(row).values(), who)
     out.print(table)
     if any(math.isinf(theta) for theta in found["theta"]):
         out.print("∞: the mechanism has no finite answer there.", style="dim")
+
+
+def _of_noise(row: Any) -> dict[str, str]:
+    """The columns of noise, with a row's figures."""
+    from takifugu.reports.text import number
+
+    names = {"α": "alpha", "ε": "epsilon", "noise θ": "theta", "variance θ²": "variance"}
+    return {title: "" if row is None else number(getattr(row, name)) for title, name in names.items()}
+
+
+def _of_lists(row: Any) -> dict[str, str]:
+    """The same of channels between values of a list; odds are what they are called by."""
+    from takifugu.reports.text import number, share_of
+
+    if row is None:
+        return dict.fromkeys(("α", "ε", "odds", "values changed", "expected loss"), "")
+    odds = number(math.exp(row.epsilon)) if math.isinf(row.alpha) else "–"
+    return {
+        "α": number(row.alpha),
+        "ε": number(row.epsilon),
+        "odds": odds,
+        "values changed": "–" if math.isnan(row.changed) else share_of(row.changed),
+        "expected loss": number(row.error),
+    }

@@ -42,9 +42,11 @@ def escape(value: object, longest: int = 60) -> str:
 def number(value: float, digits: int = 4) -> str:
     """A number with as many digits as a reader wants.
 
-    >>> number(1.88968288), number(12345678.0), number(0.00001234), number(math.inf), number(4.0)
-    ('1.89', '12,350,000', '0.00001234', '∞', '4')
+    >>> number(1.88968288), number(12345678.0), number(0.00001234), number(math.inf), number(4.0), number(math.nan)
+    ('1.89', '12,350,000', '0.00001234', '∞', '4', '–')
     """
+    if math.isnan(value):  # there is none such
+        return "–"
     if not math.isfinite(value):
         return "∞" if value > 0 else "−∞"
     if value == 0:
