@@ -211,3 +211,55 @@ def test_options_about_beliefs_are_checked_in_their_own_words(table, arguments, 
     assert result.exit_code == 2
     assert words in " ".join(result.output.split())
     assert not names(table)
+
+
+def test_a_dry_run_tells_and_leaves_nothing(table):
+    given = ("--columns", "stay", "--odds", "2.5")
+    dry = run(table, *given, "--dry-run")
+    assert dry.exit_code == 0, dry.stderr
+    assert "Nothing was published, written or charged." in dry.stdout
+    assert names(table) == set()
+    assert not list(table.parent.glob(".*"))
+    done = run(table, *given)
+    assert done.exit_code == 0, done.stderr
+    told = [line for line in " ".join(dry.stdout.split()).split(". ") if "of the cells were changed" in line]
+    assert told
+    assert all(line in " ".join(done.stdout.split()) for line in told)
+    assert run(table, *given, "--dry-run").exit_code == 1  # it would be refused too
+    assert "opens no account" in run(table, *given, "--later", "ward", "--dry-run").stderr
+
+
+def test_bins_and_shares_that_moved_are_told(table):
+    people = pd.read_csv(table)
+    rng = np.random.default_rng(1)
+    people["age"] = np.where(people.diagnosis == "flu", 70, 30) + rng.integers(-25, 25, len(people))
+    people.loc[0, "age"] = 999
+    people.to_csv(table, index=False)
+    text = " ".join(run(table, "--columns", "age", "--odds", "1.5", "--dry-run").stdout.split())
+    assert "besides rounding all of them to steps of 20" in text
+    assert "999 stands far from the rest" in text
+    assert "shares of the values shift, by" in text
+    assert "--leave-out" not in text  # there are two secrets
+
+
+def test_an_account_that_a_refused_try_opened_is_gone_on_with(table):
+    people = pd.read_csv(table)
+    people.assign(plain=["u", "v"] * 120).to_csv(table, index=False)
+    first = run(table, "--columns", "plain", "--later", "ward", "--odds", "3")
+    assert first.exit_code == 1
+    assert "--allow-no-noise" in first.stderr
+    other = run(table, "--columns", "stay")
+    assert other.exit_code == 1
+    assert "name the columns to come with --later, anew" in other.stderr
+    again = run(table, "--columns", "plain", "--allow-no-noise")
+    assert again.exit_code == 0, again.stderr
+    assert "50% of the promise" in " ".join(again.stdout.split())
+    second = CliRunner().invoke(
+        main,
+        [
+            *("publish", str(table), str(table.with_name("second.csv")), "--secret", "diagnosis", "--columns", "ward"),
+            *("--confidence", "0.8", "--allow-no-noise"),
+        ],
+    )
+    assert second.exit_code == 0, second.stderr
+    assert "all columns of this account are published" in " ".join(second.stdout.split())

@@ -86,7 +86,7 @@ def test_lists_are_swept_by_odds():
     given = ("adult", "--secret", "race", "--pair", "White", "Other", "--query", "row:education-num")
     result = run(*given, "--odds", "2,3", "--alpha", 3, "--epsilon", 0.5)
     assert result.exit_code == 0, result.stderr
-    assert "values changed" in " ".join(result.stdout.split())
+    assert "changed" in result.stdout
     assert "θ" not in result.stdout
     assert "−∞" not in result.stdout
     rows = json.loads(run(*given, "--odds", "2,3", "--json").stdout)

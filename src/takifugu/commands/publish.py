@@ -79,6 +79,7 @@ from takifugu.errors import InputError
     help="Keep the share of each value as it was; changes more of them. calibrate does so unless told not to.",
 )
 @single("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws behind the confidence.")
+@click.option("--dry-run", is_flag=True, help="Find the channel and tell what it would do; publish nothing.")
 @click.option("--allow-no-noise", is_flag=True, help="Publish values as they are where nothing had to be changed.")
 @quiet_option
 @single("--grid", type=float, help="Such as 0.05: put the channel on a coarse grid, so as to tell less of the rows.")
@@ -115,6 +116,7 @@ def command(
     folder: str | None,
     keep_shares: bool,
     seed: int,
+    dry_run: bool,
     allow_no_noise: bool,
     quiet: bool,
     grid: float | None,
@@ -131,6 +133,9 @@ def command(
     \b
       takifugu publish people.csv published.csv \\
           --secret diagnosis --columns stay_days,ward --odds 3
+    See what that would change, and publish nothing:
+      takifugu publish people.csv published.csv \\
+          --secret diagnosis --columns stay_days,ward --dry-run
     Hide it also from who knows sex and age band:
       takifugu publish people.csv published.csv --secret diagnosis \\
           --columns stay_days,ward --known sex --known age_band
@@ -185,6 +190,7 @@ def command(
             folder=None if folder is None else Path(folder),
             keep_shares=keep_shares,
             seed=seed,
+            dry_run=dry_run,
             allow_no_noise=allow_no_noise,
             grid=grid,
             per_cell=per_cell,

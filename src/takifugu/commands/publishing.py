@@ -55,6 +55,7 @@ class Asked:
     only_beliefs: bool = False
     grid: float | None = None
     per_cell: bool = False
+    dry_run: bool = False
     reading: Reading = field(default_factory=Reading)
 
     @property
@@ -89,7 +90,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
     }
     files = Files(*paths.values())
     check_format(asked.target)
-    for path in (asked.target, *paths.values()):
+    for path in () if asked.dry_run else (asked.target, *paths.values()):
         if path.exists():
             raise InputError(f"{os.fspath(path)!r} exists already: what was published is not written over")
     source, where = _source(asked)
@@ -98,6 +99,10 @@ def run(asked: Asked, *, quiet: bool) -> None:
     table = Table(source, asked.reading)
     with listening(step.meanwhile):
         made = _calibrated(asked, table, promise, others, ledger, step)
+    if asked.dry_run:
+        step.end()
+        _tell_before(made)
+        return
     words = drawing_of(made, {}).bare
     if words is not None and not asked.allow_no_noise:
         raise CalibrationError(f"{words}. Nothing was published; give --allow-no-noise if that is what you want")
@@ -167,6 +172,21 @@ def _require_what_flags_need(asked: Asked) -> None:
         raise InputError("--only-beliefs leaves no priors: give those of another table with --belief NAME=FILE")
     if asked.per_cell and not asked.keep:
         raise InputError("--per-cell is about kept columns, and none is kept: name them with --keep")
+    if asked.dry_run and asked.later:
+        raise InputError("--dry-run opens no account, and --later does: name all columns with --columns to see them")
+
+
+def _tell_before(made: Any) -> None:
+    """The same page where nothing left."""
+    from takifugu.reports.publication import told
+
+    out = console()
+    out.print("Nothing was published, written or charged. Publishing this would say:", style="bold")
+    out.print()
+    for sentence in told(made).sentences:
+        out.print(in_flags(sentence))
+    out.print()
+    tell_findings(made.findings, out)
 
 
 def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], ledger: Any) -> None:
@@ -221,8 +241,9 @@ def _refuse_second(ledger: Any) -> None:
     if account is not None and account.releases and not isinstance(account, JointAccount):
         raise BudgetError(
             f"the ledger {ledger.path} says that these records were published before, and an answer from a finite list "
-            f"is published once. Nothing was published; for other people's records name another --ledger. To publish "
-            f"columns of the same people one after another, name those to come with --later when the first one leaves"
+            f"is published once. Nothing was published; for other people's records name another --ledger, with "
+            f"--new-ledger. To publish columns of the same people one after another, name those to come with --later "
+            f"when the first one leaves"
         )
 
 
@@ -242,6 +263,8 @@ def _left(ledger: Any) -> str | None:
     spent = f"{account.fraction_spent:.0%} of the promise (odds within a factor of {account.odds:.4g}) is spent"
     if not account.left:
         return f"{spent}: all columns of this account are published."
+    if account.fraction_spent >= 1:
+        return f"{spent}: nothing is left for {', '.join(account.left)}."
     return f"{spent}. Still to be published within it: {', '.join(account.left)}."
 
 

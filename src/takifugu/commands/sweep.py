@@ -146,12 +146,12 @@ def _of_lists(row: Any) -> dict[str, str]:
     from takifugu.reports.text import number, share_of
 
     if row is None:
-        return dict.fromkeys(("α", "ε", "odds", "values changed", "expected loss"), "")
+        return dict.fromkeys(("α", "ε", "odds", "changed", "loss"), "")
     odds = number(math.exp(row.epsilon)) if math.isinf(row.alpha) else "–"
     return {
         "α": number(row.alpha),
         "ε": number(row.epsilon),
         "odds": odds,
-        "values changed": "–" if math.isnan(row.changed) else share_of(row.changed),
-        "expected loss": number(row.error),
+        "changed": "–" if math.isnan(row.changed) else share_of(row.changed),
+        "loss": number(row.error),
     }

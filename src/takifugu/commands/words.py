@@ -23,7 +23,7 @@ _SAME = (
     *("prior", "bounds", "step", "transform", "domain", "other", "known", "at", "query", "secret", "column", "columns"),
     *("sep", "decimal", "thousands", "encoding", "skip", "sheet", "missing", "header"),
     *("ledger", "records", "of", "theta", "granularity", "clip", "round_to", "keep", "others", "order"),
-    *("best_guess", "error", "leave_out", "keep_shares"),
+    *("best_guess", "error", "leave_out", "keep_shares", "later", "spend"),
     *("drift", "allow_no_noise", "accept_weaker_promise", "keys", "level"),
 )
 _NAMES = "|".join(sorted((*_SAME, *_SPECIAL), key=len, reverse=True))
@@ -78,6 +78,7 @@ _PHRASES = {
     "by naming the others in `secrets`": "by naming the others",
     "leave it out by naming the others": "leave it out by naming the others with --pair",
     "named in keys": "named in --keys",
+    "calibrate with ledger.account().calibrate(...)": "publish with takifugu publish, which knows the account",
     "Ledger.open, or publish(..., later=[...])": "takifugu publish with --later",
     "is to be published with of=...": "is to be published with --of",
     "Give release that, or calibrate": "Noise is added to it in Python (takifugu.release); calibrate",

@@ -51,8 +51,16 @@ class Choices:
     def _place(self) -> dict[Any, int]:
         return {key(value): where for where, value in enumerate(self.values)}
 
-    def places(self, values: Sequence[Any] | npt.NDArray[Any], column: str = "the column") -> Places:
-        """Where each value stands on the list; an error, which shows none, for a value that has no place."""
+    def places(
+        self,
+        values: Sequence[Any] | npt.NDArray[Any],
+        column: str = "the column",
+        tallies: Sequence[float] | None = None,
+    ) -> Places:
+        """Where each value stands on the list; an error, which shows none, for a value that has no place.
+
+        `tallies` are the rows that each value stands for, by default one.
+        """
         if self.is_numeric:
             return self._nearest(values, column)
         array = np.asarray(values, dtype=object)
@@ -60,10 +68,11 @@ class Choices:
         found = [self._place.get(key(value)) for value in distinct]
         missing = [place is None for place in found]
         if any(missing) and self.other is None:
-            rows = int(np.isin(where, np.flatnonzero(missing)).sum())
+            rows = np.bincount(where, weights=tallies, minlength=len(found))
             raise InputError(
-                f"{rows:,} of {len(array):,} rows have a value in {column!r} that is not in its domain: this is "
-                f"another column or file, or the table has changed. Add the value to the domain, or give other="
+                f"{int(rows[missing].sum()):,} of {int(rows.sum()):,} rows have a value in {column!r} that is not in "
+                f"its domain: add it to the domain of {column!r}, or say what it becomes with other=; if it should not "
+                f"be there, this is another column or file"
             )
         other = self._place[key(self.other)] if self.other is not None else 0
         places: Places = np.array([other if place is None else place for place in found], dtype=np.intp)[where]

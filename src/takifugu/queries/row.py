@@ -113,7 +113,10 @@ class Row:
         findings.extend(self._about_columns(table, lines))
         rows, without, missing = lines.rows(table, secret, secrets)
         places = np.stack(
-            [one.places(lines.values[k], name) for k, (one, name) in enumerate(zip(domain, self.columns, strict=True))]
+            [
+                one.places(lines.values[k], name, lines.tallies)
+                for k, (one, name) in enumerate(zip(domain, self.columns, strict=True))
+            ]
         )
         support, where = support_of(places, domain)
         if len(support) > MOST_CELLS:

@@ -10,6 +10,7 @@ from takifugu.errors import InputError
 from takifugu.laws.lattice import round_step
 from takifugu.problems.domain import Choices
 from takifugu.problems.findings import DomainRead, Finding
+from takifugu.problems.inspection_findings import UnclearLabels
 from takifugu.queries.row_counts import value_of
 from takifugu.tables.choosing import require_groups
 from takifugu.tables.table import Table, plain
@@ -54,7 +55,15 @@ def read_domain(table: Table, name: str, findings: list[Finding]) -> Choices:
             _require_finite(name, found)
             found = [int(x) if isinstance(x, float) and x.is_integer() else x for x in sorted(found)]
         findings.append(DomainRead(name, len(found), None))
+    _require_told_apart(name, found)
     return Choices(tuple(sorted(found, key=lambda v: (isinstance(v, str), v))), is_read=True)
+
+
+def _require_told_apart(name: str, found: list[Any]) -> None:
+    try:
+        Choices(tuple(found))
+    except InputError:  # which speaks of positions in a list that nobody gave
+        raise InputError(UnclearLabels(name).sentence) from None
 
 
 def _require_finite(name: str, numbers: Iterable[float]) -> None:

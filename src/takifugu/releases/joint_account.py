@@ -182,7 +182,7 @@ class JointAccount:
             if name not in self.columns:
                 raise CompositionError(
                     f"the account of {self.records!r} was opened for {', '.join(self.columns)}, and {name!r} is not "
-                    f"among them: nobody knows what it tells together with them. Nothing was released"
+                    f"among them: nobody knows what it tells together with them. Nothing was released{self._anew}"
                 )
 
     def _share(self, count: int, spend: float | None) -> float:
@@ -203,6 +203,10 @@ class JointAccount:
                 f"Nothing was released; spend {1 - spent:.6g} at most"
             )
         return min(1.0, spent + asked)
+
+    @property
+    def _anew(self) -> str:
+        return "" if self.published else "; nothing was published yet, so name the columns to come with later, anew"
 
     @property
     def _nothing_left(self) -> str:

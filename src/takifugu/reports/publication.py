@@ -11,6 +11,7 @@ from takifugu.errors import InputError
 from takifugu.laws.values import columns, key
 from takifugu.mechanisms.evidence import Confidence
 from takifugu.problems.beliefs import belief_names
+from takifugu.problems.findings import DomainRead
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.channel_facts import channel_facts
 from takifugu.reports.columns import ColumnFacts
@@ -21,6 +22,7 @@ from takifugu.tables.binned import cut_named, written
 _LESS = 0.5  # of what is lost: what the promise for the sample alone would lose, where that is worth a word
 _USELESS = 0.5  # of a column's variance, or of its labels: what is published is then mostly noise
 
+_SHIFTED = 0.1  # of the rows: the shares of values move by more than whoever counts them would overlook
 _GIVEN_AWAY = 0.95  # of the guesses from the true row: right
 
 
@@ -70,15 +72,10 @@ class Publication:
             lines.append(f"That is for {', '.join(map(clean, answer.drawn))} together with {before}, published before.")
         if answer is not None:
             lines.append(self._beliefs())
-        for column in self.columns:
-            error = ""
-            if column.error is not None and column.spread:
-                error = f"; it is off by about {number(column.error, 2)}, beside a spread of {number(column.spread, 3)}"
-            lines.append(f"{clean(column.name)}: {share_of(column.share_changed)} of the cells were changed{error}.")
-        if self.gone:
+        lines += [f"{clean(column.name)}: {self._changed(column)}." for column in self.columns]
+        if moved := self._moved():
             lines.append(
-                f"{self.gone} of the values that the columns may take {'is' if self.gone == 1 else 'are'} published no "
-                f"more; to keep the share of every value as it was, at the price of more changes, ask for "
+                f"{moved}; to keep the share of every value as it was, at the price of more changes, ask for "
                 f"keep_shares=True."
             )
         if (lost := max(self.columns, key=_lost)) and _lost(lost) > _USELESS:
@@ -86,8 +83,8 @@ class Publication:
             lines.append(
                 f"Little of use is left of {clean(lost.name)}. {telling if self.guess_before > _GIVEN_AWAY else ''}"
                 f"The rarest secret decides what can be promised"
-                f"{self._rarest}: merge rare secrets in the table or leave them out (leave_out=), publish fewer "
-                f"columns, give coarser lists (domain=), or allow larger odds."
+                f"{self._rarest}: {self._fewer}publish fewer columns, give coarser lists (domain=), or allow larger "
+                f"odds."
             )
         lines.append(
             f"The pair hardest to hide is {clean(a)} and {clean(b)}. From one published row the best possible guess "
@@ -95,6 +92,37 @@ class Publication:
             f"{share_of(self.guess_before)}, and blind luck is 50 %."
         )
         return tuple(lines)
+
+    def _changed(self, column: ColumnFacts) -> str:
+        """What became of one column's cells: of what is on the list, and on the way to it."""
+        told = f"{'about ' * (0 < column.share_changed < 1)}{share_of(column.share_changed)} of the cells were changed"
+        if (step := _step_of(self.calibration, column.name)) is not None:
+            told += f", besides rounding all of them to steps of {number(step)}"
+        if column.error is not None and column.spread:
+            told += f"; it is off by about {number(column.error, 2)}, beside a spread of {number(column.spread, 3)}"
+        return told
+
+    def _moved(self) -> str:
+        """Which values went, and how far the shares of the others moved; nothing where that is not worth a word."""
+        told = []
+        if self.gone:
+            is_or_are = "is" if self.gone == 1 else "are"
+            told.append(f"{self.gone} of the values that the columns may take {is_or_are} published no more")
+        far = [column for column in self.columns if column.histogram_shift > _SHIFTED]
+        if far:
+            shifts = " and ".join(
+                f"{share_of(column.histogram_shift)} of {clean(column.name)}"
+                + (f" (its mean by {number(column.mean_shift, 2)})" if column.mean_shift is not None else "")
+                for column in far
+            )
+            told.append(f"{'the' if told else 'The'} shares of the values shift, by {shifts}")
+        return ", and ".join(told)
+
+    @property
+    def _fewer(self) -> str:
+        """What can be done about rare secrets: of two, neither can be merged or left out."""
+        few = len(self.calibration.pairs.secrets) < 3
+        return "" if few else "merge rare secrets in the table or leave them out (leave_out=), "
 
     @property
     def _rarest(self) -> str:
@@ -171,6 +199,12 @@ def _is_smoothed(calibration: Calibration) -> bool:
         for belief in calibration.beliefs
         for secret, (counts, _) in belief.counted.items()
     )
+
+
+def _step_of(calibration: Calibration, name: str) -> float | None:
+    """The width of the bins that a column's list was read as; None where its values are published one by one."""
+    found = (one for one in calibration.findings if isinstance(one, DomainRead) and one.column == name)
+    return next((one.step for one in found), None)
 
 
 def _lost(column: ColumnFacts) -> float:

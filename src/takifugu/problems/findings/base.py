@@ -68,10 +68,13 @@ def rows_of(number: int) -> str:
 def some(names: Sequence[str], *, last: str = "and") -> str:
     """The first four names of columns, and how many more there are.
 
-    >>> some(["age", "ward"]), some(list("abcdef"))
-    ("'age', 'ward'", "'a', 'b', 'c', 'd' and 2 more")
+    >>> some(["age", "ward"]), some(["age", "ward"], last="or"), some(list("abcdef"))
+    ("'age', 'ward'", "'age' or 'ward'", "'a', 'b', 'c', 'd' and 2 more")
     """
-    return ", ".join(map(repr, names[:4])) + (f" {last} {len(names) - 4} more" if len(names) > 4 else "")
+    shown = list(map(repr, names[:4]))
+    if len(names) > 4:
+        return f"{', '.join(shown)} {last} {len(names) - 4} more"
+    return ", ".join(shown) if last == "and" else f" {last} ".join(shown)
 
 
 _WORDS: dict[str, Callable[[Any], str]] = {
