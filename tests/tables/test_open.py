@@ -96,6 +96,16 @@ def test_one_table_in_every_format_gives_the_same_priors(tmp_path):
     assert all(dict(priors) == dict(found[0]) and priors.rows == found[0].rows for priors in found)
 
 
+@pytest.mark.parametrize("skip", [None, 2, 3])
+def test_an_empty_line_above_the_header_of_a_sheet_counts_where_lines_are_skipped(tmp_path, skip):
+    body = [["name", "mark"], *([f"n{k}", k % 5] for k in range(40))]
+    path = excel(
+        tmp_path / "marks.xlsx", [["Marks of 2024", None], ["private", None], [None, None], *body, [None, None]]
+    )
+    table = open_table(path, reading=None if skip is None else Reading(skip=skip))
+    assert (table.columns, table.row_count()) == (["name", "mark"], 40)
+
+
 def test_excel_cells_are_read_by_the_rules_of_text(tmp_path):
     day = pd.Timestamp("2024-01-31 12:30").to_pydatetime()
     path = excel(

@@ -54,7 +54,7 @@ class Binned(str):
         if not dtype.is_numeric():
             raise InputError(
                 f"column {self.column!r} holds {kind_of(dtype)}, and only numbers can be cut at edges: if words among "
-                f"its numbers mean a missing value, name them with sentinels="
+                f"its numbers mean a missing value, name them with sentinels=; of dates make a column of years first"
             )
         value, (*lower, bin_) = nw.col(self.column).cast(nw.Float64), map(nw.lit, self.labels)
         for edge, label in zip(reversed(self.edges), reversed(lower), strict=True):

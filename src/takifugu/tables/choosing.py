@@ -20,7 +20,8 @@ def chosen_secrets(
     if len(rows) > SECRETS:
         raise InputError(
             f"column {secret!r} has more than {SECRETS} distinct values, too many to be secrets: "
-            f"group them into fewer first; numbers are cut at edges where a column is named like 'age:30:60'"
+            f"group them into fewer first; numbers are cut at edges where a column is named like 'age:30:60', and of "
+            f"dates a column of years can be made"
         )
     advice = (
         ", not groups of them. Name the column to hide, or group its values first; numbers are cut at edges where a "

@@ -74,14 +74,16 @@ def _wanted(names: list[str], sheet: str | int | None, where: str) -> list[str]:
 
 
 def _unpadded(rows: list[list[str]]) -> list[list[str]]:
-    """Without empty rows; titles above the first full row lose the empty cells that the sheet pads them with."""
-    rows = [row for row in rows if any(row)]
+    """Without empty rows below the header; titles above the first full row lose the cells that pad them.
+
+    Empty rows among the titles stay: whoever says how many lines to skip has counted them.
+    """
     full = next((place for place, row in enumerate(rows) if all(row)), 0)
-    return [_stripped(row) if place < full else row for place, row in enumerate(rows)]
+    return [*map(_stripped, rows[:full]), *(row for row in rows[full:] if any(row))]
 
 
 def _stripped(row: list[str]) -> list[str]:
-    while not row[-1]:
+    while row and not row[-1]:
         row = row[:-1]
     return row
 
