@@ -253,3 +253,20 @@ def test_whose_belief_it_is_names_what_was_added_in_cells(telling):
     asked = {"secret": "s", "columns": ["x"], "confidence": None, "allow_no_noise": True}
     assert "who believes these rows' own shares" in str(tk.publish(telling, **asked))
     assert "rows of other cells" in str(tk.publish(telling, known=["note"], **asked))
+
+
+def test_a_lazy_table_is_made_once_and_comes_back_lazy():
+    import polars as pl
+
+    made = []
+
+    def changing(frame):
+        made.append(len(made))
+        return frame.with_columns(pl.col("x") ^ (len(made) % 2))  # another table whenever it is read
+
+    frame = pl.DataFrame({"s": ["a", "b"] * 300, "x": [0, 1, 1, 1, 0, 0] * 100})
+    lazy = frame.lazy().map_batches(changing)
+    published = tk.publish(lazy, secret="s", columns=["x"], odds=1.2, confidence=None).table
+    assert isinstance(published, pl.LazyFrame)
+    assert published.collect().height == 600
+    assert len(made) == 1

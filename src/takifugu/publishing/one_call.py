@@ -20,6 +20,7 @@ from takifugu.releases.ledger import Ledger, remember
 from takifugu.releases.order import gives_up_order
 from takifugu.releases.secret_rows import OTHERS, OthersLeftOut
 from takifugu.releases.shuffling import ORDERS, RowsShuffled
+from takifugu.tables.engine import attempt
 from takifugu.tables.reading import Reading
 from takifugu.tables.rows import complete_rows
 from takifugu.tables.table import Table, files_behind
@@ -94,6 +95,7 @@ def publish(
     odds_by_default(odds=odds, **{name: options.get(name) for name in ("alpha", "epsilon", "best_guess", "error")})
     if isinstance(table, str | os.PathLike):
         table = Table(table, options.get("reading"))  # once: to decide how every cell is read takes a look at them all
+    table, is_lazy = _made_once(table)
     made = calibrated(
         table,
         secret=secret,
@@ -135,7 +137,21 @@ def publish(
     if order == "shuffle" and hasattr(published, "__len__"):
         of_rows.append(RowsShuffled(len(published)))
     show(made.findings)
+    published = published.lazy() if is_lazy else published
     return Published(published, made, certificate, (*made.findings, *of_rows))
+
+
+def _made_once(table: Any) -> tuple[Any, bool]:
+    """A lazy table of Polars collected, and whether it was one: read for every count, it might be another each time."""
+    import narwhals as nw
+
+    frame = None if isinstance(table, Table) else as_frame(table)
+    if not isinstance(frame, nw.LazyFrame) or not frame.implementation.is_polars():
+        return table, False
+    whole, why = attempt(frame.collect)
+    if whole is None:
+        raise InputError(f"the table cannot be read: {why}. Nothing was published")
+    return whole.to_native(), True
 
 
 def _frame(table: Any, made: Calibration, reading: Reading | None, *, also: Sequence[str], keep: Sequence[str]) -> Any:
