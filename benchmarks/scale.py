@@ -39,8 +39,8 @@ def run() -> None:
     many_gaussians(100_000, swept=10_000)
     many_gaussians(1_000_000, swept=10_000)
     finite_laws()
-    for size in (4, 20):
-        orders(60, size)
+    for count, size in ((60, 4), (60, 20), (2, 3)):
+        orders(count, size)
     on_a_circle(10_000)
     on_a_circle(1_000_000)
     proofs(200, 1)

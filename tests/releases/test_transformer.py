@@ -107,3 +107,13 @@ def test_each_transform_is_charged(tmp_path):
 def test_what_cannot_be_fitted_is_refused(options, x, y, says):
     with pytest.raises(InputError, match=says):
         ReleaseTransformer(**options).fit(x, secret=y)
+
+
+def test_a_pandas_table_leaves_without_the_index_of_the_records():
+    X = pd.DataFrame({"x": np.arange(40.0)}, index=["ill", "well"] * 20)
+    transformer = ReleaseTransformer(prior="gaussian").set_output(transform="pandas")
+    published = transformer.fit(X, secret=np.repeat(["a", "b"], 20)).transform(X)
+    assert published.index.equals(pd.RangeIndex(40))
+    assert list(published.columns) == ["x"]
+    nothing = ReleaseTransformer().set_output(transform="pandas").fit(X).transform(X)
+    assert nothing.index.equals(pd.RangeIndex(40))
