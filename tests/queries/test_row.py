@@ -358,3 +358,13 @@ def test_a_column_of_names_is_not_published_and_none_is_said():
     assert "person" not in str(caught.value)
     few = {"who": ["person 1", "someone"]}
     assert len(tk.fit_priors(table, secret="s", query=tk.Row("who", domain=few, other="someone"))) == 2
+
+
+def test_a_column_that_is_empty_in_most_rows_is_named_where_too_few_are_left():
+    table = pd.DataFrame({"s": ["a", "b"] * 30, "n": [1, 2, 3] * 20, "group": ["x"] + [None] * 59})
+    with pytest.raises(InputError, match=r"1 row with a value in every column \('group' is empty in 59 of 60"):
+        tk.fit_priors(table, secret="s", query=tk.Row("n", "group"), secrets=["a"])
+    with pytest.raises(InputError, match=r"no row has a value in every column \('group' is empty in 59 of 60 rows\)"):
+        tk.fit_priors(
+            table.assign(group=[None, "x"] + [None] * 58, n=[1, None] * 30), secret="s", query=tk.Row("n", "group")
+        )

@@ -1,5 +1,6 @@
 """How often each row occurs, for each secret and each cell of what is known: one pass in the engine."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,16 +21,17 @@ if TYPE_CHECKING:
 class Lines:
     """One line per secret, known values and row: how often they occur together."""
 
-    def __init__(self, answer: dict[str, list[Any]], columns: int, known: int) -> None:
+    def __init__(self, answer: dict[str, list[Any]], columns: Sequence[str], known: int) -> None:
         """Keep the lines with a value in every column, and count the rows of the others for each secret.
 
         Of rows that have no secret at all only the number is kept: they are not published.
         """
         secrets = [plain(who) for who in answer["secret"]]
         tallies = [float(rows) for rows in answer["count"]]
-        values = [[plain(value) for value in answer[f"x{k}"]] for k in range(columns)]
+        values = [[plain(value) for value in answer[f"x{k}"]] for k in range(len(columns))]
         keys = [[plain(value) for value in answer[f"known{k}"]] for k in range(known)]
         self.missing: dict[Any, float] = {}
+        self.empty: Counter[str] = Counter()  # how many rows with a secret lack a value in each column
         self.without = 0.0
         whole = []
         for line, row in enumerate(zip(*values, strict=True)):
@@ -37,6 +39,7 @@ class Lines:
                 self.without += tallies[line]
             elif None in row:
                 self.missing[secrets[line]] = self.missing.get(secrets[line], 0.0) + tallies[line]
+                self.empty.update({name: int(tallies[line]) for name, x in zip(columns, row, strict=True) if x is None})
             else:
                 whole.append(line)
         self.secrets: list[Any] = [secrets[line] for line in whole]
@@ -56,15 +59,24 @@ class Lines:
         for who, rows in zip(self.secrets, self.tallies, strict=True):
             totals[who] = totals.get(who, 0) + int(rows)
         if not totals:
-            raise InputError("no row has a value in every column: publish fewer columns together")
+            raise InputError(f"no row has a value in every column{self._emptiest}: publish fewer columns together")
         names = chosen_secrets(table, secret, totals, wanted)
         for name in names:
             if totals[name] < 2:
                 raise InputError(
-                    f"secret {name!r} has {totals[name]} row{'s' * (totals[name] != 1)} with a value in every column, "
-                    f"and a prior needs at least 2: merge it with another secret, or leave it out by naming the others"
+                    f"secret {name!r} has {totals[name]} row{'s' * (totals[name] != 1)} with a value in every column"
+                    f"{self._emptiest}, and a prior needs at least 2: merge it with another secret, or leave it out by "
+                    f"naming the others"
                 )
         return names, int(self.without), int(sum(self.missing.get(name, 0) for name in names))
+
+    @property
+    def _emptiest(self) -> str:
+        """The column that lacks most values, for a sentence about too few rows that have all of them."""
+        if not self.empty:
+            return ""
+        (name, rows), *_ = self.empty.most_common(1)
+        return f" ({name!r} is empty in {rows:,} of {int(sum(self.tallies) + sum(self.missing.values())):,} rows)"
 
     def lacking(self, names: Sequence[Secret]) -> dict[Secret, tuple[int, int]]:
         """How many rows of each secret lack a value, and how many it has."""
@@ -84,7 +96,7 @@ def count_rows(table: Table, secret: str, columns: Sequence[str], known: Sequenc
     answer = tally(table, parts, whose="the columns", advice=advice)
     named = sum(plain(who) is not None for who in answer["secret"])
     require_some(table, secret, named, int(sum(answer["count"])))
-    return Lines(answer, len(columns), len(known))
+    return Lines(answer, columns, len(known))
 
 
 def value_of(table: Table, name: str) -> "nw.Expr":
