@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -31,10 +32,12 @@ def test_in_words(path):
     assert all(text not in told.stdout for text in (*NAMES, *records()["patient"]))
 
 
-def test_the_command_to_run_next_is_one_line(path):
-    *_, last = run(path, "--secret", "positive").stdout.splitlines()
+def test_the_command_to_run_next_is_one_line(path, tmp_path):
+    stays = tmp_path / "our stays.csv"
+    pd.DataFrame(records())[["positive", "stay_days"]].to_csv(stays, index=False)
+    *_, last = run(stays, "--secret", "positive").stdout.splitlines()
     words = shlex.split(last)
-    assert words[:3] == ["takifugu", "publish", str(path)]
+    assert words[:3] == ["takifugu", "publish", str(stays)]
     assert words[-2:] == ["--sentinel", "stay_days=999"]
     words = shlex.split(run(path).stdout.splitlines()[-1])
     assert words[1] == "inspect"

@@ -7,13 +7,11 @@ from typing import Any
 
 from takifugu.problems.findings import Finding
 from takifugu.queries.betrayal import Betrayal
+from takifugu.queries.exemplary import exemplary
 from takifugu.queries.next_step import Asked, inspect_command, publish_call, publish_command
 from takifugu.queries.proposing import Proposal
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Secret
-
-CELLS = 1_000  # combinations of values that a channel takes
-_TOGETHER = 3  # columns that are proposed to be published together
 
 
 @dataclass(frozen=True)
@@ -82,15 +80,14 @@ class Inspection:
 
     @property
     def proposed(self) -> tuple[str, ...]:
-        """Columns to publish together: those that betray least, as many as one channel takes."""
-        sizes = {one.name: len(one.domain.choices.values) for one in self.columns if one.domain is not None}
-        chosen: set[str] = set()
-        cells = 1
-        for one in reversed(self.betrayals):
-            fits = cells * sizes[one.column] <= CELLS
-            if fits and len(chosen) < _TOGETHER and "," not in one.column:  # which ends a name on the command line
-                chosen.add(one.column)
-                cells *= sizes[one.column]
+        """Columns to publish together in a first run, which takes seconds: see `takifugu.queries.exemplary`."""
+        candidates = {
+            one.name: (one.betrayal, one.domain)
+            for one in self.columns
+            if one.betrayal is not None and one.domain is not None
+            and "," not in one.name  # which ends a name on the command line
+        }  # fmt: skip
+        chosen = exemplary(candidates)
         return tuple(one.name for one in self.columns if one.name in chosen)
 
     @property

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from takifugu.queries.exemplary import ODDS
 from takifugu.tables.reading import Reading
 
 _FLAGS = ("sep", "decimal", "thousands", "encoding", "sheet", "skip")
@@ -26,8 +27,8 @@ def publish_command(source: str, asked: Asked) -> str:
     "takifugu publish 'a b.csv' published.csv --secret diagnosis --columns days --odds 3 --sentinel days=999"
     """
     words = ["takifugu", "publish", source, "published.csv", "--secret", asked.secret]
-    words += ["--columns", with_commas(asked.columns), "--odds", "3", *_reading_words(asked.reading, asked.sentinels)]
-    return shlex.join(words)
+    words += ["--columns", with_commas(asked.columns), "--odds", str(ODDS)]
+    return shlex.join([*words, *_reading_words(asked.reading, asked.sentinels)])
 
 
 def with_commas(names: Sequence[str]) -> str:
@@ -47,7 +48,7 @@ def publish_call(asked: Asked) -> str:
     """
     every = [*asked.reading.sentinels, *asked.sentinels]
     how = f", reading=Reading(sentinels={every!r})" if every else ""
-    return f"tk.publish(table, secret={asked.secret!r}, columns={list(asked.columns)!r}, odds=3{how})"
+    return f"tk.publish(table, secret={asked.secret!r}, columns={list(asked.columns)!r}, odds={ODDS}{how})"
 
 
 def inspect_command(source: str, *, secret: str, reading: Reading) -> str:
