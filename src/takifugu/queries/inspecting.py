@@ -7,23 +7,11 @@ record is shown. All figures are of the rows there are: evidence for choosing wh
 import os
 from collections.abc import Iterable
 
-import numpy as np
-
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding, NoSecret
-from takifugu.problems.inspection_findings import (
-    BeyondNumbers,
-    LooksLikeDates,
-    LooksLikeIdentifier,
-    ManyLabels,
-    NumbersInText,
-    RareSecrets,
-    SuspectedSentinel,
-    SuspectedWord,
-    UnclearLabels,
-)
-from takifugu.queries.about import heavy_tail
+from takifugu.problems.inspection_findings import RareSecrets, SuspectedSentinel, UnclearLabels
 from takifugu.queries.betrayal import Betrayal, betrayal
+from takifugu.queries.column_remarks import advice, remarks
 from takifugu.queries.few_rows import SCARCE
 from takifugu.queries.inspection import Group, InspectedColumn, Inspection
 from takifugu.queries.proposing import Proposal, proposed
@@ -31,20 +19,14 @@ from takifugu.queries.several_rows import several_rows
 from takifugu.queries.totals import totals
 from takifugu.tables.by_secret import BySecret, treated
 from takifugu.tables.choosing import require_some
-from takifugu.tables.inspect import MOST_LABELS, ColumnFacts, look
+from takifugu.tables.free_text import is_free_text
+from takifugu.tables.inspect import ColumnFacts, look
 from takifugu.tables.missing import lacking, with_secrets
 from takifugu.tables.reading import Reading
-from takifugu.tables.suspects import Suspect, words_among_numbers
 from takifugu.tables.table import Table
 
 RARE = 20  # rows below which a group is worth merging
 _LISTS = ("whole numbers", "numbers", "truth", "labels")  # what a list of values can be made of
-
-_ADVICE = {
-    "dates": "publish an age or a year instead",
-    "nothing": "empty",
-    "something else": "no numbers, labels or truth values",
-}
 
 
 def inspect(table: object, secret: str | None = None, *, reading: Reading | None = None) -> Inspection:
@@ -76,8 +58,8 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
         dropped = () if one.name == secret else tuple(s for s in one.suspects if s.usual and s.apart)
         told = [SuspectedSentinel(one.name, s.value, s.rows, s.apart) for s in one.suspects]
         codes.extend(finding.code for finding, suspect in zip(told, one.suspects, strict=True) if suspect in dropped)
-        findings.extend([*told, *_about(one, dropped)])
-        if one.name == secret or one.is_identifier or one.kind not in _LISTS:
+        findings.extend([*told, *remarks(one, dropped, is_secret=one.name == secret)])
+        if one.name == secret or not _may_be_listed(one):
             continue
         try:
             proposal = proposed(one, dropped)
@@ -101,7 +83,7 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
             kind=one.kind,
             missing=without if one.name == secret else one.missing,
             distinct=one.distinct,
-            advice="the secret" if one.name == secret else _advice(one, one.name in proposals),
+            advice="the secret" if one.name == secret else advice(one, is_listed=one.name in proposals),
             domain=proposals.get(one.name),
             betrayal=betrayals.get(one.name),
         )
@@ -118,6 +100,11 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
         findings=tuple(findings),
         reading=source.reading,
     )
+
+
+def _may_be_listed(one: ColumnFacts) -> bool:
+    """Whether a list of the column's values could be public: what people wrote is no list, and would be shown."""
+    return one.kind in _LISTS and not one.is_identifier and not is_free_text(one)
 
 
 def _with_secret(table: Table, secret: str) -> tuple[Table, int]:
@@ -138,37 +125,6 @@ def _betrayals(seen: BySecret, proposals: dict[str, Proposal]) -> dict[str, Betr
         if (worst := betrayal(name, counts)) is not None:
             found[name] = worst
     return found
-
-
-def _about(one: ColumnFacts, dropped: tuple[Suspect, ...]) -> Iterable[Finding]:
-    if one.is_identifier:
-        yield LooksLikeIdentifier(one.name, one.distinct, one.rows)
-    elif one.kind == "dates":
-        yield LooksLikeDates(one.name)
-    elif one.labels is not None and (words := words_among_numbers(one.labels)):
-        yield from (SuspectedWord(one.name, word, one.labels[word]) for word in words)
-    elif one.form is not None:
-        yield NumbersInText(one.name, one.form)
-    elif one.kind == "labels" and one.distinct > MOST_LABELS:
-        yield ManyLabels(one.name, one.distinct)
-    elif one.is_number and one.numbers is None:
-        yield BeyondNumbers(one.name)
-    elif one.numbers is not None:
-        kept = ~np.isin(one.numbers.values, [suspect.value for suspect in dropped])
-        if kept.any():
-            yield from heavy_tail(one.name, one.numbers.values[kept], one.numbers.counts[kept])
-
-
-def _advice(one: ColumnFacts, is_listed: bool) -> str:
-    if one.is_identifier:
-        return "identifier: never publish"
-    if one.kind in _ADVICE:
-        return _ADVICE[one.kind]
-    if one.distinct == 1:
-        return "the same in every row"
-    if one.form is not None:
-        return "numbers in text: convert first"
-    return "publishable" if is_listed else "cannot be published as it is"
 
 
 def _about_groups(secret: str, groups: tuple[Group, ...], without: int) -> Iterable[Finding]:

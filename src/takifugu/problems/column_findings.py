@@ -1,0 +1,18 @@
+"""What a reader should know about one column of a table before it is published; no remark shows a record."""
+
+from dataclasses import dataclass
+
+from takifugu.problems.findings import Finding
+
+
+@dataclass(frozen=True)
+class FreeText(Finding):
+    """A column of texts that few people share."""
+
+    level = "warning"
+    says = (
+        "{column!r} looks like free text: {distinct:,} labels, most of which few people share. Do not publish it, for "
+        "such texts describe single people; sort them into a few groups first"
+    )
+    column: str
+    distinct: int

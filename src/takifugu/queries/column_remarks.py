@@ -1,0 +1,63 @@
+"""What `inspect` says of one column: what stands in the way of publishing it, and the advice in a few words."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from takifugu.problems.column_findings import FreeText
+from takifugu.problems.findings import Finding
+from takifugu.problems.inspection_findings import (
+    BeyondNumbers,
+    LooksLikeDates,
+    LooksLikeIdentifier,
+    ManyLabels,
+    NumbersInText,
+    SuspectedWord,
+)
+from takifugu.queries.about import heavy_tail
+from takifugu.tables.free_text import is_free_text
+from takifugu.tables.inspect import MOST_LABELS, ColumnFacts
+from takifugu.tables.suspects import Suspect, words_among_numbers
+
+_ADVICE = {
+    "dates": "publish an age or a year instead",
+    "nothing": "empty",
+    "something else": "no numbers, labels or truth values",
+}
+
+
+def remarks(one: ColumnFacts, dropped: tuple[Suspect, ...], *, is_secret: bool) -> Iterable[Finding]:
+    """What there is to say of a column, with the suspects that are `dropped` left out."""
+    if one.is_identifier:
+        yield LooksLikeIdentifier(one.name, one.distinct, one.rows)
+    elif one.kind == "dates":
+        yield LooksLikeDates(one.name)
+    elif one.labels is not None and (words := words_among_numbers(one.labels)):
+        yield from (SuspectedWord(one.name, word, one.labels[word]) for word in words)
+    elif one.form is not None:
+        yield NumbersInText(one.name, one.form)
+    elif is_free_text(one) and not is_secret:  # secrets of few rows have a remark of their own
+        yield FreeText(one.name, one.distinct)
+    elif one.kind == "labels" and one.distinct > MOST_LABELS:
+        yield ManyLabels(one.name, one.distinct)
+    elif one.is_number and one.numbers is None:
+        yield BeyondNumbers(one.name)
+    elif one.numbers is not None:
+        kept = ~np.isin(one.numbers.values, [suspect.value for suspect in dropped])
+        if kept.any():
+            yield from heavy_tail(one.name, one.numbers.values[kept], one.numbers.counts[kept])
+
+
+def advice(one: ColumnFacts, *, is_listed: bool) -> str:
+    """What to do with a column, for which there is a list of values or none."""
+    if one.is_identifier:
+        return "identifier: never publish"
+    if one.kind in _ADVICE:
+        return _ADVICE[one.kind]
+    if one.distinct == 1:
+        return "the same in every row"
+    if one.form is not None:
+        return "numbers in text: convert first"
+    if is_free_text(one):
+        return "free text: do not publish"
+    return "publishable" if is_listed else "cannot be published as it is"
