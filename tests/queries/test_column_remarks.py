@@ -30,7 +30,7 @@ def test_free_text_is_told_and_never_shown(notes, rows):
 
 
 def test_labels_that_many_people_share_are_no_free_text():
-    table = pd.DataFrame({"s": ["a", "b"] * 600, "state": [f"state {k % 50}" for k in range(1_200)]})
+    table = pd.DataFrame({"s": ["a", "b", "c"] * 400, "state": [f"state {k % 50}" for k in range(1_200)]})
     found = inspect(table, "s")
     assert kinds(found) == []
     assert column(found, "state").advice == "publishable"
@@ -39,3 +39,21 @@ def test_labels_that_many_people_share_are_no_free_text():
 def test_a_secret_of_rare_labels_is_no_free_text():
     table = pd.DataFrame({"s": [f"s{k % 40}" for k in range(200)], "x": [1, 1, 2, 2] * 50})
     assert kinds(inspect(table, "s")) == ["rare-secrets"]
+
+
+def test_a_column_that_tells_the_secret_outright():
+    """Several values may go with one secret: what matters is that none goes with two."""
+    table = pd.DataFrame({"s": ["a", "b", "c", "c"] * 50, "x": [1, 1, 1, 1, 2, 2, 2, 2] * 25})
+    table["therapy"] = ["p", "q", "r", "t"] * 50
+    table["nearly"] = [*table.therapy[:-1], "p"]
+    found = inspect(table, "s")
+    assert kinds(found) == ["tells-outright"]
+    assert found.findings[0].sentence.startswith("'therapy' tells 's' outright: each of its values goes with one value")
+    assert column(found, "therapy").advice == "tells the secret: leave it out"
+    assert column(found, "nearly").advice == "publishable"
+    assert "therapy" not in found.proposed
+
+
+def test_values_that_nobody_shares_tell_no_secret_outright():
+    table = pd.DataFrame({"s": ["a", "b"] * 25, "x": [k + 0.5 for k in range(50)]})
+    assert kinds(inspect(table, "s")) == []

@@ -16,3 +16,16 @@ class FreeText(Finding):
     )
     column: str
     distinct: int
+
+
+@dataclass(frozen=True)
+class TellsOutright(Finding):
+    """A column each of whose values goes with one secret."""
+
+    level = "warning"
+    says = (
+        "{column!r} tells {secret!r} outright: each of its values goes with one value of {secret!r} alone. Leave it "
+        "out unless it is needed, for little is left of such a column once the secret is hidden"
+    )
+    column: str
+    secret: str

@@ -8,6 +8,8 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.tables.table import Secret
 
+_LUCKY = 0.75  # a best guess by chance from which on values that only one group has mean nothing
+
 
 @dataclass(frozen=True)
 class Betrayal:
@@ -17,7 +19,8 @@ class Betrayal:
     are equally likely beforehand. `by_chance` is about what it would be if these two groups differed by nothing but the
     luck of who is in them, which is much where groups are small and values many. `odds` is the largest factor by which
     a value changes the odds of a pair, that of `turned`: infinite where some group never has a value that another one
-    has. `pairs` is the number of pairs looked at.
+    has. `pairs` is the number of pairs looked at. It is told `outright` where every value goes with one secret alone,
+    by more than the chance of few rows.
     """
 
     column: str
@@ -27,6 +30,7 @@ class Betrayal:
     odds: float
     turned: tuple[Secret, Secret]
     pairs: int
+    outright: bool = False
 
     @property
     def loss(self) -> float:
@@ -60,14 +64,16 @@ def betrayal(column: str, counts: dict[Secret, Array]) -> Betrayal | None:
     first, second = int(shares[:, worst].argmax()), int(shares[:, worst].argmin())
     if first == second:  # all laws are the same
         first, second = 0, 1
+    by_chance = min(1.0, 0.5 + 0.5 * _distance_by_chance(tallies[i], tallies[j]))
     return Betrayal(
         column,
         min(1.0, 0.5 + 0.5 * distance),
-        min(1.0, 0.5 + 0.5 * _distance_by_chance(tallies[i], tallies[j])),
+        by_chance,
         (names[j], names[i]),
         float(ratio[worst]),
         (names[first], names[second]),
         len(names) * (len(names) - 1) // 2,
+        by_chance < _LUCKY and bool(((tallies > 0).sum(axis=0) <= 1).all()),
     )
 
 

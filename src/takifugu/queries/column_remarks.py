@@ -15,6 +15,7 @@ from takifugu.problems.inspection_findings import (
     SuspectedWord,
 )
 from takifugu.queries.about import heavy_tail
+from takifugu.queries.betrayal import Betrayal
 from takifugu.tables.free_text import is_free_text
 from takifugu.tables.inspect import MOST_LABELS, ColumnFacts
 from takifugu.tables.suspects import Suspect, words_among_numbers
@@ -48,16 +49,15 @@ def remarks(one: ColumnFacts, dropped: tuple[Suspect, ...], *, is_secret: bool) 
             yield from heavy_tail(one.name, one.numbers.values[kept], one.numbers.counts[kept])
 
 
-def advice(one: ColumnFacts, *, is_listed: bool) -> str:
-    """What to do with a column, for which there is a list of values or none."""
-    if one.is_identifier:
-        return "identifier: never publish"
-    if one.kind in _ADVICE:
-        return _ADVICE[one.kind]
-    if one.distinct == 1:
-        return "the same in every row"
-    if one.form is not None:
-        return "numbers in text: convert first"
-    if is_free_text(one):
-        return "free text: do not publish"
-    return "publishable" if is_listed else "cannot be published as it is"
+def advice(one: ColumnFacts, is_listed: bool, told: Betrayal | None) -> str:
+    """What to do with a column, for which there is a list of values or none, and which tells so much of the secret."""
+    reasons = {
+        "identifier: never publish": one.is_identifier,
+        _ADVICE.get(one.kind, ""): one.kind in _ADVICE,
+        "the same in every row": one.distinct == 1,
+        "numbers in text: convert first": one.form is not None,
+        "free text: do not publish": is_free_text(one),
+        "tells the secret: leave it out": told is not None and told.outright,
+        "publishable": is_listed,
+    }
+    return next((words for words, holds in reasons.items() if holds), "cannot be published as it is")

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable
 
 from takifugu.errors import InputError
+from takifugu.problems.column_findings import TellsOutright
 from takifugu.problems.findings import Finding, NoSecret
 from takifugu.problems.inspection_findings import RareSecrets, SuspectedSentinel, UnclearLabels
 from takifugu.queries.betrayal import Betrayal, betrayal
@@ -77,13 +78,14 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
         findings.extend(_about_groups(secret, groups, without))
         findings.extend([*totals(source, secret, facts, without), *several_rows(held, [secret])])
         betrayals = _betrayals(seen, proposals)
+        findings.extend(TellsOutright(name, secret) for name, told in betrayals.items() if told.outright)
     columns = tuple(
         InspectedColumn(
             name=one.name,
             kind=one.kind,
             missing=without if one.name == secret else one.missing,
             distinct=one.distinct,
-            advice="the secret" if one.name == secret else advice(one, is_listed=one.name in proposals),
+            advice="the secret" if one.name == secret else advice(one, one.name in proposals, betrayals.get(one.name)),
             domain=proposals.get(one.name),
             betrayal=betrayals.get(one.name),
         )

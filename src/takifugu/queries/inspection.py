@@ -84,7 +84,7 @@ class Inspection:
         candidates = {
             one.name: (one.betrayal, one.domain)
             for one in self.columns
-            if one.betrayal is not None and one.domain is not None
+            if one.domain is not None and one.betrayal is not None and not one.betrayal.outright
             and "," not in one.name  # which ends a name on the command line
         }  # fmt: skip
         chosen = exemplary(candidates)
