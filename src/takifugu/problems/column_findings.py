@@ -29,3 +29,15 @@ class TellsOutright(Finding):
     )
     column: str
     secret: str
+
+
+@dataclass(frozen=True)
+class RowOfTotals(Finding):
+    """A row that holds the sums of all others, among those that are published."""
+
+    level = "warning"
+    says = (
+        "one row holds the sum of all others in {columns:some}: it looks like a row of totals, which is no person's "
+        "and would make the list of values far too long; remove it from the table"
+    )
+    columns: tuple[str, ...]

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable
 
 from takifugu.errors import InputError
-from takifugu.problems.column_findings import TellsOutright
+from takifugu.problems.column_findings import RowOfTotals, TellsOutright
 from takifugu.problems.findings import Finding, NoSecret
 from takifugu.problems.inspection_findings import RareSecrets, SuspectedSentinel, UnclearLabels
 from takifugu.queries.betrayal import Betrayal, betrayal
@@ -17,7 +17,7 @@ from takifugu.queries.few_rows import SCARCE
 from takifugu.queries.inspection import Group, InspectedColumn, Inspection
 from takifugu.queries.proposing import Proposal, proposed
 from takifugu.queries.several_rows import several_rows
-from takifugu.queries.totals import totals
+from takifugu.queries.totals import summed, totals
 from takifugu.tables.by_secret import BySecret, treated
 from takifugu.tables.choosing import require_some
 from takifugu.tables.free_text import is_free_text
@@ -54,13 +54,17 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
     findings = list(source.findings)
     codes: list[str] = []
     proposals: dict[str, Proposal] = {}
+    sums = summed([one for one in facts if one.name != secret])
+    findings.extend([RowOfTotals(sums)] if sums else [])
     for one in facts:
         # Only what questionnaires use and what stands apart is taken for missing: the rest is for people to judge.
         dropped = () if one.name == secret else tuple(s for s in one.suspects if s.usual and s.apart)
         told = [SuspectedSentinel(one.name, s.value, s.rows, s.apart) for s in one.suspects]
         codes.extend(finding.code for finding, suspect in zip(told, one.suspects, strict=True) if suspect in dropped)
-        findings.extend([*told, *remarks(one, dropped, is_secret=one.name == secret)])
-        if one.name == secret or not _may_be_listed(one):
+        findings.extend(told)
+        if one.name not in sums:
+            findings.extend(remarks(one, dropped, is_secret=one.name == secret))
+        if one.name == secret or one.name in sums or not _may_be_listed(one):
             continue
         try:
             proposal = proposed(one, dropped)
