@@ -122,3 +122,11 @@ def test_a_word_among_numbers_is_named_with_the_flag_that_makes_them_numbers(tmp
     assert "if that means a missing value, give --sentinel 'pain, 0 to 7=k.A.'" in told
     again = json.loads(run(tmp_path / "a.csv", "--sentinel", "pain, 0 to 7=k.A.", "--json").stdout)
     assert [one["kind"] for one in again["columns"]][1] == "whole numbers"
+
+
+def test_advice_against_a_heavy_tail_is_for_the_command_that_takes_it(tmp_path):
+    costs = [f"{'ab'[k % 2]},{40 + k % 17 if k % 150 else 9_000 + k}" for k in range(600)]
+    (tmp_path / "a.csv").write_text("\n".join(["sick,cost", *costs]) + "\n")
+    told = " ".join(run(tmp_path / "a.csv", "--secret", "sick").stdout.split())
+    assert "takifugu calibrate takes --query raw:cost with --bounds up to about 56, which clips 1 % of the" in told
+    assert "or with --transform log, which makes the noise a factor" in told

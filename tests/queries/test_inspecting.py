@@ -154,7 +154,9 @@ def test_a_declared_sentinel_is_no_suspect(path):
 def test_a_heavy_tail():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"x": np.append(rng.normal(50, 5, 500), [3_000, 4_000.5]), "s": ["a", "b"] * 251})
-    assert any(isinstance(finding, HeavyTail) for finding in inspect(table, "s").findings)
+    (told,) = (finding for finding in inspect(table, "s").findings if isinstance(finding, HeavyTail))
+    assert told.kind == "heavy-tail"
+    assert "to add noise to it, calibrate(...) takes Raw('x') with `bounds` up to about 6" in told.sentence
 
 
 def with_totals(table):

@@ -68,6 +68,7 @@ _PHRASES = {
     "a column or binned(column, edges)": "a column, or a column and edges such as age:30:45",
     "Row(column, domain=[...])": "--query row:COLUMN with --domain",
     "Row(...) publishes": "--query row:COLUMN,COLUMN publishes",
+    "calibrate(...) takes": "takifugu calibrate takes",
     "use Row(...)": "use --query row:COLUMN,COLUMN",
     "give Raw public bounds": "give --bounds that are public",
     "give Raw bounds and a step, or publish with Row from a list": "give --bounds and --step, or --query row:COLUMN",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from takifugu.problems.findings import Finding
+from takifugu.problems.findings import Finding, HeavyTail
 
 
 @dataclass(frozen=True)
@@ -41,3 +41,23 @@ class RowOfTotals(Finding):
         "and would make the list of values far too long; remove it from the table"
     )
     columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TailAhead(HeavyTail):
+    """The same heavy tail before anything is asked: who looks at a table may publish it in several ways."""
+
+    @property
+    def kind(self) -> str:
+        """That of the finding that it is."""
+        return "heavy-tail"
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        log = ", or with transform='log', which makes the noise a factor instead of an amount" if self.positive else ""
+        return (
+            f"99 % of the rows of column {self.column!r} lie in {100 * self.share:.2g} % of its range, and the rest "
+            f"would force noise on all: to add noise to it, calibrate(...) takes Raw({self.column!r}) with `bounds` "
+            f"up to about {float(f'{self.below:.2g}'):,.12g}, which clips 1 % of the rows{log}"
+        )

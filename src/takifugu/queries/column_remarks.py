@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from takifugu.problems.column_findings import FreeText
+from takifugu.problems.column_findings import FreeText, TailAhead
 from takifugu.problems.findings import Finding
 from takifugu.problems.inspection_findings import (
     BeyondNumbers,
@@ -46,7 +46,8 @@ def remarks(one: ColumnFacts, dropped: tuple[Suspect, ...], *, is_secret: bool) 
     elif one.numbers is not None:
         kept = ~np.isin(one.numbers.values, [suspect.value for suspect in dropped])
         if kept.any():
-            yield from heavy_tail(one.name, one.numbers.values[kept], one.numbers.counts[kept])
+            tails = heavy_tail(one.name, one.numbers.values[kept], one.numbers.counts[kept])
+            yield from (TailAhead(**vars(tail)) for tail in tails)
 
 
 def advice(one: ColumnFacts, is_listed: bool, told: Betrayal | None) -> str:
