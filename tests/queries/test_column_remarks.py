@@ -57,3 +57,28 @@ def test_a_column_that_tells_the_secret_outright():
 def test_values_that_nobody_shares_tell_no_secret_outright():
     table = pd.DataFrame({"s": ["a", "b"] * 25, "x": [k + 0.5 for k in range(50)]})
     assert kinds(inspect(table, "s")) == []
+
+
+def answers(**tallies):
+    """A table with a column of labels, each in so many rows."""
+    labels = [label.replace("_", " ") for label, rows in tallies.items() for _ in range(rows)]
+    return pd.DataFrame({"smokes": labels, "s": [*"abb", *"ab" * len(labels)][: len(labels)]})
+
+
+def test_labels_that_differ_in_capitals_or_blanks_are_counted():
+    found = inspect(answers(ja=60, Ja=20, nein=80, NEIN_=12, nie=40), "s")
+    assert kinds(found) == ["labels-alike"]
+    assert "4 labels of 'smokes' look alike and differ in capitals or blanks alone, such as" in str(found.findings[0])
+    assert found.findings[0].such_as == ("Ja", "ja")
+
+
+def test_rare_labels_that_look_alike_are_not_named():
+    found = inspect(answers(ja=60, Ja=9, nein=80), "s")
+    assert kinds(found) == ["labels-alike"]
+    assert "Ja" not in json.dumps(found.findings[0].to_dict())
+
+
+def test_secrets_that_look_alike_are_told_too():
+    table = pd.DataFrame({"s": ["yes", "Yes", "no"] * 40, "x": [1, 1, 2, 2] * 30})
+    assert kinds(inspect(table, "s")) == ["labels-alike"]
+    assert kinds(inspect(answers(yes=60, no=60), "s")) == []

@@ -195,10 +195,11 @@ def test_a_secret_that_nobody_has():
         inspect(pd.DataFrame({"s": pd.array([None] * 3, dtype="Int64"), "x": [1, 2, 3]}), "s")
 
 
-def test_labels_that_look_alike():
-    table = pd.DataFrame({"x": ["yes", "yes "] * 30, "s": ["a", "b", "b", "a"] * 15, "y": [1, 2] * 30})
+@pytest.mark.parametrize(("other", "kind"), [("né ", "labels-alike"), ("ne\u0301", "unclear-labels")])
+def test_labels_that_look_alike(other, kind):
+    table = pd.DataFrame({"x": ["né", other] * 30, "s": ["a", "b", "b", "a"] * 15, "y": [1, 2] * 30})
     found = inspect(table, "s")
-    assert [finding.kind for finding in found.findings] == ["unclear-labels"]
+    assert [finding.kind for finding in found.findings] == [kind]
     assert found.columns[0].advice == "cannot be published as it is"
     assert found.proposed == ("y",)
 

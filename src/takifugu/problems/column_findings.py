@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from takifugu.problems.findings import Finding, HeavyTail
+from takifugu.problems.findings.base import some
 
 
 @dataclass(frozen=True)
@@ -60,4 +61,23 @@ class TailAhead(HeavyTail):
             f"99 % of the rows of column {self.column!r} lie in {100 * self.share:.2g} % of its range, and the rest "
             f"would force noise on all: to add noise to it, calibrate(...) takes Raw({self.column!r}) with `bounds` "
             f"up to about {float(f'{self.below:.2g}'):,.12g}, which clips 1 % of the rows{log}"
+        )
+
+
+@dataclass(frozen=True)
+class LabelsAlike(Finding):
+    """Labels that differ in capitals or blanks alone; `such_as` are some that many people share."""
+
+    level = "warning"
+    column: str
+    labels: int
+    such_as: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        named = f", such as {some(self.such_as)}" if self.such_as else ""
+        return (
+            f"{self.labels:,} labels of {self.column!r} look alike and differ in capitals or blanks alone{named}: "
+            f"write them the same way first if they mean the same, for each of them counts as a value of its own"
         )

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from takifugu.problems.column_findings import FreeText, TailAhead
+from takifugu.problems.column_findings import FreeText, LabelsAlike, TailAhead
 from takifugu.problems.findings import Finding
 from takifugu.problems.inspection_findings import (
     BeyondNumbers,
@@ -16,10 +16,12 @@ from takifugu.problems.inspection_findings import (
 )
 from takifugu.queries.about import heavy_tail
 from takifugu.queries.betrayal import Betrayal
+from takifugu.tables.alike import alike, shared
 from takifugu.tables.free_text import is_free_text
 from takifugu.tables.inspect import MOST_LABELS, ColumnFacts
 from takifugu.tables.suspects import Suspect, words_among_numbers
 
+_NAMED = 10  # rows that must share a label before it is named as one that looks like another
 _ADVICE = {
     "dates": "publish an age or a year instead",
     "nothing": "empty",
@@ -48,6 +50,14 @@ def remarks(one: ColumnFacts, dropped: tuple[Suspect, ...], *, is_secret: bool) 
         if kept.any():
             tails = heavy_tail(one.name, one.numbers.values[kept], one.numbers.counts[kept])
             yield from (TailAhead(**vars(tail)) for tail in tails)
+
+
+def look_alike(one: ColumnFacts) -> Iterable[LabelsAlike]:
+    """Labels that read the same, where a column of labels has any."""
+    if one.labels is None or one.kind != "labels" or one.is_identifier or one.form is not None or is_free_text(one):
+        return
+    if groups := alike(one.labels):
+        yield LabelsAlike(one.name, sum(map(len, groups)), shared(groups, one.labels, _NAMED))
 
 
 def advice(one: ColumnFacts, is_listed: bool, told: Betrayal | None) -> str:

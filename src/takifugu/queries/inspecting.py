@@ -12,7 +12,7 @@ from takifugu.problems.column_findings import RowOfTotals, TellsOutright
 from takifugu.problems.findings import Finding, NoSecret
 from takifugu.problems.inspection_findings import RareSecrets, SuspectedSentinel, UnclearLabels
 from takifugu.queries.betrayal import Betrayal, betrayal
-from takifugu.queries.column_remarks import advice, remarks
+from takifugu.queries.column_remarks import advice, look_alike, remarks
 from takifugu.queries.few_rows import SCARCE
 from takifugu.queries.inspection import Group, InspectedColumn, Inspection
 from takifugu.queries.proposing import Proposal, proposed
@@ -61,7 +61,8 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
         dropped = () if one.name == secret else tuple(s for s in one.suspects if s.usual and s.apart)
         told = [SuspectedSentinel(one.name, s.value, s.rows, s.apart) for s in one.suspects]
         codes.extend(finding.code for finding, suspect in zip(told, one.suspects, strict=True) if suspect in dropped)
-        findings.extend(told)
+        doubles = tuple(look_alike(one))
+        findings.extend([*told, *doubles])
         if one.name not in sums:
             findings.extend(remarks(one, dropped, is_secret=one.name == secret))
         if one.name == secret or one.name in sums or not _may_be_listed(one):
@@ -69,7 +70,7 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
         try:
             proposal = proposed(one, dropped)
         except InputError:  # its sentence is about positions on a list that nobody sees
-            findings.append(UnclearLabels(one.name))
+            findings.extend([] if doubles else [UnclearLabels(one.name)])
             continue
         if proposal is not None:
             proposals[one.name] = proposal
