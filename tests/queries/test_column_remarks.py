@@ -82,3 +82,12 @@ def test_secrets_that_look_alike_are_told_too():
     table = pd.DataFrame({"s": ["yes", "Yes", "no"] * 40, "x": [1, 1, 2, 2] * 30})
     assert kinds(inspect(table, "s")) == ["labels-alike"]
     assert kinds(inspect(answers(yes=60, no=60), "s")) == []
+
+
+@pytest.mark.parametrize("rows", [100, 2_000])
+def test_amounts_with_a_currency_sign_name_nobody(rows):
+    table = pd.DataFrame({"s": ["a", "b"] * (rows // 2), "bill": [f"{k % 9}.{850 + k},20 €" for k in range(rows)]})
+    found = inspect(table, "s")
+    assert kinds(found) == ["numbers-in-text"]
+    assert str(found.findings[0]).startswith("'bill' is text that looks like amounts with a currency sign: take the")
+    assert column(found, "bill").advice == "numbers in text: convert first"

@@ -24,6 +24,8 @@ COLUMNS = {
     "born": [f"{k % 28 + 1}.{k % 12 + 1}.1980" for k in range(ROWS)],
     "share": [f"{k % 5},5 %" for k in range(ROWS)],
     "weight": [f"{k % 5},5" for k in range(ROWS)],
+    "bill": [f"{k % 9}.{850 + k},20 €" for k in range(ROWS)],
+    "price": [f"$ {k % 3},{100 + k % 7}" if k % 2 else f"-{k % 9} USD" for k in range(ROWS)],
     "same": ["x"] * ROWS,
     "code": [str(k % 6) for k in range(ROWS)],
 }
@@ -38,6 +40,8 @@ EXPECTED = {  # kind, missing, distinct, is_identifier, form
     "born": ("dates", 0, len(set(COLUMNS["born"])), False, None),
     "share": ("labels", 0, 5, False, "percentages"),
     "weight": ("labels", 0, 5, False, "decimal commas"),
+    "bill": ("labels", 0, 60, False, "amounts"),
+    "price": ("labels", 0, len(set(COLUMNS["price"])), False, "amounts"),
     "same": ("labels", 0, 1, False, None),
     "code": ("labels", 0, 6, False, "numbers"),
 }

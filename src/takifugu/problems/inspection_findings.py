@@ -102,6 +102,11 @@ class NumbersInText(Finding):
     @property
     def sentence(self) -> str:
         """See `Finding.sentence`."""
+        if self.form == "amounts":
+            return (
+                f"{self.column!r} is text that looks like amounts with a currency sign: take the sign away and convert "
+                f"them to numbers"
+            )
         what = {"percentages": "percentages", "decimal commas": "numbers with decimal commas"}.get(self.form, "numbers")
         return (
             f"{self.column!r} is text, and most of it are {what}: convert them, or name the texts among them that mean "

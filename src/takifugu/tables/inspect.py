@@ -18,7 +18,7 @@ from takifugu.tables.suspects import Suspect, suspects
 from takifugu.tables.table import Secret, Table, plain
 
 Kind = Literal["whole numbers", "numbers", "truth", "labels", "dates", "nothing", "something else"]
-Form = Literal["percentages", "decimal commas", "numbers"]
+Form = Literal["amounts", "percentages", "decimal commas", "numbers"]
 
 MOST_LABELS = 1_000  # distinct labels that are counted one by one
 _ALONE = ""  # the one secret of a table that is counted without any
@@ -35,8 +35,11 @@ _MOSTLY = 0.9
 _TOO_LARGE = 2.0**53  # whole numbers from here on share a float with a neighbour
 _YEAR_FIRST = "[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}"
 _YEAR_LAST = "[0-9]{1,2}[-/.][0-9]{1,2}[-/.](?:[0-9]{2}){1,2}"
+_AMOUNT = "[0-9][0-9.,' \u00a0\u202f]*"  # with whatever stands between thousands
+_CURRENCY = "(?:[€$£¥₹]|EUR|USD|GBP|CHF|Fr[.])"
 _FORMS = {  # as every engine's regular expressions write them
     "dates": rf"^\s*(?:{_YEAR_FIRST}|{_YEAR_LAST})(?:[T ].*)?$",
+    "amounts": rf"^\s*[+-]?\s*(?:{_CURRENCY}\s*[+-]?{_AMOUNT}|{_AMOUNT}{_CURRENCY})\s*$",
     "percentages": r"^\s*[+-]?[0-9]+(?:[.,][0-9]+)?\s*%\s*$",
     "decimal commas": r"^\s*[+-]?[0-9]+,[0-9]+\s*$",
     "numbers": r"^\s*[+-]?[0-9]+(?:\.[0-9]+)?\s*$",
@@ -148,12 +151,14 @@ def _about_texts(
 ) -> ColumnFacts:
     if forms["dates"] >= _MOSTLY * known.rows:
         return replace(known, kind="dates")
-    tried: tuple[Form, ...] = () if is_code else ("percentages", "decimal commas", "numbers")
+    tried: tuple[Form, ...] = () if is_code else ("amounts", "percentages", "decimal commas", "numbers")
+    form = next((form for form in tried if forms[form] >= _MOSTLY * known.rows), None)
+    named = looks_like_identifier(known.name, known.distinct, known.rows, numeric=False)
     return replace(
         known,
         kind="labels",
-        is_identifier=looks_like_identifier(known.name, known.distinct, known.rows, numeric=False),
-        form=next((form for form in tried if forms[form] >= _MOSTLY * known.rows), None),
+        is_identifier=named and form != "amounts",  # which are as many as people, and name nobody
+        form=form,
         labels=labels,
     )
 
