@@ -130,3 +130,10 @@ def test_advice_against_a_heavy_tail_is_for_the_command_that_takes_it(tmp_path):
     told = " ".join(run(tmp_path / "a.csv", "--secret", "sick").stdout.split())
     assert "takifugu calibrate takes --query raw:cost with --bounds up to about 56, which clips 1 % of the" in told
     assert "or with --transform log, which makes the noise a factor" in told
+
+
+def test_a_heading_is_not_broken_above_short_names(tmp_path):
+    (tmp_path / "a.csv").write_text("a;b;s\n" + "1;2;x\n1;3;y\n2;2;y\n2;3;x\n" * 30)
+    lines = run(tmp_path / "a.csv", "--secret", "s").stdout.splitlines()
+    assert lines[2].split() == ["column", "holds", "advice", "public", "list"]
+    assert lines[3].split()[:4] == ["a", "2", "whole", "numbers"]

@@ -94,7 +94,7 @@ def _tell_columns(found: "Inspection", out: "Console") -> None:
     lines = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     # A terminal has 80 columns, and words that are cut in the middle are not read: names get the room they need, and
     # lists what the others leave. Least widths that do not fit together would cut the last column off.
-    widest = min(max(len(clean(one.name)) for one in found.columns), _WIDEST)
+    widest = min(max(len("column"), *(len(clean(one.name)) for one in found.columns)), _WIDEST)
     gaps = any(one.missing for one in found.columns)
     advice = _ADVICE if out.width < _ROOMY else max(len(one.advice) for one in found.columns)
     taken = [widest, _HOLDS, *([len("missing")] if gaps else []), advice]
