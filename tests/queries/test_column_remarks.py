@@ -91,3 +91,15 @@ def test_amounts_with_a_currency_sign_name_nobody(rows):
     assert kinds(found) == ["numbers-in-text"]
     assert str(found.findings[0]).startswith("'bill' is text that looks like amounts with a currency sign: take the")
     assert column(found, "bill").advice == "numbers in text: convert first"
+
+
+def test_a_column_of_merged_cells_is_empty_in_most_rows():
+    """A spreadsheet keeps the value of merged cells in the first of them."""
+    table = pd.DataFrame({"s": ["a", "b"] * 60, "x": [1, 1, 2, 2] * 30, "half": [*[None] * 60, *"uuvv" * 15]})
+    table["form"] = [f"{k // 20}a" if k % 20 == 0 else None for k in range(120)]
+    found = inspect(table, "s")
+    assert kinds(found) == ["mostly-empty"]
+    assert str(found.findings[0]).startswith("'form' is empty in most rows, 114 of 120: where cells were merged")
+    table.loc[3:, "s"] = None
+    (empty,) = (one for one in inspect(table, "s").findings if one.kind == "mostly-empty" and one.column == "s")
+    assert (empty.missing, empty.rows) == (117, 120)

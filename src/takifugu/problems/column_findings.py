@@ -81,3 +81,17 @@ class LabelsAlike(Finding):
             f"{self.labels:,} labels of {self.column!r} look alike and differ in capitals or blanks alone{named}: "
             f"write them the same way first if they mean the same, for each of them counts as a value of its own"
         )
+
+
+@dataclass(frozen=True)
+class MostlyEmpty(Finding):
+    """A column that most rows leave empty."""
+
+    level = "warning"
+    says = (
+        "{column!r} is empty in most rows, {missing:,} of {rows:,}: where cells were merged in a spreadsheet, fill "
+        "them down first, for only the first row of each has its value"
+    )
+    column: str
+    missing: int
+    rows: int

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from takifugu.problems.column_findings import FreeText, LabelsAlike, TailAhead
+from takifugu.problems.column_findings import FreeText, LabelsAlike, MostlyEmpty, TailAhead
 from takifugu.problems.findings import Finding
 from takifugu.problems.inspection_findings import (
     BeyondNumbers,
@@ -50,6 +50,13 @@ def remarks(one: ColumnFacts, dropped: tuple[Suspect, ...], *, is_secret: bool) 
         if kept.any():
             tails = heavy_tail(one.name, one.numbers.values[kept], one.numbers.counts[kept])
             yield from (TailAhead(**vars(tail)) for tail in tails)
+
+
+def emptiness(one: ColumnFacts, without: int = 0) -> Iterable[MostlyEmpty]:
+    """Whether most rows leave a column empty, `without` of which are not among those looked at."""
+    missing, rows = one.missing + without, one.rows + one.missing + without
+    if one.rows and 2 * missing > rows:
+        yield MostlyEmpty(one.name, missing, rows)
 
 
 def look_alike(one: ColumnFacts) -> Iterable[LabelsAlike]:

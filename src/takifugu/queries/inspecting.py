@@ -12,7 +12,7 @@ from takifugu.problems.column_findings import RowOfTotals, TellsOutright
 from takifugu.problems.findings import Finding, NoSecret
 from takifugu.problems.inspection_findings import RareSecrets, SuspectedSentinel, UnclearLabels
 from takifugu.queries.betrayal import Betrayal, betrayal
-from takifugu.queries.column_remarks import advice, look_alike, remarks
+from takifugu.queries.column_remarks import advice, emptiness, look_alike, remarks
 from takifugu.queries.few_rows import SCARCE
 from takifugu.queries.inspection import Group, InspectedColumn, Inspection
 from takifugu.queries.proposing import Proposal, proposed
@@ -62,7 +62,7 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
         told = [SuspectedSentinel(one.name, s.value, s.rows, s.apart) for s in one.suspects]
         codes.extend(finding.code for finding, suspect in zip(told, one.suspects, strict=True) if suspect in dropped)
         doubles = tuple(look_alike(one))
-        findings.extend([*told, *doubles])
+        findings.extend([*emptiness(one, without if one.name == secret else 0), *told, *doubles])
         if one.name not in sums:
             findings.extend(remarks(one, dropped, is_secret=one.name == secret))
         if one.name == secret or one.name in sums or not _may_be_listed(one):
