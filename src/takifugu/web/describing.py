@@ -5,6 +5,7 @@ from typing import Any
 
 from takifugu.errors import InputError
 from takifugu.problems.inspection_findings import SuspectedSentinel
+from takifugu.tables.free_text import is_free_text
 from takifugu.tables.inspect import ColumnFacts, look
 from takifugu.tables.table import Table
 from takifugu.web.rereading import on_page, quoted
@@ -18,8 +19,8 @@ _MOST_LABELS = 1_000
 def described(table: Table, *, wanted: str | None) -> dict[str, Any]:
     """The columns that can be secrets, numbers to add noise to, and values to publish from a list.
 
-    What looks like an identifier is named apart: it is never what the page opens with. `wanted` is the secret that it
-    opens with, where that is known.
+    What looks like an identifier is named apart: it is never what the page opens with, nor are notes and amounts in
+    text. `wanted` is the secret that it opens with, where that is known.
     """
     if len(table.columns) > MOST_COLUMNS:
         raise InputError(f"{table.name} has {len(table.columns)} columns; the explorer takes {MOST_COLUMNS}")
@@ -33,12 +34,13 @@ def described(table: Table, *, wanted: str | None) -> dict[str, Any]:
         )
     identifiers = [one.name for one in facts if one.is_identifier]
     lists = [one.name for one in facts if one.kind in _LISTED and (one.is_number or 1 < one.distinct <= _MOST_LABELS)]
+    awkward = [one.name for one in facts if is_free_text(one) or one.form == "amounts"]
     suspected = _suspected(facts)
     return {
         "secrets": [one.name for one in secrets],
         "secret": wanted or _first_secret(secrets),
-        "numbers": _identifiers_last(table.numeric, identifiers),
-        "lists": _identifiers_last(lists, identifiers),
+        "numbers": _last(table.numeric, identifiers),
+        "lists": _last(_last(lists, awkward), identifiers),
         "identifiers": identifiers,
         "findings": [on_page(one.sentence) for one in (*table.findings, *suspected)],
         "suspects": [quoted(one.code) for one in suspected],
@@ -68,5 +70,5 @@ def _first_secret(columns: list[ColumnFacts]) -> str:
     return min(columns, key=lambda one: (one.is_identifier, one.is_number, one.distinct)).name
 
 
-def _identifiers_last(columns: list[str], identifiers: list[str]) -> list[str]:
-    return sorted(columns, key=lambda name: name in identifiers)
+def _last(columns: list[str], unwanted: list[str]) -> list[str]:
+    return sorted(columns, key=lambda name: name in unwanted)
