@@ -2,9 +2,12 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
+import takifugu as tk
+from takifugu.problems.column_findings import FreeText
 from takifugu.queries.inspecting import inspect
 
 
@@ -103,3 +106,13 @@ def test_a_column_of_merged_cells_is_empty_in_most_rows():
     table.loc[3:, "s"] = None
     (empty,) = (one for one in inspect(table, "s").findings if one.kind == "mostly-empty" and one.column == "s")
     assert (empty.missing, empty.rows) == (117, 120)
+
+
+def test_whoever_publishes_free_text_is_told_too():
+    rng = np.random.default_rng(1)
+    notes = [f"complains of headache, {k}" for k in rng.integers(0, 200, 600)]
+    table = pd.DataFrame({"s": ["a", "b"] * 300, "note": notes, "ward": ["A", "B", "C"] * 200})
+    told = tk.fit_priors(table, secret="s", query=tk.Row("note")).findings
+    assert [(one.column, one.level) for one in told if isinstance(one, FreeText)] == [("note", "warning")]
+    assert not any("headache" in str(one) for one in told)
+    assert not any(isinstance(one, FreeText) for one in tk.fit_priors(table, secret="s", query=tk.Row("ward")).findings)

@@ -10,9 +10,11 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws.reading import Reading
 from takifugu.laws.weights import merge
+from takifugu.problems.column_findings import FreeText
 from takifugu.problems.findings import Clipped, CoarserStep, Finding, HeavyTail, LatticeRead, PoorFit
 from takifugu.problems.inspection_findings import LooksLikeDates, LooksLikeIdentifier, SuspectedSentinel
 from takifugu.tables.count import Subset
+from takifugu.tables.free_text import few_share
 from takifugu.tables.inspect import holds_dates, looks_like_identifier, numbers_rows
 from takifugu.tables.suspects import suspects
 from takifugu.tables.table import Secret
@@ -70,7 +72,7 @@ def suspected(column: str, values: Array, counts: Array) -> Iterable[SuspectedSe
 
 
 def naming(column: str, values: Sequence[Any], tallies: Sequence[float]) -> Iterable[Finding]:
-    """Whether a column of labels or whole numbers names people, or holds dates: which `inspect` advises against.
+    """Whether a column of labels or whole numbers names people, or holds dates or notes: `inspect` advises against it.
 
     Numbers that surely name people are refused.
     """
@@ -90,6 +92,8 @@ def naming(column: str, values: Sequence[Any], tallies: Sequence[float]) -> Iter
         yield LooksLikeIdentifier(column, len(counts), rows)
     elif not numeric and counts and holds_dates({str(value): tally for value, tally in counts.items()}):
         yield LooksLikeDates(column)
+    elif not numeric and few_share(counts.values()):
+        yield FreeText(column, len(counts))
 
 
 def missed_masses(name: Secret, masses: Array, counts: Array) -> Iterable[PoorFit]:

@@ -1,5 +1,7 @@
 """Whether the texts of a column are what people wrote, and no list that was there before them."""
 
+from collections.abc import Collection
+
 from takifugu.tables.inspect import ColumnFacts
 
 _MOST_LABELS = 30  # that a column may have, however rare: wards, trades, towns
@@ -20,4 +22,9 @@ def is_free_text(facts: ColumnFacts) -> bool:
         return False
     if facts.labels is None:  # too many to be counted one by one
         return facts.rows < _FEW * facts.distinct
-    return sum(rows < _FEW for rows in facts.labels.values()) > _MOST * len(facts.labels)
+    return few_share(facts.labels.values())
+
+
+def few_share(tallies: Collection[float]) -> bool:
+    """Whether most labels, of many, are those of few rows; `tallies` are the rows of each."""
+    return len(tallies) > _MOST_LABELS and sum(rows < _FEW for rows in tallies) > _MOST * len(tallies)
