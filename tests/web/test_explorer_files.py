@@ -138,6 +138,26 @@ def test_a_name_is_never_given_twice_and_the_oldest_file_makes_room() -> None:
     assert not shelf.uploads.folder.exists()
 
 
+@pytest.mark.parametrize("source", ["people.csv", "heart"])
+def test_what_was_named_at_the_start_comes_first_whatever_is_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text(_ROWS)
+    shelf = Shelf(source)
+    for name in ("one.csv", "two.csv"):
+        path = shelf.uploads.new(name)
+        path.write_text(_ROWS)
+        shelf.add_dropped(path, name)
+    first = next(iter(shelf.entries))
+    assert list(shelf.entries)[:3] == [first, "file:two.csv", "file:one.csv"]
+    assert shelf.entries[first].source == source
+    if source == "people.csv":  # under another name, in the same place
+        again = shelf.read_again(first, {"sep": ","}).name
+        assert list(shelf.entries)[:3] == [again, "file:two.csv", "file:one.csv"]
+    shelf.uploads.close()
+
+
 @pytest.mark.parametrize("name", ["", ".", "..", "a/", "a\\", "a\x00.csv", "a\x85.csv"])
 def test_names_that_are_none(name: str) -> None:
     with pytest.raises(tk.InputError):

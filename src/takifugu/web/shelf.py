@@ -71,14 +71,16 @@ class Shelf:
         self._dropped: list[tuple[str, Path]] = []
         self._lies: dict[str, str] = {}  # where each file is read from
         self._names: set[str] = set()
+        self._named: str | None = None  # the table named at the start, which every visit opens with
         self.entries: dict[str, Entry] = {}
         if source is not None and str(source) in datasets.names() and not os.path.exists(source):
             self._add_bundled(str(source))
+            self._named = str(source)
         elif source is not None:
             title = Path(source).name
             given, beside = os.fspath(source), ledger_beside(source)
             name = self._add(title, source=given, ledger=beside, file=Path(source), lies=given)
-            self._keep(name, Table(source, reading))
+            self._named = self._keep(name, Table(source, reading)).name
         for name in datasets.names():
             self._add_bundled(name)
         self.describe = lru_cache(maxsize=16)(self._describe)
@@ -92,7 +94,7 @@ class Shelf:
         self.entries.setdefault(name, entry)
 
     def _add(self, title: str, *, lies: str, **about: Any) -> str:
-        """Put a file on the shelf, under a name that no other ever had."""
+        """Put a file on the shelf, under a name that no other ever had: first, but for the one named at the start."""
         name = f"file:{title}"
         count = 1
         while name in self._names:
@@ -101,7 +103,8 @@ class Shelf:
         about |= {"ledger": self._ledger or about["ledger"], "format": files_of(lies).kind}
         self._names.add(name)
         self._lies[name] = lies
-        self.entries = {name: Entry(name, title, **about), **self.entries}
+        first = {one: self.entries[one] for one in self.entries if one == self._named}
+        self.entries = {**first, name: Entry(name, title, **about), **self.entries}
         return name
 
     def _keep(self, name: str, table: Table) -> Entry:
@@ -148,6 +151,7 @@ class Shelf:
             table = _read(lies, as_asked(before.reading, asked), before.title)
             self._remove(name)
             again = self._add(before.title, source=before.source, ledger=before.ledger, file=before.file, lies=lies)
+            self._named = again if name == self._named else self._named
             self._dropped = [(again if one == name else one, where) for one, where in self._dropped]
             return self._keep(again, table)
 
