@@ -40,7 +40,10 @@ def test_what_is_said_is_what_goes_out_and_once(publication: Publication, tmp_pa
     told = publication.prepare(_asked())
     assert not (tmp_path / "heart.ledger").exists()  # nothing is charged before it is confirmed
     words = " ".join(told["sentences"])
-    assert "cp of up to 303 rows" in words
+    assert f"From {tk.datasets.about('heart').title}: cp of up to 303 rows" in words
+    assert "The secret is slope, and every value of it is hidden from every other." in words
+    assert "steps" not in words  # its own values are on the list
+    assert told["warnings"] == []
     assert "by more than a factor of 2: proved just now" in words
     assert str(tmp_path / "heart.ledger") in words
     other = publication.prepare(_asked(odds=3))
@@ -72,6 +75,7 @@ def test_it_is_drawn_through_the_calibration_that_is_saved(
 
 def test_of_one_pair_the_others_stay_at_home(publication: Publication) -> None:
     told = publication.prepare(_asked(pair=["1", "3"], odds=1.5))
+    assert "The secret is slope, and 1 is hidden from 3." in " ".join(told["sentences"])
     assert "neither of the two stay out" in " ".join(told["sentences"])
     assert len(publication.publish(told["ticket"]).read_text().splitlines()) == 1 + 142 + 21
 
@@ -90,7 +94,7 @@ def test_noise_is_published_too(publication: Publication) -> None:
 def test_that_nothing_changes_is_said_before_it_is_confirmed(publication: Publication) -> None:
     told = publication.prepare(_asked(odds=500))
     assert told["bare"]
-    assert "published as they are" in told["sentences"][-1]
+    assert "published as they are" in told["warnings"][-1]
 
 
 @pytest.mark.parametrize(
@@ -136,6 +140,19 @@ def test_the_ledger_lies_beside_a_named_table_and_where_it_was_asked_for(tmp_pat
 def _of_people(tmp_path: Path, lines: list[str]) -> Question:
     (tmp_path / "people.csv").write_text("s,x\n" + "\n".join(lines) + "\n")
     return _asked(table="file:people.csv", secret="s", columns=["x"], odds=2)
+
+
+def test_codes_and_rounding_are_said_before_anything_is_confirmed(tmp_path: Path, staffed: Any) -> None:
+    ages = [999 if k % 30 == 0 else 18 + k % 71 for k in range(600)]
+    asked = _of_people(tmp_path, [f"{'ab'[k % 2]},{age}" for k, age in enumerate(ages)])
+    with closing(Answers(Shelf(tmp_path / "people.csv"))) as found, staffed(found.desk):
+        told = Publication(found).prepare(asked)
+    assert told["sentences"][0].startswith("From people.csv: x of up to 600 rows will be published")
+    assert told["sentences"][1].startswith("x is published in steps of 20: each value is rounded to the nearest")
+    assert "The secret is s, and every value of it is hidden from every other." in told["sentences"][2]
+    (code,) = (one for one in told["warnings"] if "999" in one)
+    assert code.startswith("Mind: 999 stands far from the rest in 'x' (20 rows) and may mean a missing value")
+    assert "“How the file is read”" in code
 
 
 def test_rows_sorted_by_the_secret_are_shuffled(tmp_path: Path, staffed: Any) -> None:

@@ -65,7 +65,7 @@ def test_rows_that_their_priors_do_not_describe_are_told_before_they_go_out(
     asked = read_question(_VECTOR | {"columns": ["oldpeak", "chol", "thalach"], "prior": "mixture", "epsilon": 0.3})
     shown = answers.answer(asked)
     (finding,) = [one["sentence"] for one in shown["findings"] if "do not describe these rows" in one["sentence"]]
-    told = Publication(answers).prepare(asked)["sentences"]
+    told = Publication(answers).prepare(asked)["warnings"]
     assert f"Mind: {finding}." in told
 
 

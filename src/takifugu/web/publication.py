@@ -11,16 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import BudgetError, InputError
 from takifugu.problems.findings import UnsafePrior
+from takifugu.problems.inspection_findings import LooksLikeDates, LooksLikeIdentifier, SuspectedSentinel
 from takifugu.queries.several_rows import several_rows
-from takifugu.reports.text import number
+from takifugu.reports.text import clean, listed, number
 from takifugu.web.answers import DOWNLOAD, Answers
 from takifugu.web.choices import Choice, Question
 from takifugu.web.rereading import on_page
+from takifugu.web.rounding import in_steps
 
 if TYPE_CHECKING:
     from takifugu.calibration import Calibration
     from takifugu.releases.ledger import Ledger
+    from takifugu.web.shelf import Entry
 
+# Noise enough for the fitted priors and not for the rows, and what perhaps should not go out as it is: nobody should
+# confirm that without reading it.
+_WARNED = (UnsafePrior, SuspectedSentinel, LooksLikeIdentifier, LooksLikeDates)
 _MOST_TICKETS = 16
 
 
@@ -68,31 +74,44 @@ class Publication:
             self._tickets[key] = _Ticket(choice, made, bare)
             while len(self._tickets) > _MOST_TICKETS:
                 self._tickets.popitem(last=False)
-        return {"ticket": key, "sentences": self._sentences(choice, made, entry.ledger, bare), "bare": bare is not None}
+        return {
+            "ticket": key,
+            "sentences": self._sentences(choice, made, entry),
+            "warnings": self._warnings(choice, made, bare),
+            "bare": bare is not None,
+        }
 
-    def _sentences(self, choice: Choice, made: "Calibration", ledger: Path, bare: str | None) -> list[str]:
+    def _sentences(self, choice: Choice, made: "Calibration", entry: "Entry") -> list[str]:
         fit = choice.fit
         found = self._answers.shelf.secrets(fit.table, fit.secret)
         rows = sum(count for name, (_, count) in found.items() if fit.pair is None or name in fit.pair)
-        names = ", ".join(fit.columns)
+        names = listed([clean(name) for name in fit.columns])
+        first, second = map(clean, fit.pair or ("every value of it", "every other"))
         told = [
             # Rows: whether each of them is a person of their own is not known here.
-            f"{names} of up to {rows:,} rows will be published, and no other column. Rows that lack a value stay out.",
-            _promise(made),
+            f"From {clean(entry.title)}: {names} of up to {rows:,} rows will be published, and no other column. Rows "
+            "that lack a value stay out.",
+            f"The secret is {clean(fit.secret)}, and {first} is hidden from {second}. {_promise(made)}",
             "The rows keep their order, unless it plainly tells the secret or they are fewer than 500: they are "
             "shuffled then.",
-            f"It can be done once: the ledger {os.path.abspath(ledger)} is charged before the first value is drawn. It "
-            "refuses to let these records out again, here and at every other door that uses it.",
+            f"It can be done once: the ledger {os.path.abspath(entry.ledger)} is charged before the first value is "
+            "drawn. It refuses to let these records out again, here and at every other door that uses it.",
         ]
+        if (steps := in_steps(made.findings)) is not None:
+            told.insert(1, steps)
         if self._answers.has_others(choice):
-            told.insert(1, f"Rows whose {fit.secret} is neither of the two stay out.")
-        with self._answers.shelf.lock:
-            told += [f"Mind: {one}." for one in several_rows(self._answers.shelf.open(fit.table), [fit.secret])]
-        # Noise enough for the fitted priors and not for the rows: nobody should confirm that without reading it.
-        told += [f"Mind: {on_page(one.sentence)}." for one in made.findings if isinstance(one, UnsafePrior)]
-        if bare is not None:
-            told.append(f"Mind: {bare}.")
+            told.insert(1, f"Rows whose {clean(fit.secret)} is neither of the two stay out.")
         return told
+
+    def _warnings(self, choice: Choice, made: "Calibration", bare: str | None) -> list[str]:
+        """What may want a decision first."""
+        fit, shelf = choice.fit, self._answers.shelf
+        with shelf.lock:
+            told = [str(one) for one in several_rows(shelf.open(fit.table), [fit.secret])]
+        told += [on_page(one.sentence) for one in made.findings if isinstance(one, _WARNED)]
+        if bare is not None:
+            told.append(bare)
+        return [f"Mind: {one}." for one in told]
 
     def publish(self, ticket: str) -> Path:
         """Draw what was confirmed, or hand out once more what was drawn: the same file again costs nothing."""

@@ -67,7 +67,8 @@ async function prepare(button) {
   try {
     const told = await followed(ask("/api/publication", { ...shown.settled, ...details() }));
     $("saved").textContent = "";
-    list($("publish-words"), told.sentences.map((text) => [text]));
+    const warnings = told.warnings.map((text) => [text, "finding-warning"]);
+    list($("publish-words"), [...told.sentences.map((text) => [text]), ...warnings]);
     $("publish-sure").checked = false;
     $("publish-now").disabled = true;
     $("publish-dialog").dataset.ticket = told.ticket;
