@@ -47,7 +47,9 @@ def test_every_control_of_a_dropped_table(
         assert "case_id" not in question["columns"]
         assert "semicolons" in visit.text("#table-note")
         question = visit.choose("Secret column", "diagnosis")
-        assert (question["pair"], question["columns"]) == (None, ["stay_days"])
+        assert (question["pair"], question["columns"]) == (None, ["ward"])  # what was published beside sex
+        visit.tick("columns", "stay_days")
+        visit.tick("columns", "ward", on=False)
         seen = [visit.text("#theta")]
         # Twelve secrets: the worst pair in full, the others as a matrix.
         assert visit.page.locator("#chart-pair-1 svg").count() == 1

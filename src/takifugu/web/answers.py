@@ -85,9 +85,12 @@ class Answers:
         return {"name": self.shelf.read_again(name, asked).name, "tables": self.tables()}
 
     def secrets(self, name: str, column: str) -> dict[str, Any]:
-        """The secrets in a column, with their rows."""
+        """The secrets in a column, with their rows, and the column that is published where none was chosen."""
         found = self.shelf.secrets(name, column)
-        return {"secrets": [{"name": spelled, "rows": f"{rows:,}"} for spelled, (_, rows) in found.items()]}
+        return {
+            "secrets": [{"name": spelled, "rows": f"{rows:,}"} for spelled, (_, rows) in found.items()],
+            "column": self.shelf.first(name, column),
+        }
 
     def answer(self, asked: Question) -> dict[str, Any]:
         """What keeps the promise for a choice, in figures, words and pictures, and how to find it without the page."""

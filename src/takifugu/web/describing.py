@@ -1,6 +1,6 @@
 """What the page is told of a table: which columns can be secrets, which can be published, and what looks odd."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from takifugu.errors import InputError
@@ -16,15 +16,19 @@ _LISTED = ("whole numbers", "numbers", "truth", "labels")  # what a list of valu
 _MOST_LABELS = 1_000
 
 
-def described(table: Table, *, wanted: str | None) -> dict[str, Any]:
+def looked_at(table: Table) -> tuple[ColumnFacts, ...]:
+    """The facts of every column of a table that is not too wide for the page."""
+    if len(table.columns) > MOST_COLUMNS:
+        raise InputError(f"{table.name} has {len(table.columns)} columns; the explorer takes {MOST_COLUMNS}")
+    return look(table)
+
+
+def described(table: Table, facts: Sequence[ColumnFacts], *, wanted: str | None) -> dict[str, Any]:
     """The columns that can be secrets, numbers to add noise to, and values to publish from a list.
 
     What looks like an identifier is named apart: it is never what the page opens with, nor are notes and amounts in
     text. `wanted` is the secret that it opens with, where that is known.
     """
-    if len(table.columns) > MOST_COLUMNS:
-        raise InputError(f"{table.name} has {len(table.columns)} columns; the explorer takes {MOST_COLUMNS}")
-    facts = look(table)
     secrets = [one for one in facts if 2 <= one.distinct <= MOST_SECRETS and _can_be_secret(table, one)]
     if not secrets:
         columns = f"its {len(facts)} columns" if len(facts) > 1 else "its one column"

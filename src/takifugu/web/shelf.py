@@ -13,9 +13,11 @@ from takifugu.errors import InputError, TakifuguError
 from takifugu.publishing import ledger_beside
 from takifugu.releases.ledger import Ledger
 from takifugu.tables.formats import files_of
+from takifugu.tables.inspect import ColumnFacts
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Secret, Table, plain
-from takifugu.web.describing import MOST_SECRETS, described
+from takifugu.web.describing import MOST_SECRETS, described, looked_at
+from takifugu.web.opening import first_column
 from takifugu.web.rereading import as_asked, shown
 from takifugu.web.uploads import MOST_FILES, Uploads, title_of
 
@@ -83,8 +85,10 @@ class Shelf:
             self._named = self._keep(name, Table(source, reading)).name
         for name in datasets.names():
             self._add_bundled(name)
+        self._facts = lru_cache(maxsize=16)(self._look)
         self.describe = lru_cache(maxsize=16)(self._describe)
         self.secrets = lru_cache(maxsize=256)(self._secrets)
+        self.first = lru_cache(maxsize=256)(self._first)
 
     def _add_bundled(self, name: str) -> None:
         about = datasets.about(name)
@@ -177,10 +181,23 @@ class Shelf:
                 self._opened[name] = Table(datasets.load(name))
             return self._opened[name]
 
-    def _describe(self, name: str) -> dict[str, Any]:
+    def _look(self, name: str) -> tuple[ColumnFacts, ...]:
         table = self.open(name)
         with self.lock:
-            return described(table, wanted=self.entries[name].secret)
+            return looked_at(table)
+
+    def _describe(self, name: str) -> dict[str, Any]:
+        table, facts = self.open(name), self._facts(name)
+        with self.lock:
+            return described(table, facts, wanted=self.entries[name].secret)
+
+    def _first(self, name: str, secret: str) -> str | None:
+        """The column to publish beside a secret that the page opens with."""
+        if (answer := self.entry(name).answer) is not None and answer != secret:
+            return answer
+        table, facts, offered = self.open(name), self._facts(name), self.describe(name)["lists"]
+        with self.lock:
+            return first_column(table, secret, facts, offered)
 
     def _secrets(self, name: str, column: str) -> dict[str, tuple[Secret, int]]:
         """The values of a secret column by their spelling, with their rows; the most frequent first."""

@@ -35,7 +35,7 @@ function setMode(value) {
 const labelled = (names) => names.map((name) => [name,
   offer.about.identifiers.includes(name) ? `${name} (looks like an identifier)` : name]);
 
-// What can be chosen depends on the secret: it is itself neither published nor known.
+// What can be chosen depends on the secret: it is itself neither published nor known. Whether any of `columns` is left.
 function fillColumns({ column, columns = [], known = [], more = [] } = {}) {
   const { numbers, lists, identifiers } = offer.about;
   const secret = $("secret").value;
@@ -50,6 +50,7 @@ function fillColumns({ column, columns = [], known = [], more = [] } = {}) {
   const noise = document.querySelector("input[name=mode][value=noise]");
   noise.disabled = numeric.length === 0;
   if (numeric.length === 0) setMode("row");
+  return there.length > 0;
 }
 
 async function chooseTable(wanted = {}) {
@@ -74,18 +75,19 @@ async function chooseTable(wanted = {}) {
   $("table-note").textContent = about.findings.map(sentence).join(" ");
   showSuspects(about.suspects);
   fill($("secret"), about.secrets.map((name) => [name, name]), wanted.secret || about.secret);
-  fillColumns({ column: table.answer, ...wanted });
-  await chooseSecret(wanted.secret ? wanted.pair || null : table.pair);
+  await chooseSecret(wanted.secret ? wanted.pair || null : table.pair, { column: table.answer, ...wanted });
 }
 
-// `pair` is two secrets, null for every pair, undefined for what suits the column.
-async function chooseSecret(pair) {
+// `pair` is two secrets, null for every pair, undefined for what suits the column; `wanted` are columns to begin with.
+async function chooseSecret(pair, wanted) {
   const mine = changed(false);
   busy(true, "reading the table");
   const chosen = { table: $("table").value, secret: $("secret").value };
-  fillColumns({ column: $("column").value, columns: ticked($("columns")), known: ticked($("known")), more: ticked($("more")) });
-  const { secrets } = await ask("/api/secrets", chosen);
+  const kept = wanted || { column: $("column").value, columns: ticked($("columns")), known: ticked($("known")), more: ticked($("more")) };
+  const asked = fillColumns(kept) || Boolean(wanted && wanted.column);
+  const { secrets, column } = await ask("/api/secrets", chosen);
   if (mine !== turns.latest) return;
+  if (!asked) fillColumns({ ...kept, column: kept.column || column, columns: [column] });
   offer.rows = Object.fromEntries(secrets.map((one) => [one.name, one.rows]));
   const names = secrets.map((one) => [one.name, one.name]);
   const [first, second] = pair || [mode() === "row" ? EVERY : names[0][0], names[1][0]];
