@@ -164,6 +164,52 @@ def test_messages_stand_where_the_eye_is(browser: Browser, running: Explorer, fo
         visit.type_number("odds, the factor, as a number", "3")
 
 
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_an_error_is_said_beside_what_was_moved_and_takes_the_old_command_away(
+    browser: Browser, running: Explorer, tmp_path: Path, size: dict[str, int]
+) -> None:
+    kind = "phone" if size is PHONE else "desktop"
+    path = tmp_path / f"alike-{kind}.csv"
+    path.write_text(  # a code, for which the form of the file is opened, and labels that look alike
+        "s,x,ward,age\n"
+        + "".join(f"{'ab'[k % 2]},{k % 5},{('n', 'n ')[k % 3 > 0]},{999 if k % 9 == 0 else k % 7}\n" for k in range(90))
+    )
+    with opened(browser, running.quick, size=size) as visit:
+        page = visit.page
+        assert visit.drop(path)["columns"] == ["x"]
+        assert page.locator("#read-again").is_visible()
+        bad = page.locator("#columns").get_by_label("ward", exact=True)
+        bad.scroll_into_view_if_needed()
+        page.evaluate("scrollBy(0, 400)")  # to see what comes below
+        bad.check()
+        page.locator("#problem").filter(has_text="look alike").wait_for()
+        said = page.locator("#problem-here")
+        assert said.inner_text() == visit.text("#problem")
+        assert _is_in_sight(visit, "#problem-here")
+        assert not page.locator("#answer").is_visible()
+        assert not page.locator("#command").is_visible()
+        visit.picture(f"explorer-problem-{kind}", full=False)
+        assert visit.tick("columns", "ward", on=False)["columns"] == ["x"]
+        assert said.inner_text() == ""
+        assert page.locator("#command").is_visible()
+        # In sight it is said once; and a slider is beside it.
+        page.evaluate("scrollTo(0, 0)")
+        page.evaluate("document.querySelector('#columns input[value=ward]').click()")
+        page.locator("#problem").filter(has_text="look alike").wait_for()
+        assert _is_in_sight(visit, "#problem")
+        assert said.inner_text() == ""
+        _fits(visit)
+
+
+def _is_in_sight(visit: Visit, selector: str) -> bool:
+    seen: bool = visit.page.evaluate(
+        """(selector) => { const { top, bottom } = document.querySelector(selector).getBoundingClientRect();
+             return top >= 0 && bottom <= innerHeight && bottom > top; }""",
+        selector,
+    )
+    return seen
+
+
 def test_long_work_is_told_and_a_slider_is_not_made_to_wait_for_it(
     browser: Browser, running: Explorer, tmp_path: Path
 ) -> None:

@@ -4,6 +4,8 @@ function listen() {
   const safely = (act) => () => Promise.resolve(act()).catch(fail);
   const now = () => refresh(0);
   $("controls").addEventListener("submit", (event) => event.preventDefault());
+  $("controls").addEventListener("change", (event) => { shown.touched = event.target.closest("#chosen > *"); }, true);
+  $("result").addEventListener("input", () => { shown.touched = null; }, true);
   $("table").addEventListener("change", safely(() => chooseTable()));
   $("secret").addEventListener("change", safely(() => chooseSecret()));
   $("first").addEventListener("change", () => { keepApart("first", "second"); now(); });

@@ -56,6 +56,7 @@ function fillColumns({ column, columns = [], known = [], more = [] } = {}) {
 async function chooseTable(wanted = {}) {
   const mine = changed(false);
   clearShown();
+  shown.touched = null;
   busy(true, "reading the table");
   const table = offer.tables.find((one) => one.name === $("table").value);
   showReading(table);

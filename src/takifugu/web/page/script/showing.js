@@ -1,8 +1,29 @@
 // ---- showing what was found ------------------------------------------------------------------------------------
 
-const shown = { settled: null, ticket: null };
+const shown = { settled: null, ticket: null, touched: null }; // touched: the control of the question that was moved last
+const STICKY = 64; // pixels at the top of a telephone, where the figure stays
 
-const tell = (text) => { $("problem").textContent = text || ""; $("problem").hidden = !text; };
+function tell(text) {
+  $("problem").textContent = text || "";
+  $("problem").hidden = !text;
+  $("problem-here").textContent = "";
+}
+
+// What went wrong stands above the sliders. Where that is out of sight it is said beside what was moved as well.
+function tellInSight(text) {
+  tell(text);
+  const { top, bottom } = $("problem").getBoundingClientRect();
+  if (top >= (narrow.matches ? STICKY : 0) && bottom <= innerHeight) return;
+  if (!shown.touched) {
+    $("problem").scrollIntoView({ block: "nearest" });
+    return;
+  }
+  let place = shown.touched;
+  while (!place.classList.contains("wide")) place = place.nextElementSibling; // below both of two that share a line
+  place.after($("problem-here"));
+  $("problem-here").textContent = text;
+  $("problem-here").scrollIntoView({ block: "nearest" });
+}
 
 function unsettle() {
   shown.settled = null;
@@ -14,7 +35,7 @@ function unsettle() {
   delete document.body.dataset.settled;
 }
 
-// Another table is being opened: nothing that was said or shown of the one before may stand under its name.
+// Another table is being opened, or there is no answer: nothing that was said or shown before may stand under its name.
 function clearShown() {
   unsettle();
   tell("");
@@ -23,8 +44,8 @@ function clearShown() {
 }
 
 function fail(error) {
-  unsettle();
-  tell(inWords(error));
+  clearShown(); // the old command would be taken for that of what is chosen now
+  tellInSight(inWords(error));
 }
 
 function draw(box, source) {
