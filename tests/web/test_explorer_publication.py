@@ -143,16 +143,31 @@ def _of_people(tmp_path: Path, lines: list[str]) -> Question:
 
 
 def test_codes_and_rounding_are_said_before_anything_is_confirmed(tmp_path: Path, staffed: Any) -> None:
-    ages = [999 if k % 30 == 0 else 18 + k % 71 for k in range(600)]
+    ages = [999 if k % 31 == 0 else 18 + k % 71 for k in range(600)]
     asked = _of_people(tmp_path, [f"{'ab'[k % 2]},{age}" for k, age in enumerate(ages)])
     with closing(Answers(Shelf(tmp_path / "people.csv"))) as found, staffed(found.desk):
         told = Publication(found).prepare(asked)
+        shown = found.answer(asked)
+    # Nothing changes beside the rounding, which alone makes most cells another.
+    assert shown["figure"]["after"] == "of the values change, besides rounding to steps of 20"
+    assert shown["in_words"].startswith("x is published in steps of 20")
+    assert "Nothing else needs to change" in shown["in_words"]
     assert told["sentences"][0].startswith("From people.csv: x of up to 600 rows will be published")
     assert told["sentences"][1].startswith("x is published in steps of 20: each value is rounded to the nearest")
     assert "The secret is s, and every value of it is hidden from every other." in told["sentences"][2]
     (code,) = (one for one in told["warnings"] if "999" in one)
     assert code.startswith("Mind: 999 stands far from the rest in 'x' (20 rows) and may mean a missing value")
     assert "“How the file is read”" in code
+
+
+def test_of_a_row_the_columns_that_are_rounded_are_named(tmp_path: Path, staffed: Any) -> None:
+    (tmp_path / "people.csv").write_text("s,x,y\n" + "".join(f"{'ab'[k % 2]},{k % 211},{k % 3}\n" for k in range(600)))
+    asked = _asked(table="file:people.csv", secret="s", columns=["x", "y"], odds=9)
+    with closing(Answers(Shelf(tmp_path / "people.csv"))) as found, staffed(found.desk):
+        assert found.answer(asked)["figure"]["after"] == "of the rows change, besides rounding x to steps of 5"
+        plain = found.answer(_asked(table="file:people.csv", secret="s", columns=["y"]))
+    assert plain["figure"]["after"] == "of the values change"
+    assert "steps" not in plain["in_words"]
 
 
 def test_rows_sorted_by_the_secret_are_shuffled(tmp_path: Path, staffed: Any) -> None:

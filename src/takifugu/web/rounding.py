@@ -17,6 +17,21 @@ def rounded(findings: Iterable[Finding]) -> dict[str, str]:
     }
 
 
+def besides(findings: Iterable[Finding]) -> str:
+    """What a share of changed values leaves out, after it; nothing where nothing is rounded.
+
+    >>> besides([DomainRead("age", 51, 20.0)]), besides([DomainRead("age", 51, 20.0), DomainRead("ward", 3, None)])
+    (', besides rounding to steps of 20', ', besides rounding age to steps of 20')
+    """
+    findings = tuple(findings)
+    found = rounded(findings)
+    if not found:
+        return ""
+    if sum(isinstance(one, DomainRead) for one in findings) == 1:  # whose values are meant is clear
+        return f", besides rounding to steps of {next(iter(found.values()))}"
+    return f", besides rounding {listed([f'{name} to steps of {step}' for name, step in found.items()])}"
+
+
 def in_steps(findings: Iterable[Finding]) -> str | None:
     """What is rounded, as a sentence; None where nothing is.
 

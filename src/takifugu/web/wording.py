@@ -11,6 +11,7 @@ from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.text import clean, listed, number, percent
 from takifugu.reports.vector_facts import VectorFacts
 from takifugu.web.rereading import on_page
+from takifugu.web.rounding import besides, in_steps
 
 if TYPE_CHECKING:
     from takifugu.reports.common import Facts
@@ -100,9 +101,9 @@ def _channel(facts: ChannelFacts) -> dict[str, Any]:
         "figure": {
             "before": "",
             "value": percent(facts.share_changed),
-            "after": f"of the {'values' if len(facts.columns) == 1 else 'rows'} change",
+            "after": f"of the {'values' if len(facts.columns) == 1 else 'rows'} change{besides(facts.findings)}",
         },
-        "in_words": channel_words.answer(facts) + words.held(facts),
+        "in_words": _after_rounding(facts) + words.held(facts),
         "odds_words": channel_words.worst_odds(facts),
         "use_words": _joined(
             channel_words.cost(facts),
@@ -113,6 +114,11 @@ def _channel(facts: ChannelFacts) -> dict[str, Any]:
         "before_words": "from the truth",
         "after_words": "as published",
     }
+
+
+def _after_rounding(facts: ChannelFacts) -> str:
+    steps, answer = in_steps(facts.findings), channel_words.answer(facts)
+    return answer if steps is None else f"{steps} {answer.replace('Nothing needs', 'Nothing else needs', 1)}"
 
 
 def _joined(*sentences: str | None) -> str:
