@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections import Counter
 
 import numpy as np
@@ -237,6 +238,9 @@ def test_for_whom_the_promise_is_is_told():
     assert "90 % confidence" in told
     assert "not a proof" in told
     assert population.error > sample.error
+    # What it costs is the figure that the bound on the best channel stands beside, digit by digit.
+    (cost,) = re.findall(r"It costs (\S+) in place of", told)
+    assert f"which keeps it for the population: {cost}." in words.best(population)
     assert common_words.population(facts_of(tk.calibrate(LABELS, odds=3), compare=False)) is None
     assert "for every prior that near" in words.best(facts_of(tk.calibrate(priors, odds=3, radius=0.01), compare=False))
     assert "for every prior that near" not in words.best(sample)

@@ -9,7 +9,7 @@ from takifugu.laws.values import key
 from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.columns import ColumnFacts
-from takifugu.reports.text import at_most, beyond, clean, number, percent, share_of
+from takifugu.reports.text import at_least, at_most, beyond, clean, number, percent, share_of
 from takifugu.reports.words import what
 
 _PARTS = 4  # outcomes that a sentence names one by one
@@ -81,11 +81,11 @@ def best(facts: ChannelFacts) -> str | None:
         return "No bound was found on what the best channel would lose: a better one may exist."
     wished = _wished(facts)
     unit, least, here = {
-        "square": ("has a mean square error below", number(bound), number(error)),
-        "absolute": ("is off by less than", number(bound), number(error)),
-        "change": ("changes fewer than", f"{number(100 * bound, 3)} % of the values", f"{number(100 * error, 3)} %"),
-        "columns": ("costs less a row than", number(bound), number(error)),
-    }.get(facts.loss_name, ("loses less than", number(bound), number(error)))
+        "square": ("has a mean square error below", at_least(bound), number(error)),
+        "absolute": ("is off by less than", at_least(bound), number(error)),
+        "change": ("changes fewer than", f"{at_least(100 * bound, 3)} % of the values", f"{number(100 * error, 3)} %"),
+        "columns": ("costs less a row than", at_least(bound), number(error)),
+    }.get(facts.loss_name, ("loses less than", at_least(bound), number(error)))
     if facts.calibration.evidence is not None and not radius(facts):  # what is proved is about these rows alone
         alone = f"No channel between these values that keeps this promise for these rows alone{wished} {unit} {least}"
         return f"{alone}; this one, which keeps it for the population: {here}."
@@ -106,7 +106,7 @@ def best_of_all(facts: ChannelFacts) -> str | None:
     saved = max(0.0, 1.0 - bound / error)
     little = "that would save nothing" if saved < _TINY else f"at most {at_most(saved)} of it would be saved"
     return (
-        f"Publishing other numbers instead, any at all, the mean square error could not be below {number(bound)}: "
+        f"Publishing other numbers instead, any at all, the mean square error could not be below {at_least(bound)}: "
         f"{little}."
     )
 

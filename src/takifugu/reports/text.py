@@ -4,6 +4,7 @@ import html
 import math
 import unicodedata
 from collections.abc import Sequence
+from fractions import Fraction
 
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -61,6 +62,17 @@ def number(value: float, digits: int = 4) -> str:
     if "." in text:
         text = text.rstrip("0").rstrip(".")
     return text.replace("-", "−")
+
+
+def at_least(value: float, digits: int = 4) -> str:
+    """A lower bound above 0 as a `number`, rounded down: what is told is never more than what is proved.
+
+    >>> at_least(5180.9), at_least(15.2999), at_least(0.89788), at_least(0.3), at_least(20.0)
+    ('5,180', '15.29', '0.8978', '0.3', '20')
+    """
+    unit = Fraction(10) ** (math.floor(math.log10(value)) + 1 - digits)
+    # The last bits of a float are no reason for another digit.
+    return number(float(math.floor(round(Fraction(value) / unit, 6)) * unit), digits)
 
 
 def percent(share: float) -> str:

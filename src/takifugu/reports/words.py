@@ -157,7 +157,8 @@ def population(facts: Facts) -> str | None:
     """Whether the promise is for the population or for these rows; None for priors that rest on no rows."""
     evidence = facts.calibration.evidence
     if evidence is not None:
-        before, after = (number(error, 3) for error in (evidence.without, facts.calibration.error))
+        # With as many digits as the bound on the best channel is told: with fewer, this could seem to be below it.
+        before, after = (number(error) for error in (evidence.without, facts.calibration.error))
         cost = f" It costs {after} in place of {before}." if before != after else ""
         return f"That is for the population, not only for these rows: {evidence.sentence}.{cost}"
     if not any(belief.rows for belief in facts.calibration.beliefs):
