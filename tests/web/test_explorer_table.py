@@ -94,6 +94,7 @@ def _publishes_once(visit: Visit, folder: Path) -> None:
     page.get_by_role("button", name="Publish the table…").click()
     dialog = page.get_by_role("dialog", name="Publish this table?")
     dialog.wait_for()
+    assert dialog.evaluate("(one) => one.scrollTop") == 0  # what is published is read first, on a telephone too
     assert re.search(r"From (phone|desktop).csv: ward of up to 100 rows", dialog.inner_text())
     assert f"The secret is diagnosis, and {DIAGNOSES[11]} is hidden from {DIAGNOSES[1]}." in dialog.inner_text()
     assert "It can be done once" in dialog.inner_text()

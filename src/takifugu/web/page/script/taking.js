@@ -73,6 +73,7 @@ async function prepare(button) {
     $("publish-now").disabled = true;
     $("publish-dialog").dataset.ticket = told.ticket;
     $("publish-dialog").showModal();
+    $("publish-dialog").scrollTop = 0; // what is focused is at the end of what is to be read
   } catch (error) {
     $("saved").textContent = inWords(error);
   } finally {
