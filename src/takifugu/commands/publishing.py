@@ -8,10 +8,10 @@ from typing import Any
 
 from takifugu._listening import listening
 from takifugu.atomic import Files
-from takifugu.commands.findings import tell_findings
 from takifugu.commands.options import beliefs_from
 from takifugu.commands.progress import Steps
-from takifugu.commands.telling import console, file_of, tell_files
+from takifugu.commands.publication import tell, tell_before
+from takifugu.commands.telling import console, file_of
 from takifugu.commands.wishes import domain_of, known_of
 from takifugu.commands.words import in_flags
 from takifugu.errors import CalibrationError, InputError
@@ -101,7 +101,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
         made = _calibrated(asked, table, promise, others, ledger, step)
     if asked.dry_run:
         step.end()
-        _tell_before(made)
+        tell_before(made)
         return
     words = drawing_of(made, {}).bare
     if words is not None and not asked.allow_no_noise:
@@ -132,7 +132,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
         files.write()
         undo.pop_all()
     step.end()
-    _tell(made, done, asked.target, paths, ledger)
+    tell(made, done, asked.target, paths, ledger)
 
 
 def _calibrated(asked: Asked, table: Any, promise: dict[str, Any], others: Any, ledger: Any, step: Any) -> Any:
@@ -176,49 +176,6 @@ def _require_what_flags_need(asked: Asked) -> None:
         raise InputError("--dry-run opens no account, and --later does: name all columns with --columns to see them")
 
 
-def _tell_before(made: Any) -> None:
-    """The same page where nothing left."""
-    from takifugu.reports.publication import told
-
-    out = console()
-    out.print("Nothing was published, written or charged. Publishing this would say:", style="bold")
-    out.print()
-    for sentence in told(made).sentences:
-        out.print(in_flags(sentence))
-    out.print()
-    tell_findings(made.findings, out)
-
-
-def _tell(made: Any, done: Any, target: Path, paths: dict[str, Path], ledger: Any) -> None:
-    """One page of plain words: what is hidden, what changed, what can still be guessed, what to keep private."""
-    from takifugu.releases.secret_rows import OthersLeftOut
-    from takifugu.releases.shuffling import RowsShuffled
-    from takifugu.reports.publication import told
-
-    out = console()
-    out.print()
-    for sentence in told(made).sentences:
-        out.print(in_flags(sentence))
-    if (left := _left(ledger)) is not None:
-        out.print(left)
-    out.print()
-    # Those of the release are about the same reading of the same table, but for which rows went out, and in what order.
-    of_rows = (one for one in done.findings if isinstance(one, OthersLeftOut | RowsShuffled))
-    tell_findings((*made.findings, *of_rows), out)
-    out.print()
-    made_files = [
-        (target, f"{done.rows:,} rows (public)"),
-        (paths["public"], "the promise, without priors (public)"),
-        (paths["report"], "open it in a browser (private)"),
-        (paths["certificate"], "the proof, for an auditor (private)"),
-        (paths["calibration"], "for takifugu release and audit (private)"),
-        (ledger.path, "remembers what was published (private)"),
-    ]
-    for folder in dict.fromkeys(path.parent for path, _ in made_files):
-        out.print(f"In {os.fspath(folder)}:")
-        tell_files([(path.name, what) for path, what in made_files if path.parent == folder], out)
-
-
 def _book(asked: Asked, where: Path | None, calibration: Path) -> Any:
     """The ledger, which will know the table and the calibration; an error where these records went out before."""
     from takifugu.publishing import ledger_beside
@@ -251,21 +208,6 @@ def _named_secrets(asked: Asked) -> list[str] | None:
     """The secrets of the pairs; of several columns of secrets every one has laws, and pairs are chosen afterwards."""
     named = list(dict.fromkeys(name for pair in asked.pairs for name in pair))
     return named if named and isinstance(asked.secret, str) else None
-
-
-def _left(ledger: Any) -> str | None:
-    """What may follow, where columns are published one after another."""
-    from takifugu.releases.joint_account import JointAccount
-
-    account = ledger.account()
-    if not isinstance(account, JointAccount):
-        return None
-    spent = f"{account.fraction_spent:.0%} of the promise (odds within a factor of {account.odds:.4g}) is spent"
-    if not account.left:
-        return f"{spent}: all columns of this account are published."
-    if account.fraction_spent >= 1:
-        return f"{spent}: nothing is left for {', '.join(account.left)}."
-    return f"{spent}. Still to be published within it: {', '.join(account.left)}."
 
 
 def _source(asked: Asked) -> tuple[Any, Path | None]:

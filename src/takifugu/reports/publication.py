@@ -11,10 +11,10 @@ from takifugu.errors import InputError
 from takifugu.laws.values import columns, key
 from takifugu.mechanisms.evidence import Confidence
 from takifugu.problems.beliefs import belief_names
-from takifugu.problems.findings import DomainRead
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.channel_facts import channel_facts
 from takifugu.reports.columns import ColumnFacts
+from takifugu.reports.rounding import rounded
 from takifugu.reports.text import beyond, clean, number, share_of
 from takifugu.reports.words import for_each_row, in_guesses
 from takifugu.tables.binned import cut_named, written
@@ -96,8 +96,8 @@ class Publication:
     def _changed(self, column: ColumnFacts) -> str:
         """What became of one column's cells: of what is on the list, and on the way to it."""
         told = f"{'about ' * (0 < column.share_changed < 1)}{share_of(column.share_changed)} of the cells were changed"
-        if (step := _step_of(self.calibration, column.name)) is not None:
-            told += f", besides rounding all of them to steps of {number(step)}"
+        if (step := rounded(self.calibration.findings).get(clean(column.name))) is not None:
+            told += f", besides rounding all of them to steps of {step}"
         if column.error is not None and column.spread:
             told += f"; it is off by about {number(column.error, 2)}, beside a spread of {number(column.spread, 3)}"
         return told
@@ -199,12 +199,6 @@ def _is_smoothed(calibration: Calibration) -> bool:
         for belief in calibration.beliefs
         for secret, (counts, _) in belief.counted.items()
     )
-
-
-def _step_of(calibration: Calibration, name: str) -> float | None:
-    """The width of the bins that a column's list was read as; None where its values are published one by one."""
-    found = (one for one in calibration.findings if isinstance(one, DomainRead) and one.column == name)
-    return next((one.step for one in found), None)
 
 
 def _lost(column: ColumnFacts) -> float:

@@ -13,11 +13,11 @@ from takifugu.errors import BudgetError, InputError
 from takifugu.problems.findings import UnsafePrior
 from takifugu.problems.inspection_findings import LooksLikeDates, LooksLikeIdentifier, SuspectedSentinel
 from takifugu.queries.several_rows import several_rows
+from takifugu.reports.rounding import in_steps
 from takifugu.reports.text import clean, listed, number
 from takifugu.web.answers import DOWNLOAD, Answers
 from takifugu.web.choices import Choice, Question
 from takifugu.web.rereading import on_page
-from takifugu.web.rounding import in_steps
 
 if TYPE_CHECKING:
     from takifugu.calibration import Calibration

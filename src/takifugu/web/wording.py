@@ -8,10 +8,10 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.reports import channel_words, vector_page, words
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.noise_facts import NoiseFacts
+from takifugu.reports.rounding import besides, in_steps
 from takifugu.reports.text import clean, listed, number, percent
 from takifugu.reports.vector_facts import VectorFacts
 from takifugu.web.rereading import on_page
-from takifugu.web.rounding import besides, in_steps
 
 if TYPE_CHECKING:
     from takifugu.reports.common import Facts
