@@ -189,3 +189,12 @@ def test_a_sweep_with_confidence_is_its_calibrations_one_by_one():
     assert proved.theta[0] > plain.theta[1]
     with pytest.raises(InputError, match="confidence must be"):
         sweep(priors, alphas=[2], epsilons=[1], confidence=95)
+
+
+def test_odds_are_swept_from_any_iterable():
+    laws = {"a": tk.Finite(["p", "q"], [30, 20]), "b": tk.Finite(["p", "q"], [10, 40])}
+    found = sweep(laws, odds=(most for most in (1.5, 2.0)))
+    assert found["alpha"].tolist() == [math.inf, math.inf]
+    assert found["error"].tolist() == pytest.approx([tk.calibrate(laws, odds=most).error for most in (1.5, 2.0)])
+    with pytest.raises(tk.InputError, match="nothing to calibrate at"):
+        sweep(laws, alphas=[2])

@@ -33,6 +33,7 @@ def table(tmp_path):
             "ward": np.where(rng.random(240) < np.where(second, 0.7, 0.4), "A", "B"),
             "note": ["=1+1", "fine"] * 120,
             "copy": np.where(second, "x", "y"),
+            "even": np.arange(240) % 2,
         }
     ).to_csv(path, index=False)
     return path
@@ -220,6 +221,8 @@ def test_a_dry_run_tells_and_leaves_nothing(table):
     assert "Nothing was published, written or charged." in dry.stdout
     assert names(table) == set()
     assert not list(table.parent.glob(".*"))
+    bare = run(table, "--columns", "even", "--dry-run")
+    assert "would be refused: values are published as they are" in " ".join(bare.stdout.split())
     done = run(table, *given)
     assert done.exit_code == 0, done.stderr
     told = [line for line in " ".join(dry.stdout.split()).split(". ") if "of the cells were changed" in line]

@@ -115,3 +115,48 @@ def test_sentences_show_no_cell():
         assert told not in str(caught.value)
         assert caught.value.__cause__ is None
         assert told not in str(caught.value.__context__)
+
+
+@pytest.mark.parametrize("others", ["error", "drop"])
+def test_a_row_that_lacks_one_of_several_secrets_stays_whichever_pairs_are_hidden(others, tmp_path):
+    rows = [(a, b, v) for a in "xy" for b in "uv" for v in ["common"] * 200 + ["rare"] * 10]
+    rows += [("x", None, "rare")] * 30  # not counted: all of them x
+    table = pd.DataFrame(rows, columns=["a", "b", "v"]).sample(frac=1, random_state=1, ignore_index=True)
+    priors = tk.fit_priors(table, secret=["a", "b"], query=tk.Row("v"))
+    calibration = tk.calibrate(priors, odds=1.5, pairs=[("a = x", "a = y")])
+    how = {"allow_no_noise": True, "others": others}
+    secrets = list(zip(table.a, table.b, strict=True))
+    table.to_parquet(tmp_path / "in.parquet")
+    doors = (
+        lambda: tk.release(table, calibration, **how),
+        lambda: tk.release(pl.from_pandas(table), calibration, **how),
+        lambda: tk.release(table.v.tolist(), calibration, secret=secrets, **how),
+    )
+    for door in doors:
+        if others == "drop":
+            assert len(door()) == 840
+        else:
+            with pytest.raises(tk.InputError, match="30 of 870 rows have a secret outside"):
+                door()
+    with pytest.raises(tk.InputError, match=r"30 of|no value|missing"):
+        tk.release_file(tmp_path / "in.parquet", tmp_path / "out.parquet", calibration, allow_no_noise=True)
+
+
+def test_kept_columns_explain_an_order_by_their_cells_alone():
+    rng = np.random.default_rng(0)
+    secret = np.where(rng.random(4_000) < np.where(np.arange(4_000) < 2_000, 0.75, 0.25), "a", "b")
+    table = pd.DataFrame(
+        {"s": secret, "v": rng.choice(["p", "q"], 4_000), "same": "x", "half": np.arange(4_000) // 2_000}
+    )
+    how = {"allow_no_noise": True, "order": "keep"}
+    plain = tk.calibrate(tk.fit_priors(table, secret="s", query=tk.Row("v")), odds=1.5)
+    for keep in ([], ["same"]):
+        with pytest.raises(tk.InputError, match="order of the rows tells"):
+            tk.release(table, plain, keep=keep, **how)
+    for name, explains in (("same", False), ("half", True)):
+        known = tk.calibrate(tk.fit_priors(table, secret="s", query=tk.Row("v"), known=[name]), odds=1.5)
+        if explains:
+            assert len(tk.release(table, known, keep=[name], **how)) == 4_000
+        else:
+            with pytest.raises(tk.InputError, match="order of the rows tells"):
+                tk.release(table, known, keep=[name], **how)

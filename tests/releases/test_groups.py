@@ -59,7 +59,7 @@ def test_sentinels_and_cuts_mean_what_they_meant(tmp_path):
 
 def test_what_is_no_group_of_the_calibration_is_refused():
     for values, calibration, options, why in (
-        (TABLE, MARK, {"of": "neither"}, "one of the secrets of this calibration, 'help', 'none'; got 'neither'"),
+        (TABLE, MARK, {"of": "neither"}, "that this calibration hides, 'help', 'none'; got 'neither'"),
         (TABLE, MARK, {}, "value of 'programme' whose mean is to be published with of="),
         (TABLE, MARK, {"of": "help", "keep": ["absences"]}, "name the group alone"),
         (TABLE, MARK, {"of": "help", "column": "absences"}, "name the group alone"),
@@ -117,3 +117,22 @@ def test_the_command_writes_one_row_that_does_not_say_whose(tmp_path):
     assert not (tmp_path / "other.csv").exists()
     forgetful = run("--of", "help", to=tmp_path / "other.csv")
     assert "remembers what was published" in forgetful.stderr
+
+
+def test_a_group_in_no_pair_is_not_published(tmp_path):
+    table = pd.DataFrame({"s": np.repeat(["a", "b", "c"], 100), "v": RNG.normal(size=300)})
+    table.loc[table.s == "c", "v"] += 1_000
+    priors = tk.fit_priors(table, secret="s", query=tk.Mean("v"))
+    calibration = tk.calibrate(priors, alpha=2, epsilon=0.1, pairs=[("a", "b")])
+    with pytest.raises(tk.InputError, match="one of the secrets that this calibration hides, 'a', 'b'; got 'c'"):
+        tk.release(table, calibration, of="c")
+    table.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(tk.InputError, match="that this calibration hides"):
+        tk.release_file(tmp_path / "t.csv", tmp_path / "o.csv", calibration, of="c")
+    for wrong in ({"secret": table.s}, {"secret": table.s.to_numpy()}, {"column": np.array(["v", "s"])}):
+        with pytest.raises(tk.InputError, match="name the group alone"):
+            tk.release(table, calibration, of="a", **wrong)
+    with pytest.raises(tk.InputError, match="of must be"):
+        tk.release(table, calibration, of=np.array(["a", "b"]))
+    with pytest.raises(tk.InputError, match="missing must be"):
+        tk.release(table, calibration, of="a", missing="bogus")

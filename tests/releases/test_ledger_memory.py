@@ -250,3 +250,32 @@ def test_a_mark_without_a_count_or_with_nonsense_in_it_counts_nothing(tmp_path):
     for content in ("", "somewhere\n", "somewhere\nmany\n", "\x00\n"):
         mark_of(path).write_text(content)
         assert tk.Ledger(path).account().releases == 1
+
+
+def test_another_ledger_that_is_there_does_not_do(tmp_path):
+    for name in ("people", "other"):
+        frame = pd.DataFrame({"s": ["a", "b"] * 60, "v": [1, 2, 1, 1] * 30})
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    asked = {"secret": "s", "columns": ["v"], "confidence": None}
+    tk.publish(tmp_path / "people.csv", **asked, ledger=tmp_path / "a.ledger")
+    tk.publish(tmp_path / "other.csv", **asked, ledger=tmp_path / "b.ledger")
+    other = tk.Ledger(tmp_path / "b.ledger", records="people")
+    with pytest.raises(LedgerError, match=r"a\.ledger\) remembers .*Nothing was released; name the first"):
+        tk.publish(tmp_path / "people.csv", **asked, ledger=other)
+    # Other people's records in a file of the same name: a new ledger was asked for, and is known from then on.
+    tk.publish(tmp_path / "people.csv", **asked, ledger=tk.Ledger(tmp_path / "c.ledger", new=True))
+    with pytest.raises(BudgetError):
+        tk.publish(tmp_path / "people.csv", **asked, ledger=tmp_path / "c.ledger")
+    with pytest.raises(LedgerError, match="remembers"):
+        tk.publish(tmp_path / "people.csv", **asked, ledger=other)
+
+
+@pytest.mark.parametrize("line", [b"a\0b", b"/" + b"y" * 300])
+def test_a_mark_that_names_no_file_is_a_sentence(tmp_path, line):
+    for name in ("people", "other"):
+        pd.DataFrame({"s": ["a", "b"] * 60, "v": [1, 2, 1, 1] * 30}).to_csv(tmp_path / f"{name}.csv", index=False)
+    asked = {"secret": "s", "columns": ["v"], "confidence": None}
+    tk.publish(tmp_path / "other.csv", **asked, ledger=tmp_path / "b.ledger")
+    mark_of(tmp_path / "people.csv").write_bytes(line + b"\n")
+    with pytest.raises(LedgerError, match="Nothing was released"):
+        tk.publish(tmp_path / "people.csv", **asked, ledger=tk.Ledger(tmp_path / "b.ledger", records="people"))

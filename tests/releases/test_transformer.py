@@ -109,11 +109,13 @@ def test_what_cannot_be_fitted_is_refused(options, x, y, says):
         ReleaseTransformer(**options).fit(x, secret=y)
 
 
-def test_a_pandas_table_leaves_without_the_index_of_the_records():
-    X = pd.DataFrame({"x": np.arange(40.0)}, index=["ill", "well"] * 20)
-    transformer = ReleaseTransformer(prior="gaussian").set_output(transform="pandas")
-    published = transformer.fit(X, secret=np.repeat(["a", "b"], 20)).transform(X)
-    assert published.index.equals(pd.RangeIndex(40))
-    assert list(published.columns) == ["x"]
-    nothing = ReleaseTransformer().set_output(transform="pandas").fit(X).transform(X)
-    assert nothing.index.equals(pd.RangeIndex(40))
+def test_a_pandas_table_does_not_leave_with_an_index_of_the_records():
+    X, secret = pd.DataFrame({"v": np.arange(200.0)}), np.repeat(["a", "b"], 100)
+    transformer = ReleaseTransformer(prior="gaussian").set_output(transform="pandas").fit(X, secret=secret)
+    assert transformer.transform(X).index.equals(pd.RangeIndex(200))
+    for told in (X.set_axis(secret), X.sample(frac=1, random_state=1), X[100:]):
+        with pytest.raises(tk.InputError, match="reset_index"):
+            transformer.transform(told)
+        assert transformer.transform(told.reset_index(drop=True)).index.equals(pd.RangeIndex(len(told)))
+    plain = ReleaseTransformer(prior="gaussian").fit(X, secret=secret)
+    assert plain.transform(X.set_axis(secret)).shape == (200, 1)  # an array has no index

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from takifugu.tables.inspect import look
 from takifugu.tables.table import Table
 from takifugu.web.describing import described
 
@@ -15,6 +16,7 @@ def test_notes_and_amounts_are_offered_last_but_for_identifiers():
         "sick": ["yes", "no"] * 300,
         "age": [20 + k % 50 for k in rows],
     }
-    about = described(Table(pd.DataFrame(people)), wanted=None)
+    table = Table(pd.DataFrame(people))
+    about = described(table, look(table), wanted=None)
     assert about["identifiers"] == ["case_id"]
     assert about["lists"] == ["sick", "age", "note", "bill", "case_id"]

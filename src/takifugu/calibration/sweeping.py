@@ -61,10 +61,11 @@ def sweep(
         [check.order(a) for a in _several(alphas)],
         [check.budget(e) for e in _several(epsilons)],
     )
-    if bool(orders) != bool(budgets) or not (orders or _several(odds)):
+    factors = _several(odds)
+    if bool(orders) != bool(budgets) or not (orders or factors):
         raise InputError("give alphas and epsilons, odds, or all of them: there is nothing to calibrate at")
     promises = [asked_for(alpha=alpha, epsilon=epsilon, odds=None) for alpha in orders for epsilon in budgets]
-    promises += [asked_for(alpha=None, epsilon=None, odds=most) for most in _several(odds)]
+    promises += [asked_for(alpha=None, epsilon=None, odds=most) for most in factors]
     rows: list[tuple[Any, ...]] = []
     for name in mechanisms:
         for asked in promises:

@@ -9,13 +9,15 @@ from takifugu.commands.telling import console, tell_files
 from takifugu.commands.words import in_flags
 
 
-def tell_before(made: Any) -> None:
-    """The same page where nothing left."""
+def tell_before(made: Any, bare: str | None) -> None:
+    """The same page where nothing left; `bare` says why publishing would be refused."""
     from takifugu.reports.publication import told
 
     out = console()
     out.print("Nothing was published, written or charged. Publishing this would say:", style="bold")
     out.print()
+    if bare is not None:
+        out.print(f"It would be refused: {in_flags(bare)}. Give --allow-no-noise if that is what you want.")
     for sentence in told(made).sentences:
         out.print(in_flags(sentence))
     out.print()

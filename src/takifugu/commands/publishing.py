@@ -99,11 +99,11 @@ def run(asked: Asked, *, quiet: bool) -> None:
     table = Table(source, asked.reading)
     with listening(step.meanwhile):
         made = _calibrated(asked, table, promise, others, ledger, step)
+    words = drawing_of(made, {}).bare
     if asked.dry_run:
         step.end()
-        tell_before(made)
+        tell_before(made, None if asked.allow_no_noise else words)
         return
-    words = drawing_of(made, {}).bare
     if words is not None and not asked.allow_no_noise:
         raise CalibrationError(f"{words}. Nothing was published; give --allow-no-noise if that is what you want")
     step("Proving that it keeps the promise")

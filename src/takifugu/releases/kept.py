@@ -27,7 +27,7 @@ class Telling:
         """One more batch of rows."""
         if not self._same:
             return
-        secrets = [_hashable(secret) for secret in secrets]
+        secrets = [hashable(secret) for secret in secrets]
         self._rows += len(secrets)
         if len(self._secrets) < 2:
             self._secrets.update(secrets)
@@ -36,7 +36,7 @@ class Telling:
             self._same[name] = same and all(map(_alike, columns[name], secrets))
         for name in list(self._seen):
             seen = self._seen[name]
-            for value, secret in set(zip(map(_hashable, columns[name]), secrets, strict=True)):
+            for value, secret in set(zip(map(hashable, columns[name]), secrets, strict=True)):
                 seen[value].add(secret)
             if len(seen) > MOST:
                 del self._seen[name]
@@ -68,7 +68,8 @@ def _alike(value: Any, secret: Any) -> bool:
     return value is secret or str(value).strip().casefold() == str(secret).strip().casefold()
 
 
-def _hashable(value: Any) -> Any:
+def hashable(value: Any) -> Any:
+    """A cell as a key: all that is missing is one, and what has no key is told by how it is written."""
     if type(value) in _SCALARS:  # nearly all are, and asking what a value can do takes ten times as long
         return value if value == value else None  # noqa: PLR0124  of missing values each is another one to Python
     if type(value).__name__ in _MISSING or (isinstance(value, Number) and value != value):  # noqa: PLR0124

@@ -18,7 +18,7 @@ from pathlib import Path
 from takifugu.errors import LedgerError
 
 _log = logging.getLogger("takifugu")
-_MOST = 4096  # bytes of a mark that are read
+_MOST = 1 << 16  # bytes of a mark that are read
 
 
 def mark_of(path: Path) -> Path:
@@ -84,7 +84,7 @@ def refuse_another(file: str | os.PathLike[str], ledger: Path) -> None:
     for name in names_of(file):
         mark = mark_of(name)
         remembering = _ledgers(mark) if mark.exists() else []
-        if remembering and not _is_among(ledger, remembering) and (there := [x for x in remembering if x.exists()]):
+        if remembering and not _is_among(ledger, remembering) and (there := list(filter(_may_exist, remembering))):
             raise LedgerError(
                 f"a ledger ({there[0]}) remembers what was published of {os.fspath(file)}, and {ledger}, which is "
                 f"another one, would not count that. Nothing was released; name the first as `ledger`, or, if these "
@@ -98,7 +98,20 @@ def _ledgers(mark: Path) -> list[Path]:
 
 
 def _is_among(ledger: Path, others: Iterable[Path]) -> bool:
-    return any(one == ledger.absolute() or one.resolve() == ledger.resolve() for one in others)
+    same = {ledger.absolute(), ledger.resolve()}
+    for one in others:
+        with suppress(OSError, ValueError):  # no name of a file, and so not of this one
+            if one in same or one.resolve() in same:
+                return True
+    return False
+
+
+def _may_exist(ledger: Path) -> bool:
+    """Whether a ledger is there; of what is no name of a file nobody can tell."""
+    try:
+        return ledger.exists()
+    except (OSError, ValueError):
+        return True
 
 
 def refuse_forgetting(file: str | os.PathLike[str]) -> None:

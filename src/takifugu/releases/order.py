@@ -8,7 +8,7 @@ nothing is released.
 
 import logging
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ REFUSED = 1e-9  # the chance that a shuffled table is refused for one pair and s
 NOTICED = 1e-6  # the same where it is only warned of, or shuffled once more: that costs nobody anything
 FEW_ROWS = 500  # of fewer, hardly any order shows beyond chance, and one may tell the secret all the same
 _NEARLY_ALWAYS = 0.9
+_MOST_CELLS = 64  # of columns that are published as they are, whose rows are looked at by themselves
 _MOST_SECRETS = 40  # whose pairs are looked at
 
 
@@ -141,15 +142,36 @@ class Orders:
     def __init__(self, columns: Sequence[str]) -> None:
         """Nothing was seen yet."""
         self._orders = {name: Order() for name in columns}
+        self._cells: dict[str, dict[Any, Order]] = {name: {} for name in columns}
 
-    def look(self, column: str, secrets: list[Any]) -> None:
-        """The secrets of the next rows in one of the columns."""
-        self._orders[column].look(as_called(secrets, column, of=self._orders))
+    def look(self, column: str, secrets: list[Any], cells: Sequence[Any] | None = None) -> None:
+        """The secrets of the next rows in one of the columns; `cells` are what is published of each as it is."""
+        called = as_called(secrets, column, of=self._orders)
+        self._orders[column].look(called)
+        within = self._cells[column]
+        if cells is None or len(within) > _MOST_CELLS:
+            return
+        parts = defaultdict(list)
+        for secret, cell in zip(called, cells, strict=True):
+            parts[cell].append(secret)
+        for cell, part in parts.items():
+            within.setdefault(cell, Order()).look(part)
 
     def told(self, calibration: Calibration, *, chance: float, explained: bool = False) -> str | None:
-        """What the order tells beyond the promise, in words; None where nothing is seen."""
-        every = (told_by(one, calibration, chance=chance, explained=explained) for one in self._orders.values())
-        return next((told for told in every if told), None)
+        """What the order tells beyond the promise, in words; None where nothing is seen.
+
+        Where it may be `explained` by columns that are published as they are, what it tells beside them: the order of
+        the rows of each of their cells.
+        """
+        for column, order in self._orders.items():
+            cells = self._cells[column]
+            parts, lenient = [order], explained
+            if explained and len(cells) <= _MOST_CELLS:
+                parts, lenient = list(cells.values()), False
+            for part in parts:
+                if told := told_by(part, calibration, chance=chance / len(parts), explained=lenient):
+                    return told
+        return None
 
     def is_given_up(self, calibration: Calibration) -> bool:
         """Whether rows whose order matters to nobody are to be shuffled: they are few, or it tells the secret."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from takifugu._validation import Array
 from takifugu.releases.binding import Columns
 from takifugu.releases.drift import refuse_drift
-from takifugu.releases.kept import Telling
+from takifugu.releases.kept import Telling, hashable
 from takifugu.releases.order import NOTICED, REFUSED, Orders, as_called, kept_order, refuse_telling_order
 from takifugu.releases.plan import Plan
 
@@ -26,11 +26,13 @@ class Watch:
     def look(self, rows: "nw.DataFrame[Any]", ready: Array) -> None:
         """One more batch of rows, and what of it goes into the channel."""
         kept = {name: rows[name].to_list() for name in self._columns.keep}
+        seen = [kept[name] if name in kept else rows[name].to_list() for name in self._explaining]
+        cells = [tuple(map(hashable, cell)) for cell in zip(*seen, strict=True)] if seen else None
         for name in self._columns.secret:
             secrets = rows[name].to_list()
             self._telling[name].look(secrets, kept)
             if self._plan.order != "shuffle":  # no order is left to tell anything
-                self._orders.look(name, secrets)
+                self._orders.look(name, secrets, cells)
             if self._drift is not None:
                 self._drift.look(as_called(secrets, name, of=self._columns.secret), ready)
 
@@ -51,10 +53,14 @@ class Watch:
         return kept_order(self._told(NOTICED))
 
     def _told(self, chance: float) -> str | None:
-        calibration = self._plan.calibration
-        known = () if calibration.answer is None else calibration.answer.known
-        explained = bool(self._columns.keep) or any(name in known for name in self._columns.answer)
-        return self._orders.told(calibration, chance=chance, explained=explained)
+        return self._orders.told(self._plan.calibration, chance=chance, explained=bool(self._explaining))
+
+    @property
+    def _explaining(self) -> tuple[str, ...]:
+        """Columns that are published as they are, and were counted as known: an order that is theirs tells no more."""
+        answer = self._plan.calibration.answer
+        known = () if answer is None else answer.known
+        return tuple(name for name in self._columns.published if name in known)
 
     @property
     def shuffles(self) -> bool:

@@ -109,6 +109,7 @@ def release(
     given: Any = values
     whose: Any = secret
     one_of("others", others, OTHERS)
+    one_of("missing", missing, ("refuse", "drop"))
     if isinstance(values, str | os.PathLike):
         raise InputError(
             f"{os.fspath(values)!r} is a path, and release takes values: publish a file with "
@@ -172,7 +173,6 @@ def _whole(frame: Any, columns: Columns, missing: str) -> Any:
     """The rows that lack nothing they need, where the others are to be dropped."""
     import narwhals as nw
 
-    one_of("missing", missing, ("refuse", "drop"))
     if missing == "refuse":
         return frame
     if not isinstance(frame, nw.DataFrame):
@@ -225,9 +225,11 @@ def _secrets(values: Any, secrets: Any, plan: Plan, others: str) -> list[list[An
         raise InputError(
             f"this calibration hides {' and '.join(answer.secret)}: secret must list a tuple of {width} for each value"
         )
+    # A row that lacks any of its secrets was counted for none, whichever pairs are to be hidden.
+    whole = [one if all(plain(part) is not None for part in one) else (None,) * width for one in listed]
     return [
         as_called(ours, name, of=answer.secret)
-        for name, ours in zip(answer.secret, zip(*listed, strict=True), strict=True)
+        for name, ours in zip(answer.secret, zip(*whole, strict=True), strict=True)
         if has_pairs(plan.calibration, name)
     ]
 

@@ -16,6 +16,7 @@ from takifugu.releases.doors.frames import publish
 from takifugu.releases.doors.leaving import named
 from takifugu.releases.doors.saving import appear, writer
 from takifugu.releases.plan import Plan
+from takifugu.releases.secret_rows import protected_secrets
 from takifugu.tables.reading import Reading
 from takifugu.tables.secrets import listed, match_secret
 from takifugu.tables.table import Table
@@ -24,10 +25,10 @@ from takifugu.tables.table import Table
 def group_mean(source: Any, reading: Reading | None, plan: Plan, of: object) -> Array:
     """The mean, or the vector of means, of the rows whose secret is `of`, held against that secret's own laws."""
     answer, calibration = _answer(plan), plan.calibration
-    secrets: Any = calibration.pairs.secrets
-    group = match_secret(of, secrets)
+    secrets: Any = sorted(protected_secrets(calibration), key=str)
+    group = match_secret(of, secrets) if isinstance(of, str | int | float) else None
     if group is None:
-        raise InputError(f"of must be one of the secrets of this calibration, {listed(secrets)}; got {of!r}")
+        raise InputError(f"of must be one of the secrets that this calibration hides, {listed(secrets)}; got {of!r}")
     table = source if isinstance(source, Table) else Table(source, reading_as_fitted(reading or Reading(), calibration))
     query = Mean(answer.columns[0] if len(answer.columns) == 1 else answer.columns)
     mean: Array = np.ravel(query.priors(table, answer.secret[0], [group])[group].means)
@@ -48,7 +49,7 @@ def _answer(plan: Plan) -> Answer:
 
 def refuse_beside_a_mean(*given: object) -> None:
     """Refuse a column, a secret or columns to keep beside the group of a mean."""
-    if any(given):
+    if any(one is not None and not (isinstance(one, tuple | list) and not one) for one in given):
         raise InputError(
             "the calibration of a mean knows its column and its secret, and nothing is kept beside one number: name "
             "the group alone"

@@ -104,12 +104,13 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> Array:
         """Publish the values: every call is a release of its own."""
         check_is_fitted(self, "calibration_")
+        self._refuse_index(X)
         values = self._column(X, reset=False)
         if self.calibration_ is None:
-            return self._leaving(np.zeros((len(values), 1)))
+            return np.zeros((len(values), 1))
         published = release(
             values,
             self.calibration_,
@@ -120,15 +121,18 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             round_to=self.round_to,
             insecure_seed=self.insecure_seed,
         )
-        return self._leaving(np.asarray(published, dtype=np.float64).reshape(-1, 1))
+        return np.asarray(published, dtype=np.float64).reshape(-1, 1)
 
-    def _leaving(self, made: Array) -> Any:
-        """What leaves, as pandas where that was asked for: scikit-learn would give it the index of the records."""
-        if _get_output_config("transform", self)["dense"] != "pandas":
-            return made
-        import pandas as pd
-
-        return pd.DataFrame(made, columns=self.get_feature_names_out())
+    def _refuse_index(self, X: Any) -> None:
+        """Scikit-learn gives pandas' output the index of the records, and joins by it what stands side by side."""
+        index: Any = getattr(X, "index", None)
+        if _get_output_config("transform", self)["dense"] != "pandas" or not hasattr(index, "equals"):
+            return
+        if type(index).__name__ != "RangeIndex" or index.start != 0 or index.step != 1 or index.name is not None:
+            raise InputError(
+                "the index of the records would be published with them, and was not calibrated: reset_index(drop=True) "
+                "first"
+            )
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """The name of the column that leaves."""
