@@ -101,18 +101,19 @@ def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.D
     """The rows that may be published, or an error."""
     kept: Any = None
     frame = as_counted(frame, plan.calibration)
-    lacks = [_holes(frame[name]).to_list() for name in columns.secret]
+    several = len(columns.secret) > 1
+    lacks = [_holes(frame[name]).to_list() for name in columns.secret] if several else []
     whole = [not any(here) for here in zip(*lacks, strict=True)]
     for name in columns.secret:
-        if len(columns.secret) > 1 and not has_pairs(plan.calibration, name):
+        if several and not has_pairs(plan.calibration, name):
             continue
         secrets = as_called(frame[name], name, of=columns.secret)
-        if len(columns.secret) > 1:  # a row that lacks any of its secrets was counted for none
+        if several:  # a row that lacks any of its secrets was counted for none
             secrets = [one if has_all else None for one, has_all in zip(secrets, whole, strict=True)]
         here = protected_rows(secrets, plan.calibration, columns.others)
         if here is None:
             continue
-        if len(columns.secret) > 1:
+        if several:
             refuse_fewer(secrets, here, plan.calibration)
         kept = here if kept is None else kept & here
     return frame if kept is None else frame.filter(kept.tolist())
