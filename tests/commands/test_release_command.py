@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from takifugu import Ledger, Mixture, calibrate
+from takifugu import Ledger, Mean, Mixture, calibrate, fit_priors
 from takifugu.cli import main
 
 PRIORS = {"yes": Mixture.gaussian(0.0, 1.0), "no": Mixture.gaussian(1.5, 1.25)}
@@ -77,3 +77,33 @@ def test_refusals_are_a_sentence_and_a_status(files, arguments, status, says):
     assert result.exit_code == status
     assert says in result.stderr
     assert not (files / "out.parquet").exists()
+
+
+def test_the_command_writes_one_row_that_does_not_say_whose(tmp_path):
+    table, calibration, target = (tmp_path / name for name in ("marks.csv", "c.json", "mean.csv"))
+    rng = np.random.default_rng(4)
+    programme = rng.choice(["none", "help"], 300, p=[0.7, 0.3])
+    marks = {"programme": programme, "mark": rng.integers(0, 21, 300), "absences": rng.poisson(4.0, 300)}
+    pd.DataFrame(marks).to_csv(table, index=False)
+    fitted = fit_priors(table, secret="programme", query=Mean(["mark", "absences"]))
+    calibrate(fitted, alpha=2, epsilon=1).save(calibration)
+
+    def published(*more, to=target):
+        given = [table, to, "--calibration", calibration, *more]
+        return CliRunner().invoke(main, ["release", *map(str, given)])
+
+    bare = published()
+    assert bare.exit_code == 2
+    assert "whose mean is to be published with --of, or calibrate --query row:mark,absences" in bare.stderr
+    done = published("--of", "help", "--ledger", tmp_path / "l.ledger")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.startswith(f"Published one mean in {target} with noise of a shape")
+    written = pd.read_csv(target)
+    assert list(written.columns) == ["mark", "absences"]
+    assert len(written) == 1
+    assert "help" not in target.read_text()
+    other = published("--of", "none", "--ledger", tmp_path / "l.ledger", to=tmp_path / "other.csv")
+    assert other.exit_code == 1
+    assert not (tmp_path / "other.csv").exists()
+    forgetful = published("--of", "help", to=tmp_path / "other.csv")
+    assert "remembers what was published" in forgetful.stderr

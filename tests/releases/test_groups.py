@@ -4,10 +4,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import takifugu as tk
-from takifugu.cli import main
 from takifugu.releases.plan import InsecureReleaseWarning
 
 RNG = np.random.default_rng(4)
@@ -90,33 +88,6 @@ def test_both_groups_are_not_published(tmp_path):
     tk.release(TABLE, MARK, of="help", ledger=ledger)
     with pytest.raises(tk.CompositionError, match="Nothing was released"):
         tk.release(TABLE, MARK, of="none", ledger=ledger)
-
-
-def test_the_command_writes_one_row_that_does_not_say_whose(tmp_path):
-    table, calibration, target = (tmp_path / name for name in ("marks.csv", "c.json", "mean.csv"))
-    TABLE.to_csv(table, index=False)
-    fitted = tk.fit_priors(table, secret="programme", query=tk.Mean(["mark", "absences"]))
-    tk.calibrate(fitted, alpha=2, epsilon=1).save(calibration)
-
-    def run(*more, to=target):
-        given = [table, to, "--calibration", calibration, *more]
-        return CliRunner().invoke(main, ["release", *map(str, given)])
-
-    bare = run()
-    assert bare.exit_code == 2
-    assert "whose mean is to be published with --of, or calibrate --query row:mark,absences" in bare.stderr
-    done = run("--of", "help", "--ledger", tmp_path / "l.ledger")
-    assert done.exit_code == 0, done.stderr
-    assert done.stdout.startswith(f"Published one mean in {target} with noise of a shape")
-    written = pd.read_csv(target)
-    assert list(written.columns) == ["mark", "absences"]
-    assert len(written) == 1
-    assert "help" not in target.read_text()
-    other = run("--of", "none", "--ledger", tmp_path / "l.ledger", to=tmp_path / "other.csv")
-    assert other.exit_code == 1
-    assert not (tmp_path / "other.csv").exists()
-    forgetful = run("--of", "help", to=tmp_path / "other.csv")
-    assert "remembers what was published" in forgetful.stderr
 
 
 def test_a_group_in_no_pair_is_not_published(tmp_path):
