@@ -360,6 +360,15 @@ def test_a_truncated_ledger_is_refused(tmp_path):
             charge(Ledger(path), hand_made())
 
 
+def test_a_ledger_that_lost_a_last_byte_is_refused_whatever_the_byte_was(tmp_path):
+    # SQLite reads missing bytes as zeros, so that a lost zero would tell in no other way.
+    path = tmp_path / "l.db"
+    charge(Ledger(path), hand_made(), theta=4.0)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(LedgerError, match="cut short"):
+        charge(Ledger(path), hand_made())
+
+
 @pytest.mark.parametrize(
     "statement",
     [

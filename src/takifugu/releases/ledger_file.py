@@ -185,6 +185,9 @@ def _contents(path: Path, database: sqlite3.Connection) -> Contents:
     version = database.execute("PRAGMA user_version").fetchone()[0]
     if version != _VERSION:
         raise LedgerError(f"the ledger {path} has format {version}, not {_VERSION}: upgrade Takifugu")
+    # SQLite takes a last page that is cut short for one that ends in zeros, which it may do by chance.
+    if path.stat().st_size % database.execute("PRAGMA page_size").fetchone()[0]:
+        raise LedgerError(f"the ledger {path} is damaged (it is cut short): {_ADVICE}")
     damage = database.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if damage != "ok":
         raise LedgerError(f"the ledger {path} is damaged ({damage}): {_ADVICE}")
