@@ -151,16 +151,22 @@ def standardised(x: Array, means: Array, stds: Array) -> Array:
 
 def _log_tail_and_density(mixture: "Mixture", x: Array, upper: Flags) -> tuple[Array, Array]:
     """ln P(X > x) where `upper` and ln P(X <= x) elsewhere; the log-density of the continuous part."""
+    tail, z = log_tail(mixture, x, upper)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        log_weights, stds = np.log(mixture.weights)[:, None], mixture.stds[:, None]
+        bells = np.where(stds > 0, -0.5 * z * z - np.log(stds), -np.inf)
+        log_density = _log_sum(bells + log_weights) - 0.5 * np.log(2 * np.pi)
+    return tail, log_density
+
+
+def log_tail(mixture: "Mixture", x: Array, upper: Flags) -> tuple[Array, Array]:
+    """ln P(X > x) where `upper` and ln P(X <= x) elsewhere, with x as each component's scores, one a row."""
     from scipy.special import log_ndtr
 
     # Component by component along the points: sums over a handful in the innermost axis take three times as long.
     z = standardised(x, mixture.means[:, None], mixture.stds[:, None])
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        log_weights, stds = np.log(mixture.weights)[:, None], mixture.stds[:, None]
-        tail = _log_sum(log_ndtr(np.where(upper, -z, z)) + log_weights)
-        bells = np.where(stds > 0, -0.5 * z * z - np.log(stds), -np.inf)
-        log_density = _log_sum(bells + log_weights) - 0.5 * np.log(2 * np.pi)
-    return tail, log_density
+    with np.errstate(divide="ignore"):
+        return _log_sum(log_ndtr(np.where(upper, -z, z)) + np.log(mixture.weights)[:, None]), z
 
 
 def _log_sum(logs: Array) -> Array:

@@ -13,14 +13,13 @@ from takifugu.problems.findings.shown import show
 from takifugu.published import Published
 from takifugu.publishing.calibrating import CONFIDENCE, Step, calibrated, odds_by_default
 from takifugu.releases.doors.dispatch import release
-from takifugu.releases.doors.frames import as_frame
+from takifugu.releases.doors.frames import as_frame, collected
 from takifugu.releases.drift import DRIFTS
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.ledger import Ledger, remember
 from takifugu.releases.order import gives_up_order
 from takifugu.releases.secret_rows import OTHERS, OthersLeftOut
 from takifugu.releases.shuffling import ORDERS, RowsShuffled
-from takifugu.tables.engine import attempt
 from takifugu.tables.reading import Reading
 from takifugu.tables.rows import complete_rows
 from takifugu.tables.table import Table, files_behind
@@ -148,10 +147,7 @@ def _made_once(table: Any) -> tuple[Any, bool]:
     frame = None if isinstance(table, Table) else as_frame(table)
     if not isinstance(frame, nw.LazyFrame) or not frame.implementation.is_polars():
         return table, False
-    whole, why = attempt(frame.collect)
-    if whole is None:
-        raise InputError(f"the table cannot be read: {why}. Nothing was published")
-    return whole.to_native(), True
+    return collected(frame).to_native(), True
 
 
 def _frame(table: Any, made: Calibration, reading: Reading | None, *, also: Sequence[str], keep: Sequence[str]) -> Any:

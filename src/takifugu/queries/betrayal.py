@@ -1,11 +1,15 @@
 """What a column would tell of the secret if it were published as it is: evidence from the rows, and no promise."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from takifugu._validation import Array
+from takifugu.queries.few_rows import SCARCE
+from takifugu.queries.proposing import Proposal
+from takifugu.tables.by_secret import BySecret
 from takifugu.tables.table import Secret
 
 _LUCKY = 0.75  # a best guess by chance from which on values that only one group has mean nothing
@@ -36,6 +40,16 @@ class Betrayal:
     def loss(self) -> float:
         """The Rényi divergence of infinite order: the logarithm of `odds`."""
         return math.log(self.odds)
+
+
+def betrayals_of(seen: BySecret, lists: Mapping[str, Proposal]) -> dict[str, Betrayal]:
+    """What each column tells, of the secrets with rows enough to say anything: three rows differ from any others."""
+    found = {}
+    for name, proposal in lists.items():
+        counts = {who: c for who, c in seen.counts(name, proposal.choices).items() if c.sum() >= SCARCE}
+        if (worst := betrayal(name, counts)) is not None:
+            found[name] = worst
+    return found
 
 
 def betrayal(column: str, counts: dict[Secret, Array]) -> Betrayal | None:

@@ -11,9 +11,8 @@ from takifugu.errors import InputError
 from takifugu.problems.column_findings import RowOfTotals, TellsOutright
 from takifugu.problems.findings import Finding, NoSecret
 from takifugu.problems.inspection_findings import RareSecrets, SuspectedSentinel, UnclearLabels
-from takifugu.queries.betrayal import Betrayal, betrayal
+from takifugu.queries.betrayal import Betrayal, betrayals_of
 from takifugu.queries.column_remarks import advice, emptiness, look_alike, remarks
-from takifugu.queries.few_rows import SCARCE
 from takifugu.queries.inspection import Group, InspectedColumn, Inspection
 from takifugu.queries.proposing import Proposal, proposed
 from takifugu.queries.several_rows import several_rows
@@ -82,7 +81,7 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
         groups = tuple(Group(name, rows) for name, rows in seen.rows.items())
         findings.extend(_about_groups(secret, groups, without))
         findings.extend([*totals(source, secret, facts, without), *several_rows(held, [secret])])
-        betrayals = _betrayals(seen, proposals)
+        betrayals = betrayals_of(seen, proposals)
         findings.extend(TellsOutright(name, secret) for name, told in betrayals.items() if told.outright)
     columns = tuple(
         InspectedColumn(
@@ -122,16 +121,6 @@ def _with_secret(table: Table, secret: str) -> tuple[Table, int]:
     held = with_secrets(table, [secret])
     require_some(table, secret, held.row_count(), gone.rows)
     return held, gone.rows
-
-
-def _betrayals(seen: BySecret, proposals: dict[str, Proposal]) -> dict[str, Betrayal]:
-    """What each column tells, of the secrets with rows enough to say anything: three rows differ from any others."""
-    found = {}
-    for name, proposal in proposals.items():
-        counts = {who: c for who, c in seen.counts(name, proposal.choices).items() if c.sum() >= SCARCE}
-        if (worst := betrayal(name, counts)) is not None:
-            found[name] = worst
-    return found
 
 
 def _about_groups(secret: str, groups: tuple[Group, ...], without: int) -> Iterable[Finding]:

@@ -55,13 +55,8 @@ def read_domain(table: Table, name: str, findings: list[Finding]) -> Choices:
             _require_finite(name, found)
             found = [int(x) if isinstance(x, float) and x.is_integer() else x for x in sorted(found)]
         findings.append(DomainRead(name, len(found), None))
-    _require_told_apart(name, found)
-    return Choices(tuple(sorted(found, key=lambda v: (isinstance(v, str), v))), is_read=True)
-
-
-def _require_told_apart(name: str, found: list[Any]) -> None:
     try:
-        Choices(tuple(found))
+        return Choices(tuple(sorted(found, key=lambda v: (isinstance(v, str), v))), is_read=True)
     except InputError:  # which speaks of positions in a list that nobody gave
         raise InputError(UnclearLabels(name).sentence) from None
 

@@ -56,8 +56,9 @@ def leave_marks(files: Iterable[Path], ledger: Path, *, entries: int) -> None:
     for file in files:
         mark = mark_of(file)
         try:
-            if not mark.exists() or (file != ledger and not _is_among(ledger, _ledgers(mark))):
-                _write(mark, *(_ledgers(mark) if mark.exists() else ()), ledger)
+            known = _ledgers(mark)
+            if not known or (file != ledger and not _is_among(ledger, known)):
+                _write(mark, *known, ledger)
         except OSError as error:
             _log.warning("no mark of the ledger could be left beside %s (%s)", file, error.strerror or error)
     own = mark_of(ledger)
@@ -82,8 +83,7 @@ def refuse_marked(files: Iterable[Path], ledger: Path) -> None:
 def refuse_another(file: str | os.PathLike[str], ledger: Path) -> None:
     """Raise where a ledger that is still there remembers what was published of a file, and another one is named."""
     for name in names_of(file):
-        mark = mark_of(name)
-        remembering = _ledgers(mark) if mark.exists() else []
+        remembering = _ledgers(mark_of(name))
         if remembering and not _is_among(ledger, remembering) and (there := list(filter(_may_exist, remembering))):
             raise LedgerError(
                 f"a ledger ({there[0]}) remembers what was published of {os.fspath(file)}, and {ledger}, which is "
@@ -93,8 +93,8 @@ def refuse_another(file: str | os.PathLike[str], ledger: Path) -> None:
 
 
 def _ledgers(mark: Path) -> list[Path]:
-    """The ledgers that a mark beside a table names."""
-    return [Path(line) for line in _lines(mark) if line and not line.isdigit()]
+    """The ledgers that a mark beside a file names; none where there is no mark."""
+    return [Path(line) for line in _lines(mark) if line and not line.isdigit()] if mark.exists() else []
 
 
 def _is_among(ledger: Path, others: Iterable[Path]) -> bool:

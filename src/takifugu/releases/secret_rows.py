@@ -10,6 +10,7 @@ from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
 from takifugu.queries.several import named
+from takifugu.tables.table import as_text, is_counted_as_text
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -40,12 +41,9 @@ def has_pairs(calibration: Calibration, column: str) -> bool:
 
 def as_counted(frame: "nw.DataFrame[Any]", calibration: Calibration) -> "nw.DataFrame[Any]":
     """The table with its secrets as they were counted: categories, and objects of any type, are texts."""
-    import narwhals as nw
-
-    texts = (nw.Categorical, nw.Enum, nw.Object)
     names = () if calibration.answer is None or not are_texts(calibration) else calibration.answer.secret
-    there = [name for name in names if name in frame.columns and frame.schema[name] in texts]
-    return frame.with_columns(nw.when(~nw.col(name).is_null()).then(nw.col(name).cast(nw.String)) for name in there)
+    there = [name for name in names if name in frame.columns and is_counted_as_text(frame.schema[name])]
+    return frame.with_columns(as_text(name) for name in there)
 
 
 def are_texts(calibration: Calibration) -> bool:

@@ -131,9 +131,8 @@ class Table:
         if dtype.is_float() or dtype.is_decimal():
             value = value.cast(nw.Float64)
             return nw.when(~value.is_null() & ~value.is_nan()).then(value)
-        if dtype in (nw.Categorical, nw.Enum, nw.Object):
-            # A cast of its own would spell the missing ones "None" or "nan".
-            return nw.when(~value.is_null()).then(value.cast(nw.String))
+        if is_counted_as_text(dtype):
+            return as_text(column)
         if dtype in (nw.String, nw.Boolean) or dtype.is_integer():
             return value
         advice = "convert it to text"
@@ -191,6 +190,20 @@ class Table:
         if result is None:
             raise InputError(f"{self.name} cannot be read: {why}")
         return {name: result.get_column(name).to_list() for name in result.columns}
+
+
+def is_counted_as_text(dtype: Any) -> bool:
+    """Whether a column's labels are counted as texts: categories, and objects of any type."""
+    import narwhals as nw
+
+    return dtype in (nw.Categorical, nw.Enum, nw.Object)
+
+
+def as_text(column: str) -> "nw.Expr":
+    """The labels of such a column; a cast of its own would spell the missing ones "None" or "nan"."""
+    import narwhals as nw
+
+    return nw.when(~nw.col(column).is_null()).then(nw.col(column).cast(nw.String))
 
 
 def _part_of(piece: Any, names: Iterable[str]) -> str:

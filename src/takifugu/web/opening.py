@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from takifugu.errors import InputError
-from takifugu.queries.betrayal import betrayal
-from takifugu.queries.few_rows import SCARCE
+from takifugu.queries.betrayal import betrayals_of
 from takifugu.queries.proposing import Proposal, proposed
 from takifugu.queries.row_domains import MOST_NUMBERS
 from takifugu.tables.by_secret import BySecret
@@ -56,10 +55,5 @@ def _shortcomings(one: ColumnFacts) -> tuple[bool, ...]:
 
 def _telling(table: Table, secret: str, numbers: set[str], lists: dict[str, Proposal]) -> dict[str, float]:
     """How often the best guess from each column is right, for the pair that it tells apart most easily."""
-    seen = BySecret(table, secret, [name for name in lists if name in numbers])
-    found = {}
-    for name, proposal in lists.items():
-        counts = {who: rows for who, rows in seen.counts(name, proposal.choices).items() if rows.sum() >= SCARCE}
-        told = betrayal(name, counts)
-        found[name] = 0.5 if told is None else told.best_guess
-    return found
+    told = betrayals_of(BySecret(table, secret, [name for name in lists if name in numbers]), lists)
+    return {name: told[name].best_guess if name in told else 0.5 for name in lists}

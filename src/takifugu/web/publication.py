@@ -10,6 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import BudgetError, InputError
+from takifugu.problems.column_findings import FreeText
 from takifugu.problems.findings import UnsafePrior
 from takifugu.problems.inspection_findings import LooksLikeDates, LooksLikeIdentifier, SuspectedSentinel
 from takifugu.queries.several_rows import several_rows
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 # Noise enough for the fitted priors and not for the rows, and what perhaps should not go out as it is: nobody should
 # confirm that without reading it.
-_WARNED = (UnsafePrior, SuspectedSentinel, LooksLikeIdentifier, LooksLikeDates)
+_WARNED = (UnsafePrior, SuspectedSentinel, LooksLikeIdentifier, LooksLikeDates, FreeText)
 _MOST_TICKETS = 16
 
 

@@ -11,7 +11,7 @@ from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.releases.as_fitted import as_fitted, refuse_sentinels
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
-from takifugu.releases.doors.frames import as_frame, publish, release_frame, release_series
+from takifugu.releases.doors.frames import as_frame, collected, publish, release_frame, release_series
 from takifugu.releases.doors.groups import group_mean, refuse_beside_a_mean
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.order import (
@@ -27,7 +27,6 @@ from takifugu.releases.order import (
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
 from takifugu.releases.secret_rows import OTHERS, are_texts, has_pairs, protected_rows, refuse_fewer
-from takifugu.tables.engine import attempt
 from takifugu.tables.rows import complete_rows
 from takifugu.tables.table import plain
 
@@ -139,10 +138,7 @@ def release(
         columns = bound_columns(calibration, names, column=column, secret=whose, keep=keep, others=others)
         columns = columns.with_those_in_turn(plan.in_turn, names)
         if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
-            whole, why = attempt(frame.collect)
-            if whole is None:
-                raise InputError(f"the table cannot be read: {why}. Nothing was released")
-            return _release_table(_whole(whole, columns, missing), plan, columns).lazy()
+            return _release_table(_whole(collected(frame), columns, missing), plan, columns).lazy()
         return _release_table(_whole(frame, columns, missing), plan, columns)
     if column is not None or keep or order not in ("warn", "keep"):
         raise InputError("column, keep and order are for tables: these values are one column already")

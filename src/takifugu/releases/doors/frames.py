@@ -29,6 +29,14 @@ def as_frame(values: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[
     return wrapped if isinstance(wrapped, nw.DataFrame | nw.LazyFrame | nw.Series) else None
 
 
+def collected(frame: "nw.LazyFrame[Any]") -> "nw.DataFrame[Any]":
+    """A lazy table, made; the engine's own error is let go of, since it may quote a record."""
+    whole, why = attempt(frame.collect)
+    if whole is None:
+        raise InputError(f"the table cannot be read: {why}. Nothing was released")
+    return whole
+
+
 def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any, called: list[list[Any]]) -> Any:
     """The published column, of the same library and name; of a vector about a group, its numbers in their order."""
     answer = plan.calibration.answer

@@ -8,6 +8,7 @@ from takifugu._validation import Array
 from takifugu.releases.binding import Columns
 from takifugu.releases.kept import harmless
 from takifugu.releases.plan import Plan
+from takifugu.tables.table import as_text, is_counted_as_text
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -43,8 +44,8 @@ def _as_counted(column: "nw.Series[Any]", plan: Plan) -> "nw.Expr | None":
     value, answer = nw.col(column.name), plan.calibration.answer
     dtype: Any = column.dtype
     counted = answer is not None and column.name in answer.known
-    if dtype in (nw.Categorical, nw.Enum) or (dtype == nw.Object and counted):
-        return nw.when(~value.is_null()).then(value.cast(nw.String))
+    if is_counted_as_text(dtype) and (counted or dtype != nw.Object):
+        return as_text(column.name)
     if dtype in (nw.String, nw.Object):
         # Only pandas writes a missing text in several ways; of lists and the like narwhals knows no more than that.
         return nw.when(~value.is_null()).then(value) if column.implementation.is_pandas_like() else None
