@@ -232,6 +232,7 @@ def pytest_collection():
         if hypothesis_version >= (6, 155):  # an old one asks the collector who holds its generator: not the frozen
             gc.freeze()
             atexit.register(gc.unfreeze)  # or DuckDB would list all of it as lost
+        gc.set_threshold(20_000, 20, 20)  # what tests leave behind in circles is little: looking for it cost 2 %
         gc.enable()
 
 
