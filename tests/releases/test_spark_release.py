@@ -135,3 +135,33 @@ def test_a_cluster_cuts_a_column_where_one_is_named(spark):
     assert tk.release(lying, made).columns == ["visits"]
     with pytest.raises(InputError, match="cut from it"):
         tk.release(lying, made, keep=["age"])
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_neither_an_order_nor_notes_beside_a_column_tell_the_secret(spark):
+    rows = [("a" if i < 500 else "b", i % 7, "xy"[i % 2]) for i in range(1000)]
+    frame = spark.createDataFrame(rows, "secret string, value long, ward string")
+    made = tk.calibrate(tk.fit_priors(frame, secret="secret", query=tk.Row("value")), odds=2)
+    with pytest.raises(InputError, match="are shuffled"):
+        tk.release(frame, made, order="keep", allow_no_noise=True)
+    noted = frame.withMetadata("ward", {"labels": ["of one person"]})
+    out = tk.release(noted, made, keep=["ward"], allow_no_noise=True)
+    assert out.schema["ward"].metadata == {}
+    assert out.count() == 1000
+    wards = [row["ward"] for row in out.collect()]
+    assert wards != [ward for _, _, ward in rows]
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_a_copy_of_one_of_several_secrets_does_not_go_along_where_others_are_dropped(spark):
+    rng = np.random.default_rng(0)
+    here = pd.DataFrame(
+        {"s": rng.choice(["a", "b"], 400), "u": rng.choice(["c", "d"], 400), "x": rng.integers(0, 4, 400)}
+    )
+    here["copy"] = here.s.str.upper()
+    frame = spark.createDataFrame(here.values.tolist(), "s string, u string, x long, copy string")
+    made = tk.calibrate(tk.fit_priors(frame, secret=["s", "u"], query=tk.Row("x")), odds=3)
+    for table in (here.sample(frac=1, random_state=1, ignore_index=True), frame):
+        for others in ("drop", "error"):
+            with pytest.raises(InputError, match="'copy', which was to be kept, says in every row"):
+                tk.release(table, made, keep=["copy"], others=others, allow_no_noise=True)

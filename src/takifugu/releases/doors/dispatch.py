@@ -83,7 +83,8 @@ def release(
             "wasserstein-approx".
         order: what becomes of the order of the rows, which may tell the secret too. "warn" keeps it, and says in the
             log where it plainly tells the secret; "keep" refuses there; of a table "auto"
-            shuffles the rows there and wherever they are fewer than 500, and "shuffle" always.
+            shuffles the rows there and wherever they are fewer than 500, and "shuffle" always. Those of a PySpark table
+            are always shuffled, and "keep" is refused.
         drift: what to do with rows that plainly go with the secret more closely than the priors of the calibration say,
             as those of another table do: "refuse" them, or "allow" them where only who believes those priors counts.
         missing: what to do with rows of a table that lack a value of the answer or a secret: "refuse" them, since a

@@ -34,7 +34,13 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
     from pyspark.sql.functions import rand
     from pyspark.sql.types import BooleanType, DoubleType, LongType, StringType, StructField, StructType
 
-    fields = {field.name: field for field in frame.schema.fields}
+    if plan.order == "keep":
+        raise InputError(
+            "Spark hands rows on in the order of their source, and nobody has looked whether that tells the secret: "
+            "leave order out, and the rows are shuffled"
+        )
+    # Without what else is noted beside a column: indexers of labels list all of them there.
+    fields = {field.name: StructField(field.name, field.dataType) for field in frame.schema.fields}
     kinds = ["i" if plan.drawing.is_whole else "f"] * len(columns.answer)
     if plan.drawing.takes_labels:  # a list may be of whole numbers, whatever the true ones are
         kinds = [values.dtype.kind for values in plan.drawn(np.empty(0))]
@@ -47,9 +53,8 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
     def released(batches: Iterable[Any]) -> Iterator[Any]:
         yield from release_batches(batches, plan, columns)
 
-    rows = frame.select(*columns.read)
-    if plan.order in ("shuffle", "auto"):
-        rows = rows.orderBy(rand())  # whether an order tells the secret is cheaper given up than found out
+    # Whether an order tells the secret is cheaper given up than found out.
+    rows = frame.select(*columns.read).orderBy(rand())
     return rows.mapInArrow(released, schema).localCheckpoint(eager=True)
 
 
@@ -115,7 +120,7 @@ def _check_kept(frame: Any, plan: Plan, columns: Columns, name: str, secret: str
         differs = frame.filter(~f.equal_null(*spelled)).limit(1).collect()
         lines = [(row[name], row[secret], 1) for row in differs] or lines[:MOST]
     telling = Telling((name,))
-    secrets = [who for _, who, _ in lines]
+    secrets = as_called([who for _, who, _ in lines], secret, of=columns.secret)
     kept = protected_rows(secrets, plan.calibration, "drop") if columns.others == "drop" else None
     chosen = lines if kept is None else [line for line, stays in zip(lines, kept, strict=True) if stays]
     telling.look([who for _, who, _ in chosen], {name: [value for value, _, _ in chosen]})
