@@ -6,6 +6,7 @@ query = tk.GP(
     features=["studytime", "absences", "failures"],
     at={"absences": 4, "failures": 0},
     max_rows=100,
+    observation=False,  # what the model says is published, not a new pupil's grade
 )
 priors = tk.fit_priors(grades, secret="schoolsup", query=query)
 for finding in priors.findings:

@@ -214,3 +214,62 @@ def test_a_network_keeps_some_of_its_networks(line):
     assert found.evidence.holds(found.problem, found.channel, found.guarantee)
     with pytest.raises(InputError, match="draws must be"):
         tk.BNN("y", draws=5_000)
+
+
+def two_groups(rng, gap=1.0, rows=100):
+    s, x = np.repeat(["a", "b"], rows), rng.normal(size=2 * rows)
+    return pd.DataFrame({"s": s, "x": x, "y": 0.3 * x + rng.normal(size=2 * rows) + gap * (s == "b")})
+
+
+def test_the_mean_of_a_prediction_gets_the_noise_that_tables_call_for():
+    """What a model says spreads over tables of one population as its prior says, and not as people do."""
+    rng = np.random.default_rng(1)
+    said = {"features": ["x"], "at": {"x": 0.0}, "restarts": 0, "observation": False}
+    priors = [tk.fit_priors(two_groups(rng), secret="s", query=tk.GP("y", **said)) for _ in range(40)]
+    means = {name: np.array([one[name].mean for one in priors]) for name in "ab"}
+    for name in "ab":
+        assert means[name].std() == pytest.approx(np.mean([one[name].std for one in priors]), rel=0.35)
+    calibration = tk.calibrate(priors[0], alpha=3, epsilon=1)
+    # The loss of the normals that tables really give, whose means this one table missed by about a standard error.
+    variance = calibration.theta**2 + 0.5 * (means["a"].var() + means["b"].var())
+    assert 3 * (means["a"].mean() - means["b"].mean()) ** 2 / (2 * variance) < 2.0
+    assert len(tk.release([priors[0]["a"].mean], calibration)) == 1
+
+
+@pytest.mark.parametrize("model", [tk.GP, tk.BNN])
+def test_a_mean_is_not_published_with_the_noise_of_an_observation(line, model):
+    given = {"features": ["x", "unrelated"], "at": {"x": 1.0}} | ({"restarts": 0} if model is tk.GP else QUICK)
+    whole = tk.fit_priors(line, secret="s", query=model("y", **given))
+    function = tk.fit_priors(line, secret="s", query=model("y", **given, observation=False))
+    for name in ("up", "down"):
+        assert function[name].mean == whole[name].mean
+        assert 0 < function[name].std < 0.4 * whole[name].std
+    assert function.answer.words.startswith("the mean of a")
+    calibration = tk.calibrate(whole, alpha=3, epsilon=1)
+    with pytest.raises(InputError, match="observation=False"):
+        tk.release([whole["up"].mean], calibration)
+    assert len(tk.release(whole["up"].sample(1, seed=1), calibration)) == 1
+    stricter = tk.calibrate(function, alpha=3, epsilon=1)
+    assert stricter.theta > calibration.theta
+    assert len(tk.release([function["up"].mean], stricter)) == 1
+    with pytest.raises(MechanismError, match="not for the mean"):
+        tk.calibrate(function, alpha=3, epsilon=1, confidence=0.95)
+
+
+def test_means_at_several_inputs_are_the_function_alone(line, tmp_path):
+    given = {"features": ["x"], "at": [{"x": 0.0}, {"x": 1.0}, {"x": 1.0}], "restarts": 0}
+    whole, function = (
+        tk.fit_priors(line, secret="s", query=tk.GP("y", **given, observation=seen)) for seen in (True, False)
+    )
+    for name in ("up", "down"):
+        noise = np.diagonal(whole[name].covariance - function[name].covariance)
+        assert noise == pytest.approx(np.full(3, noise[0]))
+        assert np.linalg.eigvalsh(function[name].covariance).min() > -1e-12
+        assert function[name].covariance[1, 2] == pytest.approx(function[name].covariance[1, 1])
+    calibration = tk.calibrate(whole, alpha=3, epsilon=1)
+    with pytest.raises(InputError, match="observation=False"):
+        tk.release(whole["up"].mean, calibration)
+    stricter = tk.calibrate(function, alpha=3, epsilon=1)
+    stricter.save(tmp_path / "mean.json")
+    assert tk.Calibration.load(tmp_path / "mean.json") == stricter
+    assert len(tk.release(function["up"].mean, stricter)) == 3

@@ -16,7 +16,7 @@ from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws.vector import VectorMixture
 from takifugu.mechanisms.confidence_normals import too_few_model_draws
 from takifugu.mechanisms.shaped.mechanism import Shaped
-from takifugu.problems.answer import OF_GROUPS, Answer
+from takifugu.problems.answer import MEAN_OF, OF_GROUPS, Answer
 from takifugu.problems.beliefs import Belief
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
@@ -70,6 +70,11 @@ def has_posterior(problem: Problem) -> bool:
 
 def no_model_draws(answer: Answer) -> MechanismError:
     """What to do where a model was fitted without a thought of confidence."""
+    if answer.query in MEAN_OF.values():
+        return MechanismError(
+            "confidence is for a new observation that is drawn from a model's prediction, not for the mean of the "
+            "prediction: leave confidence out"
+        )
     return MechanismError(
         f"confidence draws from the model's own posterior, and no draws were kept when it was fitted: fit it with "
         f"draws=59 for 0.95, as in {answer.query.upper()}({answer.columns[0]!r}, draws=59)"

@@ -8,7 +8,9 @@ from takifugu.problems.domain import Choices
 # What stands for one value a row, and what stands for one number about a group of rows.
 OF_ROWS = ("raw", "row")
 MEAN = "mean"
-OF_GROUPS = (MEAN, "gp", "bnn")
+MODELS = ("gp", "bnn")  # a new observation, drawn from what a model predicts,
+MEAN_OF = {"gp": "gp-mean", "bnn": "bnn-mean"}  # and the mean of the same prediction
+OF_GROUPS = (MEAN, *MODELS, *MEAN_OF.values())
 
 MEAN_BY = "mean-by"  # several means, each over rows of its own: no draws of a common covariance stand for them
 
@@ -19,6 +21,8 @@ _WORDS = {
     MEAN_BY: "the published means: {}",
     "gp": "a Gaussian process's prediction of {}",
     "bnn": "a Bayesian neural network's prediction of {}",
+    "gp-mean": "the mean of a Gaussian process's prediction of {}",
+    "bnn-mean": "the mean of a Bayesian neural network's prediction of {}",
 }
 
 

@@ -61,9 +61,10 @@ class BNN(Model):
         weights, losses = self._train(sample, label)
         outputs, noises = _outputs(weights, sample.at)
         # By the law of total variance: between the networks, and around each of them.
-        variance = float(outputs.var() + (noises**2).mean())
+        noise = float((noises**2).mean())
+        std = float(outputs.var() + noise) ** 0.5
         drawn = (outputs[: self.draws], noises[: self.draws]) if self.draws else None
-        return Prediction(float(outputs.mean()), variance**0.5, self._trouble(losses, sample), drawn)
+        return Prediction(float(outputs.mean()), std, noise, self._trouble(losses, sample), drawn)
 
     def predict_jointly(self, sample: Sample, label: str) -> JointPrediction:
         """See `Model.predict_jointly`."""
@@ -72,9 +73,10 @@ class BNN(Model):
         outputs = np.array([output for output, _ in drawn])
         # Networks vary together at all inputs; the noise of each new observation is its own.
         between = np.atleast_2d(np.cov(outputs, ddof=0))
-        around = np.diag([float((noises**2).mean()) for _, noises in drawn])
+        around = np.array([float((noises**2).mean()) for _, noises in drawn])
         kept = (outputs.T[: self.draws], drawn[0][1][: self.draws]) if self.draws else None
-        return JointPrediction(outputs.mean(axis=1), between + around, self._trouble(losses, sample), kept)
+        covariance = between + np.diag(around)
+        return JointPrediction(outputs.mean(axis=1), covariance, around, self._trouble(losses, sample), kept)
 
     def _trouble(self, losses: Array, sample: Sample) -> str | None:
         if not _falling(losses / len(sample.answers)):

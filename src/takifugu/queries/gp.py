@@ -21,8 +21,9 @@ class GP(Model):
 
     scikit-learn's regressor with a squared-exponential kernel, one length per feature, and white observation
     noise; their sizes maximise the marginal likelihood, from a plain start and `restarts` random ones. The
-    prior is the predictive normal of a new observation at `at`, noise included. Training takes time cubic in
-    the rows: a secret with more than `max_rows` is trained on a seeded sample.
+    prior is the predictive normal of a new observation at `at`, noise included; with `observation=False` it is
+    that of the function alone. Training takes time cubic in the rows: a secret with more than `max_rows` is
+    trained on a seeded sample.
 
     See `Model` for the other parameters.
     """
@@ -37,17 +38,18 @@ class GP(Model):
         """See `Model.predict`."""
         process, trouble = self._trained(sample)
         mean, std = self._said(process, sample.at[None, :], return_std=True)
-        return Prediction(float(mean[0]), float(std[0]), trouble, self._drawn(process, sample))
+        return Prediction(float(mean[0]), float(std[0]), _noise(process), trouble, self._drawn(process, sample))
 
     def predict_jointly(self, sample: Sample, label: str) -> JointPrediction:
         """See `Model.predict_jointly`."""
         process, trouble = self._trained(sample)
         mean, covariance = self._said(process, sample.at, return_cov=True)
-        return JointPrediction(np.asarray(mean), np.asarray(covariance), trouble, self._drawn(process, sample))
+        noise = np.full(len(mean), _noise(process))
+        return JointPrediction(np.asarray(mean), np.asarray(covariance), noise, trouble, self._drawn(process, sample))
 
     def _drawn(self, process: Any, sample: Sample) -> tuple[Array, Array] | None:
         """What the process does not know of itself, as far as it was asked for."""
-        if not self.draws:
+        if not self.draws or not self.observation:
             return None
         from takifugu.queries.gp_posterior import predictive_draws
 
@@ -82,6 +84,11 @@ class GP(Model):
             warnings.simplefilter("ignore", ConvergenceWarning)
             process.fit(sample.inputs, sample.answers)
         return process, min(climbs)[1]
+
+
+def _noise(process: Any) -> float:
+    """The variance of the white part of the kernel, which stands last."""
+    return float(np.exp(process.kernel_.theta[-1]))
 
 
 def _climb(climbs: list[tuple[float, str | None]], objective: Any, start: Array, bounds: Array) -> Any:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from takifugu._validation import Array, integer
 from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
-from takifugu.problems.answer import Answer
+from takifugu.problems.answer import MEAN_OF, Answer
 from takifugu.problems.findings import Constant, NotConverged
 from takifugu.queries.few_rows import about_rows, check_roles
 from takifugu.queries.priors import Priors
@@ -20,7 +20,7 @@ from takifugu.tables.table import Table
 
 
 class Prediction(NamedTuple):
-    """A predictive normal, observation noise included, and what is wrong with the training, if anything.
+    """A predictive normal and the part `noise` of its variance that is a new observation's own; also what is wrong.
 
     `drawn` are the normals of a new observation given parameters drawn from the model's posterior: means and standard
     deviations.
@@ -28,18 +28,20 @@ class Prediction(NamedTuple):
 
     mean: float
     std: float
+    noise: float
     trouble: str | None
     drawn: tuple[Array, Array] | None = None
 
 
 class JointPrediction(NamedTuple):
-    """The predictive normal of several new observations together, noise included, and what is wrong, if anything.
+    """The predictive normal of several new observations together, what of each one's variance is noise, and trouble.
 
     `drawn` is that of a `Prediction`, its means one row per draw: given the parameters, observations are independent.
     """
 
     mean: Array
     covariance: Array
+    noise: Array
     trouble: str | None
     drawn: tuple[Array, Array] | None = None
 
@@ -58,6 +60,9 @@ class Model:
         seed: of the sample and of the training.
         draws: how many of the model's parameters are drawn from its posterior, for `calibrate(confidence=...)`: 59 are
             enough for 0.95. For a `GP` each takes time as a step of its training does, so none are drawn by default.
+        observation: whether what is published is a new observation, drawn from the prediction, as in the paper. With
+            False it is the mean of the prediction, what the model itself says: people's own spread around it is then
+            none of its uncertainty, and hides nothing.
     """
 
     target: str
@@ -66,6 +71,7 @@ class Model:
     max_rows: int = 1_000
     seed: int = 0
     draws: int = 0
+    observation: bool = field(default=True, kw_only=True)
 
     name: ClassVar[str] = "model"
     kind: ClassVar[str] = "model"
@@ -109,9 +115,10 @@ class Model:
                     findings.append(NotConverged(name, self.name, joint.trouble))
                 if not np.isfinite(joint.mean).all() or not np.isfinite(joint.covariance).all():
                     raise self._no_prediction(name)
-                covariance = 0.5 * spread**2 * (joint.covariance + joint.covariance.T)
+                published = joint.covariance if self.observation else _without_noise(joint)
+                covariance = 0.5 * spread**2 * (published + published.T)
                 found[name] = VectorMixture.gaussian(centre + spread * joint.mean, covariance)
-                if joint.drawn is not None:
+                if joint.drawn is not None and self.observation:
                     drawn[name] = centre + spread * joint.drawn[0], spread * joint.drawn[1]
                 continue
             prediction = self.predict(standard, str(name))
@@ -119,12 +126,13 @@ class Model:
                 raise self._no_prediction(name)
             if prediction.trouble:
                 findings.append(NotConverged(name, self.name, prediction.trouble))
-            found[name] = Mixture.gaussian(centre + spread * prediction.mean, spread * prediction.std)
-            if prediction.drawn is not None:
+            std = prediction.std if self.observation else math.sqrt(max(prediction.std**2 - prediction.noise, 0.0))
+            found[name] = Mixture.gaussian(centre + spread * prediction.mean, spread * std)
+            if prediction.drawn is not None and self.observation:
                 means, stds = prediction.drawn
                 drawn[name] = centre + spread * means, spread * stds
         rows = {name: extent.valid for name, extent in training.seen.extents.items()}
-        answer = Answer(self.kind, (self.target,), (secret,))
+        answer = Answer(self.kind if self.observation else MEAN_OF[self.kind], (self.target,), (secret,))
         made = Priors(found, answer=answer, findings=findings, rows=rows)
         made.drawn = {name: pair for name, pair in drawn.items() if len(pair[0])}
         return made
@@ -145,6 +153,13 @@ class Model:
     def predict_jointly(self, sample: Sample, label: str) -> JointPrediction:
         """The same for the answers at each row of `sample.at` together."""
         raise NotImplementedError
+
+
+def _without_noise(joint: JointPrediction) -> Array:
+    """The covariance of the function itself; rounding may leave it a direction of less than no variance."""
+    values, vectors = np.linalg.eigh(joint.covariance - np.diag(joint.noise))
+    found: Array = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return found
 
 
 def _constant(value: float, at: Array) -> Mixture | VectorMixture:

@@ -19,13 +19,14 @@ from takifugu.errors import InputError
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
-from takifugu.problems.answer import MEAN, MEAN_BY, Answer
+from takifugu.problems.answer import MEAN, MEAN_BY, MODELS, Answer
 from takifugu.tables.binned import Binned, cut_named
 
 _log = logging.getLogger("takifugu")
 
 # Beyond nine standard deviations of every component a prior holds 10⁻¹⁹ of its mass: no table has such rows.
 _REACH = 9.0
+_ROUNDED = 1e-9  # of a standard deviation: another way to compute the same mean
 
 NOT_CHECKED = (
     "the priors were made by hand and name no column: that they are the priors of these values was not checked",
@@ -210,6 +211,8 @@ def require_seen(values: Array, calibration: Calibration) -> None:
     if calibration.answer is None or not values.size:
         return
     laws = [law for belief in calibration.beliefs for law in belief.values()]
+    if calibration.answer.query in MODELS:
+        _refuse_means(values, laws)
     unseen = _unseen_rows(values, laws) if values.ndim == 2 else _unseen(values, laws)
     if unseen.any():
         raise InputError(
@@ -217,6 +220,23 @@ def require_seen(values: Array, calibration: Calibration) -> None:
             f"have produced them: this is another column or file, or the table has changed. Nothing was released; "
             f"calibrate with this table"
         )
+
+
+def _refuse_means(values: Array, laws: Sequence[Any]) -> None:
+    """Refuse what a model says itself where a new observation, drawn from it, is what the noise is for.
+
+    People spread around what a model says of them, and the noise counts on that; what it says spreads far less from one
+    table to another. A draw meets the mean with probability zero, whoever gives it the mean means it.
+    """
+    for law in laws:
+        std = np.sqrt(np.diagonal(law.covariance)) if isinstance(law, VectorMixture) else law.std
+        if np.all(std) and (np.abs(np.ravel(values) - law.mean) <= _ROUNDED * std).all():
+            raise InputError(
+                "this is the mean of a model's prediction, and the calibration is for a new observation, which the "
+                "spread of people helps to hide: its noise may be far too little for the mean. Nothing was released. "
+                "Fit the priors with observation=False and calibrate with them, or publish a draw from the "
+                "prediction, prior.sample(1)"
+            )
 
 
 def require_near(mean: Array, laws: Sequence[Any]) -> None:

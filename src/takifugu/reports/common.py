@@ -140,6 +140,8 @@ def _thing(query: str, columns: tuple[str, ...]) -> str:
         "mean": "the mean of {}",
         "gp": "a Gaussian process's prediction of {}",
         "bnn": "a Bayesian neural network's prediction of {}",
+        "gp-mean": "the mean of a Gaussian process's prediction of {}",
+        "bnn-mean": "the mean of a Bayesian neural network's prediction of {}",
     }.get(query, "the answer about {}")
     return said.format(listed(columns))
 
