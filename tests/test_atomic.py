@@ -53,3 +53,38 @@ def test_a_private_file_is_for_its_owner_alone(tmp_path):
     atomic.write_text("open", tmp_path / "public")
     assert (tmp_path / "private").stat().st_mode & 0o077 == 0
     assert (tmp_path / "public").stat().st_mode & 0o400
+
+
+CALIBRATION, CERTIFICATE = (f'{{\n  "format": "takifugu-{kind}",\n' for kind in ("calibration", "certificate"))
+PAGE = "<!DOCTYPE html>\n"
+
+
+@pytest.mark.parametrize("held", [b"s,x\na,1\n", b"PAR1\x15\x04", b"SQLite format 3\0", b'{"format": 1}', b"\xff\xfe"])
+@pytest.mark.parametrize("text", [CALIBRATION, PAGE])
+def test_what_is_not_of_its_kind_is_not_written_over(tmp_path, held, text):
+    path = tmp_path / "file"
+    path.write_bytes(held)
+    with pytest.raises(InputError, match="not written over"):
+        atomic.write_text(text, path)
+    with pytest.raises(InputError, match="not written over"):
+        atomic.Files(path)  # before the work
+    assert path.read_bytes() == held
+
+
+def test_a_newer_one_of_its_kind_takes_the_place(tmp_path):
+    path = tmp_path / "file"
+    for text, other in ((CALIBRATION, CERTIFICATE), (CERTIFICATE, PAGE), (PAGE, CALIBRATION)):
+        path.write_bytes(b"")
+        atomic.Files(path)
+        atomic.write_text(text, path)
+        atomic.write_text(f"{text}more", path)
+        with pytest.raises(InputError, match="not written over"):
+            atomic.write_text(other, path)
+        assert path.read_text() == f"{text}more"
+
+
+def test_a_table_is_not_taken_for_one_of_figures(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("name,age\n")
+    with pytest.raises(InputError, match="not written over"):
+        atomic.write_text("alpha,theta\n1,2\n", path)

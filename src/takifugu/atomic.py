@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import secrets as randomness
 import stat
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from takifugu.errors import InputError
+
+_OURS = re.compile(r'\{\s*"format":\s*"(takifugu-[\w-]+)"|(<!DOCTYPE html>)')  # how the files begin that commands write
 
 
 @contextmanager
@@ -62,6 +65,8 @@ class Files:
                 )
             if goal.is_dir():
                 raise InputError(f"{os.fspath(path)!r} cannot be written: it is a folder")
+            if (before := _beginning(goal)) and not _OURS.match(before):
+                raise _not_written_over(path)
 
     def add(self, path: str | os.PathLike[str], text: str, *, private: bool = False) -> None:
         """One more file, to be written by `write`."""
@@ -70,6 +75,10 @@ class Files:
     def write(self) -> None:
         """Write all of them."""
         special = [one for one in self._waiting if one[0].exists() and not one[0].is_file()]
+        for path, text, _ in self._waiting:
+            is_held = path.suffix == ".csv" or _OURS.match(text)
+            if is_held and (before := _beginning(path)) and _kind(before) != _kind(text):
+                raise _not_written_over(path)
         with contextlib.ExitStack() as drafts:
             ready = []
             for path, text, private in self._waiting:
@@ -96,6 +105,27 @@ def write_text(text: str, path: str | os.PathLike[str], *, private: bool = False
         files = Files()
         files.add(path, text, private=private)
         files.write()
+
+
+def _beginning(path: Path) -> str:
+    """The first characters of a file that is there; none of an empty one, or of a pipe."""
+    if not path.is_file():
+        return ""
+    with _told(path), path.open("rb") as file:
+        return file.read(400).decode("utf-8", errors="replace")
+
+
+def _kind(text: str) -> str:
+    """What tells one kind of file from another: the format of a document or page, the header of a table."""
+    ours = _OURS.match(text)
+    return (ours[1] or ours[2]) if ours else text.partition("\n")[0].rstrip("\r")
+
+
+def _not_written_over(path: str | os.PathLike[str]) -> InputError:
+    return InputError(
+        f"{os.fspath(path)!r} holds something else, such as a table or a ledger, and is not written over: choose "
+        f"another name, or remove it first"
+    )
 
 
 def _fill(name: Path, text: str, *, private: bool) -> None:
