@@ -88,3 +88,9 @@ def test_a_table_is_not_taken_for_one_of_figures(tmp_path):
     path.write_text("name,age\n")
     with pytest.raises(InputError, match="not written over"):
         atomic.write_text("alpha,theta\n1,2\n", path)
+
+
+def test_names_are_refused_before_the_work(tmp_path):
+    with pytest.raises(InputError, match="cannot be written"):
+        atomic.Files(tmp_path / "report.html", tmp_path / f"{'x' * 250}.json")
+    assert os.listdir(tmp_path) == []

@@ -67,6 +67,9 @@ class Files:
                 raise InputError(f"{os.fspath(path)!r} cannot be written: it is a folder")
             if (before := _beginning(goal)) and not _OURS.match(before):
                 raise _not_written_over(path)
+            if goal.is_file() or not goal.exists():
+                with draft(goal):
+                    pass  # whoever may not write here learns it before the work, and before a ledger is charged
 
     def add(self, path: str | os.PathLike[str], text: str, *, private: bool = False) -> None:
         """One more file, to be written by `write`."""

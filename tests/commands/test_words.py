@@ -131,6 +131,11 @@ def test_a_column_of_another_sheet_is_looked_for_with_a_flag(tmp_path):
     assert refused.exit_code == 2
     assert "Its sheet 'About' was read, and not 'Stays': give --sheet to change that." in refused.stderr
     assert CliRunner().invoke(main, ["inspect", str(path), "--secret", "s", "--sheet", "Stays"]).exit_code == 0
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"note": ["made by hand"]}).to_excel(book, sheet_name="About", index=False)
+        pd.DataFrame({"s": ["a", "b"] * 30, "x": [1, 2, 3] * 20}).to_excel(book, sheet_name="2024", index=False)
+    for named in ("2024", "1"):  # a sheet may be called by a number, or be counted
+        assert CliRunner().invoke(main, ["inspect", str(path), "--secret", "s", "--sheet", named]).exit_code == 0
 
 
 def test_a_file_of_names_alone_has_no_rows(tmp_path):

@@ -64,6 +64,16 @@ def test_every_row_is_released_in_order(source, tmp_path, suffix):
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([source.name, target.name])
 
 
+def test_nothing_is_charged_where_nothing_can_be_written(source, tmp_path):
+    ledger = tmp_path / "l.db"
+    for target in (tmp_path / "none" / "out.csv", tmp_path / f"{'x' * 245}.csv"):
+        with pytest.raises(InputError, match="cannot be written"):
+            release_file(source, target, hand_made(1.0), **NAMES, ledger=ledger)
+    with pytest.raises(InputError, match="is the ledger"):
+        release_file(source, tmp_path / "l.csv", hand_made(1.0), **NAMES, ledger=tmp_path / "l.csv")
+    assert sorted(os.listdir(tmp_path)) == [source.name]
+
+
 def test_the_ledger_is_charged_once_and_knows_the_answer(source, tmp_path):
     ledger, calibration = Ledger(tmp_path / "l.db"), hand_made(1.0)
     release_file(source, tmp_path / "1.parquet", calibration, **NAMES, ledger=ledger, theta=2.0)

@@ -131,6 +131,7 @@ def test_excel_cells_are_read_by_the_rules_of_text(tmp_path):
     assert table.findings[0].sentence == "the file was read from the sheet 'Stays'"
     assert cells(open_table(path, reading=Reading(sheet="Other"))) == {"a": [1]}
     assert cells(open_table(path, reading=Reading(sheet=1))) == {"a": [1]}
+    assert cells(open_table(path, reading=Reading(sheet="1"))) == {"a": [1]}  # as the command line says it
     with pytest.raises(tk.InputError, match=r"Its columns are 'a'\. Its sheet 'Other' was read, and not 'Stays'"):
         open_table(path, reading=Reading(sheet="Other")).require("ward")
     with pytest.raises(tk.InputError, match="no sheet 'Third'; its sheets are 'Stays', 'Other'"):

@@ -191,6 +191,4 @@ def reading_from(options: dict[str, Any]) -> "Reading":
     separator = given["sep"]
     given["sep"] = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
     given["na"] = given["na"] or None
-    sheet = given["sheet"]
-    given["sheet"] = int(sheet) if sheet is not None and sheet.isdigit() else sheet
     return Reading(**given)

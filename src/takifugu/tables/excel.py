@@ -66,10 +66,12 @@ def sheet_as_text(path: str, target: Path, reading: Reading) -> Sheet:
 def _wanted(names: list[str], sheet: str | int | None, where: str) -> list[str]:
     if sheet is None:
         return names
-    if isinstance(sheet, int) and not isinstance(sheet, bool) and 0 <= sheet < len(names):
-        return [names[sheet]]
     if sheet in names:
         return [str(sheet)]
+    # On the command line every sheet is a text, and a place among them a text of digits.
+    place = int(sheet) if isinstance(sheet, str) and sheet.isdecimal() else sheet
+    if isinstance(place, int) and not isinstance(place, bool) and 0 <= place < len(names):
+        return [names[place]]
     raise InputError(f"{where} has no sheet {sheet!r}; its sheets are {', '.join(map(repr, names))}")
 
 

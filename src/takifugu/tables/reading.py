@@ -27,7 +27,7 @@ class Reading:
         header: whether the table begins with the names of its columns. By default it does, and a first line that
             looks like a record is refused.
         skip: the number of lines above the header.
-        sheet: the name or the position, from 0, of an Excel sheet.
+        sheet: the name of an Excel sheet, or its position, from 0, where none is called so.
         missing: "drop" rows that lack a needed value and count them, or "refuse" the table.
 
     >>> Reading(sep=";", decimal=",", sentinels=(999, "age=-1")).missing

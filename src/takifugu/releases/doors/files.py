@@ -73,6 +73,8 @@ def release_file(
     plan = Plan.of(calibration, **options)
     origin, goal = source if isinstance(source, Table) else Path(source), Path(target)
     check_format(goal)
+    if plan.ledger is not None and plan.ledger.path.resolve() == goal.resolve():
+        raise InputError(f"{goal} is the ledger, and cannot be what is published too: choose another name")
     remember(plan.ledger, *files_behind(origin))
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
@@ -86,11 +88,11 @@ def release_file(
     reader = _Reader(origin, reading_as_fitted(given, calibration), plan)
     columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
     columns = columns.with_those_in_turn(plan.in_turn, reader.names)
-    paid, count, shuffle = _first_reading(reader, plan, columns)
-    plan.charge(paid, count)
-    drawn, watch, done, left_out = _digest(plan), Watch(columns, plan), 0, 0
-    waiting: list[Any] = []
-    with draft(goal) as unfinished:
+    with draft(goal) as unfinished:  # before the ledger is opened: there is a place to write to
+        paid, count, shuffle = _first_reading(reader, plan, columns)
+        plan.charge(paid, count)
+        drawn, watch, done, left_out = _digest(plan), Watch(columns, plan), 0, 0
+        waiting: list[Any] = []
         with writer(unfinished, goal.suffix) as write:
             for rows, values, others_here in _values(reader, plan, columns):
                 left_out += others_here
