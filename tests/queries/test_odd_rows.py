@@ -85,6 +85,31 @@ def test_rows_without_a_value_are_left_out_and_told(kind):
     assert told.rows == 15
 
 
+def test_a_note_typed_into_a_column_of_numbers_is_not_published(tmp_path):
+    """One cell's text would become a value that any row can be published as."""
+    rng = np.random.default_rng(0)
+    points = rng.integers(1, 7, 600).astype(str).astype(object)
+    points[17] = "ill (Ann Miller)"
+    table = pd.DataFrame({"s": rng.choice(["a", "b"], 600), "points": points})
+    numbers = table.assign(points=[int(p) if p.isdigit() else p for p in points])
+    path, out = tmp_path / "people.csv", tmp_path / "published.csv"
+    table.to_csv(path, index=False)
+    for source in (table, numbers, path):
+        with pytest.raises(InputError, match="'points' holds numbers, and in a few rows 1 other text") as refused:
+            tk.publish(source, secret="s", columns=["points"], confidence=None)
+        assert "Ann" not in str(refused.value)
+        found = tk.inspect(source, secret="s")
+        assert found.proposed == ()
+    told = CliRunner().invoke(main, ["publish", str(path), str(out), "--secret", "s", "--columns", "points"])
+    assert told.exit_code != 0
+    assert "--na" in told.output
+    assert "Ann" not in told.output
+    listed = tk.Row("points", domain=["1", "2", "3", "4", "5", "6", "other"], other="other")
+    assert tk.fit_priors(table, secret="s", query=listed)
+    many = table.assign(points=["7+" if k % 50 == 0 else p for k, p in enumerate(points) if k != 17] + ["3"])
+    assert tk.fit_priors(many, secret="s", query=tk.Row("points"))
+
+
 def test_far_too_many_combinations_are_refused_in_a_sentence(tmp_path):
     rows = 60_000
     numbers = np.arange(rows)

@@ -123,14 +123,14 @@ def _restores(browser: Browser, running: Explorer, link: str, path: Path, questi
         assert "--no-header" in visit.text("#command")
 
 
-def _workbook(path: Path) -> Path:
+def _workbook(path: Path, *, name: str = "Stays") -> Path:
     """A sheet about the file, and one with the table."""
     import openpyxl
 
     book = openpyxl.Workbook()
     for row in (["about", "this file"], ["made", "by hand"]):
         book.active.append(row)
-    sheet = book.create_sheet("Stays")
+    sheet = book.create_sheet(name)
     for row in [["s", "x"], *([("a", "b")[k % 2], k % 4] for k in range(40))]:
         sheet.append(row)
     book.save(path)
@@ -230,6 +230,16 @@ def test_a_sheet_is_named_or_refused(tmp_path: Path) -> None:
         shelf.read_again(name, {"sheet": "Stay"})
     entry = shelf.read_again(name, {"sheet": "Stays"})
     assert shelf.open(entry.name).columns == ["s", "x"]
+    shelf.uploads.close()
+
+
+def test_a_sheet_may_be_called_by_a_number(tmp_path: Path) -> None:
+    shelf = Shelf()
+    path = _workbook(shelf.uploads.new("stays.xlsx"), name="2024")
+    name = shelf.add_dropped(path, "stays.xlsx").name
+    for sheet in ("2024", "1"):  # its name, or its place
+        name = shelf.read_again(name, {"sheet": sheet}).name
+        assert shelf.open(name).columns == ["s", "x"]
     shelf.uploads.close()
 
 

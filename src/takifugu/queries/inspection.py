@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from takifugu.problems.findings import Finding
+from takifugu.problems.inspection_findings import NumbersInText
 from takifugu.queries.betrayal import Betrayal
 from takifugu.queries.exemplary import exemplary
 from takifugu.queries.next_step import Asked, inspect_command, publish_call, publish_command
@@ -81,11 +82,12 @@ class Inspection:
     @property
     def proposed(self) -> tuple[str, ...]:
         """Columns to publish together in a first run, which takes seconds: see `takifugu.queries.exemplary`."""
+        unclear = {one.column for one in self.findings if isinstance(one, NumbersInText)}
         candidates = {
             one.name: (one.betrayal, one.domain)
             for one in self.columns
             if one.domain is not None and one.betrayal is not None and not one.betrayal.outright
-            and "," not in one.name  # which ends a name on the command line
+            and one.name not in unclear and "," not in one.name  # a comma ends a name on the command line
         }  # fmt: skip
         chosen = exemplary(candidates)
         return tuple(one.name for one in self.columns if one.name in chosen)

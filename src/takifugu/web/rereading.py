@@ -88,8 +88,6 @@ def _meant(name: str, value: str) -> Any:
         if not value.isdecimal() or len(value) > 6:
             raise InputError("the lines above the header must be a whole number, 0 or more")
         return int(value)
-    if name == "sheet":
-        return int(value) if value.isdecimal() else value
     return "" if (name, value) == ("thousands", _NOTHING) else value
 
 
