@@ -54,6 +54,25 @@ def test_two_calls_keep_one_promise(tmp_path):
             publish(ledger, column)
 
 
+def test_a_known_column_that_changed_is_noticed(tmp_path):
+    """Who knows it was promised something about the cells that were counted, and about no others."""
+    ledger = Ledger(tmp_path / "people.ledger")
+    publish(ledger, "ward", later=["stay"], known=["sex"])
+    changed = TABLE.assign(sex=np.where((TABLE.diagnosis == "flu") & (TABLE.index > 2), "f", TABLE.sex))
+    with pytest.raises(CompositionError, match="the table has changed"):
+        tk.publish(changed, secret="diagnosis", columns=["stay"], ledger=ledger)
+    assert publish(ledger, "stay").calibration.answer.known == ("sex",)
+
+
+def test_what_others_believe_is_not_looked_for_in_the_table(tmp_path):
+    ledger = Ledger(tmp_path / "people.ledger")
+    publish(ledger, "ward", later=["stay"], beliefs={"last year": people(seed=1)})
+    changed = TABLE.assign(stay=TABLE.stay.to_numpy()[::-1])
+    with pytest.raises(CompositionError, match="the table has changed"):
+        tk.publish(changed, secret="diagnosis", columns=["stay"], ledger=ledger)
+    assert publish(ledger, "stay").calibration.answer.drawn == ("stay",)
+
+
 def test_what_was_settled_stays_settled(tmp_path):
     ledger = tmp_path / "people.ledger"
     publish(ledger, "ward", later=["stay"], known=["sex"], pairs=[("flu", "none")])

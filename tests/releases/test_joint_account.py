@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -136,6 +137,48 @@ def test_a_column_is_published_once_and_only_those_of_the_account(ledger):
     for wrong in (0, -1, 1.5, math.nan):
         with pytest.raises(InputError, match="spend must be"):
             ledger.account().calibrate("c1", spend=wrong)
+
+
+def tied(rows=20_000, seed=0):
+    """Two columns that go with the secret, each as much as the other, and not with one another."""
+    rng = np.random.default_rng(seed)
+    secret = rng.choice(["u", "v"], rows)
+    a, b = ((rng.random(rows) < np.where(secret == "v", 0.65, 0.35)).astype(int) for _ in range(2))
+    return pd.DataFrame({"secret": secret, "a": a, "b": b})
+
+
+def test_a_later_column_goes_with_those_before_it_as_the_account_says(ledger, tmp_path):
+    """Its own shares, secret by secret, may be what they were."""
+    table, rng = tied(), np.random.default_rng(1)
+    ledger.open(tk.fit_priors(table, secret="secret", query=tk.Row("a", "b")), odds=2)
+    tk.release(table, ledger.account().calibrate("a"), ledger=ledger)
+    changed = table.copy()
+    for secret, way in (("u", 1), ("v", -1)):
+        mine = np.flatnonzero(table.secret == secret)
+        by_a = mine[np.argsort(table.a[mine] + 0.1 * rng.random(len(mine)))]
+        changed.loc[by_a, "b"] = np.sort(table.b[mine])[::way]
+    assert changed.groupby("secret").b.mean().equals(table.groupby("secret").b.mean())
+    later = ledger.account().calibrate("b")
+    changed.to_csv(tmp_path / "changed.csv", index=False)
+    with pytest.raises(tk.InputError, match="more closely than the priors"):
+        tk.release(changed, later, ledger=ledger)
+    with pytest.raises(tk.InputError, match="more closely than the priors"):
+        tk.release_file(tmp_path / "changed.csv", tmp_path / "out.csv", later, ledger=ledger)
+    for one_column in (table.b, table.b.tolist()):
+        with pytest.raises(tk.InputError, match="give the whole table"):
+            tk.release(one_column, later, ledger=ledger, secret=table.secret.tolist())
+    assert ledger.account().before == ("a",)
+    assert len(tk.release(table, later, ledger=ledger)) == len(table)
+
+
+def test_a_combination_that_nobody_had_is_a_table_that_changed(ledger):
+    table = tied(400)
+    table = table[(table.a == 0) | (table.b == 0)].reset_index(drop=True)
+    ledger.open(tk.fit_priors(table, secret="secret", query=tk.Row("a", "b")), odds=2)
+    publish(ledger, table, "a")
+    later, changed = ledger.account().calibrate("b"), table.assign(b=1 - table.b)
+    with pytest.raises(tk.InputError, match="as nobody's did when the account was opened"):
+        tk.release(changed, later, ledger=ledger, allow_no_noise=True)
 
 
 def test_nothing_follows_when_everything_is_spent(ledger):

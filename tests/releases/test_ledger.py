@@ -1,3 +1,4 @@
+import dataclasses
 import math
 import multiprocessing
 import os
@@ -15,6 +16,7 @@ from calibrations import PRIORS, hand_made
 import takifugu as tk
 from how_many import some_of
 from takifugu.channels.gaussian.composition import WHOLE
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.divergences import renyi_divergence
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError
 from takifugu.laws.mixture import Mixture
@@ -175,6 +177,27 @@ def test_a_budget_is_set_once(ledger):
     with pytest.raises(BudgetError, match=r"0\.9 would exceed the budget .* of which 0 % is spent by 0 releases"):
         charge(Ledger(path, records="new", budget=hand_made(1.0)), hand_made(0.9), values=[7.0])
     assert Ledger(path, records="new").account() is None
+
+
+def test_a_budget_is_worth_its_own_promise_and_no_more(tmp_path):
+    """It opens the account, so it is looked at as what is published is."""
+    priors = {"a": Mixture.gaussian(0, 1), "b": Mixture([0.7, 0.3], [0, 8], [1, 1])}
+    exact = tk.calibrate(priors, alpha=2, epsilon=1)
+    weak = tk.calibrate(priors, alpha=2, epsilon=1, mechanism="wasserstein-approx", delta=0.31)
+    assert weak.theta < exact.theta / 2
+    changed = dataclasses.replace(exact, channel=GaussianNoise(0.5))
+    values = np.arange(5.0)
+    for budget, says in ((weak, "a weaker promise"), (changed, "does not meet the budget")):
+        with pytest.raises(tk.CalibrationError, match=says):
+            tk.release(values, exact, ledger=Ledger(tmp_path / "l.db", budget=budget))
+    assert not (tmp_path / "l.db").exists()
+    ledger = Ledger(tmp_path / "l.db", budget=weak)
+    with pytest.raises(CompositionError, match="set under a weaker promise"):
+        tk.release(values, exact, ledger=ledger, accept_weaker_promise=True)
+    tk.release(values, weak, ledger=ledger, accept_weaker_promise=True)
+    with pytest.raises(CompositionError, match="set under a weaker promise"):
+        tk.release(values, exact, ledger=Ledger(tmp_path / "l.db"))
+    assert tk.release(values, exact, ledger=Ledger(tmp_path / "m.db", budget=exact)).theta == exact.theta
 
 
 def test_a_digest_does_not_depend_on_how_the_values_are_cut(ledger):

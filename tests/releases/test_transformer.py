@@ -67,6 +67,14 @@ def test_works_in_a_pipeline_and_keeps_names():
         assert set(model[0].calibration_.pairs.secrets) == {"a", "b"}
 
 
+@pytest.mark.parametrize("none", [None, np.nan, pd.NA, pd.NaT], ids=str)
+def test_records_without_a_secret_are_hidden_by_nothing(none):
+    secrets = SECRETS.astype(object)
+    secrets[[3, 150]] = none
+    with pytest.raises(InputError, match="2 records have no secret"):
+        ReleaseTransformer(prior="gaussian").fit(X, secret=secrets)
+
+
 def test_a_target_is_never_taken_for_the_secret(caplog):
     made = ReleaseTransformer(prior="gaussian").fit(X, np.repeat([0, 1], 100))
     assert made.calibration_ is None

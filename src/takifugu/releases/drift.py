@@ -55,8 +55,6 @@ class _Outputs:
 
     @classmethod
     def of(cls, channel: ListChannel, calibration: Calibration) -> "_Outputs":
-        if calibration.channel is not channel:  # columns that follow others: the laws are those of all of them
-            return cls(channel, {})
         laws: Any = calibration.beliefs[0]
         return cls(channel, {name: channel.through(channel.weights_of(law)) for name, law in laws.items()})
 
@@ -66,8 +64,6 @@ class _Outputs:
 
     def orders(self, first: Any, second: Any) -> list[npt.NDArray[np.int64]]:
         listed = np.arange(len(self.channel.outputs))
-        if not self.published:
-            return [listed]
         one, other = self.published[first], self.published[second]
         return [listed, np.argsort(-one / np.maximum(one + other, 1e-300), kind="stable")]
 

@@ -147,14 +147,17 @@ def _require_same_table(account: JointAccount, table: Any, reading: Reading | No
         other={name: one.other for name, one in lists.items()},
     )
     one = len(answer.secret) == 1
-    found: Priors = fit_priors(
+    found = fit_priors(
         table,
         secret=answer.secret[0] if one else list(answer.secret),
         query=query,
         secrets=problem.pairs.secrets if one else None,
+        known=list(answer.known) or None,
         reading=reading,
     )
-    if dict(found) != dict(problem.beliefs[0]):
+    # What others believe came from tables of their own; the cells of what is known are of this one, as is the whole.
+    laws = {belief.label: dict(belief) for belief in problem.beliefs}
+    if any(laws.get(one.label) != dict(one) for one in ([found] if isinstance(found, Priors) else found)):
         raise CompositionError(
             f"the table has changed since the account of {account.records!r} was opened: its joint law is about other "
             f"rows. Nothing was published"

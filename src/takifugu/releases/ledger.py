@@ -13,6 +13,7 @@ from takifugu.channels.base import Channel
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.errors import BudgetError, CompositionError, InputError
 from takifugu.mechanisms.worst import worst
+from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pair
 from takifugu.releases.accounts import AnyAccount, account_of, noise_text, opening_of, released, terms_of
 from takifugu.releases.fingerprints import AnswerDigest
@@ -173,6 +174,7 @@ class Ledger:
                 cost |= {"answer": answer, "unordered": unordered}
             else:
                 _require_first(calibration)
+                _require_as_strong(opening, calibration)
                 self._require_same(opening, answer, unordered, protects, salt)
                 account, cost = account.charged(noise)
             writer.append(
@@ -259,6 +261,16 @@ def _require_first(calibration: Calibration) -> None:
         raise CompositionError(
             "this calibration is for columns that follow others, and this ledger has no account that says what was "
             "published: nothing was released. Give the ledger in which the account was opened"
+        )
+
+
+def _require_as_strong(opening: dict[str, Any], calibration: Calibration) -> None:
+    """Refuse the name of a full promise for what a budget of a weaker one allows."""
+    if opening.get("guarantee") == "approximate" and isinstance(calibration.guarantee, Renyi):
+        raise CompositionError(
+            "the budget of these records was set under a weaker promise, which says nothing for a share of the cases, "
+            "and this calibration makes the full one: nothing was released. Give a budget of the full promise to a "
+            "new ledger, or publish with a calibration of the weaker one"
         )
 
 

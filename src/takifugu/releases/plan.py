@@ -11,6 +11,7 @@ from takifugu._validation import Array, one_of
 from takifugu.calibration import Calibration
 from takifugu.channels.bits import BitSource, InsecureSeededBits, OsBits
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.listed import ListChannel
 from takifugu.errors import CalibrationError, CompositionError, InputError
 from takifugu.problems.findings.shown import frames_within
 from takifugu.problems.guarantee import Renyi
@@ -85,6 +86,8 @@ class Plan:
             )
         if ledger is not None and not isinstance(ledger, Ledger):
             ledger = Ledger(ledger)
+        if ledger is not None and ledger.budget is not None:
+            require_kept(ledger.budget, accept_weaker_promise)  # what it allows is worth no more than its own promise
         if ledger is None and calibration.answer is not None and calibration.answer.before:
             raise CompositionError(
                 f"this calibration publishes {', '.join(calibration.answer.drawn)} after "
@@ -108,8 +111,10 @@ class Plan:
         """Whatever sees that rows are not those of the priors; None where that was allowed, or cannot be said."""
         if self.drift == "allow":
             return None
-        channel = getattr(self.drawing, "channel", None)  # of noise on a number there may be more than was calibrated
-        return Drift.of(self.calibration, GaussianNoise(self.theta or 0.0) if channel is None else channel)
+        channel: Any = self.calibration.channel  # of columns that follow others, that of all of them
+        if not isinstance(channel, ListChannel):  # of noise there may be more than was calibrated
+            channel = getattr(self.drawing, "channel", None) or GaussianNoise(self.theta or 0.0)
+        return Drift.of(self.calibration, channel)
 
     def charge(self, answer: AnswerDigest, count: int) -> None:
         """Write the release into the ledger, if there is one, or refuse."""

@@ -9,6 +9,9 @@ Secret = str | int | float | bool
 _PLAIN = frozenset({str, int, bool})  # as they are; a float may be NaN
 
 
+_MISSING = ("NAType", "NaTType")  # pandas' own are told by their types, so that pandas need not be there
+
+
 def plain(value: Any) -> Secret | None:
     """A secret as the plain Python value that people write, None where there is none.
 
@@ -20,8 +23,8 @@ def plain(value: Any) -> Secret | None:
         return value  # type: ignore[no-any-return]
     if hasattr(value, "item"):
         value = value.item()
-    if value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ == "NAType":
-        return None  # pandas' NA is told by its type, so that pandas need not be there
+    if value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in _MISSING:
+        return None
     return value if isinstance(value, bool | int | float) else str(value)
 
 

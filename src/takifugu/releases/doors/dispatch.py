@@ -141,6 +141,11 @@ def release(
         if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
             return _release_table(_whole(collected(frame), columns, missing), plan, columns).lazy()
         return _release_table(_whole(frame, columns, missing), plan, columns)
+    if plan.in_turn:
+        raise InputError(
+            f"columns that are published one after another ({', '.join(plan.in_turn)}) are held against the joint law "
+            f"of their account: give the whole table, not one column of it. Nothing was released"
+        )
     if column is not None or keep or order not in ("warn", "keep"):
         raise InputError("column, keep and order are for tables: these values are one column already")
     if answer is not None:

@@ -13,7 +13,7 @@ from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
 from takifugu.releases.as_fitted import reading_as_fitted
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
-from takifugu.releases.doors.frames import protected, ready
+from takifugu.releases.doors.frames import protected, ready, together
 from takifugu.releases.doors.groups import refuse_beside_a_mean, write_group_mean
 from takifugu.releases.doors.leaving import for_spreadsheets, leaving
 from takifugu.releases.doors.saving import appear, check_format, writer
@@ -96,7 +96,9 @@ def release_file(
         with writer(unfinished, goal.suffix) as write:
             for rows, values, others_here in _values(reader, plan, columns):
                 left_out += others_here
-                watch.look(rows, values)  # once more: nobody fingerprints the kept columns, and a file can change
+                watch.look(
+                    rows, together(rows, values, plan)
+                )  # once more: nobody fingerprints the kept columns, and a file can change
                 made = leaving(rows, values, plan, columns)
                 made = for_spreadsheets(made) if goal.suffix == ".csv" else made
                 if shuffle:
@@ -147,7 +149,7 @@ def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[Ans
         plan.ledger.require_room(plan.calibration, **plan.drawing.noise)
     digest, count, watch = _digest(plan), 0, Watch(columns, plan)
     for rows, values, _ in _values(reader, plan, columns):
-        watch.look(rows, values)
+        watch.look(rows, together(rows, values, plan))
         digest.update(values)
         count += len(values)
     watch.refuse()

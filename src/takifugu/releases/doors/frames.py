@@ -8,6 +8,7 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.releases.binding import Columns
 from takifugu.releases.doors.leaving import leaving, named, series
+from takifugu.releases.drawing.lists import Listed
 from takifugu.releases.drift import refuse_drift
 from takifugu.releases.order import as_called, warn
 from takifugu.releases.plan import Plan
@@ -77,7 +78,7 @@ def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> A
     """The table with its column published, and of the others only those to be kept."""
     rows = protected(frame, plan, columns)
     values, watch = ready(rows, plan, columns), Watch(columns, plan)
-    watch.look(rows, values)
+    watch.look(rows, together(rows, values, plan))
     watch.refuse()
     warn(watch.kept_order)
     paid = charged(values, plan)
@@ -92,6 +93,17 @@ def ready(rows: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Array:
     for name in columns.also:
         _refuse_missing(rows[name], _holes(rows[name]))
     return plan.drawing.check_columns([_entries(rows[name], plan) for name in columns.answer], columns.answer)
+
+
+def together(rows: "nw.DataFrame[Any]", ready: Array, plan: Plan) -> Array:
+    """What of these rows goes into everything that is published: whole rows, where columns went before these.
+
+    A column may go with the secret as it did, and with what was published before in another way.
+    """
+    answer = plan.calibration.answer
+    if answer is None or not answer.before or not isinstance(plan.drawing, Listed) or plan.drift == "allow":
+        return ready
+    return plan.drawing.check_together([_entries(rows[name], plan) for name in answer.columns], answer.columns)
 
 
 def _entries(column: "nw.Series[Any]", plan: Plan) -> Any:

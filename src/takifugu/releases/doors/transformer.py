@@ -16,6 +16,7 @@ from takifugu.errors import InputError
 from takifugu.queries.fitting import fit_priors
 from takifugu.queries.raw import Raw
 from takifugu.releases.doors.dispatch import release
+from takifugu.tables.secrets import plain
 
 _log = logging.getLogger("takifugu")
 
@@ -89,6 +90,11 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         secrets = column_or_1d(secret)
         if len(secrets) != len(values):
             raise InputError(f"secret must have one entry per record, got {len(secrets)} for {len(values)} records")
+        if missing := sum(plain(one) is None for one in secrets.tolist()):
+            raise InputError(
+                f"{missing:,} records have no secret, so nothing hides them: leave them out of X and secret, or give "
+                f"them a secret of their own"
+            )
         if len(np.unique(secrets)) < 2:
             raise InputError("secret is the same in every record: it is hidden among others, so two or more are needed")
         table = {"secret": secrets, "value": values}

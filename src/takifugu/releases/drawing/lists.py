@@ -54,18 +54,33 @@ class Listed(Drawing):
 
     def check_columns(self, columns: Sequence[Any], names: Sequence[str]) -> Array:
         """The place of each row in the channel's list; an error for a row that is not on it."""
-        answer = self.calibration.answer
-        domain = None if answer is None else answer.domain
-        if answer is not None and isinstance(domain, tuple):
-            domain = domain[len(answer.before) :]
-            columns = [
-                np.array(one.values, dtype=None if one.is_numeric else object)[one.places(column, name)]
-                for one, column, name in zip(domain, columns, names, strict=True)
-            ]
-        one = len(columns) == 1
-        places = self.channel.positions(columns[0]) if one else self.channel.positions_of_columns(columns)
+        before = 0 if self.calibration.answer is None else len(self.calibration.answer.before)
+        places = _places(self.channel, self._from_lists(columns, names, after=before))
         self._require_seen(places)
         return np.asarray(places, dtype=np.float64)
+
+    def check_together(self, columns: Sequence[Any], names: Sequence[str]) -> Array:
+        """The same for whole rows, with the columns that these follow, in the list of everything that is published."""
+        whole: Any = self.calibration.channel
+        rows = self._from_lists(columns, names, after=0)
+        try:
+            places = _places(whole, rows)
+        except InputError:
+            raise InputError(
+                f"some rows go together in {', '.join(names)} as nobody's did when the account was opened: the table "
+                f"has changed. Nothing was released"
+            ) from None
+        return np.asarray(places, dtype=np.float64)
+
+    def _from_lists(self, columns: Sequence[Any], names: Sequence[str], *, after: int) -> Sequence[Any]:
+        """The values of the columns' own lists; those of the first columns, published before, may not be asked for."""
+        domain = None if self.calibration.answer is None else self.calibration.answer.domain
+        if not isinstance(domain, tuple):
+            return columns
+        return [
+            np.array(one.values, dtype=None if one.is_numeric else object)[one.places(column, name)]
+            for one, column, name in zip(domain[after:], columns, names, strict=True)
+        ]
 
     def _require_seen(self, places: Any) -> None:
         """Refuse values that no law gives a probability, where the promise is about the laws alone."""
@@ -108,6 +123,10 @@ class Listed(Drawing):
     def gathered(self, columns: list[Any], like: Any) -> Any:
         """See `Drawing.gathered`: rows of several columns are a list of tuples."""
         return columns[0] if len(columns) == 1 else list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _places(channel: ListChannel, columns: Sequence[Any]) -> Any:
+    return channel.positions(columns[0]) if len(columns) == 1 else channel.positions_of_columns(columns)
 
 
 def _column(values: tuple[Any, ...]) -> Any:
