@@ -1,17 +1,20 @@
 """Narrow components below the envelope and sharp crossings, against enclosures in ball arithmetic."""
 
+import math
+
 import numpy as np
 import pytest
 
 from how_many import some_of
-from takifugu import Mixture, renyi_divergence
+from takifugu import Mixture, calibrate, certify, renyi_divergence
 from takifugu.divergences.proved.certified import enclose
 
 MARGIN = 1e-10  # of the budget, left by the exact mechanism for the error of the quadrature
 
 
-def check(p, q, alpha):
-    found, truth = renyi_divergence(p, q, alpha=alpha), enclose(p, q, alpha=alpha, theta=0.0, rtol=1e-12)
+def check(p, q, alpha, *, theta=0.0):
+    found = renyi_divergence(p, q, alpha=alpha, theta=theta)
+    truth = enclose(p, q, alpha=alpha, theta=theta, rtol=1e-12)
     assert found == pytest.approx(truth.upper, rel=MARGIN / 10), (p, q, alpha)
 
 
@@ -38,3 +41,31 @@ def test_random_mixtures_of_very_different_widths_and_weights(seed):
     )
     q = Mixture(q.weights, q.means, np.append(q.stds[:-1], 1.2))
     check(p, q, float(1 + 10 ** rng.uniform(-1.5, 1.5)))
+
+
+@pytest.mark.parametrize("seed", range(some_of(60)))
+def test_components_of_almost_equal_width_next_to_the_edge_of_convergence(seed):
+    """Their logarithms cross where each is 10¹⁷, and the mass may lie there: it was missed, and half of D with it."""
+    rng = np.random.default_rng(seed)
+    alpha, theta = rng.choice([1.5, 3.0, 8.0, 16.0, 32.0, 100.0]), rng.choice([0.0, 0.5, 1.0])
+    apart = 10 ** rng.uniform(-9, -5)
+    edge = alpha * (1 + theta**2) / (alpha - 1)
+    p = Mixture.gaussian(
+        rng.choice([0.0, 1e-5, 0.3]), math.sqrt(edge * (1 - apart * 10 ** rng.uniform(-1.5, 1)) - theta**2)
+    )
+    q = Mixture([0.5, 0.5], [0.0, rng.choice([-1, 1]) * rng.uniform(0.05, 1.5)], [1.0, 1.0 - apart])
+    check(p, q, alpha, theta=theta)
+
+
+def test_a_pair_beside_the_one_that_binds_is_hidden_next_to_the_edge_of_convergence():
+    """Floats alone had said 0.65 of a pair that loses 1.05, and another pair had decided the noise."""
+    priors = {
+        "a": Mixture.gaussian(1e-05, 1.0317539088277508),
+        "b": Mixture([0.5, 0.5], [0.0, -0.5678804506189397], [1.0, 0.9999999978967034]),
+        "c": Mixture.gaussian(0, 1),
+        "d": Mixture.gaussian(0.28652234995166864, 1),
+    }
+    found = calibrate(priors, alpha=32, epsilon=0.6567604561772387, pairs=[("c", "d"), ("a", "b")])
+    truth = enclose(priors["a"], priors["b"], alpha=32, theta=found.theta, rtol=1e-12)
+    assert truth.upper <= found.epsilon
+    certify(found)

@@ -9,7 +9,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.channels.base import Channel
 from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.divergences.line.many_gaussians import RoughLosses, upper_losses
+from takifugu.divergences.line.many_gaussians import upper_losses
 from takifugu.divergences.line.many_mixtures import Components, rough_losses
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.screen.extremes import extreme_laws
@@ -63,13 +63,14 @@ def _largest_of(laws: list[Mixture], pairs: Pairs, alpha: float, theta: float) -
             return
     if all(len(law) == 1 for law in laws):
         means, stds = (np.array([float(getattr(law, name)[0]) for law in laws]) for name in ("means", "stds"))
-        rough = RoughLosses(means, stds, alpha=alpha, variance=theta * theta)
         if pairs.is_every and len(laws) > MANY:
-            yield from _largest_of_very_many(means, stds, rough, alpha, theta)
+            yield from _largest_of_very_many(means, stds, alpha, theta)
             return
         for i, j in pairs.directed_blocks(_BLOCK):
             i, j = np.broadcast_arrays(i, j)
-            yield from _largest(i, j, rough(i, j), most=1)
+            # To twelve digits: a rougher bound does not tell small losses apart.
+            losses = upper_losses(means[i] - means[j], stds[i], stds[j], alpha=alpha, theta=theta)
+            yield from _largest(i, j, losses, most=1)
         return
     for i, j in pairs.directed_blocks(_BLOCK):
         i, j = np.broadcast_arrays(i, j)
@@ -83,9 +84,7 @@ def _largest_of(laws: list[Mixture], pairs: Pairs, alpha: float, theta: float) -
         yield from _largest(i, j, losses, most=i.size)
 
 
-def _largest_of_very_many(
-    means: Array, stds: Array, rough: RoughLosses, alpha: float, theta: float
-) -> Iterable[tuple[int, int]]:
+def _largest_of_very_many(means: Array, stds: Array, alpha: float, theta: float) -> Iterable[tuple[int, int]]:
     """The same among so many Gaussians that runs of neighbours are looked at together."""
     largest = np.zeros(1)  # so far, the loss to beat
 
@@ -93,7 +92,7 @@ def _largest_of_very_many(
         return upper_losses(gap, std_p, std_q, alpha=alpha, theta=theta)
 
     for i, j in Runs(means, stds).pairs_left(bound, lambda losses: losses <= largest[0]):
-        losses = rough(i, j)
+        losses = bound(means[i] - means[j], stds[i], stds[j])
         yield from _largest(i, j, losses, most=1)
         largest[0] = losses[np.isfinite(losses) & (i != j)].max(initial=largest[0])
 

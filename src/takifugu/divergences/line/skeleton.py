@@ -73,19 +73,28 @@ def build_skeleton(p: Side, q: Side, f: Parabolas, g: Parabolas, *, alpha: float
     v, s = p.stds[k] ** 2, q.stds[l] ** 2
     margin = _margins(p.bare[k], q.bare[l], v, alpha, theta)
     gap = (p.means[k] - q.means[l]) + (p.lows[k] - q.lows[l])
+    curvature, pull = margin / (v * s), beta * gap / s
+    height = alpha * f.heights[k] - beta * g.heights[l] + 0.5 * gap * pull  # at the mean of k
+
+    def told(y: Array) -> tuple[Array, Array]:
+        """H and its fall at y, from the exact margin.
+
+        Where two components of q are almost equally wide, segments end where each logarithm is 10¹⁷: taken as their
+        difference, H was off by hundreds there, and the mass with it.
+        """
+        x = (y - p.means[k]) - p.lows[k]
+        return height + x * (pull - 0.5 * curvature * x), curvature * x - pull
+
     with np.errstate(all="ignore"):
         centre, rest = exact_sum(p.means[k], beta * v * gap / margin)
         summit = alpha * f.heights[k] - beta * g.heights[l] + 0.5 * alpha * beta * gap * gap / margin
-    own = (margin > 0) & (centre >= left) & (centre <= right)
-    leftwards = np.isfinite(left) & ~(np.isfinite(right) & (margin > 0) & (centre >= right))
-    end = np.where(leftwards, left, right)
-    origin = np.where(own, centre, end)
-    with np.errstate(all="ignore"):
-        direct = alpha * f.at(origin, k) - beta * g.at(origin, l)
-        slope = alpha * ((origin - p.means[k]) - p.lows[k]) / v - beta * ((origin - q.means[l]) - q.lows[l]) / s
+        own = (margin > 0) & (centre >= left) & (centre <= right)
+        # Without a summit of its own a segment is told from the end where H is larger: there it has its mass.
+        leftwards = np.isfinite(left) & ~(np.isfinite(right) & (told(right)[0] > told(left)[0]))
+        origin = np.where(own, centre, np.where(leftwards, left, right))
+        direct, fall = told(origin)
     low = np.where(own, rest + p.lows[k], 0.0)
-    height, slope = np.where(own, summit, direct), np.where(own, 0.0, slope)
-    return Skeleton(left, right, k, l, origin, low, height, slope, margin / (v * s))
+    return Skeleton(left, right, k, l, origin, low, np.where(own, summit, direct), np.where(own, 0.0, fall), curvature)
 
 
 def panel_edges(skeleton: Skeleton, f: Parabolas, g: Parabolas, *, alpha: float) -> Array:
