@@ -87,6 +87,10 @@ def test_what_cannot_be_done_is_said():
     lacking = table[(table["s"] == "x") | (table["place"] != "C")]
     with pytest.raises(InputError, match="'y' has fewer than 2 rows in 'C' of 'place'"):
         tk.fit_priors(lacking, secret="s", query=tk.Mean("pay", by="place"))
+    gone = table.assign(s=np.where(table.index % 9 == 0, "z", table["s"]))
+    gone["place"] = gone["place"].where(gone["s"] != "z")  # a secret without any group does not vanish
+    with pytest.raises(InputError, match="'z' has fewer than 2 rows in 'A', 'B', 'C' of 'place'"):
+        tk.fit_priors(gone, secret="s", query=tk.Mean("pay", by="place"))
     at = np.arange(404)
     many = pd.DataFrame({"s": at // 101 % 2, "place": at % 101, "pay": at % 7})
     with pytest.raises(InputError, match=r"101 groups of 'place'.*100"):

@@ -159,3 +159,95 @@ def test_that_rows_are_left_out_may_tell_the_secret():
     named = tells.assign(ward=tells.ward.fillna("unknown"))
     assert told(named, tk.Row("ward")) == []
     assert tk.publish(named, secret="ill", columns=["ward"], odds=1.5).calibration.error > 0  # and it is hidden
+
+
+WARDLESS = "secret 'cancer' has 0 rows with a value in every column"
+
+
+def without_a_ward(rows=900):
+    """Patients of whom those with cancer have no ward: whoever is missing from the published wards has it."""
+    rng = np.random.default_rng(5)
+    ill = rng.choice(["asthma", "diabetes", "cancer"], rows, p=[0.5, 0.4, 0.1])
+    table = pd.DataFrame({"ill": ill, "ward": rng.choice(["A", "B"], rows), "age": rng.integers(0, 4, rows)})
+    table["sex"], table["smokes"] = rng.choice(["f", "m"], rows), rng.choice(["yes", "no"], rows)
+    return table.assign(ward=table.ward.where(table.ill != "cancer"))
+
+
+@pytest.mark.parametrize("columns", [["ward"], ["age", "ward"]])
+@pytest.mark.parametrize("options", [{}, {"known": ["sex"]}, {"keep": ["sex"], "per_cell": True}])
+def test_a_secret_whose_rows_all_lack_a_value_does_not_vanish(tmp_path, columns, options):
+    table = without_a_ward()
+    path = tmp_path / "people.csv"
+    table.to_csv(path, index=False)
+    for source in (table, path):
+        with pytest.raises(InputError, match=WARDLESS) as refused:
+            tk.publish(source, secret="ill", columns=columns, confidence=None, **options)
+        sentence = str(refused.value)
+        lacking = (table.ill == "cancer").sum()
+        assert f"('ward' is empty in {lacking} of its {lacking} rows)" in sentence
+        assert "such as 'unknown'" in sentence
+        assert "`secrets`" in sentence
+
+
+def test_nor_does_it_where_it_is_one_row_or_one_of_several_secrets():
+    table = without_a_ward()
+    table.loc[len(table)] = ["Total", None, 1400, None, None]
+    with pytest.raises(InputError, match=r"secret 'Total' has 0 rows.*no person's, such as one of totals"):
+        tk.publish(table[table.ill != "cancer"], secret="ill", columns=["ward"])
+    with pytest.raises(InputError, match=WARDLESS):
+        tk.publish(without_a_ward(), secret=["smokes", "ill"], columns=["ward"])
+    # A row without one of the secrets is left out too, whatever is published of it.
+    swapped = without_a_ward().rename(columns={"ward": "smokes", "smokes": "ward"})
+    with pytest.raises(InputError, match="ill = 'cancer' has no row with a value in every column of secrets: none of"):
+        tk.publish(swapped, secret=["smokes", "ill"], columns=["ward"])
+    seldom = swapped.assign(smokes=swapped.smokes.where(swapped.index % 40 != 0, "A"))
+    findings = tk.fit_priors(seldom, secret=["smokes", "ill"], query=tk.Row("ward")).findings
+    assert [one.often for one in findings if one.kind == "left-out-tells"] == ["cancer"]
+
+
+def test_a_secret_that_was_left_out_on_purpose_may_lack_what_it_likes():
+    table = without_a_ward()
+    rest = ["asthma", "diabetes"]
+    made = tk.publish(table, secret="ill", columns=["ward"], leave_out=["cancer"], confidence=None, allow_no_noise=True)
+    assert len(made.table) == (table.ill != "cancer").sum()
+    assert list(tk.fit_priors(table, secret="ill", query=tk.Row("ward", "age"), secrets=rest)) == rest
+    with pytest.raises(InputError, match=WARDLESS):
+        tk.fit_priors(table, secret="ill", query=tk.Row("ward"), secrets=["asthma", "cancer"])
+    labelled = table.assign(ward=table.ward.fillna("unknown"))
+    assert set(tk.fit_priors(labelled, secret="ill", query=tk.Row("ward"))) == {*rest, "cancer"}
+
+
+def test_the_command_line_refuses_it_before_there_is_a_channel(tmp_path):
+    path = tmp_path / "people.csv"
+    without_a_ward().to_csv(path, index=False)
+    before = set(tmp_path.iterdir())
+    calibration = tmp_path / "calibration.json"
+    for command in (
+        ["publish", str(path), str(tmp_path / "out.csv"), "--columns", "ward"],
+        ["publish", str(path), str(tmp_path / "out.csv"), "--columns", "ward,age", "--dry-run"],
+        ["calibrate", str(path), "--query", "row:ward", "--output", str(calibration)],
+    ):
+        told = CliRunner().invoke(main, [*command, "--secret", "ill", "--odds", "3"])
+        assert told.exit_code == 2
+        assert WARDLESS in told.stderr
+    assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("share", [1, 0.93])
+def test_inspect_tells_where_gaps_go_with_the_secret(tmp_path, share):
+    table = without_a_ward()
+    rng = np.random.default_rng(1)
+    table["ward"] = table.ward.where(table.ward.notna() | (rng.random(len(table)) < share), "A")
+    table["floor"] = np.where(table.ward.isna(), np.nan, table.age)
+    table["room"] = table.age.where(rng.random(len(table)) < 0.8)
+    path = tmp_path / "people.csv"
+    table.to_csv(path, index=False)
+    for source in (table, path):
+        found = tk.inspect(source, secret="ill")
+        (told,) = (one for one in found.findings if one.kind == "left-out-tells")
+        assert told.often == "cancer"
+        assert told.columns == ("ward", "floor")
+        assert told.share == pytest.approx(share, abs=0.07)
+        assert not {"ward", "floor"} & set(found.proposed)
+    told = CliRunner().invoke(main, ["inspect", str(path), "--secret", "ill"])
+    assert "what is empty in 'ward', 'floor' tells the secret: 'cancer' lacks" in " ".join(told.output.split())

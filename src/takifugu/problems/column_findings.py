@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from takifugu.problems.findings import Finding, HeavyTail
+from takifugu.problems.findings import Finding, HeavyTail, LeftOutTells
 from takifugu.problems.findings.base import some
 
 
@@ -61,6 +61,28 @@ class TailAhead(HeavyTail):
             f"99 % of the rows of column {self.column!r} lie in {100 * self.share:.2g} % of its range, and the rest "
             f"would force noise on all: to add noise to it, calibrate(...) takes Raw({self.column!r}) with `bounds` "
             f"up to about {float(f'{self.below:.2g}'):,.12g}, which clips 1 % of the rows{log}"
+        )
+
+
+@dataclass(frozen=True)
+class GapsTell(LeftOutTells):
+    """The same before anything is asked, of columns that are empty alike: where they are goes with the secret."""
+
+    columns: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        """That of the finding that it is."""
+        return "left-out-tells"
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        return (
+            f"what is empty in {some(self.columns)} tells the secret: {self.often!r} lacks a value in "
+            f"{100 * self.share:.1f} % of its rows, {self.seldom!r} in {100 * self.other:.1f} %. Such rows are left "
+            f"out of what is published, and whoever misses a person there learns from it. Give what is missing a value "
+            f"of its own in the table first, such as 'unknown', and it is hidden like the others"
         )
 
 

@@ -53,6 +53,8 @@ def about_left_out(rows: Mapping[Secret, tuple[int, int]]) -> Iterable[LeftOutTe
     ['a']
     >>> [*about_left_out({"a": (2, 9), "b": (1, 9)})]
     []
+    >>> [one.often for one in about_left_out({"a": (1, 1), "b": (300, 900)})]
+    ['a']
     """
     often, seldom = (
         sorted(rows, key=lambda name: rows[name][0] / max(rows[name][1], 1), reverse=turned)[0]
@@ -64,7 +66,8 @@ def about_left_out(rows: Mapping[Secret, tuple[int, int]]) -> Iterable[LeftOutTe
     share, other = lacking / of_one, fewer / of_other
     pooled = (lacking + fewer + 1) / (of_one + of_other + 2)
     apart = math.sqrt(pooled * (1 - pooled) * (1 / of_one + 1 / of_other))
-    if share - other > _NO_CHANCE * apart and share > _WORTH * other:
+    # Where all rows of a secret are left out, whoever is missing may have it, however few they are.
+    if share == 1 > other or (share - other > _NO_CHANCE * apart and share > _WORTH * other):
         yield LeftOutTells(often, share, seldom, other)
 
 

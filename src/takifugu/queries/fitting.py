@@ -156,7 +156,7 @@ def _several(
     known: Sequence[str] | None,
     few: str | None,
 ) -> Priors | Beliefs:
-    from takifugu.queries.several import joined
+    from takifugu.queries.several import about_lacking, joined
 
     names = list(columns)
     if not names or not all(isinstance(name, str) for name in names):
@@ -165,8 +165,10 @@ def _several(
         raise InputError("with several columns of secrets all their values are hidden: leave secrets out")
     # A row is published where it has all of its secrets, so the laws of each are those of such rows alone.
     held = with_secrets(table, names)
+    without = table.row_count() - held.row_count()
+    told = [finding for name in names for finding in about_lacking(table, held, name)] if without else []
     fitted = [fit_priors(held, secret=name, query=query, known=known, few=few) for name in names]
     found = fitted[0] if len(names) == 1 else joined(names, fitted)
-    if without := table.row_count() - held.row_count():
-        found.findings = (NoValue(tuple(names), without), *found.findings)
+    if without:
+        found.findings = (NoValue(tuple(names), without), *told, *found.findings)
     return found

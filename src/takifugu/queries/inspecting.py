@@ -8,11 +8,12 @@ import os
 from collections.abc import Iterable
 
 from takifugu.errors import InputError
-from takifugu.problems.column_findings import RowOfTotals, TellsOutright
-from takifugu.problems.findings import Finding, NoSecret
+from takifugu.problems.column_findings import GapsTell, RowOfTotals, TellsOutright
+from takifugu.problems.findings import Finding, LeftOutTells, NoSecret
 from takifugu.problems.inspection_findings import RareSecrets, SuspectedSentinel, UnclearLabels
 from takifugu.queries.betrayal import Betrayal, betrayals_of
 from takifugu.queries.column_remarks import advice, emptiness, look_alike, remarks
+from takifugu.queries.few_rows import about_left_out
 from takifugu.queries.inspection import Group, InspectedColumn, Inspection
 from takifugu.queries.proposing import Proposal, proposed
 from takifugu.queries.several_rows import several_rows
@@ -77,12 +78,14 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
     betrayals: dict[str, Betrayal] = {}
     if secret is not None:
         numbers = [one.name for one in facts if one.name in proposals and one.is_number]
-        seen = BySecret(treated(held, codes), secret, numbers)
+        labels = [name for name in proposals if name not in numbers]
+        seen = BySecret(treated(held, codes), secret, numbers, labels)
         groups = tuple(Group(name, rows) for name, rows in seen.rows.items())
         findings.extend(_about_groups(secret, groups, without))
         findings.extend([*totals(source, secret, facts, without), *several_rows(held, [secret])])
         betrayals = betrayals_of(seen, proposals)
         findings.extend(TellsOutright(name, secret) for name, told in betrayals.items() if told.outright)
+        findings.extend(_gaps(seen, list(proposals)))
     columns = tuple(
         InspectedColumn(
             name=one.name,
@@ -121,6 +124,15 @@ def _with_secret(table: Table, secret: str) -> tuple[Table, int]:
     held = with_secrets(table, [secret])
     require_some(table, secret, held.row_count(), gone.rows)
     return held, gone.rows
+
+
+def _gaps(seen: BySecret, columns: list[str]) -> Iterable[GapsTell]:
+    """Whether rows that would be left out for want of a value go with the secret; columns alike are told at once."""
+    alike: dict[LeftOutTells, list[str]] = {}
+    for name in columns if seen.rows else ():
+        for gap in about_left_out(seen.lacking(name)):
+            alike.setdefault(gap, []).append(name)
+    return [GapsTell(**vars(gap), columns=tuple(names)) for gap, names in alike.items()]
 
 
 def _about_groups(secret: str, groups: tuple[Group, ...], without: int) -> Iterable[Finding]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from takifugu.problems.column_findings import GapsTell
 from takifugu.problems.findings import Finding
 from takifugu.problems.inspection_findings import NumbersInText
 from takifugu.queries.betrayal import Betrayal
@@ -83,6 +84,7 @@ class Inspection:
     def proposed(self) -> tuple[str, ...]:
         """Columns to publish together in a first run, which takes seconds: see `takifugu.queries.exemplary`."""
         unclear = {one.column for one in self.findings if isinstance(one, NumbersInText)}
+        unclear |= {name for one in self.findings if isinstance(one, GapsTell) for name in one.columns}
         candidates = {
             one.name: (one.betrayal, one.domain)
             for one in self.columns

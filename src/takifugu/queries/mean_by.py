@@ -60,13 +60,16 @@ def means_by(columns: Sequence[str], by: str, table: Table, secret: str, secrets
 def _groups(table: Table, secret: str, secrets: Iterable[Any] | None, by: str) -> tuple[list[Secret], list[Any]]:
     """The secrets and the groups, each of which has rows of each secret."""
     parts = {"secret": table.secret(secret), "group": table.secret(by)}
-    answer = tally(table, parts, complete=parts, whose=f"{secret!r} and {by!r}", advice="merge groups")
+    # Rows without a group are counted too: a secret that has no others is not to vanish unsaid.
+    answer = tally(table, parts, complete=("secret",), whose=f"{secret!r} and {by!r}", advice="merge groups")
     rows: dict[tuple[Any, Any], int] = {}
     totals: dict[Any, int] = {}
     for who, group, count in zip(answer["secret"], answer["group"], answer["count"], strict=True):
-        if plain(who) is not None and plain(group) is not None:
+        if plain(who) is None:
+            continue
+        totals[plain(who)] = totals.get(plain(who), 0) + int(count)
+        if plain(group) is not None:
             rows[plain(who), plain(group)] = int(count)
-            totals[plain(who)] = totals.get(plain(who), 0) + int(count)
     names = chosen_secrets(table, secret, totals, secrets)
     groups = sorted({group for who, group in rows if who in names}, key=lambda group: (isinstance(group, str), group))
     for name in names:

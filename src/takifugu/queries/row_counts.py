@@ -10,7 +10,7 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws.weights import merge
 from takifugu.queries.cells import Key
-from takifugu.tables.choosing import chosen_secrets, require_some
+from takifugu.tables.choosing import LEAVE_OUT, chosen_secrets, require_some
 from takifugu.tables.table import Secret, Table, plain
 from takifugu.tables.tally import tally
 
@@ -31,7 +31,7 @@ class Lines:
         values = [[plain(value) for value in answer[f"x{k}"]] for k in range(len(columns))]
         keys = [[plain(value) for value in answer[f"known{k}"]] for k in range(known)]
         self.missing: dict[Any, float] = {}
-        self.empty: Counter[str] = Counter()  # how many rows with a secret lack a value in each column
+        self.empty: dict[Any, Counter[str]] = {}  # how many rows of each secret lack a value in each column
         self.without = 0.0
         whole = []
         for line, row in enumerate(zip(*values, strict=True)):
@@ -39,7 +39,8 @@ class Lines:
                 self.without += tallies[line]
             elif None in row:
                 self.missing[secrets[line]] = self.missing.get(secrets[line], 0.0) + tallies[line]
-                self.empty.update({name: int(tallies[line]) for name, x in zip(columns, row, strict=True) if x is None})
+                lacked = {name: int(tallies[line]) for name, x in zip(columns, row, strict=True) if x is None}
+                self.empty.setdefault(secrets[line], Counter()).update(lacked)
             else:
                 whole.append(line)
         self.secrets: list[Any] = [secrets[line] for line in whole]
@@ -55,30 +56,46 @@ class Lines:
 
     def rows(self, table: Table, secret: str, wanted: Iterable[Any] | None) -> tuple[list[Secret], int, int]:
         """The secrets to fit, in order; rows without a secret; and rows of theirs that lack a value."""
-        totals: dict[Any, int] = {}
-        for who, rows in zip(self.secrets, self.tallies, strict=True):
-            totals[who] = totals.get(who, 0) + int(rows)
-        if not totals:
-            raise InputError(f"no row has a value in every column{self._emptiest}: publish fewer columns together")
-        names = chosen_secrets(table, secret, totals, wanted)
+        # Rows without a value count as their secret's here: one that has no others is not to vanish unsaid.
+        rows = self.lacking([*self.secrets, *self.missing])
+        if not self.secrets:
+            where = f"in every column{self._emptiest(rows)}"
+            raise InputError(f"no row has a value {where}: publish fewer columns together")
+        names = chosen_secrets(table, secret, {name: of_all for name, (_, of_all) in rows.items()}, wanted)
         for name in names:
-            if totals[name] < 2:
-                raise InputError(
-                    f"secret {name!r} has {totals[name]} row{'s' * (totals[name] != 1)} with a value in every column"
-                    f"{self._emptiest}, and a prior needs at least 2: merge it with another secret, or leave it out by "
-                    f"naming the others"
-                )
-        return names, int(self.without), int(sum(self.missing.get(name, 0) for name in names))
+            self._require_enough(name, *rows[name])
+        return names, int(self.without), sum(rows[name][0] for name in names)
 
-    @property
-    def _emptiest(self) -> str:
-        """The column that lacks most values, for a sentence about too few rows that have all of them."""
-        if not self.empty:
+    def _require_enough(self, name: Secret, lacking: int, rows: int) -> None:
+        """Refuse a secret with fewer than two rows to count; one that no row would be published of is told by that."""
+        if (whole := rows - lacking) >= 2:
+            return
+        told = f"secret {name!r} has {whole} row{'s' * (whole != 1)} with a value in every column"
+        if whole:
+            every = self._emptiest([*self.secrets, *self.missing])
+            raise InputError(
+                f"{told}{every}, and a prior needs at least 2: merge it with another secret, or {LEAVE_OUT}"
+            )
+        totals = ". Remove a row that is no person's, such as one of totals" if rows == 1 else ""
+        raise InputError(
+            f"{told}{self._emptiest([name], 'its ')}: none of them would be published, and whoever is missing there "
+            f"would be known to have it. Fill the values in, give what is missing a value of its own in the table, "
+            f"such as 'unknown', or publish other columns; if nobody with this secret is to be in what is published, "
+            f"{LEAVE_OUT}{totals}"
+        )
+
+    def _emptiest(self, names: Iterable[Any], whose: str = "") -> str:
+        """The column that lacks most values in these secrets' rows, for a sentence about too few that have all."""
+        rows = self.lacking(names)
+        empty: Counter[str] = Counter()
+        for name in rows:
+            empty.update(self.empty.get(name, {}))
+        if not empty:
             return ""
-        (name, rows), *_ = self.empty.most_common(1)
-        return f" ({name!r} is empty in {rows:,} of {int(sum(self.tallies) + sum(self.missing.values())):,} rows)"
+        (column, count), *_ = empty.most_common(1)
+        return f" ({column!r} is empty in {count:,} of {whose}{sum(every for _, every in rows.values()):,} rows)"
 
-    def lacking(self, names: Sequence[Secret]) -> dict[Secret, tuple[int, int]]:
+    def lacking(self, names: Iterable[Any]) -> dict[Secret, tuple[int, int]]:
         """How many rows of each secret lack a value, and how many it has."""
         found = {name: (int(self.missing.get(name, 0)), int(self.missing.get(name, 0))) for name in names}
         for who, rows in zip(self.secrets, self.tallies, strict=True):

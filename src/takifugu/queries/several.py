@@ -9,7 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from takifugu.errors import InputError
+from takifugu.problems.findings import LeftOutTells
+from takifugu.problems.findings.base import rows_of
+from takifugu.queries.few_rows import about_left_out
 from takifugu.queries.priors import Beliefs, Priors
+from takifugu.tables.by_secret import BySecret
+from takifugu.tables.table import Table
 
 
 def named(column: str, secret: Any) -> str:
@@ -41,6 +46,23 @@ def joined(columns: Sequence[str], fitted: Sequence[Priors | Beliefs]) -> Priors
         merged.append(_one(columns, parts, label=label))
     findings = dict.fromkeys(finding for one in beliefs for finding in one.findings)
     return Beliefs(merged, findings=findings)
+
+
+def about_lacking(table: Table, held: Table, column: str) -> Iterable[LeftOutTells]:
+    """Whether rows that lack another of the secrets, and are left out of `held`, tell this one by that.
+
+    An error where all rows of a secret do: it would vanish unsaid.
+    """
+    every, left = (BySecret(one, column, ()).rows for one in (table, held))
+    for secret, rows in every.items() if left else ():
+        if secret not in left:
+            raise InputError(
+                f"{named(column, repr(secret))} has no row with a value in every column of secrets: none of its "
+                f"{rows_of(rows)} would be published, and whoever is missing there would be known to have it. Fill "
+                f"these values in, give what is missing a value of its own in the table, such as 'unknown', or hide "
+                f"fewer columns of secrets"
+            )
+    return about_left_out({secret: (rows - left.get(secret, 0), rows) for secret, rows in every.items()})
 
 
 def _one(columns: Sequence[str], parts: Sequence[Priors], *, label: str) -> Priors:

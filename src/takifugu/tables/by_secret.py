@@ -19,17 +19,23 @@ from takifugu.tables.tally import tally
 class BySecret:
     """The rows of each secret, in order, those without one, and the counts of any column on a list of values."""
 
-    def __init__(self, table: Table, secret: str, numbers: Sequence[str]) -> None:
-        """One pass: the rows of each secret, and the range of each column of `numbers` within them."""
+    def __init__(self, table: Table, secret: str, numbers: Sequence[str], labels: Sequence[str] = ()) -> None:
+        """One pass: the rows of each secret, how many have a value in each column, and the range of `numbers`."""
         import narwhals as nw
 
         self._table, self._secret, self._numbers = table, secret, list(numbers)
+        self._columns = [*self._numbers, *labels]
         asked = {"rows": nw.len()}
-        for place in range(len(self._numbers)):
+        for place in range(len(self._columns)):
             own = nw.col(f"x{place}")
-            asked |= {f"{place}:values": own.count(), f"{place}:low": own.min(), f"{place}:high": own.max()}
+            asked[f"{place}:values"] = own.count()
+            if place < len(self._numbers):
+                asked |= {f"{place}:low": own.min(), f"{place}:high": own.max()}
         parts = [table.secret(secret).alias("secret")]
-        parts += [table.number(name).alias(f"x{place}") for place, name in enumerate(self._numbers)]
+        parts += [
+            (table.number(name) if place < len(self._numbers) else table.secret(name)).alias(f"x{place}")
+            for place, name in enumerate(self._columns)
+        ]
         grouped = table.frame.select(*parts).group_by("secret").agg(*(e.alias(name) for name, e in asked.items()))
         answer = table.collect(grouped.head(SECRETS + 2))
         keys = [plain(key) for key in answer["secret"]]
@@ -39,6 +45,11 @@ class BySecret:
         if rows:
             self.rows = {name: rows[name] for name in chosen_secrets(table, secret, rows, None)}
         self._answer = {key: {what: answer[what][line] for what in asked} for line, key in enumerate(keys)}
+
+    def lacking(self, column: str) -> dict[Secret, tuple[int, int]]:
+        """How many rows of each secret lack a value in one of the columns, and how many it has."""
+        valued = f"{self._columns.index(column)}:values"
+        return {name: (rows - int(self._answer[name][valued]), rows) for name, rows in self.rows.items()}
 
     def counts(self, column: str, choices: Choices) -> dict[Secret, Array]:
         """Each secret's counts on the list; only of secrets with a value in the column."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import InputError
-from takifugu.tables.choosing import SECRETS, chosen_secrets
+from takifugu.tables.choosing import LEAVE_OUT, SECRETS, chosen_secrets
 from takifugu.tables.missing import refusal
 from takifugu.tables.table import Secret, Table, plain
 
@@ -131,8 +131,7 @@ def _check_values(column: str, extents: dict[Secret, Extent]) -> None:
         if extent.valid < 2:
             raise InputError(
                 f"secret {name!r} has {extent.valid} row{'s' * (extent.valid != 1)} with a value in "
-                f"{column!r}, and a prior needs at least 2: collect more, merge it with another secret, "
-                f"or leave it out by naming the others in `secrets`"
+                f"{column!r}, and a prior needs at least 2: collect more, merge it with another secret, or {LEAVE_OUT}"
             )
         if not (math.isfinite(extent.low) and math.isfinite(extent.high)):
             raise InputError(f"column {column!r} is infinite in a row with secret {name!r}: remove such rows")
