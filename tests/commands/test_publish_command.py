@@ -268,3 +268,24 @@ def test_an_account_that_a_refused_try_opened_is_gone_on_with(table):
     )
     assert second.exit_code == 0, second.stderr
     assert "all columns of this account are published" in " ".join(second.stdout.split())
+
+
+def test_rows_outside_the_pairs_are_refused_before_the_work_and_nothing_stays(table):
+    frame = pd.read_csv(table)
+    frame.loc[:29, "diagnosis"] = "rare"
+    frame.loc[:9, "ward"] = None  # not published, and so not counted
+    frame.to_csv(table, index=False)
+    asked = ("--columns", "ward", "--odds", "2", "--pair", "flu", "none")
+    before = set(table.parent.iterdir())
+    for more in ((), ("--dry-run",), ("--later", "stay")):
+        result = run(table, *asked, *more)
+        assert result.exit_code == 2
+        assert "20 of 230 rows have a secret outside the calibrated pairs" in result.stderr
+        assert "--others drop" in result.stderr
+        assert "Finding the channel" not in result.output
+        assert set(table.parent.iterdir()) == before
+    slip = run(table, *asked[:-1], "non")
+    assert "no row has diagnosis = 'non'" in slip.stderr
+    assert run(table, *asked, "--others", "drop", "--dry-run").exit_code == 0
+    assert run(table, *asked, "--others", "drop").exit_code == 0
+    assert len(pd.read_csv(table.with_name("published.csv"))) == 210

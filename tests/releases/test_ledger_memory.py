@@ -186,6 +186,18 @@ def test_what_was_refused_leaves_no_mark(tmp_path):
     with pytest.raises(tk.InputError, match="outside the calibrated pairs"):
         tk.release_file(source, tmp_path / "out.csv", hand_made(5.0), column="v", secret="s", ledger=tmp_path / "l.db")
     assert not list(tmp_path.glob(".*"))
+    assert list(tmp_path.iterdir()) == [source]  # nor a ledger
+
+
+def test_a_ledger_that_another_process_starts_meanwhile_refuses_a_fingerprint_made_before(tmp_path):
+    first, second = (tk.Ledger(tmp_path / "l.db") for _ in range(2))
+    ahead = first.answer_digest(ahead=True)
+    assert not first.path.exists()
+    assert first.answer_digest(ahead=True).hexdigest() == ahead.hexdigest()
+    second.charge("a", hand_made(5.0), theta=5.0, count=1, granularity=0.5)
+    with pytest.raises(LedgerError, match="started by another process meanwhile"):
+        first.charge(ahead.hexdigest(), hand_made(5.0), theta=5.0, count=1, granularity=0.5)
+    assert first.answer_digest(ahead=True).hexdigest() == second.answer_digest().hexdigest() != ahead.hexdigest()
 
 
 def test_a_folder_that_cannot_be_written_is_told_and_no_hindrance(tmp_path, caplog, monkeypatch):

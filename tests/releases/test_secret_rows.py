@@ -10,6 +10,7 @@ from calibrations import PRIORS, hand_made
 from hypothesis import given
 from hypothesis import strategies as st
 
+import takifugu as tk
 from takifugu.errors import InputError
 from takifugu.releases.secret_rows import protected_rows
 
@@ -66,3 +67,21 @@ def test_narrow_columns_with_gaps(make):
     calibration = hand_made(priors={1: ONE, 3: OTHER})
     assert protected_rows(column, calibration, "drop").tolist() == [True, False, False, True]
     assert not protected_rows(column, hand_made(priors={7: ONE, 8: OTHER}), "drop").any()
+
+
+@pytest.mark.parametrize("hidden", [{"secrets": ["a", "b"]}, {"pairs": [("b", "a")]}])
+def test_publishing_refuses_other_rows_before_it_looks_for_a_channel(hidden):
+    steps = []
+    table = pd.DataFrame({"s": ["a", "b", "c"] * 40, "x": [1, 2, 3, 4] * 30})
+    with pytest.raises(InputError, match="40 of 120 rows have a secret outside the calibrated pairs"):
+        tk.publish(table, secret="s", columns=["x"], step=steps.append, **hidden)
+    assert steps == []
+    assert len(tk.publish(table, secret="s", columns=["x"], others="drop", allow_no_noise=True, **hidden).table) == 80
+    several = table.assign(t=["u", "v"] * 60)
+    with pytest.raises(InputError, match="40 of 120 rows have a secret outside"):
+        tk.publish(several, secret=["s", "t"], columns=["x"], pairs=[("s = a", "s = b")], step=steps.append)
+    assert steps == []
+    last_year = table[table["s"] != "c"]
+    with pytest.raises(InputError, match="40 of 120 rows have a secret outside"):
+        tk.publish(table, secret="s", columns=["x"], beliefs={"last year": last_year}, own=False, step=steps.append)
+    assert len(steps) == 1

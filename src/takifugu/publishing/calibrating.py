@@ -14,7 +14,9 @@ from takifugu.queries.others_alone import priors_asked_for
 from takifugu.queries.row import Row
 from takifugu.queries.several_rows import several_rows
 from takifugu.releases.in_turn import ODDS, in_turn, named_pairs
+from takifugu.releases.inside import require_inside
 from takifugu.releases.ledger import Ledger
+from takifugu.releases.secret_rows import protected_secrets
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Table
 
@@ -42,6 +44,7 @@ def calibrated(
     pairs: Iterable[Pair] | None = None,
     secrets: Iterable[Hashable] | None = None,
     leave_out: Sequence[Hashable] = (),
+    others: str = "error",
     domain: Any = None,
     other: Any = None,
     reading: Reading | None = None,
@@ -56,12 +59,24 @@ def calibrated(
     """The calibration that `publish` makes: rows of the columns, through the best channel, for the population.
 
     Whoever reads the kept columns knows them, so they are among what is known: two harmless ones may tell the secret
-    together. What they tell by themselves is a finding.
+    together. What they tell by themselves is a finding. With `others="error"` rows of secrets that are not hidden are
+    refused before the search for the channel, as `release` would refuse them after it.
     """
     no_text("columns", columns, "columns")
     promise = odds_by_default(odds=odds, alpha=alpha, epsilon=epsilon, best_guess=best_guess, error=error)
     if leave_out:
         secrets = _without(leave_out, table, secret, reading, secrets is not None or pairs is not None)
+    pairs = None if pairs is None else list(pairs)
+    secrets = secrets if secrets is None or isinstance(secrets, str) else list(secrets)
+    hidden = secrets if pairs is None else [one for pair in pairs for one in pair]
+
+    def require_hidden(found: Iterable[Any], *, typed: bool = False) -> None:
+        if others == "error":
+            names = [secret] if isinstance(secret, str) else list(secret)
+            require_inside(Table(table, reading), names, [*columns, *later], found, typed=typed)
+
+    if hidden is not None:
+        require_hidden(hidden, typed=True)
     known, cells = known_with(known, keep), tuple(keep) if per_cell else ()
     turn = in_turn(
         table,
@@ -89,12 +104,15 @@ def calibrated(
         | options,
     )
     if turn is not None:
+        require_hidden(protected_secrets(turn))
         return _told(turn, table, keep, reading, own=own)
     query = Row(*columns, domain=domain, other=other)
     step("Counting what goes with each secret")
     asked: dict[str, Any] = {"secret": secret, "query": query, "secrets": secrets, "known": known, "reading": reading}
     priors = priors_asked_for(table, asked, beliefs=beliefs, own=own, per_cell=cells)
     pairs = None if pairs is None else named_pairs(pairs, priors)
+    if not own:  # there may be secrets that others do not know
+        require_hidden((priors if isinstance(priors, Mapping) else priors[0]) if hidden is None else hidden)
     step("Finding the channel that changes least")
     made = calibrate(
         priors,

@@ -107,6 +107,7 @@ def publish(
         step=step,
         keep=keep,
         per_cell=per_cell,
+        others=others,
         **options,
     )
     keep = () if per_cell else keep  # they are published through the channel, unchanged

@@ -125,9 +125,9 @@ class Ledger:
                 raise CompositionError(_OTHER_ACCOUNT.format(records=self.records))
             return joint_account(opening, spent)
 
-    def answer_digest(self) -> AnswerDigest:
-        """A new fingerprint, keyed with this ledger's own salt."""
-        return AnswerDigest(self._file.read().salt)
+    def answer_digest(self, *, ahead: bool = False) -> AnswerDigest:
+        """A new fingerprint, keyed with this ledger's own salt; `ahead` starts no ledger that is not there yet."""
+        return AnswerDigest(self._file.salt_ahead() if ahead else self._file.read().salt)
 
     def loss(self, calibration: Calibration) -> float:
         """The exact divergence of all releases so far, for the worst belief and pair; 0 before the first."""

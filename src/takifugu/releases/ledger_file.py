@@ -25,6 +25,7 @@ _log = logging.getLogger("takifugu")
 
 _APPLICATION = 0x54414B49  # "TAKI", in the file's header
 _VERSION = 1
+_SALT = 32  # bytes
 _PATIENCE = 60.0  # seconds to wait for other processes
 _ADVICE = "nothing was released. Restore the file from a copy; a new ledger would forget what was spent"
 # SQLite's own messages about a damaged file can hold damaged text.
@@ -49,6 +50,7 @@ class LedgerFile:
         if new is True and self.exists():
             raise LedgerError(f"the ledger {self.path} exists already: leave new out to go on with it")
         self._new = new
+        self._salt: bytes | None = None  # that a file will be made with, once it was asked for ahead
         self.marked: tuple[Path, ...] = (self.path,)  # the files beside which the first entry leaves a mark
 
     @property
@@ -76,6 +78,14 @@ class LedgerFile:
         with self._latest("DEFERRED") as (contents, _):
             return contents
 
+    def salt_ahead(self) -> bytes:
+        """The salt, or that which a file will have that is not there yet; none is made for a release that may fail."""
+        if self.exists():
+            return self.read().salt
+        self.require_expected()
+        self._salt = secrets.token_bytes(_SALT) if self._salt is None else self._salt
+        return self._salt
+
     @contextmanager
     def writing(self) -> Iterator["Writer"]:
         """The verified contents, locked, to add to; on disk when the block ends without an error."""
@@ -92,13 +102,18 @@ class LedgerFile:
         with self._transaction(kind) as database:
             contents = _contents(self.path, database)
             refuse_older(self.path, entries=len(contents.entries), counted=before)
+            ahead, self._salt = self._salt, None
+            if ahead not in (None, contents.salt):
+                raise LedgerError(
+                    f"the ledger {self.path} was started by another process meanwhile: nothing was released; try again"
+                )
             yield contents, database
 
     @contextmanager
     def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
         if not self.exists():
             self.require_expected()
-            _create(self.path)
+            _create(self.path, self._salt)
             start_anew(self.path)
             _log.warning("started a new ledger, %s: keep it, it remembers what was published", self.path)
         try:
@@ -150,14 +165,14 @@ def _connect(path: Path) -> sqlite3.Connection:
     return database
 
 
-def _create(path: Path) -> None:
+def _create(path: Path, salt: bytes | None) -> None:
     """Make the whole file under another name and give it its own at once: nobody ever sees half of it."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(8)}")
     try:
         draft.touch(mode=0o600, exist_ok=False)
         database = _connect(draft)
         try:
-            salt = secrets.token_bytes(32)
+            salt = secrets.token_bytes(_SALT) if salt is None else salt
             database.execute("BEGIN IMMEDIATE")
             database.execute(f"PRAGMA application_id = {_APPLICATION}")
             database.execute(f"PRAGMA user_version = {_VERSION}")

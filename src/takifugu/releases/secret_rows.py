@@ -1,5 +1,6 @@
 """Which rows a calibration protects."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,12 @@ def protected_secrets(calibration: Calibration) -> frozenset[Any]:
 
 def has_pairs(calibration: Calibration, column: str) -> bool:
     """Whether any secret of this column, one of several, stands in the pairs: of another, nothing was promised."""
-    return any(str(secret).startswith(named(column, "")) for secret in protected_secrets(calibration))
+    return has_any(protected_secrets(calibration), column)
+
+
+def has_any(known: Iterable[Any], column: str) -> bool:
+    """Whether any of these secrets is of this column, one of several."""
+    return any(str(secret).startswith(named(column, "")) for secret in known)
 
 
 def as_counted(frame: "nw.DataFrame[Any]", calibration: Calibration) -> "nw.DataFrame[Any]":
@@ -77,10 +83,15 @@ def protected_rows(secrets: Any, calibration: Calibration, others: str) -> npt.N
         kept = np.asarray(inside.fill_null(False).to_numpy(), dtype=np.bool_)
     if others == "drop":
         return kept
-    raise InputError(
-        f"{int((~kept).sum())} of {len(kept)} rows have a secret outside the calibrated pairs: nothing bounds what "
-        f"their values would tell. Calibrate with those secrets, give others='drop' to leave the rows out, or "
-        f"others='release' to publish them without a guarantee. Calibrated are {_listed(known)}"
+    raise InputError(outside(int((~kept).sum()), len(kept), known))
+
+
+def outside(rows: int, of_all: int, known: frozenset[Any]) -> str:
+    """The sentence that meets rows of other secrets than the `known` ones."""
+    return (
+        f"{rows} of {of_all} rows have a secret outside the calibrated pairs: nothing bounds what their values would "
+        f"tell. Calibrate with those secrets, give others='drop' to leave the rows out, or others='release' to publish "
+        f"them without a guarantee. Calibrated are {_listed(known)}"
     )
 
 
