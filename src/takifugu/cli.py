@@ -64,7 +64,7 @@ class Commands(click.Group):
             from takifugu.commands.words import in_flags
 
             done()
-            click.echo(f"takifugu: {in_flags(str(error))}", err=True)
+            click.echo(f"takifugu: {in_flags(str(error), ctx.invoked_subcommand)}", err=True)
             sys.exit(2 if isinstance(error, InputError) else 1)
 
 

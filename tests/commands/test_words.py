@@ -90,6 +90,10 @@ def test_every_flag_that_a_sentence_names_is_one():
             "leave them out (leave_out=), or give coarser lists (domain=)",
             "leave them out (--leave-out), or give coarser lists (--domain)",
         ),
+        (
+            "or leave it out, with leave_out=[...] in publish or by naming the others in `secrets`",
+            "or leave it out by naming the others with --pair",
+        ),
         ("column 'theta' has no value in any row", "column 'theta' has no value in any row"),
         ("give others='drop' to leave the rows out", "give --others drop to leave the rows out"),
         ("clip=(0.2, 0.8) leaves none", "--clip 0.2 0.8 leaves none"),

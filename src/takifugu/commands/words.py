@@ -38,8 +38,8 @@ _READING = re.compile(r"give reading=Reading\((\w+)=\[?(\.\.\.|'[^']*'|\"[^\"]*\
 _BUDGET = re.compile(r"\((alpha=[^()]*)\)")
 
 
-def in_flags(sentence: str) -> str:
-    """A sentence in the words of the command line.
+def in_flags(sentence: str, command: str | None = None) -> str:
+    """A sentence in the words of the command line, or of one command that has a shorter way.
 
     >>> in_flags("epsilon must be above 0, got -1")
     '--epsilon must be above 0, got -1'
@@ -48,7 +48,7 @@ def in_flags(sentence: str) -> str:
     >>> in_flags("calibrate Row('age', 'ward') to publish rows")
     'calibrate --query row:age,ward to publish rows'
     """
-    for python, typed in _PHRASES.items():
+    for python, typed in (_OF_COMMANDS.get(command or "", {}) | _PHRASES).items():
         sentence = sentence.replace(python, typed)
     sentence = _READING.sub(
         lambda found: f"give {_flag(found[1], '')}{'' if found[2] == '...' else ' ' + found[2]}", sentence
@@ -76,13 +76,21 @@ _PHRASES = {
     "give alpha and epsilon, or odds": "give --alpha and --epsilon, or --odds",
     "and epsilon was given": "and --epsilon was given",
     "and alpha was given": "and --alpha was given",
-    "by naming the others in `secrets`": "by naming the others",
-    "leave it out by naming the others": "leave it out by naming the others with --pair",
+    "leave it out, with leave_out=[...] in publish or by naming": "leave it out by naming",
+    "by naming the others in `secrets`": "by naming the others with --pair",
     "named in keys": "named in --keys",
     "calibrate with ledger.account().calibrate(...)": "publish with takifugu publish, which knows the account",
     "Ledger.open, or publish(..., later=[...])": "takifugu publish with --later",
     "is to be published with of=...": "is to be published with --of",
     "Give release that, or calibrate": "Noise is added to it in Python (takifugu.release); calibrate",
+}
+
+
+_OF_COMMANDS = {
+    "publish": {
+        "leave it out, with leave_out=[...] in publish or by naming the others in `secrets`": "leave it out with "
+        "--leave-out"
+    },
 }
 
 

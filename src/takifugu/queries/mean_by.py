@@ -77,7 +77,7 @@ def _groups(table: Table, secret: str, secrets: Iterable[Any] | None, by: str) -
         if missing:
             raise InputError(
                 f"secret {name!r} has fewer than 2 rows in {listed(missing, most=4)} of {by!r}: merge groups, or leave "
-                f"the secret out by naming the others"
+                f"the secret out by naming the others in `secrets`"
             )
     return names, groups
 
