@@ -176,5 +176,7 @@ def test_a_table_comes_back_from_every_dialect(folder, table, how):
             assert str(opened.schema[f"c {place}"]) == wanted
     batches = [batch.to_dict(as_series=False) for batch in stream(opened)]
     assert {name: [c for batch in batches for c in batch[name]] for name in expected} == expected
-    again = open_table(path, reading=Reading(sep=how["sep"], decimal=how["decimal"]))
-    assert again.collect(again.frame) == expected
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("takifugu.tables.textfile._MOST_KEPT", 0)  # as of a large file, which is read anew
+        again = open_table(path, reading=Reading(sep=how["sep"], decimal=how["decimal"]))
+        assert again.collect(again.frame) == expected

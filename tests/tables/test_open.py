@@ -19,6 +19,7 @@ from messy import FILES, MARKER, PEOPLE, PLAIN
 
 import takifugu as tk
 from takifugu.tables import open as opening
+from takifugu.tables.engine import Workspace
 from takifugu.tables.missing import lacking
 from takifugu.tables.open import open_table
 from takifugu.tables.reading import Reading
@@ -220,7 +221,31 @@ def test_a_broken_file_is_a_sentence_that_shows_no_record(tmp_path, case):
         assert all(MARKER not in repr(error) for error in chain(caught.value))
 
 
-def test_a_file_that_changes_while_it_is_read_shows_no_record(tmp_path):
+def test_a_table_is_the_file_as_it_was_opened(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("name,x\n" + "Ann,1\n" * 9)
+    table = Table(path)
+    path.write_text("name,x\n" + "Bob,2\n" * 5)
+    assert cells(table) == streamed(table) == {"name": ["Ann"] * 9, "x": [1] * 9}
+
+
+def test_a_file_that_changes_while_it_is_opened_shows_no_record(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    path.write_text("name,x\n" + "Ann,1\n" * 9)
+    keep = Workspace.keep
+
+    def change(space, statement):
+        path.write_text("name,x\n" + f"Ann,{MARKER}\n" * 9)
+        return keep(space, statement)
+
+    monkeypatch.setattr(Workspace, "keep", change)
+    with pytest.raises(tk.InputError, match="not of the type of its column") as caught:
+        Table(path)
+    assert all(MARKER not in repr(error) for error in chain(caught.value))
+
+
+def test_a_file_that_changes_while_it_is_read_shows_no_record(tmp_path, monkeypatch):
+    monkeypatch.setattr("takifugu.tables.textfile._MOST_KEPT", 0)  # as of a large file, which is read anew
     path = tmp_path / "a.csv"
     path.write_text("name,x\n" + "Ann,1\n" * 9)
     table = Table(path)

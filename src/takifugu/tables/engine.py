@@ -40,6 +40,11 @@ class Workspace:
         # DuckDB draws its bar on standard output, where the answers of the command line go.
         self.connection.execute("SET enable_progress_bar = false")
 
+    def keep(self, statement: str) -> str:
+        """Take what a statement yields into memory, once; the statement that yields it from there, in its order."""
+        self.connection.execute(f"CREATE TABLE kept AS {statement}")
+        return "SELECT * FROM kept"
+
     def new_file(self) -> "Path":
         """A path in the private folder that is not taken."""
         from pathlib import Path

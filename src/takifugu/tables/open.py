@@ -84,6 +84,11 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
             sheet, aside = first.name, first.sentence
         found = read_text(space, paths, how, shown=shown, sheet=sheet)
         sql, read_as, findings = found.sql, found.reading, found.findings
+        if found.is_small:
+            kept, why = attempt(lambda: space.keep(found.sql))
+            if kept is None:
+                raise InputError(f"{shown} cannot be read: {why}")
+            sql = kept
     relation, why = attempt(lambda: space.connection.sql(sql))
     if relation is None:
         raise InputError(f"{shown} cannot be read: {why}")

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from takifugu.tables.engine import text
 from takifugu.tables.shapes import Shape, Shapes, bare_sql, shape_sql
@@ -22,6 +22,13 @@ class Cells:
     tokens: Counter[str]  # how often each text that means a missing value stands there; the empty one is a blank
 
 
+class Scanned(NamedTuple):
+    """What the cells of every column are, and the number of rows."""
+
+    columns: list[Cells]
+    rows: int
+
+
 @dataclass(frozen=True)
 class _Seen:
     """What the rows that were looked at show of one column."""
@@ -31,17 +38,17 @@ class _Seen:
     has_missing: bool  # some cell has a text that means a missing value
 
 
-def scan(connection: Any, raw: str, tokens: Sequence[tuple[str, ...]]) -> list[Cells]:
+def scan(connection: Any, raw: str, tokens: Sequence[tuple[str, ...]]) -> Scanned:
     """What is in the columns c0, c1, … of the statement `raw`, where these texts mean a missing value."""
     rows, seen = _first_rows(connection, raw, tokens)
     if rows == _SAMPLE:
-        seen = _all_rows(connection, raw, tokens, seen)
+        rows, seen = _all_rows(connection, raw, tokens, seen)
     counts: dict[int, list[int]] = {}
     for chosen in _portions([place for place, column in seen.items() if column.has_missing]):
         # Each text is counted only where there is any: a histogram by the engine takes gigabytes.
         texts = [[f"count(*) FILTER (WHERE {trimmed(p)} = {text(token)})" for token in tokens[p]] for p in chosen]
         counts |= dict(zip(chosen, _ask(connection, raw, texts), strict=True))
-    return [
+    cells = [
         Cells(
             column.shapes,
             column.indented,
@@ -49,6 +56,7 @@ def scan(connection: Any, raw: str, tokens: Sequence[tuple[str, ...]]) -> list[C
         )
         for place, column in seen.items()
     ]
+    return Scanned(cells, rows)
 
 
 def trimmed(place: int) -> str:
@@ -87,8 +95,8 @@ def _first_rows(connection: Any, raw: str, tokens: Sequence[tuple[str, ...]]) ->
 
 def _all_rows(
     connection: Any, raw: str, tokens: Sequence[tuple[str, ...]], first: Mapping[int, _Seen]
-) -> dict[int, _Seen]:
-    """What is in every column, from all its cells.
+) -> tuple[int, dict[int, _Seen]]:
+    """The number of rows, and what is in every column, from all its cells.
 
     The first rows show which columns are plainly text: no further row can make them numbers. All rows are asked
     about the others, but only whether they have the shapes seen so far: to try all shapes is dear, and done again
@@ -101,11 +109,13 @@ def _all_rows(
     bits |= _expected_shapes(connection, raw, tokens, surprised)
     shapes |= {place: Shapes.of(number) for place, number in bits.items()}
     found: dict[int, _Seen] = {}
+    rows = 0
     for chosen in _portions(list(shapes)):
         asked = [[f"bool_and(prefix(c{p}, ' '))", f"bool_or({_is_missing(p, tokens)})"] for p in chosen]
-        for place, (indented, missing) in zip(chosen, _ask(connection, raw, asked), strict=True):
+        ((rows,), *answers) = _ask(connection, raw, [["count(*)"], *asked])
+        for place, (indented, missing) in zip(chosen, answers, strict=True):
             found[place] = _Seen(shapes[place], bool(indented), bool(missing))
-    return found
+    return rows, found
 
 
 def _expected_shapes(

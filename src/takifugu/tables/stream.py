@@ -1,4 +1,4 @@
-"""Rows of a table in order, a batch at a time, in memory that does not grow with it.
+"""Rows of a table in order, a batch at a time, in memory that does not grow with it beyond half a gigabyte.
 
 The batches come from the same statement that counting uses, so a cell is the same value through both. PyArrow's own
 reader of CSV would be a second opinion about every cell, and it reads ahead: from 10⁶ to 1.2·10⁸ rows its memory grew

@@ -3,6 +3,7 @@
 One statement serves every door, whether it counts in the engine or streams the rows out: what one reads, all read.
 """
 
+import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,10 @@ from takifugu.tables.reading import Reading
 from takifugu.tables.scan import Cells, among, scan, trimmed
 from takifugu.tables.shapes import Column, column_of, file_decimal
 
+_MOST_KEPT = 1 << 29  # bytes of memory, about
+_CELL = 16  # bytes that a cell takes at most, but for long texts
+_UNPACKED = 8  # times the size of a compressed file
+
 
 @dataclass(frozen=True)
 class Part:
@@ -34,11 +39,16 @@ class Part:
 
 @dataclass(frozen=True)
 class TextTable:
-    """The statement that yields the table, what was decided on the way, and the decisions as a `Reading`."""
+    """The statement that yields the table, what was decided on the way, and the decisions as a `Reading`.
+
+    `is_small` where all cells fit in little memory: to read them there is quicker than to make them out of text again
+    for every question.
+    """
 
     sql: str
     findings: list[Finding]
     reading: Reading
+    is_small: bool
 
 
 def read_text(space: Workspace, paths: Sequence[str], reading: Reading, *, shown: str, sheet: str | None) -> TextTable:
@@ -52,9 +62,10 @@ def read_text(space: Workspace, paths: Sequence[str], reading: Reading, *, shown
                 f"those that do"
             )
     raw = _raw(parts)
-    cells, why = attempt(lambda: scan(space.connection, raw, [_tokens(reading, column) for column in names]))
-    if cells is None:
+    seen, why = attempt(lambda: scan(space.connection, raw, [_tokens(reading, column) for column in names]))
+    if seen is None:
         raise InputError(_broken(parts, shown) or f"{shown} cannot be read: {why}")
+    cells = seen.columns
     by_default = file_decimal((found.shapes for found in cells), parts[0].layout.sep)
     forced = reading.decimal or {",": ".", ".": ","}.get(reading.thousands or "")
     columns = [
@@ -78,7 +89,15 @@ def read_text(space: Workspace, paths: Sequence[str], reading: Reading, *, shown
         skip=reading.skip if reading.header is False else layout.lines - layout.header_lines,
         decimal=forced or decided.decimal,
     )
-    return TextTable(_typed(raw, names, columns, cells), findings_of(decided, reading), resolved)
+    sql = _typed(raw, names, columns, cells)
+    small = _CELL * seen.rows * len(names) + sum(map(_size, parts)) <= _MOST_KEPT
+    return TextTable(sql, findings_of(decided, reading), resolved, small)
+
+
+def _size(part: Part) -> int:
+    """About how many bytes of text a file holds."""
+    packed = part.read == part.path and compression(part.path) != "none"
+    return os.path.getsize(part.read) * (_UNPACKED if packed else 1)
 
 
 def _part(space: Workspace, path: str, reading: Reading, where: str) -> Part:

@@ -59,11 +59,11 @@ def release_file(
     reading: Reading | None = None,
     **options: Any,
 ) -> FileRelease:
-    """Release what a calibration is for from one file into another, Parquet or CSV, in memory that does not grow.
+    """Release what a calibration is for from one file into another, Parquet or CSV, in less than a gigabyte of memory.
 
-    The arguments are those of `takifugu.release`. The file is read twice: whatever is to be refused is refused, and
-    the release is written into the ledger, before a value is drawn. `target` appears when it is complete; until then
-    it is a draft beside it that only its owner can read. Up to five million rows can be shuffled (`order`).
+    The arguments are those of `takifugu.release`. The rows are gone through twice: whatever is to be refused is
+    refused, and the release is written into the ledger, before a value is drawn. `target` appears when it is complete;
+    until then it is a draft beside it that only its owner can read. Up to five million rows can be shuffled (`order`).
 
     `progress` is called with the number of rows done and, where it is known, of all rows. `reading` is what is known
     of the file, as for `takifugu.tables.open.open_table`; without it missing values are refused, but of a mean (`of`),
