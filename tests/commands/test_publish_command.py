@@ -138,6 +138,16 @@ def test_a_refusal_leaves_nothing_behind(table, arguments, status, says):
     assert not left or Ledger(table.with_name("people.ledger")).account() is None
 
 
+@pytest.mark.parametrize("ledger", ["no/such.ledger", "people.csv/such.ledger"])
+def test_a_ledger_that_has_no_place_is_told_before_the_work(table, ledger):
+    result = run(table, "--columns", "stay", "--ledger", table.parent / ledger)
+    assert result.exit_code == 1, result.output
+    assert not result.stdout
+    assert "cannot be written" in result.stderr
+    assert "another place with --ledger" in result.stderr
+    assert not names(table)
+
+
 def test_values_leave_as_they_are_only_when_asked(table):
     frame = pd.read_csv(table)
     frame["same"] = ["u", "v"] * 120

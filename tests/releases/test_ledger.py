@@ -1,4 +1,5 @@
 import dataclasses
+import errno
 import math
 import multiprocessing
 import os
@@ -10,6 +11,7 @@ import time
 from multiprocessing.connection import wait
 
 import numpy as np
+import pandas as pd
 import pytest
 from calibrations import PRIORS, hand_made
 
@@ -21,6 +23,7 @@ from takifugu.divergences import renyi_divergence
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError
 from takifugu.laws.mixture import Mixture
 from takifugu.releases.ledger import Ledger
+from takifugu.releases.ledger_file import require_place
 
 FORK = multiprocessing.get_context("fork")
 
@@ -419,11 +422,47 @@ def test_edits_by_hand_are_noticed(tmp_path, statement):
 
 
 def test_a_ledger_that_cannot_be_made_refuses(tmp_path):
-    with pytest.raises(LedgerError, match="cannot be made"):
+    with pytest.raises(LedgerError, match="cannot be written"):
         charge(Ledger(tmp_path / "no such folder" / "l.db"), hand_made())
     (tmp_path / "folder").mkdir()
     with pytest.raises(LedgerError, match="cannot be opened"):
         charge(Ledger(tmp_path / "folder"), hand_made())
+
+
+def refuse_to_write(*_, **__):
+    raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+
+def test_a_folder_that_may_only_be_read_is_told_in_a_sentence_and_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr("pathlib.Path.touch", refuse_to_write)
+    monkeypatch.setattr("pathlib.Path.unlink", refuse_to_write)  # as it does for a file that is not there either
+    with pytest.raises(LedgerError, match=r"cannot be written: Read-only file system\. .* another place with `ledger`"):
+        charge(Ledger(tmp_path / "l.db"), hand_made())
+    with pytest.raises(LedgerError, match="Read-only file system"):
+        require_place(tmp_path / "l.db")
+
+
+def test_where_a_ledger_can_be_written_nothing_is_left_by_asking(tmp_path, monkeypatch):
+    require_place(tmp_path / "l.db")
+    assert not any(tmp_path.iterdir())
+    (tmp_path / "file").write_text("x")
+    for path, why in (
+        (tmp_path, "it is a folder"),
+        (tmp_path / "missing" / "l.db", "there is no folder"),
+        (tmp_path / "file" / "l.db", "Not a directory"),
+    ):
+        with pytest.raises(LedgerError, match=why):
+            require_place(path)
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with pytest.raises(LedgerError, match="only be read"):
+        require_place(tmp_path / "file")
+
+
+def test_no_work_is_done_for_a_ledger_that_has_no_place(tmp_path, monkeypatch):
+    monkeypatch.setattr("takifugu.publishing.one_call.calibrated", lambda *_, **__: pytest.fail("work was done"))
+    people = pd.DataFrame({"ill": ["yes", "no"] * 20, "ward": ["A", "B"] * 20})
+    with pytest.raises(LedgerError, match="there is no folder"):
+        tk.publish(people, secret="ill", columns=["ward"], ledger=tmp_path / "no" / "l.db")
 
 
 def test_a_ledger_in_use_refuses_in_the_end(tmp_path, monkeypatch):

@@ -256,7 +256,7 @@ def test_a_release_is_charged_before_it_leaves(tmp_path):
 
 
 def test_nothing_leaves_when_the_ledger_cannot_be_written(tmp_path, no_draws):
-    with pytest.raises(LedgerError, match="cannot be made"):
+    with pytest.raises(LedgerError, match="cannot be written"):
         tk.release([1.0], hand_made(), ledger=tmp_path / "missing" / "l.db")
     (tmp_path / "bad.db").write_bytes(b"x" * 5000)
     with pytest.raises(LedgerError):

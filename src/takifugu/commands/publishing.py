@@ -181,12 +181,15 @@ def _book(asked: Asked, where: Path | None, calibration: Path) -> Any:
     """The ledger, which will know the table and the calibration; an error where these records went out before."""
     from takifugu.publishing import ledger_beside
     from takifugu.releases.ledger import Ledger, remember
+    from takifugu.releases.ledger_file import require_place
 
     book = asked.ledger or ledger_beside(asked.target if where is None else where)
     ledger = Ledger(book, new=True if asked.new_ledger else None)
     remember(ledger, *([] if where is None else [where]))
     ledger.watch(calibration)
     _refuse_second(ledger)
+    if not asked.dry_run:
+        require_place(ledger.path)
     return ledger
 
 

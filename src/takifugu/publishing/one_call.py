@@ -17,6 +17,7 @@ from takifugu.releases.doors.frames import as_frame, collected
 from takifugu.releases.drift import DRIFTS
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.ledger import Ledger, remember
+from takifugu.releases.ledger_file import require_place
 from takifugu.releases.order import gives_up_order
 from takifugu.releases.secret_rows import OTHERS, OthersLeftOut
 from takifugu.releases.shuffling import ORDERS, RowsShuffled
@@ -87,6 +88,8 @@ def publish(
         one_of(name, word, known)  # `release` would say so too, when all the work is done
     book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
     remember(book, *files_behind(table))
+    if book is not None:
+        require_place(book.path)
     if options.get("leave_out") and others == "error":
         others = "drop"
     if per_cell and not keep:

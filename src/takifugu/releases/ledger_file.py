@@ -167,7 +167,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _create(path: Path, salt: bytes | None) -> None:
     """Make the whole file under another name and give it its own at once: nobody ever sees half of it."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(8)}")
+    draft = _draft(path)
     try:
         draft.touch(mode=0o600, exist_ok=False)
         database = _connect(draft)
@@ -186,11 +186,37 @@ def _create(path: Path, salt: bytes | None) -> None:
             os.link(draft, path)
         synchronise(path.parent)
     except _TROUBLE as error:
-        raise LedgerError(
-            f"the ledger {path} cannot be made: {error}. Nothing was released; choose another folder"
-        ) from error
+        raise _no_place(path, getattr(error, "strerror", None) or str(error)) from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):  # where nothing can be written nothing was, and the sentence above is the one to say
+            draft.unlink(missing_ok=True)
+
+
+def require_place(path: Path) -> None:
+    """Raise where a ledger cannot be written, before the work that it is to remember; nothing is left behind."""
+    if path.is_dir():
+        raise _no_place(path, "it is a folder")
+    if not path.parent.exists():
+        raise _no_place(path, f"there is no folder {os.fspath(path.parent)!r}")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise _no_place(path, "it may only be read")
+    # A ledger that is there needs room beside it too: SQLite keeps its journal there.
+    sample = _draft(path)
+    try:
+        sample.touch(mode=0o600, exist_ok=False)
+        sample.unlink()
+    except OSError as error:
+        raise _no_place(path, error.strerror or str(error)) from error
+
+
+def _draft(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(8)}")
+
+
+def _no_place(path: Path, why: str) -> LedgerError:
+    return LedgerError(
+        f"the ledger {path} cannot be written: {why}. Nothing was released; name another place with `ledger`"
+    )
 
 
 def _contents(path: Path, database: sqlite3.Connection) -> Contents:

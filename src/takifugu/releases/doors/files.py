@@ -19,6 +19,7 @@ from takifugu.releases.doors.leaving import for_spreadsheets, leaving
 from takifugu.releases.doors.saving import appear, check_format, writer
 from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.ledger import remember
+from takifugu.releases.ledger_file import require_place
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import OTHERS, OthersLeftOut
 from takifugu.releases.shuffling import RowsShuffled, require_few_enough, shuffled
@@ -76,6 +77,8 @@ def release_file(
     if plan.ledger is not None and plan.ledger.path.resolve() == goal.resolve():
         raise InputError(f"{goal} is the ledger, and cannot be what is published too: choose another name")
     remember(plan.ledger, *files_behind(origin))
+    if plan.ledger is not None:
+        require_place(plan.ledger.path)
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
     if of is not None:
