@@ -133,7 +133,7 @@ def test_a_column_of_another_sheet_is_looked_for_with_a_flag(tmp_path):
         pd.DataFrame({"s": ["a", "b"] * 30, "x": [1, 2, 3] * 20}).to_excel(book, sheet_name="Stays", index=False)
     refused = CliRunner().invoke(main, ["inspect", str(path), "--secret", "s"])
     assert refused.exit_code == 2
-    assert "Its sheet 'About' was read, and not 'Stays': give --sheet to change that." in refused.stderr
+    assert "Its sheet 'About' was read, and not 'Stays': give --sheet 'Stays' to change that." in refused.stderr
     assert CliRunner().invoke(main, ["inspect", str(path), "--secret", "s", "--sheet", "Stays"]).exit_code == 0
     with pd.ExcelWriter(path) as book:
         pd.DataFrame({"note": ["made by hand"]}).to_excel(book, sheet_name="About", index=False)

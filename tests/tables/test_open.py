@@ -129,7 +129,7 @@ def test_excel_cells_are_read_by_the_rules_of_text(tmp_path):
         "day": ["2024-01-31", "2024-01-31 12:30:00"],
         "comma": [3.5, 4.25],
     }
-    assert table.findings[0].sentence == "the file was read from the sheet 'Stays'"
+    assert table.findings[0].sentence.startswith("the file was read from the sheet 'Stays', and not from 'Other'")
     assert cells(open_table(path, reading=Reading(sheet="Other"))) == {"a": [1]}
     assert cells(open_table(path, reading=Reading(sheet=1))) == {"a": [1]}
     assert cells(open_table(path, reading=Reading(sheet="1"))) == {"a": [1]}  # as the command line says it
@@ -137,6 +137,30 @@ def test_excel_cells_are_read_by_the_rules_of_text(tmp_path):
         open_table(path, reading=Reading(sheet="Other")).require("ward")
     with pytest.raises(tk.InputError, match="no sheet 'Third'; its sheets are 'Stays', 'Other'"):
         open_table(path, reading=Reading(sheet="Third"))
+
+
+def test_a_cover_that_was_read_is_named_with_the_sheets_beside_it(tmp_path):
+    stays = [["ward", "days"], ["A", 1], ["B", 2]]
+    path = excel(tmp_path / "cover.xlsx", [["Made in May"]], [("Notes", [["by hand"]]), ("2024", stays)])
+    for ask in (tk.inspect, lambda table: tk.fit_priors(table, secret="Made in May", query=tk.Mean("days"))):
+        with pytest.raises(tk.InputError, match=r"'Stays' was read, and not 'Notes', '2024': give .*sheet='2024'\)"):
+            ask(path)
+    path = excel(tmp_path / "record.xlsx", [["2024", "17"], [3, 4]], [("Other", stays)])
+    with pytest.raises(tk.InputError, match=r"looks like a record.* Its sheet 'Stays' was read, and not 'Other'"):
+        open_table(path)
+    excel(tmp_path / "alone.xlsx", [["ward", "days"]])
+    with pytest.raises(tk.InputError, match=r"has no rows$"):
+        tk.inspect(tmp_path / "alone.xlsx")
+
+
+def test_of_two_sheets_with_tables_the_finding_names_both(tmp_path):
+    stays = [["ward", "days"], ["A", 1], ["B", 2]]
+    path = excel(tmp_path / "two.xlsx", stays, [("Notes", [["by hand"]]), ("2023", stays)])
+    assert open_table(path).findings[0].sentence == (
+        "the file was read from the sheet 'Stays', and not from '2023': give reading=Reading(sheet='2023') to change "
+        "that"
+    )
+    assert not open_table(path, reading=Reading(sheet="Stays")).findings
 
 
 def test_a_missing_extra_is_named(tmp_path, monkeypatch):

@@ -22,6 +22,7 @@ class ReadAs(OfReading):
     separator: str | None = None
     encoding: str | None = None
     sheet: str | None = None
+    beside: tuple[str, ...] = ()  # other sheets that hold a table
 
     @property
     def sentence(self) -> str:
@@ -33,7 +34,11 @@ class ReadAs(OfReading):
             parts.append(f"in the encoding {self.encoding}")
         if self.sheet is not None:
             parts.append(f"from the sheet {self.sheet!r}")
-        return f"the file was read {' and '.join(parts)}"
+        told = f"the file was read {' and '.join(parts)}"
+        if not self.beside:
+            return told
+        there = ", ".join(map(repr, self.beside))
+        return f"{told}, and not from {there}: give reading=Reading(sheet={self.beside[0]!r}) to change that"
 
 
 @dataclass(frozen=True)

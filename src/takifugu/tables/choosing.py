@@ -43,7 +43,7 @@ def chosen_secrets(
 def require_some(table: Table, secret: str, known: int, without: int) -> None:
     """Refuse a table without rows, and a column in which no secret is known."""
     if not known and not without:
-        raise InputError(f"{table.name} has no rows")
+        raise table.no_rows()
     if not known:
         raise InputError(f"column {secret!r} is empty in every one of the {without} rows: no secret is known")
 

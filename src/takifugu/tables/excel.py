@@ -14,22 +14,26 @@ from takifugu.tables.secrets import listed
 
 
 class Sheet(NamedTuple):
-    """The sheet that was read, and those beside it."""
+    """The sheet that was read, those beside it, and which of these hold a table, as far as they were looked at."""
 
     name: str
     others: tuple[str, ...]
+    tables: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
-        """What to say to whoever misses a column; nothing where there is no other sheet.
+        """What to say to whoever misses a column or rows; nothing where there is no other sheet.
 
         >>> Sheet("Notes", ("Stays",)).sentence
-        " Its sheet 'Notes' was read, and not 'Stays': give reading=Reading(sheet=...) to change that."
+        " Its sheet 'Notes' was read, and not 'Stays': give reading=Reading(sheet='Stays') to change that."
         """
         if not self.others:
             return ""
-        there = listed(self.others)
-        return f" Its sheet {self.name!r} was read, and not {there}: give reading=Reading(sheet=...) to change that."
+        likely = (self.tables or self.others)[0]
+        return (
+            f" Its sheet {self.name!r} was read, and not {listed(self.others)}: give reading=Reading(sheet={likely!r}) "
+            f"to change that."
+        )
 
 
 def sheet_as_text(path: str, target: Path, reading: Reading) -> Sheet:
@@ -41,14 +45,18 @@ def sheet_as_text(path: str, target: Path, reading: Reading) -> Sheet:
     where = f"the file {path!r}"
     chosen: tuple[str, list[list[Any]]] | None = None
     every: list[str] = []
+    tables: list[str] = []
     readable = True
     try:
         with calamine.CalamineWorkbook.from_path(path) as book:
             every = book.sheet_names
             for name in _wanted(every, reading.sheet, where):
                 rows = book.get_sheet_by_name(name).to_python(skip_empty_area=True)
-                if chosen is None and any(any(cell != "" for cell in row) for row in rows):
+                filled = sum(any(cell != "" for cell in row) for row in rows)
+                if chosen is None and filled:
                     chosen = (name, rows)
+                elif filled > 1:  # a header and a record; a title alone is no table
+                    tables.append(name)
     except (calamine.CalamineError, OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise
@@ -60,7 +68,7 @@ def sheet_as_text(path: str, target: Path, reading: Reading) -> Sheet:
     name, rows = chosen
     with target.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(_unpadded([[_spelled(cell) for cell in row] for row in rows]))
-    return Sheet(name, tuple(other for other in every if other != name))
+    return Sheet(name, tuple(other for other in every if other != name), tuple(tables))
 
 
 def _wanted(names: list[str], sheet: str | int | None, where: str) -> list[str]:

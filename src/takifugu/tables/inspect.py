@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from takifugu.errors import InputError
 from takifugu.problems.reading_findings import KeptAsText
 from takifugu.tables.count import Subset, count
 from takifugu.tables.overview import Extent, Overview
@@ -75,7 +74,7 @@ def look(table: Table) -> tuple[ColumnFacts, ...]:
     first = _overview(table)
     rows = int(first["rows"])
     if not rows:
-        raise InputError(f"{table.name} has no rows")
+        raise table.no_rows()
     kept = {name for finding in table.findings if isinstance(finding, KeptAsText) for name in finding.columns}
     first |= _forms_of_many(table, first)
     return tuple(_facts(table, name, place, first, rows, name in kept) for place, name in enumerate(table.columns))

@@ -1,11 +1,14 @@
 """The one way in: a path, a pattern of paths or a table of any library, opened and decided upon once for every door."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
+from takifugu.problems.reading_findings import ReadAs
 from takifugu.tables.engine import Workspace, attempt
 from takifugu.tables.formats import files_of
 from takifugu.tables.reading import Reading
@@ -26,7 +29,7 @@ class Opened:
     read_as: Reading
     findings: list[Finding]
     is_text: bool
-    aside: str = ""  # what to add where a column is missed: it may be on another sheet
+    aside: str = ""  # what to add where a column is missed, or rows are: they may be on another sheet
 
 
 def open_table(source: Any, *, reading: Reading | None = None) -> Table:
@@ -78,12 +81,16 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
     else:
         from takifugu.tables.textfile import read_text
 
-        paths, sheet, how = files.paths, None, reading
         if files.kind == "excel":
-            paths, first, how = _sheets(space, paths, reading)
-            sheet, aside = first.name, first.sentence
-        found = read_text(space, paths, how, shown=shown, sheet=sheet)
-        sql, read_as, findings = found.sql, found.reading, found.findings
+            paths, first, how = _sheets(space, files.paths, reading)
+            aside = first.sentence
+            with _beside(aside):
+                found = read_text(space, paths, how, shown=shown, sheet=first.name)
+            findings = [replace(one, beside=first.tables) if isinstance(one, ReadAs) else one for one in found.findings]
+        else:
+            found = read_text(space, files.paths, reading, shown=shown, sheet=None)
+            findings = found.findings
+        sql, read_as = found.sql, found.reading
         if found.is_small:
             kept, why = attempt(lambda: space.keep(found.sql))
             if kept is None:
@@ -95,10 +102,17 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
     return Opened(nw.from_native(relation), space, read_as, findings, files.kind != "parquet", aside)
 
 
+@contextmanager
+def _beside(aside: str) -> Iterator[None]:
+    """Whoever hears that a sheet is no table learns which it was: it may be a cover."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{str(error).rstrip('.')}.{aside}" if aside else str(error)) from None
+
+
 def _sheets(space: Workspace, paths: tuple[str, ...], reading: Reading) -> "tuple[tuple[str, ...], Sheet, Reading]":
     """Sheets as text files; how those are written is ours to know and not the reader's to decide."""
-    from dataclasses import replace
-
     from takifugu.tables.excel import sheet_as_text
 
     copies, sheets = [], []

@@ -169,7 +169,7 @@ class Table:
         answer = self.collect(self.frame.select(nw.len().alias("rows"), nw.col(column).count().alias("values")))
         (rows,), (values,) = answer["rows"], answer["values"]
         if not rows:
-            return InputError(f"{self.name} has no rows")
+            return self.no_rows()
         if not values:
             return InputError(f"column {column!r} has no value in any of the {rows} rows")
         kind = kind_of(self.schema[column])
@@ -177,6 +177,10 @@ class Table:
             f"column {column!r} holds {kind}, and numbers are needed: convert it, or name one of "
             f"{listed(self.numeric) or 'those with numbers (there is none)'}"
         )
+
+    def no_rows(self) -> InputError:
+        """That there is no row, and on which sheet it was looked for."""
+        return InputError(f"{self.name} has no rows{'.' * bool(self._aside)}{self._aside}")
 
     def collect(self, frame: "nw.LazyFrame[Any]") -> dict[str, list[Any]]:
         """Run the query in the engine and bring its (small) result here, column by column."""
