@@ -7,6 +7,7 @@ import sys
 import duckdb
 import narwhals as nw
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import takifugu as tk
@@ -143,6 +144,25 @@ def test_a_missing_secret_is_no_text():
     table = Table(people)
     found = table.collect(table.frame.select(table.secret("s")))["s"]
     assert [plain(value) for value in found] == ["a", None, "b", None]
+
+
+def test_two_columns_of_one_name_are_told_in_one_sentence_at_every_door():
+    people = pd.DataFrame({"s": ["a", "b"] * 60, "x": [1, 2, 3, 3] * 30})
+    twice = pd.DataFrame(people[["s", "x", "x"]].to_numpy(), columns=["s", "x", "x"])
+    priors = tk.fit_priors(people, secret="s", query=tk.Row("x"))
+    made = tk.calibrate(priors, odds=2)
+    for door in (
+        lambda table: tk.publish(table, secret="s", columns=["x"]),
+        lambda table: tk.fit_priors(table, secret="s", query=tk.Row("x")),
+        lambda table: tk.release(table, made),
+        tk.inspect,
+        lambda table: tk.audit(table, people[["x"]], made),
+        lambda table: tk.audit(people, table, made),
+        lambda table: tk.estimate(table, made),
+    ):
+        for table in (twice, pa.table([["a"], [1], [2]], names=["s", "x", "x"])):
+            with pytest.raises(tk.InputError, match="two columns of the table have the same name: rename one"):
+                door(table)
 
 
 def test_an_exact_decimal_is_a_number():

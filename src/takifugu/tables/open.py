@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from takifugu.tables.excel import Sheet
 
+SAME_NAME = "two columns of the table have the same name: rename one of them"  # where narwhals would say it its own way
+
 
 @dataclass(frozen=True)
 class Opened:
@@ -62,7 +64,7 @@ def opened(source: Any, reading: Reading, *, shown: str, accepted: str) -> Opene
         frame: Any = nw.from_native(source).lazy()
         frame.collect_schema()
     except nw.exceptions.DuplicateError:
-        raise InputError("two columns of the table have the same name: rename one of them") from None
+        raise InputError(SAME_NAME) from None
     except (TypeError, AttributeError):
         raise InputError(f"table must be {accepted}; got {type(source).__name__}") from None
     return Opened(frame, None, reading, [], False)

@@ -16,6 +16,7 @@ from takifugu.releases.secret_rows import as_counted, has_pairs, protected_rows,
 from takifugu.releases.shuffling import shuffled
 from takifugu.releases.watching import Watch
 from takifugu.tables.engine import attempt, kind_of
+from takifugu.tables.open import SAME_NAME
 from takifugu.tables.table import plain
 
 if TYPE_CHECKING:
@@ -26,7 +27,10 @@ def as_frame(values: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[
     """What narwhals makes of it; None for anything that is no column and no table."""
     import narwhals as nw
 
-    wrapped = nw.from_native(values, allow_series=True, pass_through=True)
+    try:
+        wrapped = nw.from_native(values, allow_series=True, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        raise InputError(SAME_NAME) from None
     return wrapped if isinstance(wrapped, nw.DataFrame | nw.LazyFrame | nw.Series) else None
 
 
