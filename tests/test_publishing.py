@@ -165,6 +165,14 @@ def test_a_word_that_is_none_is_refused_before_any_work(name):
     assert not told
 
 
+@pytest.mark.parametrize(("typed", "meant"), [("ods", "odds"), ("colums", "columns"), ("keep_share", "keep_shares")])
+def test_an_argument_that_nobody_takes_is_told_before_any_work(monkeypatch, typed, meant):
+    monkeypatch.setattr("takifugu.publishing.one_call._made_once", lambda *_, **__: pytest.fail("work was done"))
+    people = pd.DataFrame({"s": ["a", "b"], "x": [1, 2]})
+    with pytest.raises(InputError, match=f"publish has no argument {typed!r}. Did you mean {meant!r}"):
+        tk.publish(people, secret="s", columns=["x"], **{typed: 2})
+
+
 def test_rows_of_other_secrets_are_the_callers_to_decide():
     three = pd.concat([TABLE, TABLE[:40].assign(diagnosis="cold")], ignore_index=True)
     chosen = SAMPLE | {"secrets": ["flu", "none"]}

@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Sequence
+from inspect import signature
 from typing import Any
 
+from takifugu._nearest import suggestion
 from takifugu._validation import no_text, one_of
-from takifugu.calibration import Calibration
+from takifugu.calibration import Calibration, calibrate
 from takifugu.certificates import certify
 from takifugu.errors import InputError
+from takifugu.mechanisms import options_of_ours
 from takifugu.problems.findings import Finding
 from takifugu.problems.findings.shown import show
 from takifugu.published import Published
@@ -82,6 +85,7 @@ def publish(
     """
     import narwhals as nw
 
+    _refuse_unknown(options)
     no_text("keep", keep, "columns")
     keep = tuple(keep)
     for name, word, known in (("others", others, OTHERS), ("order", order, ORDERS), ("drift", drift, DRIFTS)):
@@ -142,6 +146,20 @@ def publish(
     show(made.findings)
     published = published.lazy() if is_lazy else published
     return Published(published, made, certificate, (*made.findings, *of_rows))
+
+
+def _refuse_unknown(options: dict[str, Any]) -> None:
+    """Refuse an argument that nobody takes, before any work, with the one that was probably meant."""
+    if options.get("mechanism") is not None:
+        return  # which knows its own options
+    doors = (publish, calibrated, calibrate)
+    named = [one.name for door in doors for one in signature(door).parameters.values() if one.kind is one.KEYWORD_ONLY]
+    known = sorted({*named, *options_of_ours()})
+    for option in options:
+        if option not in known:
+            raise InputError(
+                f"publish has no argument {option!r}.{suggestion(option, known)} It takes {', '.join(known)}"
+            )
 
 
 def _made_once(table: Any) -> tuple[Any, bool]:
