@@ -175,3 +175,16 @@ def test_no_column_is_cut_before_its_sentinels_are_gone():
         "below 30",
         "from 30",
     ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [("pay:20.000:50.000", "'pay:20:50' cuts at 20 and 50"), ("pay:20,5", "'pay:30:45.5' cuts at 30 and 45.5")],
+)
+def test_edges_that_are_written_another_way_are_told_how_and_no_cut_passes_for_a_column(typed, says):
+    people = pd.DataFrame({"pay": [10, 30, 60] * 20, "x": [1, 2] * 30})
+    with pytest.raises(tk.InputError) as refused:
+        tk.fit_priors(people, secret=typed, query=tk.Row("x"))
+    assert f"without thousands marks or needless zeros: {says}." in str(refused.value)
+    assert str(refused.value).endswith("Its columns are 'pay', 'x'.")
+    assert "Did you mean" not in str(refused.value)

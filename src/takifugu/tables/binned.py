@@ -96,6 +96,23 @@ def cut_named(name: Any, available: Container[str] | None = None) -> Binned | No
     return None
 
 
+def edges_of(name: Any, columns: Iterable[str]) -> str:
+    """How edges are written, to whoever wrote some another way behind the name of a column; nothing to others.
+
+    >>> print(edges_of("pay:20.000:50.000", ["age", "pay"]).strip())
+    Edges are numbers with a decimal point, without thousands marks or needless zeros: 'pay:20:50' cuts at 20 and 50.
+    >>> edges_of("pay", ["age", "pay"])
+    ''
+    """
+    column = next((one for one in columns if str(name).startswith(f"{one}:")), None)
+    if column is None or not any(map(str.isdigit, str(name)[len(column) :])):
+        return ""
+    cut = cut_named(name, [column]) or Binned(column, (30.0, 45.5))
+    cuts = " and ".join(map(written, cut.edges))
+    told = "Edges are numbers with a decimal point, without thousands marks or needless zeros"
+    return f" {told}: {str(cut)!r} cuts at {cuts}."
+
+
 def with_cuts(frame: Any, names: Iterable[Any]) -> Any:
     """A narwhals table with the cuts among these names as columns of their own; other names are not looked at."""
     schema = frame.collect_schema()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from takifugu._nearest import suggestion
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
-from takifugu.tables.binned import Binned, cut_named
+from takifugu.tables.binned import Binned, cut_named, edges_of
 from takifugu.tables.engine import attempt, kind_of
 from takifugu.tables.reading import Reading
 from takifugu.tables.secrets import Secret, listed, match_secret, plain
@@ -93,15 +93,15 @@ class Table:
     def _require_there(self, column: Any) -> None:
         if column not in self.schema:
             there = [name for name in self.schema if name not in self.cuts]
+            meant = _part_of(column, there) or edges_of(column, there) or suggestion(column, there)
             raise InputError(
-                f"{self.name} has no column {column!r}.{_part_of(column, there) or suggestion(column, there)} "
-                f"Its columns are {listed(there)}.{self._aside}"
+                f"{self.name} has no column {column!r}.{meant} Its columns are {listed(there)}.{self._aside}"
             )
 
     def cut(self, names: Iterable[Any]) -> None:
         """Add the columns that names with edges behind them stand for; names that stand for nothing are left alone."""
         for name in names:
-            if (cut := cut_named(name, self.schema)) is not None:
+            if (cut := cut_named(name, self.schema)) is not None and cut == name:  # 20.000 may mean twenty thousand
                 self.cuts = self.cuts | {str(name): cut}
                 self.frame = self.frame.with_columns(cut.of(self.schema))
                 self.schema = dict(self.frame.collect_schema())
