@@ -49,8 +49,11 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; say what went wrong in a sentence."""
+        from takifugu.commands.progress import noticing
+
         try:
-            return super().invoke(ctx)
+            with noticing():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             _interrupted()
         except RuntimeError as error:

@@ -138,14 +138,16 @@ def test_counts_are_shown_on_a_terminal_and_wiped_at_the_end(monkeypatch):
 def test_what_the_library_logs_stands_above_the_line(monkeypatch):
     monkeypatch.setattr("sys.stderr", terminal := Terminal())
     log = logging.getLogger("takifugu")
-    progress.doing("Drawing")
-    log.warning("started a new ledger, %s", "people.ledger")
-    progress.done()
+    with progress.noticing():
+        progress.doing("Drawing")
+        log.warning("started a new ledger, %s", "people.ledger")
+        progress.done()
     assert [line.split("\r")[-1] for line in terminal.getvalue().split("\n")] == [
         "started a new ledger, people.ledger",
         "",
     ]
     monkeypatch.setattr("sys.stderr", file := io.StringIO())
-    log.warning("another")
-    assert file.getvalue() == "another\n"
-    log.removeHandler(progress._notices)
+    with progress.noticing():
+        log.warning("another: give odds")
+    log.warning("nobody hears this")
+    assert file.getvalue() == "another: give --odds\n"

@@ -34,8 +34,11 @@ def test_a_file_is_published_and_charged(files):
     result = run(files, *NAMES, "--keep", "id", "--ledger", files / "l.db", "--records", "pupils", "--clip", 0, 1)
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("Published 100 rows")
-    assert f"standard deviation {theta!r}, rounded to multiples of" in result.stdout
-    assert result.stderr == ""
+    said = float(result.stdout.partition("standard deviation ")[2].partition(",")[0])
+    assert theta <= said == pytest.approx(theta, rel=1e-5)  # six digits, and never less noise than there is
+    assert ", rounded to multiples of" in result.stdout
+    assert result.stderr.startswith("started a new ledger")
+    assert result.stderr.count("\n") == 1
     out = pq.read_table(files / "out.parquet").to_pydict()
     assert list(out) == ["value", "id"]
     assert set(out["value"]) >= {0.0, 1.0}

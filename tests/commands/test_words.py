@@ -1,6 +1,7 @@
 """Sentences of the library in the words of the command line, read from the source: none is forgotten."""
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -124,6 +125,49 @@ def test_few_rows_are_told_in_flags_and_allowed_by_one(tmp_path):
     with pytest.raises(takifugu.InputError, match=r"confidence=0\.95.*few='allow'"):
         takifugu.calibrate(takifugu.fit_priors(path, secret="s", query=takifugu.Raw("x")), alpha=2, epsilon=1)
     assert CliRunner().invoke(main, [*question, "--allow-few-rows"]).exit_code == 0
+
+
+def test_odds_that_noise_cannot_keep_are_refused_before_the_table_is_read(tmp_path):
+    for query in ("raw:cost", "mean:cost", "raw:cost,stay"):
+        given = ["calibrate", str(tmp_path / "absent.csv"), "--secret", "s", "--query", query, "--odds", "3"]
+        refused = CliRunner().invoke(main, given)
+        assert refused.exit_code == 2
+        assert "(--query row:COLUMN), or ask for --alpha and --epsilon" in refused.stderr
+    refused = CliRunner().invoke(main, [*given[:-4], "--query", "row:cost", "--odds", "3"])
+    assert "absent.csv" in refused.stderr
+
+
+def test_a_release_speaks_in_flags_and_in_numbers_to_be_read(tmp_path):
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"s": ["a", "b"] * 1200, "id": range(2400), "x": rng.normal(0, 20, 2400).round()})
+    people["x"] += 30 * (people["s"] == "b")
+    people.to_csv(tmp_path / "people.csv", index=False)
+    query = takifugu.Raw("x", bounds=(-80, 120), step=1)
+    priors = takifugu.fit_priors(tmp_path / "people.csv", secret="s", query=query)
+    made = takifugu.calibrate(priors, alpha=2, epsilon=0.1)
+    (tmp_path / "made.json").write_text(json.dumps(made.to_dict()))
+    given = ["release", str(tmp_path / "people.csv"), str(tmp_path / "out.csv")]
+    given += ["--calibration", str(tmp_path / "made.json"), "--order", "shuffle"]
+    refused = CliRunner().invoke(main, [*given, "--of", "a"])
+    assert "--of names the group whose mean is published" in refused.stderr
+    done = CliRunner().invoke(main, [*given, "--keep", "id"])
+    assert done.exit_code == 0, done.output
+    assert "--known of takifugu calibrate, or with --keep of takifugu publish" in done.stderr
+    assert "Published 2,400 rows" in done.stdout
+    assert re.search(r"standard deviation \d+\.\d{1,5}, rounded", done.stdout)
+    certified = CliRunner().invoke(main, ["certify", str(tmp_path / "made.json"), "-o", str(tmp_path / "proof.json")])
+    assert re.search(r"standard deviation \d+\.\d{1,5} keeps", certified.stdout)
+    assert json.loads((tmp_path / "proof.json").read_text())["theta"] == made.theta
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [("7.114355645695433", "7.11436"), ("0.38553888883414794", "0.385539"), ("1.2345601e-07", "1.23457e-07")],
+)
+def test_noise_is_rounded_up(number, said):
+    assert in_flags(f"noise of standard deviation {number}, and no less") == (
+        f"noise of standard deviation {said}, and no less"
+    )
 
 
 def test_a_column_of_another_sheet_is_looked_for_with_a_flag(tmp_path):

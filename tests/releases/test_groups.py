@@ -70,7 +70,7 @@ def test_what_is_no_group_of_the_calibration_is_refused():
     rows = tk.calibrate(tk.fit_priors(TABLE, secret="programme", query=tk.Raw("absences")), alpha=2, epsilon=1)
     by_hand = tk.calibrate({"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(1, 1)}, alpha=2, epsilon=1)
     for calibration in (rows, by_hand):
-        with pytest.raises(tk.InputError, match="of names the group whose mean is published"):
+        with pytest.raises(tk.InputError, match="`of` names the group whose mean is published"):
             tk.release(TABLE, calibration, of="help")
 
 

@@ -100,9 +100,10 @@ def command(
     options: dict[str, Any] = {name: value for name, value in wishes if value is not None}
     if free_shares:
         options["keep"] = None
-    # Before the table is read, which may take long: whether it is a promise at all.
+    # Before the table is read, which may take long: whether it is a promise at all, and one that can be kept.
     require_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
-    get_mechanism(mechanism or default_of(question["query"]), options)
+    rule = get_mechanism(mechanism or default_of(question["query"]), options)
+    _refuse_odds_of_noise(rule, odds)
     if confidence is not None:
         draws_needed(confidence)
     files = Files(report, certificate, public, output)
@@ -157,6 +158,16 @@ def command(
         if told:
             out.print()
             tell_files(told, out)
+
+
+def _refuse_odds_of_noise(rule: Any, odds: float | None) -> None:
+    """Refuse odds of a mechanism that adds Gaussian noise, as it would itself once the priors are fitted."""
+    from takifugu.mechanisms.base import Additive, refuse_odds
+    from takifugu.mechanisms.shaped.mechanism import Shaped
+    from takifugu.problems.guarantee import asked_for
+
+    if isinstance(rule, Additive | Shaped) and odds is not None:
+        refuse_odds(asked_for(alpha=None, epsilon=None, odds=odds), rule.name)
 
 
 def _papers(files: "Files", proved: Any, certificate: str | None, public: str | None) -> list[tuple[str, str]]:

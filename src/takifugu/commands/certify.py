@@ -4,6 +4,7 @@ import click
 
 from takifugu.commands.options import Command, quiet_option, single, workers_option
 from takifugu.commands.progress import counting
+from takifugu.commands.words import in_flags
 
 
 @click.command("certify", cls=Command)
@@ -29,4 +30,4 @@ def command(calibration: str, output: str, public: str | None, workers: int, qui
     if public is not None:
         files.add(public, file_of(certificate.redacted().to_dict()))
     files.write()
-    click.echo(f"Proved: {certificate.claim}.")
+    click.echo(f"Proved: {in_flags(certificate.claim)}.")

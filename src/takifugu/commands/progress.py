@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from takifugu.commands.words import in_flags
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -77,20 +79,28 @@ class _Notices(logging.Handler):
     """What the library logs, such as that a ledger was started: it would else be written into the line."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Above the line, or as any other text where there is none."""
+        """Above the line, or as any other text where there is none; in flags, like all that a command says."""
+        told = in_flags(record.getMessage())
         if sys.stderr.isatty():
-            _line.above(record.getMessage())
+            _line.above(told)
         else:
-            click.echo(record.getMessage(), err=True)
+            click.echo(told, err=True)
 
 
-_notices = _Notices(logging.WARNING)
+@contextmanager
+def noticing() -> Iterator[None]:
+    """Say what the library logs, as a command says it."""
+    log, notices = logging.getLogger("takifugu"), _Notices(logging.WARNING)
+    log.addHandler(notices)
+    try:
+        yield
+    finally:
+        log.removeHandler(notices)
 
 
 def doing(what: str, *, anew: bool = True) -> None:
     """Say what is being done, over what was said before; nothing where errors go to a file."""
     if sys.stderr.isatty():
-        logging.getLogger("takifugu").addHandler(_notices)  # which it has once, however often it is added
         _line.show(what, anew=anew)
 
 

@@ -131,8 +131,8 @@ def command(
     how = "through a channel" if isinstance(calibrated.channel, ListChannel) else f"with noise of a shape{rounding}"
     if done.theta is not None:
         how = f"with noise of standard deviation {done.theta!r}{rounding}"
-    what = f"{done.rows} rows" if of is None else "one mean"
-    click.echo(f"Published {what} in {target} {how}.")
+    what = f"{done.rows:,} rows" if of is None else "one mean"
+    click.echo(f"Published {what} in {target} {in_flags(how)}.")
     if told is not None:
         click.echo(f"{told[0].upper()}{told[1:]}.")
     of_rows = (in_flags(one.sentence) for one in done.findings if isinstance(one, OthersLeftOut | RowsShuffled))

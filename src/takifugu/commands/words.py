@@ -4,6 +4,7 @@ Rooms to the left know nothing of a command line. Each sentence there says what 
 the same sentence is said in the words of whoever typed a command.
 """
 
+import decimal
 import re
 
 # Arguments whose flag has another name, or that are no more than a flag.
@@ -35,6 +36,8 @@ _OPENING = re.compile(rf"^({_NAMES}) (?=(?:must|is|are|was|has|have|cannot|takes
 _URGED = re.compile(rf"\b([Gg]ive|[Ll]eave|ask for|with) ({_NAMES})\b(?=(?: out| too| alone)?(?:[.,;:]|$)| out\b)")
 _QUERY = re.compile(r"\b(Raw|Row|Mean|GP|BNN)\(\[?('[^()\[\]]*?')\]?\)")
 _READING = re.compile(r"give reading=Reading\((\w+)=\[?(\.\.\.|'[^']*'|\"[^\"]*\")\]?\)")
+_NOISE = re.compile(r"(?<=standard deviation )\d[\d.]*(?:e[+-]?\d+)?(?=\W)")
+_DIGITS = 6  # of a number in a sentence; files have them all
 _BUDGET = re.compile(r"\((alpha=[^()]*)\)")
 
 
@@ -47,9 +50,12 @@ def in_flags(sentence: str, command: str | None = None) -> str:
     'ask for --confidence 0.95, or take the risk with --allow-few-rows'
     >>> in_flags("calibrate Row('age', 'ward') to publish rows")
     'calibrate --query row:age,ward to publish rows'
+    >>> in_flags("noise of standard deviation 7.114355645695433 keeps 1 pair")
+    'noise of standard deviation 7.11436 keeps 1 pair'
     """
     for python, typed in (_OF_COMMANDS.get(command or "", {}) | _PHRASES).items():
         sentence = sentence.replace(python, typed)
+    sentence = _NOISE.sub(lambda found: _rounded_up(found[0]), sentence)
     sentence = _READING.sub(
         lambda found: f"give {_flag(found[1], '')}{'' if found[2] == '...' else ' ' + found[2]}", sentence
     )
@@ -78,6 +84,12 @@ _PHRASES = {
     "and alpha was given": "and --alpha was given",
     "leave it out, with leave_out=[...] in publish or by naming": "leave it out by naming",
     "by naming the others in `secrets`": "by naming the others with --pair",
+    "publish from a finite list (Row, or Finite laws), or ask for alpha and epsilon": (
+        "publish from a finite list (--query row:COLUMN), or ask for --alpha and --epsilon"
+    ),
+    "Name them as known when fitting the priors, and it is": (
+        "Name them with --known of takifugu calibrate, or with --keep of takifugu publish, and it is"
+    ),
     "named in keys": "named in --keys",
     "calibrate with ledger.account().calibrate(...)": "publish with takifugu publish, which knows the account",
     "Ledger.open, or publish(..., later=[...])": "takifugu publish with --later",
@@ -92,6 +104,11 @@ _OF_COMMANDS = {
         "--leave-out"
     },
 }
+
+
+def _rounded_up(number: str) -> str:
+    """Never less noise than there is: what is proved of it is true of more."""
+    return f"{float(decimal.Context(prec=_DIGITS, rounding=decimal.ROUND_UP).create_decimal(number)):.{_DIGITS}g}"
 
 
 def _flag(name: str, value: str) -> str:

@@ -42,7 +42,7 @@ def _answer(plan: Plan) -> Answer:
     if answer is None or answer.query != MEAN or len(answer.secret) != 1:
         words = "an answer of priors that were made by hand" if answer is None else answer.words
         raise InputError(
-            f"of names the group whose mean is published, and this calibration is for {words}: leave it out"
+            f"`of` names the group whose mean is published, and this calibration is for {words}: leave it out"
         )
     return answer
 
