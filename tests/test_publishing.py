@@ -173,6 +173,31 @@ def test_an_argument_that_nobody_takes_is_told_before_any_work(monkeypatch, type
         tk.publish(people, secret="s", columns=["x"], **{typed: 2})
 
 
+@pytest.mark.parametrize(
+    ("sizes", "secrets", "says"),
+    [
+        ((20,), 2, None),
+        ((15, 20), 2, "for 300 combinations of 2 columns and 2 secrets: it may take minutes; coarser lists or fewer"),
+        ((40,), 60, "for 40 values and 60 secrets: it may take minutes; coarser lists are quicker"),
+    ],
+)
+def test_a_step_that_may_take_minutes_says_so_before_it_does(monkeypatch, sizes, secrets, says):
+    class NoTimeError(Exception):
+        pass
+
+    def refuse(*_, **__):
+        raise NoTimeError
+
+    monkeypatch.setattr("takifugu.publishing.calibrating.calibrate", refuse)
+    every = pd.MultiIndex.from_product([range(secrets), *map(range, sizes)], names=["s", *"ab"[: len(sizes)]])
+    told = []
+    with pytest.raises(NoTimeError):
+        tk.publish(every.to_frame(index=False), secret="s", columns=[*"ab"[: len(sizes)]], step=told.append)
+    assert told[-1].startswith("Finding the channel that changes least")
+    assert ("minutes" in told[-1]) is (says is not None)
+    assert says is None or says in told[-1]
+
+
 def test_rows_of_other_secrets_are_the_callers_to_decide():
     three = pd.concat([TABLE, TABLE[:40].assign(diagnosis="cold")], ignore_index=True)
     chosen = SAMPLE | {"secrets": ["flu", "none"]}

@@ -55,6 +55,35 @@ def test_a_line_is_written_over_on_a_terminal_and_kept_from_files(monkeypatch):
     assert out.file.getvalue().count(" 1. Finding the channel") == 2
 
 
+def test_a_long_step_is_told_within_a_margin():
+    out = Console(file=io.StringIO(), width=40)
+    progress.Steps(out, quiet=False)("Finding the channel, for 1,000 combinations: it may take minutes")
+    progress.done()
+    assert out.file.getvalue() == " 1. Finding the channel, for 1,000\n    combinations: it may take minutes\n"
+
+
+def test_in_a_file_a_line_is_added_now_and_then_and_only_while_something_is_done(monkeypatch):
+    monkeypatch.setattr("sys.stderr", file := io.StringIO())
+    clock = [100.0]
+    stopped = threading.Event()  # so that nothing but this test beats, and no clock is waited for
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=lambda _: stopped.wait(60)))
+    line = progress._Line()
+    line.show("   ", anew=True)
+    for _ in range(25):
+        clock[0] += 1
+        line.beat()
+    line.show("    Trying how wide", anew=False)
+    for _ in range(20):
+        clock[0] += 1
+        line.beat()
+    line.show("the next step", anew=True)
+    clock[0] += 19
+    line.beat()
+    line.wipe()
+    stopped.set()
+    assert file.getvalue() == "    … 20 s\n    … 40 s: Trying how wide\n"
+
+
 def test_quiet_is_quiet(monkeypatch):
     monkeypatch.setattr("sys.stderr", terminal := Terminal())
     steps = progress.Steps(Console(file=(said := io.StringIO())), quiet=True)

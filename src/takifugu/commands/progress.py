@@ -1,12 +1,16 @@
-"""What a command is at: numbered steps, and one line on the terminal that counts the seconds meanwhile."""
+"""What a command is at: numbered steps, and one line on the terminal that counts the seconds meanwhile.
+
+Where errors go to a file or a pipe, no line can be written over: one more is written now and then.
+"""
 
 import logging
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
 _WIDTH = 76
 _BEAT = 0.9  # seconds between two looks at the clock
 _WORTH_COUNTING = 2  # seconds after which a wait is counted
+_SELDOM = 20  # seconds between two lines in a file
 
 
 class _Line:
@@ -29,7 +34,7 @@ class _Line:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._what: str | None = None
-        self._since = 0.0
+        self._since = self._said = 0.0
         self._thread = 0  # which of those that were started is at work
 
     def show(self, what: str, *, anew: bool) -> None:
@@ -37,9 +42,10 @@ class _Line:
         with self._lock:
             begins = self._what is None
             if begins or anew:
-                self._since = time.monotonic()
+                self._since = self._said = time.monotonic()
             self._what = what
-            self._write()
+            if sys.stderr.isatty():
+                self._write()
             if begins:
                 self._thread += 1
                 threading.Thread(target=self._count, args=(self._thread,), daemon=True).start()
@@ -47,8 +53,9 @@ class _Line:
     def wipe(self) -> None:
         """Nothing is being done any more."""
         with self._lock:
+            if self._what is not None and sys.stderr.isatty():
+                click.echo(f"\r{'':<{_WIDTH}}\r", err=True, nl=False)
             self._what = None
-            click.echo(f"\r{'':<{_WIDTH}}\r", err=True, nl=False)
 
     def above(self, text: str) -> None:
         """Say something that stays, in place of the line, which goes on below."""
@@ -61,9 +68,18 @@ class _Line:
         while True:
             time.sleep(_BEAT)
             with self._lock:
-                if self._what is None or thread != self._thread or not sys.stderr.isatty():
+                if self._what is None or thread != self._thread:
                     return
-                self._write()
+                self.beat()
+
+    def beat(self) -> None:
+        """Time has passed: count it on the line, or, where there is none, say now and then that it goes on."""
+        if sys.stderr.isatty():
+            self._write()
+        elif (now := time.monotonic()) - self._said >= _SELDOM:
+            self._said = now
+            doing_what = (self._what or "").strip()
+            click.echo(f"    … {int(now - self._since)} s{': ' * bool(doing_what)}{doing_what}", err=True)
 
     def _write(self) -> None:
         seconds = int(time.monotonic() - self._since)
@@ -89,25 +105,24 @@ class _Notices(logging.Handler):
 
 @contextmanager
 def noticing() -> Iterator[None]:
-    """Say what the library logs, as a command says it."""
+    """Say what the library logs, as a command says it; whatever it was at, it is at nothing afterwards."""
     log, notices = logging.getLogger("takifugu"), _Notices(logging.WARNING)
     log.addHandler(notices)
     try:
         yield
     finally:
         log.removeHandler(notices)
+        done()
 
 
 def doing(what: str, *, anew: bool = True) -> None:
-    """Say what is being done, over what was said before; nothing where errors go to a file."""
-    if sys.stderr.isatty():
-        _line.show(what, anew=anew)
+    """Say what is being done, over what was said before; where errors go to a file, only if it takes long."""
+    _line.show(what, anew=anew)
 
 
 def done() -> None:
     """Wipe the line, before an answer takes its place."""
-    if sys.stderr.isatty():
-        _line.wipe()
+    _line.wipe()
 
 
 @contextmanager
@@ -140,7 +155,8 @@ class Steps:
         self._count += 1
         if not self._quiet:
             done()
-            self._out.print(f" {self._count}. {what}")
+            how: Any = {"initial_indent": f" {self._count}. ", "subsequent_indent": "    ", "break_on_hyphens": False}
+            self._out.print(textwrap.fill(what, self._out.width, break_long_words=False, **how))
             doing("   ")
 
     def meanwhile(self, what: str) -> None:

@@ -23,6 +23,9 @@ from takifugu.tables.table import Table
 Step = Callable[[str], None]
 
 CONFIDENCE = 0.95
+# Measured: 100 combinations take seconds, as do 40 with 15 secrets, and 300 take three minutes.
+_QUICK = 200
+_QUICK_TOGETHER = 2_000
 
 
 def calibrated(
@@ -113,7 +116,7 @@ def calibrated(
     pairs = None if pairs is None else named_pairs(pairs, priors)
     if not own:  # there may be secrets that others do not know
         require_hidden((priors if isinstance(priors, Mapping) else priors[0]) if hidden is None else hidden)
-    step("Finding the channel that changes least")
+    step(_long_step(priors, columns))
     made = calibrate(
         priors,
         **promise,
@@ -125,6 +128,18 @@ def calibrated(
         **options,
     )
     return _told(made, table, () if cells else keep, reading, own=own)
+
+
+def _long_step(priors: Any, columns: Sequence[str]) -> str:
+    """What is done now, with how large it is where it may take minutes, and what would make it quicker."""
+    what = "Finding the channel that changes least"
+    beliefs = [priors] if isinstance(priors, Mapping) else list(priors)
+    values, secrets = max(len(law.values) for one in beliefs for law in one.values()), len(beliefs[0])
+    if values <= _QUICK and values * secrets <= _QUICK_TOGETHER:
+        return what
+    of = "values" if len(columns) == 1 else f"combinations of {len(columns)} columns"
+    fewer = "" if len(columns) == 1 else " or fewer columns"
+    return f"{what}, for {values:,} {of} and {secrets} secrets: it may take minutes; coarser lists{fewer} are quicker"
 
 
 def _told(made: Calibration, table: Any, keep: Sequence[str], reading: Reading | None, *, own: bool) -> Calibration:
