@@ -75,7 +75,7 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
 
     files = files_of(source)
     space = Workspace()
-    read_as, findings, aside = reading, [], ""
+    read_as, findings, aside, is_small = reading, [], "", False
     if files.kind == "parquet":
         from takifugu.tables.parquet import parquet_sql
 
@@ -92,13 +92,8 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
         else:
             found = read_text(space, files.paths, reading, shown=shown, sheet=None)
             findings = found.findings
-        sql, read_as = found.sql, found.reading
-        if found.is_small:
-            kept, why = attempt(lambda: space.keep(found.sql))
-            if kept is None:
-                raise InputError(f"{shown} cannot be read: {why}")
-            sql = kept
-    relation, why = attempt(lambda: space.connection.sql(sql))
+        sql, read_as, is_small = found.sql, found.reading, found.is_small
+    relation, why = attempt(lambda: space.connection.sql(space.keep(sql) if is_small else sql))
     if relation is None:
         raise InputError(f"{shown} cannot be read: {why}")
     return Opened(nw.from_native(relation), space, read_as, findings, files.kind != "parquet", aside)
