@@ -347,6 +347,19 @@ def test_who_promises_more_than_was_asked_is_held_to_it():
     assert found.meets_budget()
 
 
+@pytest.mark.parametrize("less", [Renyi(2, 20.0), Renyi(1.5, 0.5)], ids=["budget", "order"])
+def test_who_promises_less_than_was_asked_is_refused(less):
+    @dataclasses.dataclass(frozen=True)
+    class Modest(Careless):
+        name: ClassVar[str] = "modest"
+
+        def promise(self, asked):
+            return less
+
+    with pytest.raises(CalibrationError, match="which is less than"):
+        tk.calibrate(NORMALS, alpha=2, epsilon=0.5, mechanism=Modest())
+
+
 def test_what_is_no_mechanism_is_told():
     with pytest.raises(InputError, match="has no 'name'"):
         tk.calibrate(NORMALS, alpha=2, epsilon=1, mechanism=object())

@@ -31,6 +31,10 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Fo
         raise CalibrationError(f"{rule.name!r} gave a {type(found).__name__} where a Found with a channel is needed")
     promised = rule.promise(asked)
     if isinstance(promised, Renyi):
+        if not promised.implies(asked):
+            raise CalibrationError(
+                f"{rule.name!r} promises {promised}, which is less than {asked}: ask for what it promises, if that will do"
+            )
         asked = promised  # what the calibration will say is what is checked
     law = problem.laws(0)[0]
     if type(rule) in (Optimal, Shaped, Sparse):  # these prove what they return; a subclass may have changed that

@@ -48,6 +48,17 @@ class Renyi:
         """The factor that the odds of a pair never exceed; None where the promise says nothing about it."""
         return math.exp(self.epsilon) if math.isinf(self.alpha) else self.odds
 
+    def implies(self, other: "Renyi") -> bool:
+        """Whether whoever keeps this keeps the other: D_α never falls as α grows, and odds are bounded by odds alone.
+
+        >>> asked = Renyi(3, 1.1)
+        >>> Renyi(4, 1.1).implies(asked), Renyi.from_odds(3).implies(asked), Renyi(2, 1.1).implies(asked)
+        (True, True, False)
+        """
+        mine, theirs = self.most_odds, other.most_odds
+        within = theirs is None or (mine is not None and mine <= theirs)
+        return within and self.alpha >= other.alpha and self.epsilon <= other.epsilon
+
     @property
     def bound(self) -> str:
         """The promise as the end of a sentence: a secret is hidden …"""
