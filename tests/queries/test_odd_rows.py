@@ -110,6 +110,21 @@ def test_a_note_typed_into_a_column_of_numbers_is_not_published(tmp_path):
     assert tk.fit_priors(many, secret="s", query=tk.Row("points"))
 
 
+def test_a_note_in_a_kept_column_of_numbers_does_not_leave_word_for_word(tmp_path):
+    rng = np.random.default_rng(0)
+    rooms = rng.integers(1, 4, 600).astype(str).astype(object)
+    ill = rng.random(600) < 0.5
+    table = pd.DataFrame({"s": np.where(ill, "a", "b"), "x": rng.integers(0, 3, 600) + 2 * ill, "rooms": rooms})
+    noted = table.assign(rooms=["moved (Ann Miller)" if k == 17 else room for k, room in enumerate(rooms)])
+    noted.to_csv(tmp_path / "noted.csv", index=False)
+    for source in (noted, tmp_path / "noted.csv"):
+        with pytest.raises(InputError, match="'rooms' holds numbers, and in a few rows 1 other text") as refused:
+            tk.publish(source, secret="s", columns=["x"], keep=["rooms"], confidence=None)
+        assert "Ann" not in str(refused.value)
+    made = tk.publish(table, secret="s", columns=["x"], keep=["rooms"], confidence=None, odds=1.5)
+    assert sorted(made.table["rooms"].unique()) == ["1", "2", "3"]
+
+
 def test_far_too_many_combinations_are_refused_in_a_sentence(tmp_path):
     rows = 60_000
     numbers = np.arange(rows)

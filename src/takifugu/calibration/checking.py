@@ -33,7 +33,7 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Fo
     if isinstance(promised, Renyi):
         if not promised.implies(asked):
             raise CalibrationError(
-                f"{rule.name!r} promises {promised}, which is less than {asked}: ask for what it promises, if that will do"
+                f"{rule.name!r} promises {promised}, which is less than {asked}: ask for that if it will do"
             )
         asked = promised  # what the calibration will say is what is checked
     law = problem.laws(0)[0]

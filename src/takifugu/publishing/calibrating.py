@@ -9,7 +9,7 @@ from takifugu.errors import InputError
 from takifugu.problems.guarantee import asked_for
 from takifugu.problems.pairs import Pair
 from takifugu.problems.population_findings import CellTells
-from takifugu.queries.as_they_are import told_by_kept
+from takifugu.queries.as_they_are import refuse_notes, told_by_kept
 from takifugu.queries.others_alone import priors_asked_for
 from takifugu.queries.row import Row
 from takifugu.queries.several_rows import several_rows
@@ -80,6 +80,8 @@ def calibrated(
 
     if hidden is not None:
         require_hidden(hidden, typed=True)
+    if keep:
+        refuse_notes(Table(table, reading), keep)
     known, cells = known_with(known, keep), tuple(keep) if per_cell else ()
     turn = in_turn(
         table,

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from takifugu._validation import Array
+from takifugu.errors import InputError
 from takifugu.problems.population_findings import CellTells
 from takifugu.queries.betrayal import betrayal
 from takifugu.queries.several import named
-from takifugu.tables.table import Secret, Table, plain
+from takifugu.tables.suspects import notes_among_numbers, notes_in
+from takifugu.tables.table import Secret, Table, is_counted_as_text, plain
 from takifugu.tables.tally import tally
 
 
@@ -31,6 +33,24 @@ def told_by_kept(table: Table, columns: Sequence[str], keep: Sequence[str], hidd
     chosen = set(hidden)
     every = [told_by_cells(keep, _counts(table, name, keep, chosen, several=len(columns) > 1)) for name in columns]
     return max(every, key=lambda one: (one.guess or 0.0, one.odds or 0.0))
+
+
+def refuse_notes(table: Table, keep: Sequence[str]) -> None:
+    """Refuse kept columns of numbers in which somebody typed a note: it would leave word for word."""
+    import narwhals as nw
+
+    for name in keep:
+        table.require(name)
+        if table.schema[name] != nw.String and not is_counted_as_text(table.schema[name]):
+            continue
+        answer = tally(table, {"kept": table.secret(name)}, whose="the kept columns", advice="keep fewer, or none")
+        rows = {
+            str(value): int(count)
+            for value, count in zip(answer["kept"], answer["count"], strict=True)
+            if plain(value) is not None
+        }
+        if notes := notes_among_numbers(rows):
+            raise InputError(notes_in(name, notes) + ". Name them as missing (na=), or take them out")
 
 
 def _counts(table: Table, secret: str, keep: Sequence[str], hidden: set[Any], *, several: bool) -> dict[Secret, Array]:

@@ -13,7 +13,7 @@ from takifugu.problems.findings import DomainRead, Finding
 from takifugu.problems.inspection_findings import UnclearLabels
 from takifugu.queries.row_counts import value_of
 from takifugu.tables.choosing import require_groups
-from takifugu.tables.suspects import notes_among_numbers
+from takifugu.tables.suspects import notes_among_numbers, notes_in
 from takifugu.tables.table import Table, plain
 
 MOST_NUMBERS = 64  # distinct numbers that are published one by one; more are put into bins
@@ -79,9 +79,8 @@ def require_labels(column: str, values: list[Any], tallies: list[float]) -> None
     require_groups(column, rows, advice)
     if notes := notes_among_numbers(rows):
         raise InputError(
-            f"column {column!r} holds numbers, and in a few rows {notes} other text{'s' * (notes > 1)}, which may be "
-            f"notes about somebody: they are not published. Name them as missing (na=), take them out, or give a "
-            f"public list of values (domain=) and what the rest becomes (other=)"
+            f"{notes_in(column, notes)}. Name them as missing (na=), take them out, or give a public list of values "
+            f"(domain=) and what the rest becomes (other=)"
         )
 
 

@@ -20,6 +20,7 @@ _STEPS = 2  # of such a scale, at least: where they lie close together a code fa
 _REPEATED = 5  # rows that share a value: fewer may be an odd person, whose value is nobody's business
 _APART = 3  # times as far from the rest as the rest reaches from its middle: for a value that is no usual code
 _NUMERAL = re.compile(r"\s*[+-]?(?:0|[1-9][0-9]*)(?:[.,][0-9]+)?\s*%?\s*")  # 007 is a name
+_SPELLED = re.compile(r"\s*[+-]?[0-9]+(?:[.,][0-9]+)*(?:[eE][+-]?[0-9]+)?\s*%?\s*")  # codes such as 007 too
 _STEP = 12  # characters of a step of a scale, such as "10 or more", at most
 _WORDS = 2  # that mean "missing" in one column, at most
 _SPIKE = 5  # times as many rows as its neighbour
@@ -67,19 +68,29 @@ def words_among_numbers(labels: Mapping[Any, int]) -> tuple[str, ...]:
 def notes_among_numbers(labels: Mapping[Any, int]) -> int:
     """How many texts of few rows each stand in a column nearly all of whose rows hold numbers: notes about somebody.
 
-    A short one with a digit in it, such as "10+", is a step of the scale.
+    A short one with a digit in it and no capital, such as "10+" or "3 or more", is a step of the scale.
 
-    >>> notes_among_numbers({"0": 40, "1": 90, "2": 9, "ill (Ann)": 1})
-    1
-    >>> notes_among_numbers({"0": 40, "1": 90, "2": 9, "3+": 1})
+    >>> notes_among_numbers({"0": 40, "1": 90, "2": 9, "ill (Ann)": 1, "Ann: HIV 2019": 1})
+    2
+    >>> notes_among_numbers({"00": 40, "01": 90, "2e-9": 9, "3 or more": 1})
     0
     """
-    texts = {str(label): rows for label, rows in labels.items() if not _NUMERAL.fullmatch(str(label))}
+    texts = {str(label): rows for label, rows in labels.items() if not _SPELLED.fullmatch(str(label))}
     if 10 * sum(texts.values()) > sum(labels.values()):
         return 0
-    return sum(
-        rows < _REPEATED and (len(text) > _STEP or not any(map(str.isdigit, text))) for text, rows in texts.items()
+    return sum(rows < _REPEATED and not _is_step(text) for text, rows in texts.items())
+
+
+def notes_in(column: str, notes: int) -> str:
+    """The beginning of a sentence about so many of them."""
+    return (
+        f"column {column!r} holds numbers, and in a few rows {notes} other text{'s' * (notes > 1)}, which may be notes "
+        f"about somebody: they are not published"
     )
+
+
+def _is_step(text: str) -> bool:
+    return len(text) <= _STEP and any(map(str.isdigit, text)) and text == text.lower()
 
 
 def _at_the_top(values: Array, counts: Array, *, sign: int) -> list[Suspect]:
