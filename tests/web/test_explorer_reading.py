@@ -44,7 +44,9 @@ def test_a_suspected_code_is_shown_and_declared_with_one_button(
         page.locator("#reading-field").evaluate("field => { field.open = true; }")
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide == 0
-        page.locator("#reading-sentinels").fill("stay_days=999")
+        assert page.locator("#reading-sentinels").input_value() == "stay_days=999"
+        assert "published like any other value until you read" in visit.text("#reading-suspects")
+        visit.picture(f"suspects-{size['width']}")
         page.locator("#reading-sep").select_option(",")
         page.locator("#read-again").click()
         page.locator("#reading-problem:not(:empty)").wait_for()  # with commas there are no such columns
@@ -52,6 +54,7 @@ def test_a_suspected_code_is_shown_and_declared_with_one_button(
         page.locator("#read-again").click()
         page.locator("#table-note").filter(has_text="had a declared sentinel in 'stay_days'").wait_for()
         visit.settle()
+        assert page.locator("#reading-suspects").inner_text() == ""
         visit.picture(f"reading-{size['width']}")
         assert "--sentinel stay_days=999" in visit.text("#command") or visit.text("#no-command")
         assert "tk.Reading(sep=';', sentinels=('stay_days=999',))" in visit.text("#python")

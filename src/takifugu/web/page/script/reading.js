@@ -6,6 +6,7 @@ const FORM = ["sheet", "sep", "header", "skip", "decimal", "thousands", "encodin
 function showReading({ reading }) {
   $("reading-field").hidden = !reading;
   $("reading-problem").textContent = "";
+  $("reading-suspects").textContent = "";
   $("reading-field").open = false;
   for (const name of FORM) {
     const field = $(`reading-${name}`);
@@ -26,6 +27,8 @@ function showSuspects(suspects) {
   if (!suspects.length || $("reading-field").hidden) return;
   field.value = [field.value, ...suspects].filter(Boolean).join(", ");
   $("reading-field").open = true;
+  $("reading-suspects").textContent =
+    "The suspected codes above are published like any other value until you read the file again.";
 }
 
 // Of a file that is not read there is nothing to choose, and what was shown is about another.
