@@ -7,9 +7,11 @@ what comes out is repaired and proved (proofs/bounds.md).
 """
 
 import math
+from functools import partial
 
 import numpy as np
 
+from takifugu._threads import interruptible
 from takifugu._validation import Array
 from takifugu.laws.bounds import Bounds, shares_of
 from takifugu.mechanisms.optimal.entries import Entries, diagonal, identity, kron, listed, picked
@@ -93,7 +95,8 @@ class _Plan:
         cost[: n * m] = self.cost
         (equal, equal_to), (below, below_than) = self.equal.joined(), self.below.joined()
         simplex = n * m <= _SIMPLEX
-        found = linprog(
+        work = partial(
+            linprog,
             cost,
             A_ub=below,
             b_ub=below_than,
@@ -110,6 +113,7 @@ class _Plan:
                 "presolve": simplex,
             },
         )
+        found = work() if simplex else interruptible(work)
         if found.status != 0 or found.x is None:
             return None
         matrix = np.clip(found.x[: n * m].reshape(n, m), 0.0, 1.0)

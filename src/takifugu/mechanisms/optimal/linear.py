@@ -4,10 +4,12 @@ With α = ∞ every promise and wish is linear. The dual values it returns prove
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from takifugu._threads import interruptible
 from takifugu._validation import Array
 from takifugu.mechanisms.optimal.duals import Duals
 from takifugu.mechanisms.optimal.entries import Entries, identity, kron, listed
@@ -17,6 +19,7 @@ from takifugu.mechanisms.optimal.rows import Rows, add_diagonal, add_wishes
 _MARGIN = 1e-9  # HiGHS may violate a row by 1e-10
 _NOISE = 1e-10
 _STEPS = 60  # of the simplex method, for each input: most programs take twenty to forty-five
+_LONG = 5_000  # entries of a program that may take seconds
 _ALIKE = 8  # so few distinct losses, with shares kept, take it ten times as many: longer than an interior point takes
 
 
@@ -58,14 +61,19 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
         "bounds": np.stack([np.zeros_like(limits), limits], axis=1),
     }
     options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "time_limit": seconds}
+
+    def solved(method: str, **more: Any) -> Any:
+        work = partial(linprog, **given, method=method, options=options | more)
+        return interruptible(work) if n * m > _LONG else work()
+
     if program.radius is None:
-        found = linprog(**given, method="highs", options=options)
+        found = solved("highs")
     else:
         found = None
         if not (program.keep == "marginal" and np.unique(program.loss).size <= _ALIKE):
-            found = linprog(**given, method="highs-ds", options=options | {"maxiter": _STEPS * n})
+            found = solved("highs-ds", maxiter=_STEPS * n)
         if found is None or found.status in (1, 4):  # out of steps, or lost in rounding
-            found = linprog(**given, method="highs-ipm", options=options)
+            found = solved("highs-ipm")
     if found.status != 0 or found.x is None:
         return None
     matrix = found.x[: n * m].reshape(n, m)

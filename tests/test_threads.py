@@ -1,0 +1,32 @@
+"""Long work of others, which Ctrl-C need not wait for."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+from takifugu._threads import interruptible
+
+
+def test_what_the_work_returns_or_raises_comes_back():
+    assert interruptible(lambda: 3) == 3
+    with pytest.raises(ZeroDivisionError):
+        interruptible(lambda: 1 // 0)
+    assert interruptible(lambda: interruptible(threading.current_thread)) is not threading.main_thread()
+    with np.errstate(divide="ignore"):
+        assert interruptible(lambda: np.log(np.zeros(1)))[0] == -np.inf
+
+
+def test_ctrl_c_does_not_wait_for_the_work():
+    ended = threading.Event()
+
+    def work():
+        os.kill(os.getpid(), signal.SIGINT)
+        ended.wait()
+
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(work)
+    assert not ended.is_set()
+    ended.set()
