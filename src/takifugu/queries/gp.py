@@ -9,10 +9,12 @@ import numpy as np
 
 from takifugu._threads import one_thread
 from takifugu._validation import Array
+from takifugu.queries.gp_likelihood import Likelihood
 from takifugu.queries.models import JointPrediction, Model, Prediction
 from takifugu.tables.sample import Sample
 
 _STATIONARY = 1e-3  # largest slope of the log marginal likelihood at a settled optimum, relative to its size
+RIDGE = 1e-10  # on the diagonal of the covariance, as scikit-learn has it by default
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,11 @@ class GP(Model):
         lengths = math.sqrt(size) * np.ones(size)  # standardised points lie about √d apart
         kernel = ConstantKernel(1.0, (1e-3, 1e3)) * RBF(lengths, (1e-2, 1e4)) + WhiteKernel(0.5, (1e-6, 1e2))
         climbs: list[tuple[float, str | None]] = []
+        likelihood = Likelihood(sample.inputs, sample.answers, ridge=RIDGE)
         process = GaussianProcessRegressor(
             kernel,
-            optimizer=lambda *given, **named: _climb(climbs, *given, **named),
+            alpha=RIDGE,
+            optimizer=lambda _, initial_theta, bounds: _climb(climbs, likelihood, initial_theta, bounds),
             n_restarts_optimizer=self.restarts,
             random_state=self.seed,
         )
@@ -91,11 +95,15 @@ def _noise(process: Any) -> float:
     return float(np.exp(process.kernel_.theta[-1]))
 
 
-def _climb(climbs: list[tuple[float, str | None]], objective: Any, start: Array, bounds: Array) -> Any:
+def _climb(climbs: list[tuple[float, str | None]], likelihood: Likelihood, start: Array, bounds: Array) -> Any:
     """Maximise the marginal likelihood, keeping a note of how it ended."""
     from scipy.optimize import minimize
 
-    end = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds)
+    def downhill(parameters: Array) -> tuple[float, Array]:
+        value, slope = likelihood(parameters)
+        return -value, -slope
+
+    end = minimize(downhill, start, method="L-BFGS-B", jac=True, bounds=bounds)
     # At a bound only the slope that points inwards counts.
     slope = end.x - np.clip(end.x - end.jac, bounds[:, 0], bounds[:, 1])
     settled = np.abs(slope).max() <= _STATIONARY * max(1.0, abs(float(end.fun)))

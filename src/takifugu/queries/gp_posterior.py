@@ -11,6 +11,7 @@ import numpy as np
 
 from takifugu._threads import one_thread
 from takifugu._validation import Array
+from takifugu.queries.gp_likelihood import Likelihood
 from takifugu.tables.sample import Sample
 
 _STEP = 1e-3  # of a logarithm, for differences of the gradient
@@ -27,9 +28,10 @@ def predictive_draws(process: Any, sample: Sample, *, draws: int, seed: int) -> 
     from sklearn.gaussian_process import GaussianProcessRegressor
 
     rng = np.random.default_rng([seed, 2])
+    likelihood = Likelihood(sample.inputs, sample.answers, ridge=process.alpha)
     means, stds = np.empty((draws, *sample.at.shape[:-1])), np.empty(draws)
     with one_thread():  # as in training: the last digits must not hang on the machine's cores
-        for k, parameters in enumerate(_parameters(process, draws, rng)):
+        for k, parameters in enumerate(_parameters(process.kernel_, likelihood, draws, rng)):
             kernel = process.kernel_.clone_with_theta(parameters)
             drawn = GaussianProcessRegressor(kernel, optimizer=None).fit(sample.inputs, sample.answers)
             mean, covariance = drawn.predict(np.atleast_2d(sample.at), return_cov=True)
@@ -47,12 +49,12 @@ def _drawn_normal(mean: Array, covariance: Array, rng: np.random.Generator) -> A
     return found
 
 
-def _parameters(process: Any, draws: int, rng: np.random.Generator) -> Array:
+def _parameters(kernel: Any, likelihood: Likelihood, draws: int, rng: np.random.Generator) -> Array:
     """Logarithms of the kernel's parameters, drawn from their posterior; before it, each was anywhere in its bounds."""
-    best, bounds = process.kernel_.theta, process.kernel_.bounds
-    lower = _laplace(process, best, bounds)
+    best, bounds = kernel.theta, kernel.bounds
+    lower = _laplace(likelihood, best, bounds)
     found = np.empty((draws, len(best)))
-    here, weight = best, float(process.log_marginal_likelihood(best))
+    here, weight = best, likelihood.value(best)
     for k in range(draws):
         for _ in range(_BETWEEN):
             step = rng.standard_normal(len(best))
@@ -61,14 +63,14 @@ def _parameters(process: Any, draws: int, rng: np.random.Generator) -> Array:
             if (there < bounds[:, 0]).any() or (there > bounds[:, 1]).any():
                 continue  # impossible before the rows spoke: the chain stays where it is
             # An independent proposal is weighed against its own density.
-            new = float(process.log_marginal_likelihood(there)) + 0.5 * float(step @ step)
+            new = likelihood.value(there) + 0.5 * float(step @ step)
             if chance < new - weight:
                 here, weight = there, new
         found[k] = here
     return found
 
 
-def _laplace(process: Any, best: Array, bounds: Array) -> Array:
+def _laplace(likelihood: Likelihood, best: Array, bounds: Array) -> Array:
     """A root of the covariance of the normal around the best parameters.
 
     What the bounds say is added to what the rows say as a normal of the same variance, so a direction of which the
@@ -78,9 +80,7 @@ def _laplace(process: Any, best: Array, bounds: Array) -> Array:
     for k in range(len(best)):
         step = np.zeros(len(best))
         step[k] = _STEP
-        (_, ahead), (_, behind) = (
-            process.log_marginal_likelihood(best + side * step, eval_gradient=True) for side in (1, -1)
-        )
+        (_, ahead), (_, behind) = (likelihood(best + side * step) for side in (1, -1))
         curvature[k] = -(ahead - behind) / (2 * _STEP)
     said, ways = np.linalg.eigh(0.5 * (curvature + curvature.T))
     # Rounding, and a best value that lies on a bound, leave directions that bend the wrong way: they say nothing.
