@@ -176,7 +176,9 @@ def _thinned(edges: Array, skeleton: Skeleton, f: Parabolas, g: Parabolas, alpha
     std = np.minimum(f.stds[skeleton.p_owner[segment]], g.stds[skeleton.q_owner[segment]])
     slope = skeleton.slope[segment] + skeleton.curvature[segment] * (middle - skeleton.origin[segment])
     density = np.maximum(math.sqrt(alpha) / std, np.abs(slope))
-    place = np.concatenate([[0.0], np.cumsum(width * density)]) * _PANELS_PER_FEATURE
+    # One is enough to keep an edge. In a sum with a segment of 10²² features, all later ones would be lost to rounding.
+    features = np.minimum(width * density * _PANELS_PER_FEATURE, 1.0)
+    place = np.concatenate([[0.0], np.cumsum(features)])
     whole = np.floor(place)
     keep = np.ones(len(edges), dtype=np.bool_)  # the two ends in any case
     keep[1:-1] = whole[1:-1] > whole[:-2]
