@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 import takifugu as tk
 from clarabel_oracle import clarabel
@@ -291,3 +292,32 @@ def test_values_that_one_in_fifty_thousand_has_do_not_end_the_search_at_its_star
     found = solve(Optimal(radius=0.001).program(Problem.of(priors, None), Renyi(3, 0.2)))
     assert found.gap < 1e-5
     assert found.value < 30
+
+
+@pytest.mark.parametrize(("alpha", "epsilon"), [(1 + 1e-6, 0.011), (1.0001, 0.1), (100.0, 180.0), (math.inf, 480.0)])
+def test_where_the_solver_stops_early_a_stricter_promise_is_at_hand(alpha, epsilon):
+    """It had stopped at seven times what bounded odds cost, which keep the promise too; HiGHS alone is the oracle."""
+    rng = np.random.default_rng(3)
+    laws, loss = rng.dirichlet(np.ones(8), size=2), (np.arange(8)[:, None] - np.arange(8)) ** 2 % 7 / 7
+    mass = laws.mean(axis=0)
+    found = solve(
+        Program(
+            laws=laws,
+            constraints=((0, 1), (1, 0)),
+            mass=mass,
+            loss=loss,
+            alpha=alpha,
+            epsilon=epsilon,
+            keep="marginal",
+        )
+    )
+    odds = math.exp(min(epsilon, 10))
+    oracle = linprog(
+        (mass[:, None] * loss).ravel(),
+        A_ub=np.vstack([np.kron(a / odds - b, np.eye(8)) for a, b in (laws, laws[::-1])]),
+        b_ub=np.zeros(16),
+        A_eq=np.vstack([np.kron(np.eye(8), np.ones(8)), np.kron(mass, np.eye(8))]),
+        b_eq=np.append(np.ones(8), mass),
+    )
+    assert oracle.status == 0
+    assert found.lower_bound <= found.value <= oracle.fun * (1 + 1e-6) + 1e-9

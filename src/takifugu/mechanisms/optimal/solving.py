@@ -1,6 +1,6 @@
 """The best channel for a program, whatever it takes: a matrix, and a proved bound on how much better any could be."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +21,9 @@ Progress = Callable[[int, float], None]
 
 _LARGEST_LINEAR = 300_000  # entries; beyond, the interior point is faster than HiGHS
 _GOOD = 1e-5
+_POOR = 0.01  # a gap at which a stricter promise is looked at too
+_LEAST_ORDER = 1.01  # below, e^((α−1)ε) is so close to 1 that an interior point stops early
+_MOST_EPSILON = 16.0  # odds of some millions: beyond, HiGHS meets coefficients that it cannot tell apart
 _DUST = 1e-8
 
 
@@ -73,18 +76,30 @@ def solve(program: Program, *, progress: Progress | None = None) -> Solution:
     if not attempts or not is_fine(program, attempts[0].matrix) or _proved(program, attempts).gap > _GOOD:
         best = working_set(program, allowed, progress=progress)
         attempts.append(_Attempt(_inside(program, best.matrix), best.duals, best.iterations, "interior-point"))
-    if program.bounds_divergence and not is_fine(program, attempts[0].matrix) and allowed.sum() <= _LARGEST_LINEAR:
-        # Odds within e^ε are a divergence within ε at every order: a channel that costs more, but keeps the promise.
-        stricter = replace(program, alpha=np.inf)
-        found = linear(stricter, allowed)
-        if found is not None:
-            attempts.append(_Attempt(found.matrix, attempts[0].duals, found.iterations, "highs"))
-            mixed = _mixed(program, _without_dust(attempts[0].matrix), found.matrix)
-            attempts.append(_Attempt(mixed, attempts[0].duals, attempts[0].iterations, attempts[0].method))
+    if not is_fine(program, attempts[0].matrix) or _proved(program, attempts).gap > _POOR:
+        attempts += _stricter(program, allowed, attempts[0])
     fine = [attempt for attempt in attempts if is_fine(program, attempt.matrix)]
     if not fine:
         raise impossible(program)
     return _proved(program, fine)
+
+
+def _stricter(program: Program, allowed: Mask, poor: _Attempt) -> Iterator[_Attempt]:
+    """Channels that keep more than the promise, for where the solver for the promise itself does not get far.
+
+    D_α never falls as α grows, and odds within e^ε are a divergence within ε at every order: they may cost more than
+    the best, but they keep the promise. What they prove is of no use here, so the multipliers are those there are.
+    """
+    if program.alpha < _LEAST_ORDER:
+        found = working_set(replace(program, alpha=_LEAST_ORDER), allowed)
+        yield _Attempt(_inside(program, found.matrix), poor.duals, found.iterations, "interior-point")
+    is_other = program.bounds_divergence or _MOST_EPSILON < program.epsilon < np.inf
+    if is_other and allowed.sum() <= _LARGEST_LINEAR:
+        odds = linear(replace(program, alpha=np.inf, epsilon=min(program.epsilon, _MOST_EPSILON)), allowed)
+        if odds is not None:
+            yield _Attempt(_inside(program, odds.matrix), poor.duals, odds.iterations, "highs")
+            mixed = _mixed(program, _without_dust(poor.matrix), odds.matrix)
+            yield _Attempt(mixed, poor.duals, poor.iterations, poor.method)
 
 
 def _narrowed(program: Program, used: Mask) -> Program:
