@@ -1,5 +1,6 @@
 """The bound against the formula of weak duality in 60 digits, and against channels that keep the promise."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import takifugu as tk
 from how_many import some_of
 from random_programs import random_program, random_wishes
 from takifugu.errors import InputError
@@ -176,3 +178,16 @@ def test_huge_budgets_and_multipliers_prove_nothing_false():
     huge = Duals.from_json(duals.to_json() | {"ratios": (duals.ratios * 1e140).tolist()})
     for tried in (duals, huge):
         assert 0.0 <= lower_bound(program, tried) <= program.value(np.tile(program.pooled, (program.size[0], 1)))
+
+
+@pytest.mark.parametrize("name", ["weights", "kept"])
+def test_multipliers_whose_sum_is_beyond_floats_prove_nothing(name):
+    """They may come from a stranger's certificate: a sentence is due, and no `OverflowError`."""
+    found = tk.calibrate(
+        {s: tk.Finite([0, 1, 2], w) for s, w in (("a", [5, 2, 1]), ("b", [1, 2, 5]))}, alpha=2, epsilon=1
+    )
+    certificate = tk.certify(found)
+    data = certificate.calibration.optimality
+    forged = replace(data, **{name: np.full_like(getattr(data, name), 1e308)})
+    with pytest.raises(tk.CertificationError, match="no channel loses less"):
+        tk.verify(replace(certificate, calibration=replace(found, optimality=forged)))

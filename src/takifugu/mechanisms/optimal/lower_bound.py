@@ -6,6 +6,7 @@ floats, whose rounding errors are bounded term by term and taken off.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,7 +68,16 @@ def total(rows: Array, constant: float) -> float:
     """The sum, rounded down; zero where it is less, because a loss is never negative."""
     if not np.isfinite(rows).all() or not math.isfinite(constant):
         return 0.0  # what every channel costs at least; an overflow proves nothing more
-    return max(0.0, math.nextafter(math.fsum([*rows.tolist(), constant]), -math.inf))
+    found = _sum([*rows.tolist(), constant])
+    return max(0.0, math.nextafter(found, -math.inf)) if math.isfinite(found) else 0.0
+
+
+def _sum(numbers: Iterable[float]) -> float:
+    """Their sum; infinite where `math.fsum` gives up, as multipliers from a stranger's file can make it."""
+    try:
+        return math.fsum(numbers)
+    except OverflowError:
+        return math.inf
 
 
 def bracket(program: Program, duals: Duals, tangents: Tangents) -> Bracket:
@@ -77,7 +87,7 @@ def bracket(program: Program, duals: Duals, tangents: Tangents) -> Bracket:
     # then a handful of products and sums. Bounds on |terms| instead of on the result make cancellation harmless.
     steps = (program.size[0] + 4 * len(program.constraints) + 24) * _UNIT * 1.1
     law_part, size = _promised(program, duals, tangents, steps)
-    constant, constant_size = -math.fsum(duals.weights), 0.0
+    constant, constant_size = -_sum(duals.weights), 0.0
     if program.keep == "marginal":
         law_part = law_part + pooled[:, None] * duals.kept
         size = size + pooled[:, None] * np.abs(duals.kept)
@@ -95,7 +105,7 @@ def bracket(program: Program, duals: Duals, tangents: Tangents) -> Bracket:
         size = size + np.diag(duals.diagonal * pooled)
         constant += duals.diagonal * program.diagonal
         constant_size += duals.diagonal
-    constant -= steps * (constant_size + abs(constant) + math.fsum(duals.weights)) + _TINY
+    constant -= steps * (constant_size + abs(constant) + _sum(duals.weights)) + _TINY
     return Bracket(value, steps * size + _TINY, constant, tilt, law_part)
 
 
