@@ -6,6 +6,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.releases.binding import Columns
+from takifugu.releases.doors.traces import without_traces
 from takifugu.releases.kept import harmless
 from takifugu.releases.plan import Plan
 from takifugu.tables.table import as_text, is_counted_as_text
@@ -29,7 +30,7 @@ def leaving(rows: "nw.DataFrame[Any]", paid: Array, plan: Plan, columns: Columns
     chosen = [name for name in rows.columns if name in columns.published]
     kept = [_as_counted(rows[name], plan) for name in chosen if name not in columns.answer]
     published = rows.with_columns(*made, *(one for one in kept if one is not None)).select(chosen)
-    return _without_traces(published.rename({name: named(name, plan) for name in columns.answer}).to_native())
+    return without_traces(published.rename({name: named(name, plan) for name in columns.answer}).to_native())
 
 
 def _as_counted(column: "nw.Series[Any]", plan: Plan) -> "nw.Expr | None":
@@ -71,23 +72,6 @@ def series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]"
     if plan.drawing.is_whole:  # beyond the range of whole numbers the nearest end of it stands
         values = values.clip(-(2.0**63), 2.0**63 - 1024).astype(np.int64)
     return nw.new_series(name, values, nw.Int64 if plan.drawing.is_whole else nw.Float64, backend=backend)
-
-
-def _without_traces(native: Any) -> Any:
-    """PyArrow and pandas carry notes of the writer along: they may name columns that were left behind.
-
-    So does an index of pandas: that of a table which was sorted, filtered or mixed says where each row once stood.
-    """
-    if hasattr(native, "reset_index"):
-        native = native.reset_index(drop=True)
-    if hasattr(native, "replace_schema_metadata"):
-        import pyarrow as pa
-
-        native = native.cast(pa.schema([field.remove_metadata() for field in native.schema]))
-    attributes = getattr(native, "attrs", None)
-    if isinstance(attributes, dict):
-        attributes.clear()
-    return native
 
 
 def for_spreadsheets(native: Any) -> Any:
