@@ -160,3 +160,11 @@ def test_kept_columns_explain_an_order_by_their_cells_alone():
         else:
             with pytest.raises(tk.InputError, match="order of the rows tells"):
                 tk.release(table, known, keep=[name], **how)
+
+
+def test_rows_of_a_decimal_secret_are_those_that_were_counted():
+    hidden = [decimal.Decimal(1 + int(one)) / 10 for one in HIDDEN]
+    for table in (pl.DataFrame({"s": hidden, "x": X}), pa.table({"s": hidden, "x": X})):
+        made = tk.publish(table, secret="s", columns=["x"], confidence=None, allow_no_noise=True)
+        assert len(made.table) == len(X)
+        assert sorted(made.calibration.pairs.secrets) == [0.1, 0.2]

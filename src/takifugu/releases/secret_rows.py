@@ -46,10 +46,17 @@ def has_any(known: Iterable[Any], column: str) -> bool:
 
 
 def as_counted(frame: "nw.DataFrame[Any]", calibration: Calibration) -> "nw.DataFrame[Any]":
-    """The table with its secrets as they were counted: categories, and objects of any type, are texts."""
-    names = () if calibration.answer is None or not are_texts(calibration) else calibration.answer.secret
-    there = [name for name in names if name in frame.columns and is_counted_as_text(frame.schema[name])]
-    return frame.with_columns(as_text(name) for name in there)
+    """The table with its secrets as they were counted: categories, and objects of any type, are texts; decimals floats.
+
+    To Python the decimal 0.1 is not the float 0.1, by which its rows were counted.
+    """
+    import narwhals as nw
+
+    names = () if calibration.answer is None else calibration.answer.secret
+    there = [name for name in names if name in frame.columns]
+    decimals = [nw.col(name).cast(nw.Float64) for name in there if frame.schema[name].is_decimal()]
+    texts = [as_text(name) for name in there if are_texts(calibration) and is_counted_as_text(frame.schema[name])]
+    return frame.with_columns(*decimals, *texts)
 
 
 def are_texts(calibration: Calibration) -> bool:
