@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -165,3 +166,31 @@ def test_a_copy_of_one_of_several_secrets_does_not_go_along_where_others_are_dro
         for others in ("drop", "error"):
             with pytest.raises(InputError, match="'copy', which was to be kept, says in every row"):
                 tk.release(table, made, keep=["copy"], others=others, allow_no_noise=True)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_decimals_and_cuts_with_a_point_are_released_as_they_were_counted(spark):
+    rng = np.random.default_rng(0)
+    rows = [(Decimal(int(s)) / 10, int(x), Decimal(int(k)), float(y)) for s, x, k, y in rng.integers(1, 3, (400, 4))]
+    frame = spark.createDataFrame(rows, "s decimal(5, 2), x long, k decimal(5, 2), y double")
+    how = {"odds": 3, "confidence": None, "allow_no_noise": True}
+    out = tk.publish(frame, secret="s", columns=["x"], keep=["k"], **how).table
+    assert (dict(out.dtypes), out.count()) == ({"x": "bigint", "k": "double"}, 400)
+    out = tk.publish(frame, secret="s", columns=[tk.binned("y", [1.5])], **how).table
+    assert (out.columns, out.count()) == (["y:1.5"], 400)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_what_a_cluster_cannot_do_is_said_in_a_sentence(spark):
+    rows = [("ab"[i % 2], i % 3, "xy"[i // 2 % 2]) for i in range(300)]
+    frame = spark.createDataFrame(rows, "secret string, value long, ward string")
+    made = tk.calibrate(tk.fit_priors(frame, secret="secret", query=tk.Row("value")), odds=2)
+    with pytest.raises(InputError, match="two columns of the table have the same name"):
+        tk.release(frame.withColumnRenamed("ward", "value"), made, allow_no_noise=True)
+    with pytest.raises(InputError, match="Spark could not release the table: its engine reports"):
+        tk.release(frame.withColumnRenamed("ward", "VALUE"), made, allow_no_noise=True)  # one name to Spark
+    with pytest.raises(InputError, match=r"Spark takes the dot in 'a\.b' for a part of a structure"):
+        tk.fit_priors(frame.withColumnRenamed("value", "a.b"), secret="secret", query=tk.Row("a.b"))
+    strange = frame.replace("a", None, subset=["secret"])
+    with pytest.raises(InputError, match="150 of 300 rows have a secret outside"):
+        tk.release(strange, made, allow_no_noise=True)

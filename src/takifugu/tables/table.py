@@ -97,6 +97,12 @@ class Table:
             raise InputError(
                 f"{self.name} has no column {column!r}.{meant} Its columns are {listed(there)}.{self._aside}"
             )
+        engine = self.frame.implementation
+        if "." in column and (engine.is_pyspark() or engine.is_pyspark_connect()) and column not in self.cuts:
+            raise InputError(
+                f"Spark takes the dot in {column!r} for a part of a structure: rename the column, "
+                f"table.withColumnRenamed({column!r}, {column.replace('.', '_')!r})"
+            )
 
     def cut(self, names: Iterable[Any]) -> None:
         """Add the columns that names with edges behind them stand for; names that stand for nothing are left alone."""

@@ -1,7 +1,7 @@
 """A PySpark table released where it lies, each partition with its own operating system's randomness."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,7 +13,11 @@ from takifugu.releases.drift import refuse_drift
 from takifugu.releases.kept import MOST, Telling
 from takifugu.releases.order import as_called
 from takifugu.releases.plan import Plan
-from takifugu.releases.secret_rows import protected_rows
+from takifugu.releases.secret_rows import outside, protected_rows, protected_secrets
+from takifugu.tables.engine import attempt
+from takifugu.tables.open import SAME_NAME
+
+T = TypeVar("T")
 
 _SAMPLED = 100_000  # rows that show whether the table is the one of the priors
 
@@ -39,8 +43,10 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
             "Spark hands rows on in the order of their source, and nobody has looked whether that tells the secret: "
             "leave order out, and the rows are shuffled"
         )
-    # Without what else is noted beside a column: indexers of labels list all of them there.
-    fields = {field.name: StructField(field.name, field.dataType) for field in frame.schema.fields}
+    if len(set(frame.columns)) < len(frame.columns):
+        raise InputError(SAME_NAME)
+    frame = _as_counted(frame, plan, columns)
+    fields = {field.name: StructField(field.name, _plain(field.dataType)) for field in frame.schema.fields}
     kinds = ["i" if plan.drawing.is_whole else "f"] * len(columns.answer)
     if plan.drawing.takes_labels:  # a list may be of whole numbers, whatever the true ones are
         kinds = [values.dtype.kind for values in plan.drawn(np.empty(0))]
@@ -48,14 +54,53 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
     for name, kind in zip(columns.answer, kinds, strict=True):
         fields[name] = StructField(name, types.get(kind, StringType()))
     schema = StructType([fields[name] for name in columns.published])
-    _check(frame, plan, columns)
+    _of_engine(lambda: _check(frame, plan, columns))
 
     def released(batches: Iterable[Any]) -> Iterator[Any]:
-        yield from release_batches(batches, plan, columns)
+        import pyarrow as pa
+
+        named = (pa.RecordBatch.from_arrays(batch.columns, columns.read) for batch in batches)
+        yield from release_batches(named, plan, columns)
 
     # Whether an order tells the secret is cheaper given up than found out.
-    rows = frame.select(*columns.read).orderBy(rand())
-    return rows.mapInArrow(released, schema).localCheckpoint(eager=True)
+    numbered = [_col(name).alias(f"c{place}") for place, name in enumerate(columns.read)]  # no name with a dot
+    rows = frame.select(*numbered).orderBy(rand())
+    return _of_engine(lambda: rows.mapInArrow(released, schema).localCheckpoint(eager=True))
+
+
+def _of_engine(work: Callable[[], T]) -> T:
+    """What Spark made; its own error is let go of, since it may quote a record."""
+    made, why = attempt(lambda: (work(),))
+    if made is None:
+        raise InputError(f"Spark could not release the table: {why}. Nothing was released; its logs say more")
+    return made[0]
+
+
+def _col(name: str) -> Any:
+    """A column by its whole name: to Spark a dot, as in the edge of a cut, is one into a structure."""
+    from pyspark.sql import functions as f
+
+    return f.col("`" + name.replace("`", "``") + "`")
+
+
+def _as_counted(frame: Any, plan: Plan, columns: Columns) -> Any:
+    """The table with floats in place of decimals where these were counted so: as secrets, and as what is known."""
+    from pyspark.sql.types import DecimalType
+
+    answer = plan.calibration.answer
+    counted = () if answer is None else (*answer.secret, *answer.known)
+    used = [field for field in frame.schema.fields if field.name in columns.read and field.name in counted]
+    decimals = [field.name for field in used if isinstance(field.dataType, DecimalType)]
+    return frame.withColumns({name: _col(name).cast("double") for name in decimals}) if decimals else frame
+
+
+def _plain(kind: Any) -> Any:
+    """A type without what else is noted beside a column, or a field of one: indexers of labels list all of them."""
+    from pyspark.sql.types import ArrayType, StructField, StructType
+
+    if isinstance(kind, StructType):
+        return StructType([StructField(one.name, _plain(one.dataType), one.nullable) for one in kind.fields])
+    return ArrayType(_plain(kind.elementType), kind.containsNull) if isinstance(kind, ArrayType) else kind
 
 
 def release_batches(batches: Iterable[Any], plan: Plan, columns: Columns) -> Iterator[Any]:
@@ -76,7 +121,7 @@ def _check(frame: Any, plan: Plan, columns: Columns) -> None:
 
     ends = []
     for name in () if plan.drawing.takes_labels else columns.answer:
-        value = f.col(name).cast("double")
+        value = _col(name).cast("double")
         missing = f.sum(f.when(value.isNull() | f.isnan(value), 1).otherwise(0)).alias("missing")
         low, high, bad = frame.select(f.min(value), f.max(value), missing).first()
         if bad:
@@ -85,8 +130,12 @@ def _check(frame: Any, plan: Plan, columns: Columns) -> None:
     if ends and ends[0][0] is not None:
         plan.drawing.check_columns(ends, columns.answer)
     if len(columns.secret) == 1 and columns.others == "error":
-        present = [row[0] for row in frame.select(columns.secret[0]).distinct().collect()]
-        protected_rows(present, plan.calibration, columns.others)
+        counts = frame.groupBy(_col(columns.secret[0])).count().collect()
+        kept = protected_rows([who for who, _ in counts], plan.calibration, "drop")
+        if kept is not None:
+            strange = sum(rows for (_, rows), stays in zip(counts, kept, strict=True) if not stays)
+            known = protected_secrets(plan.calibration)
+            raise InputError(outside(strange, sum(rows for _, rows in counts), known))
     for secret in columns.secret:
         for name in columns.keep:
             _check_kept(frame, plan, columns, name, secret)
@@ -101,7 +150,7 @@ def _check_drift(frame: Any, plan: Plan, columns: Columns) -> None:
         return
     from pyspark.sql.functions import rand
 
-    some = frame.select(*columns.secret, *columns.answer).orderBy(rand()).limit(_SAMPLED).toArrow()
+    some = frame.select(*map(_col, (*columns.secret, *columns.answer))).orderBy(rand()).limit(_SAMPLED).toArrow()
     rows = protected(nw.from_native(some, eager_only=True), plan, columns)
     values = ready(rows, plan, columns)
     for name in columns.secret:
@@ -113,10 +162,10 @@ def _check_kept(frame: Any, plan: Plan, columns: Columns, name: str, secret: str
     """Refuse a kept column that tells the secret: of all rows together, since a batch of few tells nothing."""
     from pyspark.sql import functions as f
 
-    tallies = frame.groupBy(f.col(name).alias("kept"), f.col(secret).alias("secret")).agg(f.count("*").alias("rows"))
+    tallies = frame.groupBy(_col(name).alias("kept"), _col(secret).alias("secret")).agg(f.count("*").alias("rows"))
     lines = [(row["kept"], row["secret"], row["rows"]) for row in tallies.limit(2 * MOST + 1).collect()]
     if len(lines) > 2 * MOST:  # too many for another name of the secret, unless it is the secret itself
-        spelled = (f.lower(f.trim(f.col(column).cast("string"))) for column in (name, secret))
+        spelled = (f.lower(f.trim(_col(column).cast("string"))) for column in (name, secret))
         differs = frame.filter(~f.equal_null(*spelled)).limit(1).collect()
         lines = [(row[name], row[secret], 1) for row in differs] or lines[:MOST]
     telling = Telling((name,))
