@@ -11,6 +11,7 @@ from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
 from takifugu.queries.several import named
+from takifugu.tables.floats import as_float
 from takifugu.tables.table import as_text, is_counted_as_text
 
 if TYPE_CHECKING:
@@ -50,11 +51,9 @@ def as_counted(frame: "nw.DataFrame[Any]", calibration: Calibration) -> "nw.Data
 
     To Python the decimal 0.1 is not the float 0.1, by which its rows were counted.
     """
-    import narwhals as nw
-
     names = () if calibration.answer is None else calibration.answer.secret
     there = [name for name in names if name in frame.columns]
-    decimals = [nw.col(name).cast(nw.Float64) for name in there if frame.schema[name].is_decimal()]
+    decimals = [as_float(name, frame.schema[name]) for name in there if frame.schema[name].is_decimal()]
     texts = [as_text(name) for name in there if are_texts(calibration) and is_counted_as_text(frame.schema[name])]
     return frame.with_columns(*decimals, *texts)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from takifugu._validation import real
 from takifugu.errors import InputError
 from takifugu.tables.engine import kind_of
+from takifugu.tables.floats import as_float
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -56,7 +57,7 @@ class Binned(str):
                 f"column {self.column!r} holds {kind_of(dtype)}, and only numbers can be cut at edges: if words among "
                 f"its numbers mean a missing value, name them with sentinels=; of dates make a column of years first"
             )
-        value, (*lower, bin_) = nw.col(self.column).cast(nw.Float64), map(nw.lit, self.labels)
+        value, (*lower, bin_) = as_float(self.column, dtype), map(nw.lit, self.labels)
         for edge, label in zip(reversed(self.edges), reversed(lower), strict=True):
             bin_ = nw.when(value < edge).then(label).otherwise(bin_)
         return nw.when(~value.is_null() & ~value.is_nan()).then(bin_).alias(self)

@@ -14,6 +14,7 @@ from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
 from takifugu.tables.binned import Binned, cut_named, edges_of
 from takifugu.tables.engine import attempt, kind_of
+from takifugu.tables.floats import as_float
 from takifugu.tables.reading import Reading
 from takifugu.tables.secrets import Secret, listed, match_secret, plain
 
@@ -121,7 +122,7 @@ class Table:
         if dtype == nw.Boolean:
             value = nw.col(column).cast(nw.Int32).cast(nw.Float64)  # PostgreSQL casts truth to int4 alone
         elif dtype.is_numeric():
-            value = nw.col(column).cast(nw.Float64)
+            value = as_float(column, dtype)
         else:
             raise self._no_numbers(column)
         return nw.when(~value.is_null() & ~value.is_nan()).then(value)
@@ -135,7 +136,7 @@ class Table:
             return self.cuts[column].of(self.schema)
         dtype, value = self.schema[column], nw.col(column)
         if dtype.is_float() or dtype.is_decimal():
-            value = value.cast(nw.Float64)
+            value = as_float(column, dtype)
             return nw.when(~value.is_null() & ~value.is_nan()).then(value)
         if is_counted_as_text(dtype):
             return as_text(column)

@@ -9,6 +9,7 @@ from takifugu.releases.binding import Columns
 from takifugu.releases.doors.traces import without_traces
 from takifugu.releases.kept import harmless
 from takifugu.releases.plan import Plan
+from takifugu.tables.floats import as_float
 from takifugu.tables.table import as_text, is_counted_as_text
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _as_counted(column: "nw.Series[Any]", plan: Plan) -> "nw.Expr | None":
         # Only pandas writes a missing text in several ways; of lists and the like narwhals knows no more than that.
         return nw.when(~value.is_null()).then(value) if column.implementation.is_pandas_like() else None
     if dtype.is_decimal() and counted:
-        dtype, value = nw.Float64, value.cast(nw.Float64)
+        value, dtype = as_float(column.name, dtype), nw.Float64
     if not dtype.is_float():
         return None
     known = ~value.is_null() & ~value.is_nan()
