@@ -117,6 +117,12 @@ def test_what_cannot_be_fitted_is_refused(options, x, y, says):
         ReleaseTransformer(**options).fit(x, secret=y)
 
 
+def test_secrets_of_several_types_are_counted_as_texts():
+    secret = np.array(["a", 1] * 100, dtype=object)  # which NumPy does not sort
+    transformer = ReleaseTransformer(prior="gaussian").fit(np.arange(200.0).reshape(-1, 1), secret=secret)
+    assert set(transformer.calibration_.pairs.secrets) == {"a", "1"}
+
+
 def test_a_pandas_table_does_not_leave_with_an_index_of_the_records():
     X, secret = pd.DataFrame({"v": np.arange(200.0)}), np.repeat(["a", "b"], 100)
     transformer = ReleaseTransformer(prior="gaussian").set_output(transform="pandas").fit(X, secret=secret)

@@ -345,6 +345,7 @@ def test_nan_is_missing_and_sentinels_are_found_in_every_engine(tmp_path):
         ({"encoding": "hex"}, "encoding must be"),
         ({"na": "NA"}, "na must be a list"),
         ({"sentinels": "999"}, "sentinels must be a list"),
+        ({"sentinels": {"age": 999}}, "sentinels must be a list of values; one for a single column is written"),
         ({"skip": -1}, "skip must be"),
         ({"skip": True}, "skip must be"),
         ({"missing": "keep"}, "missing must be"),

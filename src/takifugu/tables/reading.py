@@ -1,6 +1,6 @@
 """How a table is to be read: the decisions that a user may force, and what they default to."""
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -60,6 +60,8 @@ class Reading:
             raise InputError(f"skip must be a number of lines, 0 or more, got {self.skip!r}")
         for field in ("na", "sentinels"):
             no_text(field, getattr(self, field), "values")
+            if isinstance(getattr(self, field), Mapping):  # whose names alone would be taken for the values
+                raise InputError(f"{field} must be a list of values; one for a single column is written 'age=999'")
         if self.na is not None:
             object.__setattr__(self, "na", tuple(self.na))
         object.__setattr__(self, "sentinels", tuple(self.sentinels))

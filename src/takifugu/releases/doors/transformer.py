@@ -95,7 +95,7 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"{missing:,} records have no secret, so nothing hides them: leave them out of X and secret, or give "
                 f"them a secret of their own"
             )
-        if len(np.unique(secrets)) < 2:
+        if len(set(map(plain, secrets.tolist()))) < 2:
             raise InputError("secret is the same in every record: it is hidden among others, so two or more are needed")
         table = {"secret": secrets, "value": values}
         priors = fit_priors(_frame(table), secret="secret", query=Raw("value", prior=self.prior))
