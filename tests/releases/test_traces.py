@@ -3,6 +3,8 @@
 import io
 import pickle
 
+import narwhals as nw
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -10,6 +12,7 @@ import pytest
 from calibrations import hand_made
 
 import takifugu as tk
+from takifugu.tables.table import plain
 
 ROWS = 12
 NAME = "Zorngiebel of the third ward"  # longer than the twelve bytes that a view holds itself
@@ -82,3 +85,54 @@ def test_what_pandas_calls_its_columns_together_does_not_leave():
     table.columns.name = "diagnosis"
     assert released(table).columns.name is None
     assert table.columns.name == "diagnosis"
+
+
+CODE = 0x4D_69_73_73_69_6E_67  # a number whose bytes are easily found
+HOLES = [k % 4 == 0 for k in range(ROWS + 1)]
+NUMBERS = np.where(HOLES, CODE, np.arange(ROWS + 1) % 3)
+
+
+def masked_arrow(numbers, holes):
+    _, valid = pa.array([not one for one in holes]).buffers()
+    return pa.Array.from_buffers(pa.int64(), len(numbers), [valid, pa.py_buffer(numbers.astype("<i8").tobytes())])
+
+
+def test_what_lies_beneath_a_missing_value_does_not_leave():
+    arrow = pa.table(COLUMNS | {"text": masked_arrow(NUMBERS, HOLES)})
+    pandas = pd.DataFrame(COLUMNS).assign(text=pd.arrays.IntegerArray(NUMBERS, np.array(HOLES)))
+    behind = pandas.assign(text=pd.Series(arrow["text"], dtype=pd.ArrowDtype(pa.int64())))
+    for table in (arrow, pl.from_arrow(arrow), pandas, behind):
+        assert CODE.to_bytes(8, "little") in written(table)
+        out = released(table)
+        assert CODE.to_bytes(8, "little") not in written(out)
+        left = [plain(one) for one in nw.from_native(out)["text"].to_list()]
+        assert left == [None if hole else number for hole, number in zip(HOLES, NUMBERS, strict=True)][1:]
+
+
+def test_a_column_of_missing_values_alone_leaves_as_one():
+    arrow = pa.table(COLUMNS | {"text": masked_arrow(np.full(ROWS + 1, CODE), [True] * (ROWS + 1))})
+    for table in (arrow, pl.from_arrow(arrow)):
+        out = released(table)
+        assert CODE.to_bytes(8, "little") not in written(out)
+        assert len(out) == ROWS
+
+
+def test_a_slice_does_not_take_the_rest_of_its_table_along():
+    table = pa.table(COLUMNS | {"text": TEXTS[::-1]})
+    out = tk.release(table[1:-1], hand_made(1.0), column="value", secret="secret", keep=["text"])
+    assert NAME.encode() in written(table[1:-1])
+    assert NAME.encode() not in written(out)
+
+
+def test_times_and_numbers_are_copied_with_all_their_digits():
+    fine = [None, *(1_700_000_000_123_456_789 + k for k in range(ROWS))]
+    kinds = [pl.Datetime("ns", "Europe/Vienna"), pl.Duration("ns"), pl.Time, pl.Int64, pl.List(pl.Datetime("ns"))]
+    for kind in kinds:
+        numbers = [[one] for one in fine] if kind == pl.List else fine
+        if kind == pl.Time:
+            numbers = [None, *(k * 1_000_001 for k in range(ROWS))]
+        column = pl.Series(numbers).cast(kind)
+        out = released(pl.DataFrame(COLUMNS | {"text": column}))
+        assert out["text"].equals(column.alias("text")[1:])
+        arrow = released(pl.DataFrame(COLUMNS | {"text": column}).to_arrow())
+        assert pl.from_arrow(arrow)["text"].equals(column.alias("text")[1:])

@@ -5,6 +5,8 @@ A table that is handed on in memory, pickled or written in its library's own for
 
 from typing import Any
 
+import numpy as np
+
 
 def without_traces(native: Any) -> Any:
     """A table of pandas, Polars or PyArrow that holds the values of its own cells, its names, and nothing else."""
@@ -12,23 +14,46 @@ def without_traces(native: Any) -> Any:
         return _of_arrow(native)
     if type(native).__module__.partition(".")[0] == "polars":
         return _of_polars(native)
-    if hasattr(native, "reset_index"):
-        # The index of a table which was sorted, filtered or mixed says where each row once stood, and what its columns
-        # are called together is often the name of one that was left behind.
-        native = native.reset_index(drop=True).rename_axis(columns=None)
-    attributes = getattr(native, "attrs", None)
-    if isinstance(attributes, dict):
-        attributes.clear()
-    return native
+    return _of_pandas(native) if hasattr(native, "reset_index") else native
+
+
+def _of_pandas(frame: Any) -> Any:
+    """The index of a table which was sorted, filtered or mixed says where each row once stood.
+
+    What its columns are called together is often the name of one that was left behind, and columns of pandas' own types
+    hold a value beneath each that is missing: what was there before.
+    """
+    import pandas as pd
+
+    frame = frame.reset_index(drop=True).rename_axis(columns=None)
+    frame.attrs.clear()
+    for name in frame.columns:
+        column = frame[name]
+        if pd.api.types.is_extension_array_dtype(column.dtype) and column.isna().any():
+            frame[name] = pd.array(list(column), dtype=column.dtype)
+    return frame
 
 
 def _of_polars(frame: Any) -> Any:
-    """Texts of Polars are views into those of the table they were taken from: all of its rows, in its order."""
+    """Texts of Polars are views into those of the table they were taken from: all of its rows, in its order.
+
+    Beneath a missing value lies what was there before.
+    """
     import polars as pl
 
     whole = (pl.String, pl.Binary, pl.List, pl.Array, pl.Struct)
-    held = [column for column in frame.get_columns() if isinstance(column.dtype, whole)]
-    return frame.with_columns(pl.Series(one.name, one.to_list(), dtype=_polars_type(one.dtype)) for one in held)
+    held = [one for one in frame.get_columns() if isinstance(one.dtype, whole) or one.null_count()]
+    return frame.with_columns(_polars_copy(one.cast(_polars_type(one.dtype))) for one in held)
+
+
+def _polars_copy(column: Any) -> Any:
+    """The values anew, one by one; of dates and times the numbers behind them, since Python's have fewer digits."""
+    import polars as pl
+
+    if "Decimal" in str(column.dtype):  # whose numbers lack the point
+        return pl.Series(column.name, column.to_list(), dtype=column.dtype)
+    numbers = column.to_physical()
+    return pl.Series(column.name, numbers.to_list(), dtype=numbers.dtype).cast(column.dtype)
 
 
 def _polars_type(dtype: Any) -> Any:
@@ -49,15 +74,26 @@ def _polars_type(dtype: Any) -> Any:
 def _of_arrow(table: Any) -> Any:
     """PyArrow carries notes of the writer along, beside the table and beside each field, which may name other columns.
 
-    An array of labels inside a structure lists those of rows that were left out, and views of texts hold them.
+    A slice holds all of the table that it was cut from.
     """
     import pyarrow as pa
 
-    for place, field in enumerate(table.schema):
-        plain = _arrow_type(field.type)
-        if not plain.equals(field.type, check_metadata=True):
-            table = table.set_column(place, field.name, pa.array(table.column(place).to_pylist(), plain))
-    return table.cast(pa.schema([field.remove_metadata() for field in table.schema]))
+    columns = [_arrow_copy(column, _arrow_type(column.type)) for column in table.columns]
+    fields = [pa.field(name, column.type) for name, column in zip(table.column_names, columns, strict=True)]
+    return pa.table(columns, schema=pa.schema(fields))
+
+
+def _arrow_copy(column: Any, plain: Any) -> Any:
+    """The values anew: an array of labels inside a structure lists those of rows that were left out, views hold them.
+
+    Beneath a missing value lies what was there before, so that only the others are taken.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_nested(plain) or not plain.equals(column.type):
+        return pa.chunked_array([pa.array(column.to_pylist(), plain)])
+    valid = np.asarray(column.is_valid())
+    return column.drop_null().take(pa.array(np.cumsum(valid) - 1, mask=~valid))
 
 
 def _arrow_type(kind: Any) -> Any:
