@@ -53,7 +53,8 @@ def as_counted(frame: "nw.DataFrame[Any]", calibration: Calibration) -> "nw.Data
     """
     names = () if calibration.answer is None else calibration.answer.secret
     there = [name for name in names if name in frame.columns]
-    decimals = [as_float(name, frame.schema[name]) for name in there if frame.schema[name].is_decimal()]
+    kinds = {name: frame.schema[name] for name in there if frame.schema[name].is_decimal()}
+    decimals = [as_float(name, kind, frame.implementation) for name, kind in kinds.items()]
     texts = [as_text(name) for name in there if are_texts(calibration) and is_counted_as_text(frame.schema[name])]
     return frame.with_columns(*decimals, *texts)
 

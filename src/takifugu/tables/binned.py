@@ -47,7 +47,7 @@ class Binned(str):
         inner = (f"from {written(low)} to {written(high)}" for low, high in pairwise(self.edges))
         return f"below {written(self.edges[0])}", *inner, f"from {written(self.edges[-1])}"
 
-    def of(self, schema: "Mapping[str, nw.dtypes.DType]") -> "nw.Expr":
+    def of(self, schema: "Mapping[str, nw.dtypes.DType]", engine: "nw.Implementation") -> "nw.Expr":
         """The bin of each row; null where there is no number."""
         import narwhals as nw
 
@@ -57,7 +57,7 @@ class Binned(str):
                 f"column {self.column!r} holds {kind_of(dtype)}, and only numbers can be cut at edges: if words among "
                 f"its numbers mean a missing value, name them with sentinels=; of dates make a column of years first"
             )
-        value, (*lower, bin_) = as_float(self.column, dtype), map(nw.lit, self.labels)
+        value, (*lower, bin_) = as_float(self.column, dtype, engine), map(nw.lit, self.labels)
         for edge, label in zip(reversed(self.edges), reversed(lower), strict=True):
             bin_ = nw.when(value < edge).then(label).otherwise(bin_)
         return nw.when(~value.is_null() & ~value.is_nan()).then(bin_).alias(self)
@@ -118,7 +118,7 @@ def with_cuts(frame: Any, names: Iterable[Any]) -> Any:
     """A narwhals table with the cuts among these names as columns of their own; other names are not looked at."""
     schema = frame.collect_schema()
     cuts = [cut for name in dict.fromkeys(names) if (cut := cut_named(name, schema)) is not None]
-    return frame.with_columns(*(cut.of(schema) for cut in cuts)) if cuts else frame
+    return frame.with_columns(*(cut.of(schema, frame.implementation) for cut in cuts)) if cuts else frame
 
 
 def cell_in_words(name: str, value: Any) -> str:

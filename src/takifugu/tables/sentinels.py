@@ -23,7 +23,7 @@ def without_sentinels(table: "Table", texts: tuple[str, ...]) -> "tuple[nw.LazyF
         if dtype.is_numeric():
             numbers = sorted({number for sentinel in declared if (number := _number(sentinel)) is not None})
             if numbers:
-                hits[column] = as_float(column, dtype).is_in(numbers)
+                hits[column] = as_float(column, dtype, table.frame.implementation).is_in(numbers)
         elif dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
             spelled = sorted({str(sentinel) for sentinel in (*declared, *texts)})
             if spelled:

@@ -110,7 +110,7 @@ class Table:
         for name in names:
             if (cut := cut_named(name, self.schema)) is not None and cut == name:  # 20.000 may mean twenty thousand
                 self.cuts = self.cuts | {str(name): cut}
-                self.frame = self.frame.with_columns(cut.of(self.schema))
+                self.frame = self.frame.with_columns(cut.of(self.schema, self.frame.implementation))
                 self.schema = dict(self.frame.collect_schema())
 
     def number(self, column: str) -> "nw.Expr":
@@ -122,7 +122,7 @@ class Table:
         if dtype == nw.Boolean:
             value = nw.col(column).cast(nw.Int32).cast(nw.Float64)  # PostgreSQL casts truth to int4 alone
         elif dtype.is_numeric():
-            value = as_float(column, dtype)
+            value = as_float(column, dtype, self.frame.implementation)
         else:
             raise self._no_numbers(column)
         return nw.when(~value.is_null() & ~value.is_nan()).then(value)
@@ -133,10 +133,10 @@ class Table:
 
         self.require(column)
         if column in self.cuts:  # of the column that is cut: whoever asks may hold the table from before it was
-            return self.cuts[column].of(self.schema)
+            return self.cuts[column].of(self.schema, self.frame.implementation)
         dtype, value = self.schema[column], nw.col(column)
         if dtype.is_float() or dtype.is_decimal():
-            value = as_float(column, dtype)
+            value = as_float(column, dtype, self.frame.implementation)
             return nw.when(~value.is_null() & ~value.is_nan()).then(value)
         if is_counted_as_text(dtype):
             return as_text(column)

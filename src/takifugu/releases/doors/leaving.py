@@ -52,7 +52,7 @@ def _as_counted(column: "nw.Series[Any]", plan: Plan) -> "nw.Expr | None":
         # Only pandas writes a missing text in several ways; of lists and the like narwhals knows no more than that.
         return nw.when(~value.is_null()).then(value) if column.implementation.is_pandas_like() else None
     if dtype.is_decimal() and counted:
-        value, dtype = as_float(column.name, dtype), nw.Float64
+        value, dtype = as_float(column.name, dtype, column.implementation), nw.Float64
     if not dtype.is_float():
         return None
     known = ~value.is_null() & ~value.is_nan()
