@@ -80,6 +80,16 @@ def no_text(name: str, values: Any, what: str) -> None:
         raise InputError(f"{name} must be a list of {what}, got the text {values!r}: write {listed!r}")
 
 
+def no_cells(name: str, values: Any) -> None:
+    """Refuse a column itself where its name is meant: its cells would be taken for names, and told as missing ones."""
+    from narwhals.dependencies import is_into_series
+
+    if is_into_series(values):
+        raise InputError(
+            f"{name} must be the name of a column, or a list of names; got a column's values: give its name"
+        )
+
+
 def vector(name: str, values: Any) -> Array:
     """`values` as a new one-dimensional array of finite floats."""
     no_text(name, values, "numbers")

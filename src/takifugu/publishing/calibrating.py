@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from takifugu._validation import no_text
+from takifugu._validation import no_cells, no_text
 from takifugu.calibration import Calibration, calibrate
 from takifugu.errors import InputError
 from takifugu.problems.guarantee import asked_for
@@ -66,6 +66,8 @@ def calibrated(
     refused before the search for the channel, as `release` would refuse them after it.
     """
     no_text("columns", columns, "columns")
+    for name, given in {"secret": secret, "columns": columns, "later": later, "known": known, "keep": keep}.items():
+        no_cells(name, given)
     promise = odds_by_default(odds=odds, alpha=alpha, epsilon=epsilon, best_guess=best_guess, error=error)
     if leave_out:
         secrets = _without(leave_out, table, secret, reading, secrets is not None or pairs is not None)

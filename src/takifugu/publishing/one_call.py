@@ -6,7 +6,7 @@ from inspect import signature
 from typing import Any
 
 from takifugu._nearest import suggestion
-from takifugu._validation import no_text, one_of
+from takifugu._validation import no_cells, no_text, one_of
 from takifugu.calibration import Calibration, calibrate
 from takifugu.certificates import certify
 from takifugu.errors import InputError
@@ -87,6 +87,7 @@ def publish(
 
     _refuse_unknown(options)
     no_text("keep", keep, "columns")
+    no_cells("keep", keep)
     keep = tuple(keep)
     for name, word, known in (("others", others, OTHERS), ("order", order, ORDERS), ("drift", drift, DRIFTS)):
         one_of(name, word, known)  # `release` would say so too, when all the work is done

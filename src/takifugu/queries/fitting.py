@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
+from takifugu._validation import no_cells
 from takifugu.errors import InputError
 from takifugu.problems.findings import NoValue
 from takifugu.problems.findings.shown import show
@@ -102,6 +103,8 @@ def _fit(
         raise InputError(f"query must be a Raw, Row, Mean, GP or BNN, such as Raw('age'); got {query!r}")
     if few not in (None, "allow"):
         raise InputError(f"few must be None or 'allow', got {few!r}")
+    no_cells("secret", secret)
+    no_cells("known", known)
     if beliefs is not None:
         if per_cell:
             raise InputError("per_cell and beliefs do not go together: fit each table by itself")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from takifugu._nearest import no_column
-from takifugu._validation import Array, no_text
+from takifugu._validation import Array, no_cells, no_text
 from takifugu.calibration import Calibration
 from takifugu.channels.vector import MOST_AXES
 from takifugu.errors import InputError
@@ -80,6 +80,7 @@ def bound_columns(
 ) -> Columns:
     """The columns that the calibration is for, once what was asked for agrees with it and the table has them."""
     no_text("keep", keep, "columns")
+    no_cells("keep", keep)
     keep = tuple(keep)
     if secret is not None and not isinstance(secret, str) and not all(name in available for name in secret):
         raise InputError("for a table, secret is the name of the column of secrets, not the secrets themselves")
