@@ -10,13 +10,19 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws.reading import Reading
 from takifugu.laws.weights import merge
-from takifugu.problems.column_findings import FreeText
+from takifugu.problems.column_findings import FreeText, LabelsAlike
 from takifugu.problems.findings import Clipped, CoarserStep, Finding, HeavyTail, LatticeRead, PoorFit
-from takifugu.problems.inspection_findings import LooksLikeDates, LooksLikeIdentifier, SuspectedSentinel
+from takifugu.problems.inspection_findings import (
+    LooksLikeDates,
+    LooksLikeIdentifier,
+    SuspectedSentinel,
+    SuspectedWord,
+)
+from takifugu.tables.alike import alike, shared
 from takifugu.tables.count import Subset
 from takifugu.tables.free_text import few_share
 from takifugu.tables.inspect import holds_dates, looks_like_identifier, numbers_rows
-from takifugu.tables.suspects import suspects
+from takifugu.tables.suspects import suspects, words_among_numbers
 from takifugu.tables.table import Secret
 
 _POOR = 0.05  # a Kolmogorov distance worth a word, where there are rows enough to measure it
@@ -24,6 +30,7 @@ _CHANCE = 1.36  # over √n: the distance that even the true distribution exceed
 _TAIL_SHARE = 0.3  # of the range: where 99 of 100 rows lie in less of it, the rest is a tail
 _MIDDLE_SHARE = 0.06  # of the range: less than this holds the middle half only where the rest is a tail (normal: 0.13)
 _TAIL_ROWS = 100  # rows below which the hundredth part is nobody
+NAMED = 10  # rows that must share a label before it is named as one that looks like another
 
 
 def about_lattice(column: str, reading: Reading, values: Array, counts: Array, *, bounded: bool) -> Iterable[Finding]:
@@ -94,6 +101,19 @@ def naming(column: str, values: Sequence[Any], tallies: Sequence[float]) -> Iter
         yield LooksLikeDates(column)
     elif not numeric and few_share(counts.values()):
         yield FreeText(column, len(counts))
+    elif not numeric:
+        yield from misspelt(column, {value: int(tally) for value, tally in counts.items()})
+
+
+def misspelt(column: str, labels: Mapping[Any, int]) -> Iterable[Finding]:
+    """A word that makes labels of numbers, and labels that read the same: both change far more than they need to.
+
+    >>> [one.word for one in misspelt("age", {"20": 9, "30": 9, "40": 9, "50": 9, "60": 9, "n.s.": 7})]
+    ['n.s.']
+    """
+    yield from (SuspectedWord(column, word, labels[word]) for word in words_among_numbers(labels))
+    if groups := alike(labels):
+        yield LabelsAlike(column, sum(map(len, groups)), shared(groups, labels, NAMED))
 
 
 def missed_masses(name: Secret, masses: Array, counts: Array) -> Iterable[PoorFit]:

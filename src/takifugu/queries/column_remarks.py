@@ -14,14 +14,13 @@ from takifugu.problems.inspection_findings import (
     NumbersInText,
     SuspectedWord,
 )
-from takifugu.queries.about import heavy_tail
+from takifugu.queries.about import NAMED, heavy_tail
 from takifugu.queries.betrayal import Betrayal
 from takifugu.tables.alike import alike, shared
 from takifugu.tables.free_text import is_free_text
 from takifugu.tables.inspect import MOST_LABELS, ColumnFacts
 from takifugu.tables.suspects import Suspect, words_among_numbers
 
-_NAMED = 10  # rows that must share a label before it is named as one that looks like another
 _ADVICE = {
     "dates": "publish an age or a year instead",
     "nothing": "empty",
@@ -64,7 +63,7 @@ def look_alike(one: ColumnFacts) -> Iterable[LabelsAlike]:
     if one.labels is None or one.kind != "labels" or one.is_identifier or one.form is not None or is_free_text(one):
         return
     if groups := alike(one.labels):
-        yield LabelsAlike(one.name, sum(map(len, groups)), shared(groups, one.labels, _NAMED))
+        yield LabelsAlike(one.name, sum(map(len, groups)), shared(groups, one.labels, NAMED))
 
 
 def advice(one: ColumnFacts, is_listed: bool, told: Betrayal | None) -> str:
