@@ -103,7 +103,7 @@ def test_a_domain_that_is_given_is_taken():
     [
         ((), {}, "names of columns"),
         ((3,), {}, "names of columns"),
-        (("n", "n"), {}, "stands twice"),
+        (("n", "n"), {}, "column 'n' stands twice"),
         (("n", "w"), {"domain": [1, 2]}, "which column each list is for"),
         (("n",), {"domain": {"w": [1]}}, "not among the columns"),
         (("n",), {"domain": 5}, "must be a list of values"),
@@ -111,6 +111,8 @@ def test_a_domain_that_is_given_is_taken():
         (("n",), {"domain": []}, "at least one value"),
         (("n",), {"domain": [1, "1"]}, "look alike"),
         (("w",), {"domain": ["A"], "other": "Z"}, "other='Z'"),
+        (("w", "v"), {"domain": {"w": ["A"], "v": ["B"]}, "other": "A"}, "other='A' must be .* the domain of 'v'"),
+        (("ward", "n"), {"domain": {"wrad": ["A"]}}, r"Did you mean 'ward'\? They are 'ward', 'n'"),
     ],
 )
 def test_what_can_be_refused_without_a_table_is(columns, options, says):

@@ -1,11 +1,11 @@
 """A person's own values of one or several columns, each from a finite list."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from takifugu._nearest import suggestion
 from takifugu._validation import Array, real
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
@@ -21,10 +21,11 @@ from takifugu.queries.cells import Key, cell_beliefs, checked_known
 from takifugu.queries.few_rows import FEW, about_left_out, about_scarce, check_roles
 from takifugu.queries.priors import Beliefs, ColumnWeights, Priors
 from takifugu.queries.row_counts import Lines, count_rows
-from takifugu.queries.row_domains import given_domain, read_domain, require_labels
+from takifugu.queries.row_domains import given_domain, read_domain, require_labels, with_other
 from takifugu.queries.row_support import own_row, support_of, values_of
 from takifugu.queries.smoothing import Smoothing, smoothing
 from takifugu.tables.missing import with_secrets
+from takifugu.tables.secrets import listed
 from takifugu.tables.table import Secret, Table
 
 HELD_OUT = "held-out"
@@ -62,15 +63,18 @@ class Row:
         """Check what can be checked without a table."""
         if not columns or not all(isinstance(name, str) for name in columns):
             raise InputError("Row takes the names of columns, such as Row('age', 'ward')")
-        if len(set(columns)) < len(columns):
-            raise InputError("a column stands twice in Row: name each once")
+        if twice := next((name for k, name in enumerate(columns) if name in columns[:k]), None):
+            raise InputError(f"column {twice!r} stands twice among those to publish: name each once")
         if domain is not None and not isinstance(domain, Mapping):
             if len(columns) > 1:
                 raise InputError("domain must say which column each list is for: {'age': [20, 40], 'ward': ['A', 'B']}")
             domain = {columns[0]: domain}
         for name in domain or {}:
             if name not in columns:
-                raise InputError(f"domain has a list for {name!r}, which is not among the columns of this Row")
+                raise InputError(
+                    f"domain has a list for {name!r}, which is not among the columns to publish."
+                    f"{suggestion(name, columns)} They are {listed(columns)}"
+                )
         self.columns = columns
         self.loss = loss
         self.smoothing = _smoothing(smoothing)
@@ -78,7 +82,7 @@ class Row:
         # One value for all is meant for labels: numbers go to the nearest.
         labels = [name for name, one in lists.items() if len(columns) == 1 or not one.is_numeric]
         others = other if isinstance(other, Mapping) else dict.fromkeys(labels, other)
-        self.domain = {name: replace(one, other=others.get(name)) for name, one in lists.items()}
+        self.domain = {name: with_other(name, one, others.get(name)) for name, one in lists.items()}
 
     def __repr__(self) -> str:
         """The columns."""

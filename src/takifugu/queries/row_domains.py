@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -25,6 +26,14 @@ def given_domain(name: str, values: Any) -> Choices:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(f"the domain of {name!r} must be a list of values, got one {type(values).__name__}")
     return Choices(tuple(values))
+
+
+def with_other(name: str, choices: Choices, other: Any) -> Choices:
+    """The list of a column with what labels on no list become, which must be on it."""
+    try:
+        return replace(choices, other=other)
+    except InputError:  # which does not know whose list it is
+        raise InputError(f"other={other!r} must be one of the values of the domain of {name!r}: add it") from None
 
 
 def read_domain(table: Table, name: str, findings: list[Finding]) -> Choices:
