@@ -15,7 +15,7 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.reports.channel_facts import channel_facts
 from takifugu.reports.columns import ColumnFacts
 from takifugu.reports.rounding import rounded
-from takifugu.reports.text import beyond, clean, number, share_of
+from takifugu.reports.text import beyond, clean, number, roughly, share_of
 from takifugu.reports.words import for_each_row, in_guesses
 from takifugu.tables.binned import cut_named, written
 
@@ -95,7 +95,7 @@ class Publication:
 
     def _changed(self, column: ColumnFacts) -> str:
         """What became of one column's cells: of what is on the list, and on the way to it."""
-        told = f"{'about ' * (0 < column.share_changed < 1)}{share_of(column.share_changed)} of the cells were changed"
+        told = f"{roughly(column.share_changed)} of the cells were changed"
         if (step := rounded(self.calibration.findings).get(clean(column.name))) is not None:
             told += f", besides rounding all of them to steps of {step}"
         if column.error is not None and column.spread:

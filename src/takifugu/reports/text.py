@@ -99,6 +99,16 @@ def share_of(share: float, *, first: bool = False) -> str:
     return told[0].upper() + told[1:] if first else told
 
 
+def roughly(share: float) -> str:
+    """A share that was rounded, inside a sentence: a bound, none and all are said as they are.
+
+    >>> roughly(0.5), roughly(1e-5), roughly(0.0), roughly(1.0)
+    ('about 50 %', 'less than 0.1 %', '0 %', '100 %')
+    """
+    told = share_of(share)
+    return told if share in (0, 1) or "than" in told else f"about {told}"
+
+
 def at_most(share: float) -> str:
     """A bound on a share, rounded up to a tenth: what is told is never less than what is true.
 
