@@ -10,6 +10,7 @@ from takifugu.reports.text import clean, escape
 WIDTH = 480
 _NAME = 20  # characters of a value beside its row
 _LETTER = 6.9  # units of width that a letter of 12 units takes
+_WIDE = 9.0  # and one of the wider ones: without the difference, names in capitals would be cut off
 _LINE = 13.0  # units of height that a line of text takes
 _LARGEST = 44.0  # a square's side, where there are few
 _LEAST_SHARE = 5e-4  # below which a square stays empty: it could not be seen
@@ -33,10 +34,10 @@ def heat_map(
 ) -> str:
     """Squares shaded by `shares` (0 to 1), NaN left blank; `texts` gives the figure of a square."""
     rows, columns = [clean(r, _NAME) for r in rows], [clean(c, _NAME) for c in columns]
-    left = min(_LETTER * max(map(len, rows)) + 10, 0.36 * width)
+    left = min(max(map(_width, rows)) + 10, 0.36 * width)
     side = min((width - left - 10) / len(columns), _LARGEST)
-    flat = is_numeric or max(map(len, columns)) * _LETTER < side - 2
-    foot = 22.0 if flat else min(_LETTER * max(map(len, columns)) + 10, 150.0)
+    flat = is_numeric or max(map(_width, columns)) < side - 2
+    foot = 22.0 if flat else min(max(map(_width, columns)) + 10, 150.0)
     top = 24.0 if y_label else 8.0
     parts = []
     if y_label:
@@ -54,7 +55,7 @@ def heat_map(
     line = _LINE if is_numeric else size
     for i in range(0, len(rows), math.ceil(line / side)):
         parts.append(label(left - 6, top + (i + 0.5) * side + 4, rows[i], anchor="end", size=size))
-    wide = max(map(len, columns)) * _LETTER + 6 if flat else size
+    wide = max(map(_width, columns)) + 6 if flat else size
     for j in range(0, len(columns), math.ceil(wide / side)):
         at = left + (j + 0.5) * side
         if flat:
@@ -66,6 +67,11 @@ def heat_map(
             )
     parts.append(label((left + right) / 2, bottom + foot + 12, x_label, anchor="middle", fill=INK))
     return document(parts, name=name, title=title, description=description, width=width, height=bottom + foot + 22)
+
+
+def _width(text: str) -> float:
+    """About how many units of width a text takes."""
+    return sum(_WIDE if letter.isupper() or letter in "mw%" else _LETTER for letter in text)
 
 
 def _square(
