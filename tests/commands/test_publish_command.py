@@ -239,6 +239,13 @@ def test_options_about_beliefs_are_checked_in_their_own_words(table, arguments, 
     assert not names(table)
 
 
+def test_the_table_itself_is_not_called_published(table):
+    given = ["publish", str(table), str(table), "--secret", "diagnosis", "--columns", "stay"]
+    over = CliRunner().invoke(main, given)
+    assert over.exit_code == 2
+    assert "people.csv' is the table itself: name another file" in over.stderr
+
+
 def test_a_dry_run_tells_and_leaves_nothing(table):
     given = ("--columns", "stay", "--odds", "2.5")
     dry = run(table, *given, "--dry-run")

@@ -1,6 +1,7 @@
 """What `takifugu publish` and `takifugu demo` do: read, fit, calibrate, prove, draw, and write all files or none."""
 
 import os
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -90,9 +91,8 @@ def run(asked: Asked, *, quiet: bool) -> None:
     }
     files = Files(*paths.values())
     check_format(asked.target)
-    for path in () if asked.dry_run else (asked.target, *paths.values()):
-        if path.exists():
-            raise InputError(f"{os.fspath(path)!r} exists already: what was published is not written over")
+    if not asked.dry_run:
+        _require_free((asked.target, *paths.values()), asked.source)
     source, where = _source(asked)
     ledger = _book(asked, where, paths["calibration"])
     step(f"Reading {Path(asked.source).name}")
@@ -212,6 +212,15 @@ def _named_secrets(asked: Asked) -> list[str] | None:
     """The secrets of the pairs; of several columns of secrets every one has laws, and pairs are chosen afterwards."""
     named = list(dict.fromkeys(name for pair in asked.pairs for name in pair))
     return named if named and isinstance(asked.secret, str) else None
+
+
+def _require_free(paths: Iterable[Path], source: str) -> None:
+    """Refuse to write over a file, and say so where it is the table itself: nobody published that."""
+    for path in paths:
+        if path.exists() and Path(source).exists() and path.samefile(source):
+            raise InputError(f"{os.fspath(path)!r} is the table itself: name another file to publish it as")
+        if path.exists():
+            raise InputError(f"{os.fspath(path)!r} exists already: what was published is not written over")
 
 
 def _source(asked: Asked) -> tuple[Any, Path | None]:
