@@ -137,3 +137,14 @@ def test_a_heading_is_not_broken_above_short_names(tmp_path):
     lines = run(tmp_path / "a.csv", "--secret", "s").stdout.splitlines()
     assert lines[2].split() == ["column", "holds", "advice", "public", "list"]
     assert lines[3].split()[:4] == ["a", "2", "whole", "numbers"]
+
+
+def test_a_width_of_nothing_is_none(tmp_path, monkeypatch):
+    """COLUMNS=0, as schedulers have it: as wide as where nobody says how wide."""
+    pd.DataFrame({"s": ["a", "b"] * 20, "x": [1, 2] * 20}).to_csv(tmp_path / "t.csv", index=False)
+    told = {}
+    for width in ("0", "80"):
+        monkeypatch.setenv("COLUMNS", width)
+        told[width] = CliRunner().invoke(main, ["inspect", str(tmp_path / "t.csv")]).stdout
+    assert told["0"] == told["80"]
+    assert "40 rows" in told["0"]

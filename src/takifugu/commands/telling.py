@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _SENTENCES = 6  # that a terminal shows of a column
 _MOST_COLUMNS = 4
+_USUAL_WIDTH = 80
 
 
 def file_of(content: Any) -> str:
@@ -53,7 +54,10 @@ def console() -> "Console":
     """Standard output for people: plain in a pipe, without colour where NO_COLOR asks for that."""
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
+    made = Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
+    if made.width < 1:  # COLUMNS=0, as some schedulers have it: rich would print nothing at all
+        made.width = _USUAL_WIDTH
+    return made
 
 
 def tell(facts: "Facts", out: "Console") -> None:
