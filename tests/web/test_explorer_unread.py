@@ -233,6 +233,21 @@ def test_a_sheet_is_named_or_refused(tmp_path: Path) -> None:
     shelf.uploads.close()
 
 
+def test_a_workbook_that_opens_with_notes_tells_of_its_other_sheets(tmp_path: Path) -> None:
+    import openpyxl
+
+    shelf = Shelf()
+    path = _workbook(shelf.uploads.new("stays.xlsx"))
+    book = openpyxl.load_workbook(path)
+    book.active.delete_cols(2)
+    book.save(path)
+    with pytest.raises(InputError, match="its one column does not have between 2 and 60 values") as refused:
+        shelf.describe(shelf.add_dropped(path, "stays.xlsx").name)
+    told = on_page(str(refused.value))
+    assert told.endswith("read from the sheet 'Sheet', and not from 'Stays': “How the file is read” can change that")
+    shelf.uploads.close()
+
+
 def test_a_sheet_may_be_called_by_a_number(tmp_path: Path) -> None:
     shelf = Shelf()
     path = _workbook(shelf.uploads.new("stays.xlsx"), name="2024")

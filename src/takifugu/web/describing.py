@@ -5,6 +5,7 @@ from typing import Any
 
 from takifugu.errors import InputError
 from takifugu.problems.inspection_findings import SuspectedSentinel
+from takifugu.problems.reading_findings import ReadAs
 from takifugu.tables.free_text import is_free_text
 from takifugu.tables.inspect import ColumnFacts, look
 from takifugu.tables.table import Table
@@ -31,10 +32,12 @@ def described(table: Table, facts: Sequence[ColumnFacts], *, wanted: str | None)
     """
     secrets = [one for one in facts if 2 <= one.distinct <= MOST_SECRETS and _can_be_secret(table, one)]
     if not secrets:
-        columns = f"its {len(facts)} columns" if len(facts) > 1 else "its one column"
+        columns = f"none of its {len(facts)} columns has" if len(facts) > 1 else "its one column does not have"
+        # A likely reason is how it was read: a sheet of notes before the one with the table, or another separator.
+        read = [one.sentence for one in table.findings if isinstance(one, ReadAs)]
+        decided = "".join(f". {sentence[0].upper()}{sentence[1:]}" for sentence in read)
         raise InputError(
-            f"{table.name} has no column that could be a secret: none of {columns} has between 2 and {MOST_SECRETS} "
-            f"values"
+            f"{table.name} has no column that could be a secret: {columns} between 2 and {MOST_SECRETS} values{decided}"
         )
     identifiers = [one.name for one in facts if one.is_identifier]
     lists = [one.name for one in facts if one.kind in _LISTED and (one.is_number or 1 < one.distinct <= _MOST_LABELS)]
