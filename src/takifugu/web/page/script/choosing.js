@@ -172,7 +172,9 @@ function validColumns() {
     return !many && !wide;
   }
   const [some, more] = [ticked($("columns")).length, ticked($("known")).length];
-  $("columns-problem").textContent = some === 0 ? "Choose at least one column to publish."
+  $("columns-problem").textContent = some === 0 && !$("columns").querySelector("input")
+    ? "There is no column to publish beside the secret."
+    : some === 0 ? "Choose at least one column to publish."
     : some > columns ? `Choose at most ${columns} columns: every combination of values is a row of its own.` : "";
   $("known-problem").textContent = more > known ? `Choose at most ${known} columns.` : "";
   return some > 0 && some <= columns && more <= known;
