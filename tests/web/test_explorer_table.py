@@ -110,6 +110,12 @@ def _publishes_once(visit: Visit, folder: Path) -> None:
     lines = (folder / "published.csv").read_text().splitlines()
     assert lines[0] == '"ward"'
     assert len(lines) == 101
+    size = page.viewport_size or DESKTOP
+    for turned in (DESKTOP if size["width"] < 768 else PHONE, size):  # a telephone is turned; nothing else is asked
+        with page.expect_response("**/api/answer"):
+            page.set_viewport_size(turned)
+        page.locator("body[data-settled]").wait_for()
+        assert "These records are published now" in page.locator("#saved").inner_text()
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Save the same table again").click()
     waiting.value.save_as(folder / "again.csv")

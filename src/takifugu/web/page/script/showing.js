@@ -1,6 +1,7 @@
 // ---- showing what was found ------------------------------------------------------------------------------------
 
-const shown = { settled: null, ticket: null, touched: null }; // touched: the control of the question that was moved last
+// published: the question that the ticket was spent on; touched: the control of the question that was moved last
+const shown = { settled: null, ticket: null, published: null, touched: null };
 const STICKY = 64; // pixels at the top of a telephone, where the figure stays
 
 function tell(text) {
@@ -98,9 +99,11 @@ function show(answer, asked) {
   showCode(answer);
   for (const id of ["get-certificate", "get-public"]) $(id).disabled = !answer.certifiable;
   $("publish").disabled = !answer.publishable;
-  shown.ticket = null;
-  $("again").hidden = true;
-  $("saved").textContent = answer.certifiable ? "" : "There is no certificate: this mechanism gives no full promise here.";
+  if (JSON.stringify(asked) !== shown.published) { // the same is asked again when the page is turned: it stays published
+    shown.ticket = shown.published = null;
+    $("again").hidden = true;
+    $("saved").textContent = answer.certifiable ? "" : "There is no certificate: this mechanism gives no full promise here.";
+  }
   $("answer").classList.remove("stale");
   $("answer").inert = false;
   $("answer").hidden = false;

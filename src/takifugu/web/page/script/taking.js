@@ -62,6 +62,7 @@ async function download(kind, name, button) {
 // First what would go out is said, and a ticket for exactly that is kept; the dialog's button spends it.
 async function prepare(button) {
   if (!shown.settled) return;
+  const question = JSON.stringify(shown.settled);
   button.disabled = true;
   $("saved").textContent = "Proving that it keeps the promise, before anything is published…";
   try {
@@ -72,6 +73,7 @@ async function prepare(button) {
     $("publish-sure").checked = false;
     $("publish-now").disabled = true;
     $("publish-dialog").dataset.ticket = told.ticket;
+    $("publish-dialog").dataset.question = question;
     $("publish-dialog").showModal();
     $("publish-dialog").scrollTop = 0; // what is focused is at the end of what is to be read
   } catch (error) {
@@ -87,6 +89,7 @@ async function publish(ticket) {
   try {
     keep(await ask("/api/download/table", { ticket }), "published.csv");
     shown.ticket = ticket;
+    shown.published = $("publish-dialog").dataset.question;
     $("again").hidden = false;
     $("saved").textContent = "Saved as published.csv. These records are published now: the ledger remembers it.";
   } catch (error) {
