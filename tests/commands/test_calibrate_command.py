@@ -241,3 +241,11 @@ def test_public_bounds_can_be_given():
     refused = run(*MEAN, "--bounds", "0", "8")
     assert refused.exit_code == 2
     assert "--bounds is for --query raw" in refused.stderr
+
+
+@pytest.mark.parametrize(("query", "has"), [("raw:oldpeak", True), ("mean:oldpeak", False)])
+def test_one_mean_is_not_averaged_over_a_hundred(query, has):
+    given = ["calibrate", "heart", "--secret", "slope", "--pair", "1", "3", "--query", query]
+    told = CliRunner().invoke(main, [*given, "--alpha", "2", "--epsilon", "0.5"]).stdout
+    assert "Noise θ" in told
+    assert ("100 averaged" in told) == has

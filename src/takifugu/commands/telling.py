@@ -94,13 +94,14 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
         if told:
             out.print(in_flags(told))
     out.print()
+    averaged = ("100 averaged", f"± {number(facts.analyst[2].error, 3)}", "its standard error from the noise")
     _figures(
         [
             ("Noise θ", number(facts.theta), f"for α = {number(facts.alpha)}, ε = {number(facts.epsilon)}"),
             facts.worst_figure,
             ("Best guess", percent(guess.guess_after), f"of the secret; {percent(guess.guess_before)} without noise"),
             ("Odds rise", f"≤ ×{number(typical.exact, 3)}", "in 95 of 100 releases"),
-            ("100 averaged", f"± {number(facts.analyst[2].error, 3)}", "its standard error from the noise"),
+            *([averaged] if words.is_averaged(facts) else []),
         ],
         out,
     )

@@ -68,6 +68,8 @@ def _done(facts: NoiseFacts) -> str:
 
 
 def _use(facts: NoiseFacts) -> str:
+    if not words.is_averaged(facts):
+        return section("use", "What an analyst can still learn", paragraphs(words.usefulness(facts)))
     rows = [(f"{one.releases:,}", number(one.error)) for one in facts.analyst]
     return section(
         "use",

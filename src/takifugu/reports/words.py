@@ -51,6 +51,12 @@ def odds(facts: Facts) -> str:
     return f"{here} or less; the budget alone, whatever the priors, promises {number(typical.bound, 3)} or less."
 
 
+def is_averaged(facts: NoiseFacts) -> bool:
+    """Whether there are many published values to average: of a mean or a prediction one goes out, and no hundred."""
+    answer = facts.calibration.answer
+    return answer is None or answer.is_of_rows
+
+
 def usefulness(facts: NoiseFacts) -> str:
     """What an analyst can still learn, in one sentence."""
     if facts.theta == 0:
@@ -59,6 +65,8 @@ def usefulness(facts: NoiseFacts) -> str:
     beside = ""
     if facts.spread > 0:
         beside = f", beside a natural spread of {number(facts.spread, 3)}"
+    if not is_averaged(facts):
+        return f"The published number is off by about {number(facts.theta, 3)}{beside}."
     return (
         f"A single value is off by about {number(facts.theta, 3)}{beside}; the mean of 100 published values is off by "
         f"{number(hundred.error, 3)}, of 10,000 by {number(facts.analyst[-1].error, 3)}."
