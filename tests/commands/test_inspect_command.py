@@ -148,3 +148,9 @@ def test_a_width_of_nothing_is_none(tmp_path, monkeypatch):
         told[width] = CliRunner().invoke(main, ["inspect", str(tmp_path / "t.csv")]).stdout
     assert told["0"] == told["80"]
     assert "40 rows" in told["0"]
+
+
+def test_another_encoding_is_asked_for_by_its_flag(tmp_path):
+    (tmp_path / "t.csv").write_bytes("s,x\nMigräne,1\nGicht,2\n".encode("cp1252"))
+    told = CliRunner().invoke(main, ["inspect", str(tmp_path / "t.csv"), "--encoding", "utf-8"]).stderr
+    assert told.endswith("it is not a text in utf-8, name another encoding (--encoding)\n")

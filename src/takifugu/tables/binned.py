@@ -75,7 +75,7 @@ def binned(column: str, edges: Sequence[float]) -> Binned:
         raise InputError(f"edges must be a list of numbers, such as [30, 45, 60]; got {edges!r}")
     cuts: list[Any] = [real("an edge", edge, "a finite number") for edge in edges]
     if any(low >= high for low, high in pairwise(cuts)):
-        raise InputError(f"edges must grow from one to the next, got {list(edges)}")
+        raise InputError(f"edges must grow from one to the next, got {list(edges)} for {column!r}")
     return Binned(column, tuple(cuts))
 
 

@@ -55,7 +55,9 @@ def survey(path: str, forced: str | None) -> Survey:
     if valid:
         return Survey(guess, mark is not None, ends.uniform and not wide)
     if forced is not None or mark is not None:
-        raise InputError(f"the file {path!r} cannot be read: it is not a text in {guess}, name another encoding")
+        raise InputError(
+            f"the file {path!r} cannot be read: it is not a text in {guess}, name another encoding (encoding=)"
+        )
     if controls:
         raise InputError(_no_text(path))
     return Survey("latin-1" if holes else "cp1252", False, False)

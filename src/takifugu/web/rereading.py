@@ -114,7 +114,7 @@ _PHRASES = {
     "say header=False if its first line is a record": f"say under {_HERE} that its first line is a record",
     "say how many lines to skip, with skip=, or name the separator, with sep=": "say how many lines to skip, or name "
     f"the separator, under {_HERE}",
-    "name another encoding": f"name another encoding under {_HERE}",
+    "name another encoding (encoding=)": f"name another encoding under {_HERE}",
     "or name its encoding if it is a text in UTF-16": f"or name its encoding under {_HERE} if it is a text in UTF-16",
     "Give a list that is public, with domain=, to avoid that": "The command and the Python below take public lists "
     "(--domain, domain=), which avoid that",
