@@ -1,6 +1,8 @@
 """What calibrate returns is proved at the place that binds, wherever floats lose their digits."""
 
+import contextlib
 import dataclasses
+import itertools
 import math
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,6 +18,7 @@ from takifugu.divergences.line.general import divergence
 from takifugu.divergences.line.split import exact_sum
 from takifugu.divergences.proved.certified import decide, enclose
 from takifugu.mechanisms import binding
+from takifugu.mechanisms.screen import loop
 from takifugu.problems.problem import Place, Problem
 
 FAR = -8_388_000.0
@@ -115,3 +118,21 @@ def test_enclosures_in_threads_are_those_of_one_thread():
         together = list(threads.map(lambda job: enclose(job[0], job[1], **job[2]), work * 3))
     assert together == alone * 3
     assert ctx.prec == before
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_quadrature_that_sees_nothing_leaves_no_pair_with_too_little(seed, monkeypatch):
+    """Pairs that are only looked at are proved too: whatever floats say of them, the noise is enough or refused."""
+    rng = np.random.default_rng(seed)
+    priors = {name: mixture(rng, most=3, spread=1.0, decades=0.3) for name in "abcd"}
+    asked = {"alpha": 3.0, "epsilon": 0.5}
+    right = tk.calibrate(priors, **asked)
+    monkeypatch.setattr(loop, "divergence", lambda *_, **__: 0.0)
+    with contextlib.suppress(tk.CalibrationError):  # that floats and ball arithmetic disagree
+        blind = tk.calibrate(priors, **asked)
+        for i, j in itertools.permutations(priors, 2):
+            assert decide(priors[i], priors[j], theta=blind.theta, **asked).holds
+    # Nor is a file with the noise of one pair released, though a look at the others sees nothing.
+    weak = dataclasses.replace(right, channel=GaussianNoise(0.9 * right.theta))
+    assert right.meets_budget()
+    assert not weak.meets_budget()

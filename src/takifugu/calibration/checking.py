@@ -54,36 +54,41 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Fo
         raise CalibrationError(f"{rule.name!r} gave a {type(found.channel).__name__}, which is no channel known here")
     if not isinstance(promised, Renyi):
         return Found(found.channel)  # a bound knows which pair it asks most for, not which loses most
-    return _proved(rule, found.channel, found.place, problem, asked)
+    return _proved(rule, found.channel, found, problem, asked)
 
 
-def _proved(rule: Mechanism, channel: GaussianNoise, place: Place | None, problem: Problem, asked: Renyi) -> Found:
-    """Gaussian noise, raised to what the exact divergence asks for, proved where it is closest to the limit."""
+def _proved(rule: Mechanism, channel: GaussianNoise, found: Found, problem: Problem, asked: Renyi) -> Found:
+    """Gaussian noise, raised to what the exact divergence asks for, proved at every place that no bound clears."""
 
     def proved(place: Place, theta: float) -> float:
         return proved_noise(problem, place, alpha=asked.alpha, epsilon=asked.epsilon, theta=theta)
 
+    place, close = found.place, found.close
     if type(rule) is not Exact:
         needed = Exact().needed(problem, alpha=asked.alpha, epsilon=asked.epsilon, floor=channel.variance)
-        place = needed.place  # a bound knows which pair it asks most for, not which loses most
+        place, close = needed.place, needed.close  # a bound knows which pair it asks most for, not which loses most
         if place is not None:
             channel = GaussianNoise(root_above(needed.variance))
     if place is None:
         place = worst(problem, channel, alpha=asked.alpha).place
-        return Found(GaussianNoise(proved(place, channel.theta)), place)
-    theta = proved(place, channel.theta)
-    if channel.loss(*problem.ends(place), alpha=asked.alpha) < (1 - _ROOM) * asked.epsilon:
-        # At the edge of its domain a loss falls off a cliff. The pair that asks for this noise, with less than which it
-        # would lose everything, may then lose less than another does, and that one is closest to the limit.
-        place = worst(problem, GaussianNoise(theta), alpha=asked.alpha).place
-        theta = proved(place, theta)
+        theta = proved(place, channel.theta)
+    else:
+        theta = proved(place, channel.theta)
+        if channel.loss(*problem.ends(place), alpha=asked.alpha) < (1 - _ROOM) * asked.epsilon:
+            # At the edge of its domain a loss falls off a cliff. The pair that asks for this noise, with less than
+            # which it would lose everything, may then lose less than another does: that one is closest to the limit.
+            place = worst(problem, GaussianNoise(theta), alpha=asked.alpha).place
+            theta = proved(place, theta)
+    for other in close:
+        if other != place and (more := proved(other, theta)) > theta:  # floats had seen less than there is
+            theta, place = more, other
     return Found(GaussianNoise(theta), place)
 
 
 def noise_is_enough(
     problem: Problem, channel: GaussianNoise, promised: Guarantee, *, mechanism: str, options: dict[str, Any]
 ) -> bool:
-    """Whether Gaussian noise keeps the promise: every place in floats, the closest to the limit in balls."""
+    """Whether Gaussian noise keeps the promise: by a bound, or in balls where that does not clear a place."""
     if isinstance(promised, Renyi) and promised.most_odds is not None:
         return False  # the tails of a bell bound no odds
     rule: Mechanism = Exact()
@@ -98,4 +103,5 @@ def noise_is_enough(
     if not isinstance(promised, Renyi):
         return True
     closest = worst(problem, channel, alpha=promised.alpha).place
-    return is_enough(problem, closest, alpha=promised.alpha, epsilon=promised.epsilon, theta=channel.theta)
+    budget = {"alpha": promised.alpha, "epsilon": promised.epsilon, "theta": channel.theta}
+    return all(is_enough(problem, place, **budget) for place in {closest: None} | dict.fromkeys(needed.close))

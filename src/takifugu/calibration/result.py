@@ -182,8 +182,8 @@ class Calibration(Plotted):
     def meets_budget(self) -> bool:
         """Whether the channel is seen, once more, to keep the promise for every pair and belief.
 
-        A release asks this, since a calibration may come from a file that somebody has changed. The place closest to
-        the limit is decided in ball arithmetic, the others in floats; for a proof of all see `takifugu.certify`.
+        A release asks this, since a calibration may come from a file that somebody has changed. Places that a bound
+        does not clear are decided in ball arithmetic; for a proof of all see `takifugu.certify`.
         """
         if self.evidence is not None and not (
             isinstance(self.guarantee, Renyi) and self.evidence.holds(self.problem, self.channel, self.guarantee)

@@ -27,6 +27,7 @@ class Found(NamedTuple):
     lower_bound: float | None = None  # no channel errs less, where that was proved
     optimality: Any = None  # what proves it
     options: dict[str, Any] | None = None  # the options in force, where the search changed them
+    close: tuple[Place, ...] = ()  # further places that no bound clears: known to be within the budget by floats alone
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,14 @@ class Mechanism(ABC):
 
 
 class Binding(NamedTuple):
-    """A variance, and the directed pair (positions of its secrets) that asked for it, if any asked for more."""
+    """A variance, and the directed pair (positions of its secrets) that asked for it, if any asked for more.
+
+    `close` are the pairs that no bound clears at this variance: a quadrature saw them within the budget.
+    """
 
     variance: float
     pair: tuple[int, int] | None
+    close: tuple[tuple[int, int], ...] = ()
 
 
 class Needed(NamedTuple):
@@ -67,6 +72,7 @@ class Needed(NamedTuple):
 
     variance: float
     place: Place | None
+    close: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,8 +113,10 @@ class Additive(Mechanism):
             )
             if math.isnan(binding.variance):
                 raise CalibrationError(f"{self.name!r} gave no number for these priors: please report this case")
-            if binding.variance > found.variance and binding.pair is not None:
-                found = Needed(binding.variance, Place(belief, *binding.pair))
+            close = (*found.close, *(Place(belief, *pair) for pair in binding.close))
+            more = binding.variance > found.variance and binding.pair is not None
+            place = Place(belief, *binding.pair) if more and binding.pair is not None else found.place
+            found = Needed(binding.variance if more else found.variance, place, close)
         return found
 
     def find(self, problem: Problem, asked: Renyi) -> Found:
@@ -126,7 +134,7 @@ class Additive(Mechanism):
                 f"no finite noise satisfies {self.name!r} for {pair}: its bound is infinite whatever the noise. Use "
                 f"'exact', which always has an answer"
             )
-        return Found(GaussianNoise(root_above(needed.variance)), needed.place)
+        return Found(GaussianNoise(root_above(needed.variance)), needed.place, close=needed.close)
 
     def curve(self, problem: Problem, *, alpha: float, low: float, high: float) -> NoiseCurve | None:
         """Noise against budget for a picture, cheaply; None where that would take too long."""

@@ -103,10 +103,9 @@ class Exact(Additive):
             found = least_variance_with(
                 screen, self, laws, pairs, alpha=alpha, epsilon=epsilon, accept=accept, floor=floor
             )
-        if found.pair is None:
-            return found
-        i, j = found.pair
-        return Binding(found.variance, (int(places[i]), int(places[j])))
+        named = [(int(places[i]), int(places[j])) for i, j in found.close]
+        pair = None if found.pair is None else (int(places[found.pair[0]]), int(places[found.pair[1]]))
+        return Binding(found.variance, pair, tuple(named))
 
     def curve(self, problem: Problem, *, alpha: float, low: float, high: float) -> NoiseCurve:
         """ε as the loss at each of a range of θ: one look a point, where inverting would take a dozen."""

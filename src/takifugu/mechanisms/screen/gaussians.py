@@ -20,6 +20,7 @@ class GaussianScreen(Screen):
     """Two readings of the closed formula, neither ever below the truth (proofs/gaussian.md)."""
 
     few = 2
+    by_quadrature = False
 
     def __init__(self, priors: Sequence[Mixture], *, alpha: float, accept: float) -> None:
         """Gather means and standard deviations; what a bound clears needs no margin beyond `accept`."""

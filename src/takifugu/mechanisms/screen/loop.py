@@ -2,7 +2,8 @@
 
 At the noise found so far a block of pairs is bounded from above. What the bound clears is done with, since more noise
 never hurts; of what it does not clear the worst is searched, which raises the noise for all that follows. Every pair
-ends cleared, or seen to be within the budget, or searched (proofs/exact.md).
+ends cleared, or seen to be within the budget, or searched (proofs/exact.md). What was only seen, by a quadrature, is
+told: whoever has the last word proves it.
 """
 
 import math
@@ -24,6 +25,7 @@ class Screen(ABC):
     """Upper bounds on the losses of many pairs of one kind of law."""
 
     few: int  # pairs for which looking at each is cheaper than a bound on all
+    by_quadrature: bool  # whether the loss of a pair is an integral taken in floats, or a formula
     clear: float  # the loss up to which a bound clears a pair
 
     @abstractmethod
@@ -83,7 +85,16 @@ def least_variance_with(
         i, j = np.broadcast_arrays(i, j)
         for pair in zip(i.ravel().tolist(), j.ravel().tolist(), strict=True):
             require(*pair)
-    return found
+    return found._replace(close=_close(screen, settled, found))
+
+
+def _close(screen: Screen, looked_at: set[tuple[int, int]], found: Binding) -> tuple[tuple[int, int], ...]:
+    """Of the pairs that a quadrature looked at, those that the bound does not clear at the noise found in the end."""
+    if not looked_at or not screen.by_quadrature or not math.isfinite(found.variance):
+        return ()
+    i, j = (np.array(side, dtype=np.intp) for side in zip(*sorted(looked_at), strict=True))
+    left = ~(screen.bounds(i, j, found.variance) <= screen.clear) & (i != j)
+    return tuple(zip(i[left].tolist(), j[left].tolist(), strict=True))
 
 
 def _not_cleared(i: Indices, j: Indices, bounds: Array, clear: float) -> Block:

@@ -19,6 +19,7 @@ class MixtureScreen(Screen):
     """A sum on a grid with all that it may have missed added to it (proofs/exact.md)."""
 
     few = 16
+    by_quadrature = True
 
     def __init__(self, priors: Sequence[Mixture], *, alpha: float, epsilon: float) -> None:
         """Gather the components of all priors."""
