@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from takifugu._validation import Array
 from takifugu.channels.base import Channel
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.listed import ListChannel
+from takifugu.divergences.finite import divergence
 from takifugu.divergences.line.many_gaussians import upper_losses
 from takifugu.divergences.line.many_mixtures import Components, rough_losses
 from takifugu.laws.mixture import Mixture
@@ -44,6 +46,10 @@ def worst(problem: Problem, channel: Channel, *, alpha: float) -> Worst:
 
 def _candidates(problem: Problem, channel: Channel, alpha: float) -> Iterator[Place]:
     """The places that may have the largest loss: all where they are few, else those a cheap bound leaves."""
+    if problem.size > _FEW and isinstance(channel, ListChannel):
+        for belief in range(len(problem.beliefs)):
+            yield _largest_on_list(problem, channel, alpha, belief)
+        return
     if problem.size <= _FEW or not isinstance(channel, GaussianNoise):
         yield from problem.places()
         return
@@ -51,6 +57,19 @@ def _candidates(problem: Problem, channel: Channel, alpha: float) -> Iterator[Pl
         laws = [law.simplified() for law in problem.laws(belief)]
         for i, j in _largest_of(laws, problem.pairs, alpha, channel.theta):
             yield Place(belief, i, j)
+
+
+def _largest_on_list(problem: Problem, channel: ListChannel, alpha: float, belief: int) -> Place:
+    """The place with the largest loss through a channel between lists: each law goes through it once."""
+    laws: list[Any] = problem.laws(belief)
+    published = np.array([channel.apply(law).probabilities for law in laws])
+    best = (-1.0, 0, 0)
+    for i, j in problem.pairs.directed_blocks(max(1, _BLOCK // len(channel.outputs))):
+        losses = np.where(i == j, -1.0, divergence(published[i], published[j], alpha=alpha))
+        k, l = (np.broadcast_to(side, losses.shape).ravel() for side in (i, j))
+        most = int(losses.argmax())
+        best = max(best, (float(losses.ravel()[most]), int(k[most]), int(l[most])), key=lambda one: one[0])
+    return Place(belief, best[1], best[2])
 
 
 def _largest_of(laws: list[Mixture], pairs: Pairs, alpha: float, theta: float) -> Iterable[tuple[int, int]]:

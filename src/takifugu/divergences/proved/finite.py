@@ -6,7 +6,7 @@ that is left to ball arithmetic is a finite sum of powers (proofs/finite-channel
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -70,6 +70,26 @@ class Masses:
         published = np.zeros(outputs, dtype=kind)
         np.add.at(published, targets, moved)
         return Masses(tuple(map(int, published.tolist())), self.denominator * denominator)
+
+    @classmethod
+    def largest(cls, several: Sequence["Masses"]) -> "Masses":
+        """Output by output the largest of several.
+
+        >>> Masses.largest([Masses((1, 1), 2), Masses((1, 2), 3)])
+        Masses(numerators=(3, 4), denominator=6)
+        """
+        return cls._chosen(several, max)
+
+    @classmethod
+    def least(cls, several: Sequence["Masses"]) -> "Masses":
+        """Output by output the least of several."""
+        return cls._chosen(several, min)
+
+    @classmethod
+    def _chosen(cls, several: Sequence["Masses"], choose: Callable[..., int]) -> "Masses":
+        denominator = math.lcm(*(one.denominator for one in several))
+        scaled = ([mass * (denominator // one.denominator) for mass in one.numerators] for one in several)
+        return cls(tuple(choose(masses) for masses in zip(*scaled, strict=True)), denominator)
 
     def raised(self, radius: float, extremes: "Extremes") -> "Masses":
         """Upper bounds on what any prior within total variation `radius` publishes, output by output."""

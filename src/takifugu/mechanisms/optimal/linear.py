@@ -12,13 +12,15 @@ import numpy as np
 from takifugu._threads import interruptible
 from takifugu._validation import Array
 from takifugu.mechanisms.optimal.duals import Duals
-from takifugu.mechanisms.optimal.entries import Entries, identity, kron, listed
+from takifugu.mechanisms.optimal.entries import Entries, identity, kron, listed, picked
+from takifugu.mechanisms.optimal.groups import Grouped, grouped, shared_out
 from takifugu.mechanisms.optimal.program import Mask, Program
 from takifugu.mechanisms.optimal.rows import Rows, add_diagonal, add_wishes
 
 _MARGIN = 1e-9  # HiGHS may violate a row by 1e-10
 _NOISE = 1e-10
-_STEPS = 60  # of the simplex method, for each input: most programs take twenty to forty-five
+_STEPS = 60  # of the simplex method, for each input: most programs take twenty to forty-five,
+_LAWS = 8  # and as many more for every so many laws
 _LONG = 5_000  # entries of a program that may take seconds
 _ALIKE = 8  # so few distinct losses, with shares kept, take it ten times as many: longer than an interior point takes
 
@@ -42,15 +44,17 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
     from scipy.optimize import linprog
 
     n, m = program.size
-    widths = {"channel": n * m, "means": program.laws.shape[0] * m}
-    upper = [np.where(allowed, 1.0, 0.0).ravel(), np.ones(widths["means"])]
+    parts = grouped(program)
+    widths = {"channel": n * m, "means": program.laws.shape[0] * m, "floors": len(parts.groups) * m}
+    beside = widths["means"] + widths["floors"]
+    upper = [np.where(allowed, 1.0, 0.0).ravel(), np.ones(beside)]
     scale = max(float(program.cost.max()), 1e-300)
-    cost = [program.cost.ravel() / scale, np.zeros(widths["means"])]
+    cost = [program.cost.ravel() / scale, np.zeros(beside)]
     if program.radius is not None:
         widths |= {"low": m, "apart": m}
         upper += [np.where(allowed.all(axis=0), 1.0, 0.0), np.ones(m)]
         cost += [cost[0].reshape(n, m).sum(axis=0), np.zeros(m)]
-    (equal, equal_to), (below, below_than) = _equalities(program, widths), _inequalities(program, widths)
+    (equal, equal_to), (below, below_than) = _equalities(program, widths), _inequalities(program, parts, widths)
     limits = np.concatenate(upper)
     given = {
         "c": np.concatenate(cost),
@@ -71,7 +75,7 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
     else:
         found = None
         if not (program.keep == "marginal" and np.unique(program.loss).size <= _ALIKE):
-            found = solved("highs-ds", maxiter=_STEPS * n)
+            found = solved("highs-ds", maxiter=_STEPS * n * max(1, program.laws.shape[0] // _LAWS))
         if found is None or found.status in (1, 4):  # out of steps, or lost in rounding
             found = solved("highs-ipm")
     if found.status != 0 or found.x is None:
@@ -82,7 +86,7 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
     matrix = np.clip(matrix, 0.0, 1.0)
     matrix[matrix < _NOISE] = 0.0  # what is left of a column that is not used breaks every ratio
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
-    return Linear(matrix, _duals(program, allowed, found, scale), int(found.nit))
+    return Linear(matrix, _duals(program, parts, allowed, found, scale), int(found.nit))
 
 
 def _equalities(program: Program, widths: dict[str, int]) -> tuple[Any, Array]:
@@ -97,18 +101,25 @@ def _equalities(program: Program, widths: dict[str, int]) -> tuple[Any, Array]:
     return rows.joined()
 
 
-def _inequalities(program: Program, widths: dict[str, int]) -> tuple[Any, Array]:
+def _inequalities(program: Program, parts: Grouped, widths: dict[str, int]) -> tuple[Any, Array]:
     """The promises, the diagonal where one is promised, and with a radius what lies above a column's least entry."""
     n, m = program.size
-    rows, eye, count = Rows(widths), identity(m), len(program.constraints)
+    rows, eye, laws = Rows(widths), identity(m), program.laws.shape[0]
     factor = program.factor * (1.0 - _MARGIN)
-    places = (np.tile(np.arange(count), 2), np.concatenate([program.left, program.right]))
-    signs = np.concatenate([np.ones(count), np.full(count, -factor)])
-    promise = {"means": kron(Entries(*places, signs, (count, program.laws.shape[0])), eye)}
-    if program.radius is not None:
-        reach = program.reach[program.left] + factor * program.reach[program.right]
-        promise["apart"] = kron(listed(reach[:, None]), eye)
-    rows.add(np.zeros(count * m), **promise)
+
+    def promised(reach: Array, **entries: Entries) -> None:
+        if program.radius is not None:
+            entries["apart"] = listed(reach[:, None])
+        rows.add(np.zeros(len(reach) * m), **{name: kron(part, eye) for name, part in entries.items()})
+
+    left, right = program.left[parts.rest], program.right[parts.rest]
+    pairs = picked(left, laws) + picked(right, laws).times(-factor)
+    promised(program.reach[left] + factor * program.reach[right], means=pairs)
+    for place, group in enumerate(parts.groups):
+        for side, sign, floor in ((group.above, 1.0, -factor), (group.below, -1.0, 1.0)):
+            every = np.full(len(side), place)
+            floors = picked(every, len(parts.groups)).times(floor)
+            promised(program.reach[side], means=picked(side, laws).times(sign), floors=floors)
     add_diagonal(program, rows)
     _raise(program, rows)
     if program.radius is not None:
@@ -127,12 +138,14 @@ def _raise(program: Program, rows: Rows) -> None:
     rows.blocks.append(Entries(places // m, rows.starts["low"] + places % m, sums, said.shape))
 
 
-def _duals(program: Program, allowed: Mask, found: Any, scale: float) -> Duals:
+def _duals(program: Program, parts: Grouped, allowed: Mask, found: Any, scale: float) -> Duals:
     """HiGHS' marginals, with the sign turned and in the units of the cost, as the multipliers of the lower bound."""
     n, m = program.size
     below, equal = -scale * found.ineqlin.marginals, -scale * found.eqlin.marginals
-    lengths = [len(program.constraints) * m, 0 if program.diagonal is None else 1]
-    odds, diagonal, over = np.split(np.maximum(below, 0.0), np.cumsum(lengths))
+    sides = [len(side) for group in parts.groups for side in group]
+    lengths = [m * len(parts.rest), *(m * size for size in sides), 0 if program.diagonal is None else 1]
+    rest, *floors, diagonal, over = np.split(np.maximum(below, 0.0), np.cumsum(lengths))
+    tables = [floor.reshape(-1, m) for floor in floors]
     kept, mean = np.split(equal[n + program.laws.shape[0] * m :], [m if program.keep == "marginal" else 0])
     spread = np.zeros((0, 0))
     if program.radius is not None:
@@ -145,7 +158,7 @@ def _duals(program: Program, allowed: Mask, found: Any, scale: float) -> Duals:
     return Duals(
         weights=np.zeros(0),
         ratios=np.zeros((m, 0)),
-        odds=np.ascontiguousarray(odds.reshape(-1, m).T),
+        odds=shared_out(program, parts, tables[::2], tables[1::2], rest.reshape(-1, m)),
         kept=kept,
         mean=mean,
         diagonal=float(diagonal.sum()),
