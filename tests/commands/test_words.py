@@ -194,3 +194,18 @@ def test_a_file_of_names_alone_has_no_rows(tmp_path):
     )
     assert refused.exit_code == 2
     assert refused.stderr.splitlines()[-1] == f"takifugu: the file {str(path)!r} has no rows"
+
+
+def test_a_column_that_is_kept_and_changed_a_ledger_that_is_published_and_percents_are_refused_at_once(tmp_path):
+    table = tmp_path / "stays.csv"
+    table.write_text("s,x\n" + "a,1\nb,2\na,2\nb,1\n" * 30)
+    out = tmp_path / "out.csv"
+    for flags, told in (
+        (["--keep", "x"], "column 'x' is in both --columns and --keep"),
+        (["--ledger", str(out)], "is to be the ledger, and cannot be what is published too"),
+        (["--confidence", "95"], "got 95.0: 95 % is written 0.95"),
+    ):
+        ended = CliRunner().invoke(main, ["publish", str(table), str(out), "--secret", "s", "--columns", "x", *flags])
+        assert ended.exit_code == 2
+        assert told in ended.output
+        assert not out.exists()

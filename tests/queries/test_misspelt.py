@@ -28,3 +28,10 @@ def test_a_public_list_settles_it():
     table = pd.DataFrame({"s": ["a", "b"] * 120, "x": ["North", "North", "north", "north"] * 60})
     query = tk.Row("x", domain={"x": ["North", "north"]})
     assert [one.kind for one in tk.fit_priors(table, secret="s", query=query).findings] == []
+
+
+def test_secrets_that_look_alike_are_told():
+    table = pd.DataFrame({"s": ["Yes", "yes", "no", "no"] * 60, "x": [1, 2, 3, 1, 2] * 48})
+    with pytest.warns(FindingWarning):
+        found = tk.fit_priors(table, secret="s", query=tk.Row("x")).findings
+    assert any("2 labels of 's' look alike" in str(one) and "'Yes', 'yes'" in str(one) for one in found)

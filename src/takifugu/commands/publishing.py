@@ -92,7 +92,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
     files = Files(*paths.values())
     check_format(asked.target)
     if not asked.dry_run:
-        _require_free((asked.target, *paths.values()), asked.source)
+        _require_free((asked.target, *paths.values()), asked.source, asked.ledger)
     source, where = _source(asked)
     ledger = _book(asked, where, paths["calibration"])
     step(f"Reading {Path(asked.source).name}")
@@ -214,9 +214,11 @@ def _named_secrets(asked: Asked) -> list[str] | None:
     return named if named and isinstance(asked.secret, str) else None
 
 
-def _require_free(paths: Iterable[Path], source: str) -> None:
+def _require_free(paths: Iterable[Path], source: str, ledger: Path | None) -> None:
     """Refuse to write over a file, and say so where it is the table itself: nobody published that."""
     for path in paths:
+        if ledger is not None and path.resolve() == ledger.resolve():
+            raise InputError(f"{os.fspath(path)!r} is to be the ledger, and cannot be what is published too")
         if path.exists() and Path(source).exists() and path.samefile(source):
             raise InputError(f"{os.fspath(path)!r} is the table itself: name another file to publish it as")
         if path.exists():

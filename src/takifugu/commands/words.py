@@ -91,6 +91,7 @@ _PHRASES = {
         "Name them with --known of takifugu calibrate, or with --keep of takifugu publish, and it is"
     ),
     "named in keys": "named in --keys",
+    "is in both columns and keep": "is in both --columns and --keep",
     "calibrate with ledger.account().calibrate(...)": "publish with takifugu publish, which knows the account",
     "Ledger.open, or publish(..., later=[...])": "takifugu publish with --later",
     "is to be published with of=...": "is to be published with --of",

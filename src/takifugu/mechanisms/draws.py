@@ -33,7 +33,8 @@ def draws_needed(confidence: float, *, halvings: int = 0) -> int:
     """
     c = real("confidence", confidence, "a number from 0.5 to 0.999, such as 0.95")
     if not 0.5 <= c <= 0.999:
-        raise InputError(f"confidence must be a number from 0.5 to 0.999, such as 0.95; got {confidence!r}")
+        meant = f": {c:g} % is written {c / 100:g}" if 50 <= c <= 99.9 else ""
+        raise InputError(f"confidence must be a number from 0.5 to 0.999, such as 0.95; got {confidence!r}{meant}")
     chance = (1 - c) / 2**halvings
     needed = max(1, math.ceil(math.log(chance) / math.log(c)))
     while c**needed > chance:  # the quotient may have been rounded down

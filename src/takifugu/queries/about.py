@@ -112,6 +112,11 @@ def misspelt(column: str, labels: Mapping[Any, int]) -> Iterable[Finding]:
     ['n.s.']
     """
     yield from (SuspectedWord(column, word, labels[word]) for word in words_among_numbers(labels))
+    yield from read_alike(column, labels)
+
+
+def read_alike(column: str, labels: Mapping[Any, int]) -> Iterable[LabelsAlike]:
+    """Labels that read the same; of secrets, each is then hidden from its own other spelling."""
     if groups := alike(labels):
         yield LabelsAlike(column, sum(map(len, groups)), shared(groups, labels, NAMED))
 

@@ -14,9 +14,8 @@ from takifugu.problems.inspection_findings import (
     NumbersInText,
     SuspectedWord,
 )
-from takifugu.queries.about import NAMED, heavy_tail
+from takifugu.queries.about import heavy_tail, read_alike
 from takifugu.queries.betrayal import Betrayal
-from takifugu.tables.alike import alike, shared
 from takifugu.tables.free_text import is_free_text
 from takifugu.tables.inspect import MOST_LABELS, ColumnFacts
 from takifugu.tables.suspects import Suspect, words_among_numbers
@@ -62,8 +61,7 @@ def look_alike(one: ColumnFacts) -> Iterable[LabelsAlike]:
     """Labels that read the same, where a column of labels has any."""
     if one.labels is None or one.kind != "labels" or one.is_identifier or one.form is not None or is_free_text(one):
         return
-    if groups := alike(one.labels):
-        yield LabelsAlike(one.name, sum(map(len, groups)), shared(groups, one.labels, NAMED))
+    yield from read_alike(one.name, one.labels)
 
 
 def advice(one: ColumnFacts, is_listed: bool, told: Betrayal | None) -> str:

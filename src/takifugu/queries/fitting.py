@@ -9,6 +9,7 @@ from takifugu.errors import InputError
 from takifugu.problems.findings import NoValue
 from takifugu.problems.findings.shown import show
 from takifugu.problems.reading_findings import about
+from takifugu.queries.about import read_alike
 from takifugu.queries.few_rows import SCARCE
 from takifugu.queries.priors import Beliefs, CellQuery, Priors, Query
 from takifugu.tables.missing import with_secrets
@@ -120,8 +121,10 @@ def _fit(
     if not isinstance(secret, str):
         return _several(source, secret, query, secrets, known, few)
     found = query.priors(source, secret, secrets) if known is None else _cells(source, secret, query, secrets, known)
-    found.findings = (*about(source.findings, _used(source, secret, query, known)), *found.findings)
-    for priors in [found] if isinstance(found, Priors) else found:
+    every = [found] if isinstance(found, Priors) else list(found)
+    read = about(source.findings, _used(source, secret, query, known))
+    found.findings = (*read, *read_alike(secret, every[0].rows), *found.findings)
+    for priors in every:
         _note(priors, source, few)
     return found
 
