@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import takifugu as tk
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.mechanisms.additive.exact import Exact
+from takifugu.mechanisms.base import Binding
 from takifugu.mechanisms.screen.extremes import extreme_gaussians, extreme_laws
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.pairs import Pairs
@@ -134,7 +135,7 @@ def test_laws_that_are_the_same_count_once():
     one, two = tk.Mixture([0.5, 0.5], [0, 1], [1, 1]), tk.Mixture([0.5, 0.5], [0, 2], [1, 1])
     assert extreme_laws([one, two, one, two, two]).tolist() == [0, 1]
     same = Exact().least_variance_over([one] * 20, Pairs(range(20)), alpha=2.0, epsilon=0.1)
-    assert same == (0.0, None)
+    assert same == Binding(0.0, None)
     assert tk.calibrate({i: tk.Mixture.gaussian(1, 1) for i in range(20)}, alpha=2, epsilon=0.1).theta == 0
 
 
