@@ -69,16 +69,15 @@ def _proved(rule: Mechanism, channel: GaussianNoise, found: Found, problem: Prob
         place, close = needed.place, needed.close  # a bound knows which pair it asks most for, not which loses most
         if place is not None:
             channel = GaussianNoise(root_above(needed.variance))
+    has_asked = place is not None
     if place is None:
         place = worst(problem, channel, alpha=asked.alpha).place
-        theta = proved(place, channel.theta)
-    else:
-        theta = proved(place, channel.theta)
-        if channel.loss(*problem.ends(place), alpha=asked.alpha) < (1 - _ROOM) * asked.epsilon:
-            # At the edge of its domain a loss falls off a cliff. The pair that asks for this noise, with less than
-            # which it would lose everything, may then lose less than another does: that one is closest to the limit.
-            place = worst(problem, GaussianNoise(theta), alpha=asked.alpha).place
-            theta = proved(place, theta)
+    theta = proved(place, channel.theta)
+    if has_asked and channel.loss(*problem.ends(place), alpha=asked.alpha) < (1 - _ROOM) * asked.epsilon:
+        # At the edge of its domain a loss falls off a cliff. The pair that asks for this noise, with less than which it
+        # would lose everything, may then lose less than another does, and that one is closest to the limit.
+        place = worst(problem, GaussianNoise(theta), alpha=asked.alpha).place
+        theta = proved(place, theta)
     for other in close:
         if other != place and (more := proved(other, theta)) > theta:  # floats had seen less than there is
             theta, place = more, other

@@ -113,10 +113,9 @@ class Additive(Mechanism):
             )
             if math.isnan(binding.variance):
                 raise CalibrationError(f"{self.name!r} gave no number for these priors: please report this case")
-            close = (*found.close, *(Place(belief, *pair) for pair in binding.close))
-            more = binding.variance > found.variance and binding.pair is not None
-            place = Place(belief, *binding.pair) if more and binding.pair is not None else found.place
-            found = Needed(binding.variance if more else found.variance, place, close)
+            found = found._replace(close=(*found.close, *(Place(belief, *pair) for pair in binding.close)))
+            if binding.variance > found.variance and binding.pair is not None:
+                found = found._replace(variance=binding.variance, place=Place(belief, *binding.pair))
         return found
 
     def find(self, problem: Problem, asked: Renyi) -> Found:

@@ -66,7 +66,7 @@ def calibrated(
     refused before the search for the channel, as `release` would refuse them after it.
     """
     no_text("columns", columns, "columns")
-    for name, given in {"secret": secret, "columns": columns, "later": later, "known": known, "keep": keep}.items():
+    for name, given in {"secret": secret, "columns": columns, "later": later, "known": known}.items():
         no_cells(name, given)
     if both := next((name for name in keep if name in (*columns, *later)), None):
         raise InputError(f"column {both!r} is in both columns and keep: it leaves changed or as it is, not both ways")

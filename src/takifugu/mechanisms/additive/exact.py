@@ -103,9 +103,12 @@ class Exact(Additive):
             found = least_variance_with(
                 screen, self, laws, pairs, alpha=alpha, epsilon=epsilon, accept=accept, floor=floor
             )
-        named = [(int(places[i]), int(places[j])) for i, j in found.close]
-        pair = None if found.pair is None else (int(places[found.pair[0]]), int(places[found.pair[1]]))
-        return Binding(found.variance, pair, tuple(named))
+
+        def named(pair: tuple[int, int]) -> tuple[int, int]:
+            return int(places[pair[0]]), int(places[pair[1]])
+
+        pair = None if found.pair is None else named(found.pair)
+        return Binding(found.variance, pair, tuple(map(named, found.close)))
 
     def curve(self, problem: Problem, *, alpha: float, low: float, high: float) -> NoiseCurve:
         """ε as the loss at each of a range of θ: one look a point, where inverting would take a dozen."""

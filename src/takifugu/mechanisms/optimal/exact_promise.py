@@ -104,21 +104,22 @@ class Promise:
         reach = np.asarray(self.radius).tolist()
         above = {i: law.raised(reach[i], extremes) for i, law in published.items()}
         below = {i: law.lowered(reach[i], extremes) for i, law in published.items()}
-        pairs = self.pairs
-        if len(pairs) > _MANY_PAIRS and (self.alpha == math.inf or self.epsilon is None):
-            # Where the largest of all is within the odds of the least of all, so is every pair, at one look.
-            left, right = np.array(pairs, dtype=np.intp).T
-            component = components(left, right, len(self.laws))[left]
-            doubtful = [
-                name
-                for name in np.unique(component)
-                if not self._holds(
-                    Masses.largest([above[i] for i in np.unique(left[component == name]).tolist()]),
-                    Masses.least([below[j] for j in np.unique(right[component == name]).tolist()]),
-                )
-            ]
-            pairs = [pairs[k] for k in np.flatnonzero(np.isin(component, doubtful)).tolist()]
-        return all(self._holds(above[i], below[j]) for i, j in pairs)
+        return all(self._holds(above[i], below[j]) for i, j in self._not_clear_at_once(above, below))
+
+    def _not_clear_at_once(self, above: dict[int, Masses], below: dict[int, Masses]) -> Sequence[tuple[int, int]]:
+        """The pairs to look at: of bounded ratios none where the largest of all is within the limits of the least."""
+        if len(self.pairs) <= _MANY_PAIRS or not (self.alpha == math.inf or self.epsilon is None):
+            return self.pairs
+        left, right = np.array(self.pairs, dtype=np.intp).T
+        component = components(left, right, len(self.laws))[left]
+        open_: list[tuple[int, int]] = []
+        for name in np.unique(component):
+            pairs = [self.pairs[k] for k in np.flatnonzero(component == name).tolist()]
+            firsts, seconds = ({pair[side] for pair in pairs} for side in (0, 1))
+            largest, least = Masses.largest([above[i] for i in firsts]), Masses.least([below[j] for j in seconds])
+            if not self._holds(largest, least):
+                open_ += pairs
+        return open_
 
     def _holds(self, p: Masses, q: Masses) -> bool:
         if self.odds is not None and not within_odds(p, q, odds=self.odds):

@@ -12,9 +12,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.mechanisms.optimal.program import Indices, Program
 
-_WORTH_HALVES = (
-    4  # times as few rows: fewer steps of fifty laws pay for floors above floors, more steps of twelve do not
-)
+_WORTH_HALVES = 4  # times as few rows: many floors take the simplex method more steps, too many for twelve laws
 
 
 class Group(NamedTuple):
