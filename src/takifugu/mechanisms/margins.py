@@ -23,7 +23,7 @@ from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 
-SMALL = 64  # values of a program that takes no time to speak of; one of two hundred takes twenty seconds
+SMALL = 64  # values of a program that takes no time to speak of; one of two hundred takes a second or two
 _MOST_SOLVED = 10  # of larger programs, in a search
 _DEVIATIONS = 4.0  # that a sparse channel keeps in hand at a factor of one
 # Bounds are solved for by linear programs of about laws × values² entries, several of them for a finite order.
@@ -66,7 +66,7 @@ def solves(values: int) -> int | None:
     """How many programs of this size a search has time for; None where they take none to speak of."""
     if values <= SMALL:
         return None
-    return _MOST_SOLVED if values <= 2 * SMALL else _MOST_SOLVED // 2
+    return _MOST_SOLVED
 
 
 def by_caution(rule: Sparse, problem: Problem, asked: Renyi) -> Margin:

@@ -4,6 +4,7 @@ import itertools
 import math
 import sys
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ import takifugu as tk
 from clarabel_oracle import clarabel
 from how_many import some_of
 from random_programs import random_program, random_wishes
-from takifugu.mechanisms.optimal.interior_point import interior_point
+from takifugu.mechanisms.optimal import solving
+from takifugu.mechanisms.optimal.interior_point import Iterate, interior_point
 from takifugu.mechanisms.optimal.linear import linear
 from takifugu.mechanisms.optimal.lower_bound import lower_bound
 from takifugu.mechanisms.optimal.program import Program
@@ -220,6 +222,32 @@ def test_many_constraints_of_which_few_bind():
     assert found.gap < 1e-5
     assert violation(program, found.matrix) <= 0
     assert np.count_nonzero(found.duals.weights) < len(program.constraints)
+
+
+@pytest.mark.parametrize("keep", [None, "marginal"])
+def test_large_programs_with_a_radius_are_for_the_interior_point_and_cost_what_highs_finds(keep: str | None):
+    wishes = {"radius": np.full(3, 0.02), "keep": keep}
+    program = random_program(1, n=66, secrets=3, alpha=math.inf, epsilon=1.0, **wishes)
+    found, vertex = solve(program), linear(program, allowed_moves(program))
+    assert found.method == "interior-point"
+    assert found.gap < 1e-4
+    assert violation(program, found.matrix) <= 0
+    assert vertex is not None
+    assert found.value == pytest.approx(program.value(vertex.matrix), rel=1e-4)
+    assert found.value > found.lower_bound > 0
+
+
+def test_where_the_interior_point_leaves_a_gap_highs_is_asked(monkeypatch: pytest.MonkeyPatch):
+    program = random_program(5, n=66, secrets=2, alpha=math.inf, epsilon=1.0, radius=np.full(2, 0.02))
+
+    def poor(program: Program, allowed: Any, **_: Any) -> Iterate:
+        found = interior_point(program, allowed, goal=0.1, enough=0.1)
+        assert found.gap > 1e-4
+        return found
+
+    monkeypatch.setattr(solving, "working_set", poor)
+    found = solve(program)
+    assert (found.method, found.gap < 1e-6) == ("highs", True)
 
 
 @pytest.mark.parametrize("seed", [0, 3])

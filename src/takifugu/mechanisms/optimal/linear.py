@@ -21,9 +21,6 @@ _MARGIN = 1e-9  # HiGHS may violate a row by 1e-10
 _NOISE = 1e-10
 _STEPS = 60  # of the simplex method, for each input: most programs of few laws take twenty to forty-five,
 _LAWS = 8  # and with so many laws more twice that, and so on
-_SIMPLEX = (
-    16_000  # entries up to which it is faster where there are that many laws: 9 s for 15 at 120 values of 12 laws
-)
 _LONG = 5_000  # entries of a program that may take seconds
 _ALIKE = 8  # so few distinct losses, with shares kept, take it ten times as many: longer than an interior point takes
 
@@ -77,7 +74,7 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
         found = solved("highs")
     else:
         found = None
-        if not _is_for_an_interior_point(program):
+        if program.keep != "marginal" or np.unique(program.loss).size > _ALIKE:
             found = solved("highs-ds", maxiter=_STEPS * n * (1 + program.laws.shape[0] // _LAWS))
         if found is None or found.status in (1, 4):  # out of steps, or lost in rounding
             found = solved("highs-ipm")
@@ -90,13 +87,6 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
     matrix[matrix < _NOISE] = 0.0  # what is left of a column that is not used breaks every ratio
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
     return Linear(matrix, _duals(program, parts, allowed, found, scale), int(found.nit))
-
-
-def _is_for_an_interior_point(program: Program) -> bool:
-    """Whether the simplex method would take longer, with a radius: as measured."""
-    (n, m), laws = program.size, program.laws.shape[0]
-    alike = program.keep == "marginal" and np.unique(program.loss).size <= _ALIKE
-    return alike or (laws >= _LAWS and n * m > _SIMPLEX)
 
 
 def _equalities(program: Program, widths: dict[str, int]) -> tuple[Any, Array]:

@@ -16,6 +16,8 @@ from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 from takifugu.mechanisms.optimal.promise import excesses
 
 _FEW = 6
+_ALL = 30  # constraints of finite order that one solve takes less time for than several with some of them
+_ALL_ODDS = 20_000_000  # outputs × constraints × laws of bounded odds: up to here a step hardly takes longer for all
 _ROUNDS = 40
 _BROKEN = 1e-9  # less than this is mended by mixing in a trace of a constant row
 
@@ -23,7 +25,7 @@ _BROKEN = 1e-9  # less than this is mended by mixing in a trace of a constant ro
 def working_set(program: Program, allowed: Mask, *, progress: Callable[[int, float], None] | None = None) -> Iterate:
     """What `interior_point` finds for the whole program, by way of a few of its constraints at a time."""
     count = len(program.constraints)
-    if count <= _FEW:
+    if count <= _ALL if program.bounds_divergence else count * program.size[1] * len(program.laws) <= _ALL_ODDS:
         return interior_point(program, allowed, progress=progress)
     # Which pairs are hardest to hide: those that hardly any change at all gives away the most.
     n, m = program.size
