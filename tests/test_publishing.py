@@ -177,7 +177,7 @@ def test_an_argument_that_nobody_takes_is_told_before_any_work(monkeypatch, type
     ("sizes", "secrets", "says"),
     [
         ((20,), 2, None),
-        ((15, 20), 2, "for 300 combinations of 2 columns and 2 secrets: it may take minutes; coarser lists or fewer"),
+        ((25, 20), 2, "for 500 combinations of 2 columns and 2 secrets: it may take minutes; coarser lists or fewer"),
         ((40,), 60, "for 40 values and 60 secrets: it may take minutes; coarser lists are quicker"),
     ],
 )
