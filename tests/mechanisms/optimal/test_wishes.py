@@ -4,12 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from random_programs import random_program
 from takifugu.errors import InputError, MechanismError
 from takifugu.mechanisms.optimal.program import Program, distinct
 from takifugu.mechanisms.optimal.solving import solve
-from takifugu.mechanisms.optimal.wishes import allowed_moves
+from takifugu.mechanisms.optimal.wishes import _promised_moves, allowed_moves
 
 TWO = np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])
 
@@ -122,3 +124,35 @@ def test_equal_laws_are_said_once():
 def test_one_value_only():
     one = program(laws=np.ones((2, 1)), mass=np.ones(1), loss=np.zeros((1, 1)), inputs=np.ones(1), outputs=np.ones(1))
     assert solve(one).value == 0.0
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10_000), around=st.booleans())
+def test_moves_that_no_promise_leaves_are_those_that_go_pair_by_pair(seed: int, around: bool):
+    rng = np.random.default_rng(seed)
+    n, secrets = int(rng.integers(3, 7)), int(rng.integers(2, 5))
+    laws = rng.integers(1, 4, (secrets, n)) * (rng.random((secrets, n)) < 0.6)
+    laws[:, 0] += 1  # a law without any weight is none
+    pairs = [(i, j) for i in range(secrets) for j in range(secrets) if i != j and rng.random() < 0.7] or [(0, 1)]
+    radius = rng.choice([0.0, 0.1, 0.4], secrets) if around else None
+    wished = random_program(
+        seed, n=n, secrets=secrets, laws=laws, mass=laws.sum(axis=0), constraints=tuple(pairs), radius=radius
+    )
+    before = rng.random((n, n)) < 0.7
+    assert _promised_moves(wished, before).tolist() == one_pair_at_a_time(wished, before).tolist()
+
+
+def one_pair_at_a_time(program: Program, allowed: np.ndarray) -> np.ndarray:
+    while True:
+        before = allowed
+        for i, j in program.constraints:
+            for y in range(allowed.shape[1]):
+                column = allowed[:, y].copy()
+                if not (column & (program.laws[j] > 0)).any():
+                    column &= program.laws[i] == 0
+                held = math.fsum(program.shares[j][column])
+                if program.radius is not None and not column.all() and held <= program.reach[j] - 1e-9:
+                    column[:] = False
+                allowed = np.column_stack([*allowed.T[:y], column, *allowed.T[y + 1 :]])
+        if np.array_equal(allowed, before):
+            return allowed

@@ -9,6 +9,7 @@ from takifugu._validation import Array
 from takifugu.mechanisms.optimal.program import Program
 
 _SMALLEST = 1e-300
+_TOGETHER = 1 << 19  # outputs × constraints that are looked at together: a million pairs at once would be all memory
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,13 @@ class Sides:
     ratio: Array
 
 
-def sides(program: Program, matrix: Array, spread: Array | None = None) -> Sides:
-    """The two sides of every constraint for a channel given as outputs × inputs, and a spread w(y) per output."""
-    means = matrix @ program.shares.T
-    p, q = means[:, program.left], means[:, program.right]
+def sides(program: Program, matrix: Array, spread: Array | None = None, *, some: slice = slice(None)) -> Sides:
+    """The two sides of every constraint, or of some, for a channel as outputs × inputs and a spread w(y) per output."""
+    means, left, right = matrix @ program.shares.T, program.left[some], program.right[some]
+    p, q = means[:, left], means[:, right]
     if spread is not None:
-        p = p + program.reach[program.left] * spread[:, None]
-        q = q - program.reach[program.right] * spread[:, None]
+        p = p + program.reach[left] * spread[:, None]
+        q = q - program.reach[right] * spread[:, None]
     possible = q > _SMALLEST
     ratio = np.where(possible, np.maximum(p, _SMALLEST) / np.where(possible, q, 1.0), 1.0)
     return Sides(p, q, np.clip(ratio, _SMALLEST, 1.0 / _SMALLEST))
@@ -85,13 +86,20 @@ class Excess:
 def excesses(program: Program, matrix: Array) -> Array:
     """By how much, relatively, a channel (inputs × outputs) breaks each constraint in floats; infinite where by all."""
     spread = np.ptp(matrix, axis=0) if program.radius is not None else None
-    at = sides(program, matrix.T, spread)
-    worst = np.full(len(program.constraints), -1.0)
+    count, together = len(program.constraints), max(1, _TOGETHER // program.size[1])
+    return np.concatenate(
+        [_excesses(program, matrix, spread, slice(k, k + together)) for k in range(0, count, together)]
+    )
+
+
+def _excesses(program: Program, matrix: Array, spread: Array | None, some: slice) -> Array:
+    at = sides(program, matrix.T, spread, some=some)
+    worst = np.full(at.p.shape[1], -1.0)
     if program.bounds_divergence:
         excess = Excess(program.alpha, program.log_budget)
         used = excess.value(at).sum(axis=0)
         if spread is not None:
-            used = used + excess.lift(program) * spread.sum()
+            used = used + excess.lift(program)[some] * spread.sum()
         worst = np.maximum(worst, used - 1.0)
     if program.factor < math.inf:
         beyond = (at.p / program.factor - at.q).max(axis=0) / np.maximum(at.p.max(axis=0), _SMALLEST)

@@ -67,18 +67,19 @@ def _unbiased_moves(program: Program, allowed: Mask) -> Mask:
 
 def _promised_moves(program: Program, allowed: Mask) -> Mask:
     """Where one law cannot reach an output, a law that must look like it may not either; repeated until it is so."""
-    laws, reach = program.laws > 0, program.reach  # the weights: a share may underflow to zero
+    laws = program.laws > 0  # the weights: a share may underflow to zero
+    bound = np.unique(program.right)
     while True:
         before = allowed
-        for i, j in program.constraints:
-            unreachable = ~(laws[j][:, None] & allowed).any(axis=0)
-            allowed = allowed & ~(laws[i][:, None] & unreachable)
-            if program.radius is not None:
-                # K is zero somewhere in the column, so w is its largest entry, and q − tw ≤ (P_j(allowed) − t)·w < 0.
-                partial = ~allowed.all(axis=0)
-                held = program.shares[j] @ allowed * (1.0 + 1e-12)  # in doubt the column stays: a bound must be true
-                empty = partial & (held <= reach[j])
-                allowed = allowed & ~empty
+        unreachable = (laws.astype(np.float64) @ allowed) == 0
+        for j in bound[unreachable[bound].any(axis=1)]:
+            like_it = laws[np.unique(program.left[program.right == j])].any(axis=0)
+            allowed = allowed & ~(like_it[:, None] & unreachable[j])
+        if program.radius is not None:
+            # K is zero somewhere in the column, so w is its largest entry, and q − tw ≤ (P_j(allowed) − t)·w < 0.
+            partial = ~allowed.all(axis=0)
+            held = program.shares @ allowed * (1.0 + 1e-12)  # in doubt the column stays: a bound must be true
+            allowed = allowed & ~(partial & (held <= program.reach[:, None])[bound].any(axis=0))
         if np.array_equal(allowed, before):
             return allowed
 
