@@ -82,3 +82,49 @@ def test_what_is_not_known_is_said_and_not_guessed():
         tk.renyi_divergence(p, tk.VectorMixture.gaussian([0], [[1]]), alpha=2)
     with pytest.raises(tk.InputError, match="alpha"):
         tk.renyi_divergence(p, p, alpha=math.inf)
+
+
+@pytest.mark.parametrize("alpha", [1.0000001, 2.5, 1e217, 1e306])
+@pytest.mark.parametrize(
+    ("p", "q"),
+    [
+        ([0.2, 0.8, 2e-57], [0.4, 0.6, 9e-149]),  # ln p/q times such an order is beyond floats
+        ([0.5, 0.25, 0.25], [0.5, 0.25000000001, 0.25]),  # of a divergence of 1e-24 floats know no digit
+        ([1e300, 1e300, 1e-20], [1e300, 1e300, 1e-10]),  # and such shares are no floats
+    ],
+)
+def test_laws_on_points_have_all_their_digits_at_every_order(p, q, alpha):
+    with mp.workdps(700):
+        one, other = ([mp.mpf(w) / mp.fsum(map(mp.mpf, law)) for w in law] for law in (p, q))
+        powers = mp.fsum(
+            mp.exp(alpha * mp.log(a) + (1 - mp.mpf(alpha)) * mp.log(b)) for a, b in zip(one, other, strict=True)
+        )
+        truth = mp.log(powers) / (mp.mpf(alpha) - 1)
+    laws = [(tk.Finite(range(3), p), tk.Finite(range(3), q))]
+    if max(p) < 1:
+        laws.append(tuple(tk.Mixture(np.divide(w, math.fsum(w)), range(3), [0] * 3) for w in (p, q)))
+        rows, flat = [[0, 0], [1, 0], [0, 1]], [NOTHING] * 3
+        laws.append(tuple(tk.VectorMixture(np.divide(w, math.fsum(w)), rows, flat) for w in (p, q)))
+    found = [tk.renyi_divergence(*pair, alpha=alpha) for pair in laws]
+    assert found[0] >= truth
+    assert found[0] == pytest.approx(float(truth), rel=1e-12, abs=0)
+    for other in found[1:]:  # of weights divided by their sum in floats
+        assert other == pytest.approx(float(truth), rel=1e-4, abs=1e-30)
+
+
+def test_normals_of_the_least_and_the_largest_widths_are_not_taken_for_points():
+    for mean, narrow, wide, alpha in [(0, 5e-319, 2e284, 1.002), (165.0, 1.5e-320, 1e307, 3.0), (0, 6e-304, 8e279, 2)]:
+        with mp.workdps(900):
+            order, v, w = mp.mpf(alpha), mp.mpf(narrow) ** 2, mp.mpf(wide) ** 2
+            margin = order * w - (order - 1) * v
+            logs = mp.log(w / v) - mp.log(margin / w) / (order - 1)
+            truth = order * mp.mpf(mean) ** 2 / (2 * margin) + logs / 2
+        found = tk.renyi_divergence(tk.Mixture.gaussian(mean, narrow), tk.Mixture.gaussian(0, wide), alpha=alpha)
+        assert found >= truth
+        assert found == pytest.approx(float(truth), rel=1e-10)
+
+
+def test_mixtures_at_orders_beyond_balls_are_near_the_order_infinity():
+    one, other = (tk.Mixture(w, [0, 1], [1, 1]) for w in ([0.3, 0.7], [0.7, 0.3]))
+    for alpha in (1e18, 1e60, 1e300):
+        assert tk.renyi_divergence(one, other, alpha=alpha) == pytest.approx(math.log(7 / 3), rel=1e-12)

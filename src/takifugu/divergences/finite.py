@@ -56,11 +56,14 @@ def _small(p: Array, gap: Array, alpha: float) -> Array:
 
 
 def _large(p: Array, gap: Array, alpha: float) -> Array:
-    """The same with the largest term taken out, so that no power overflows."""
-    exponents = np.where(p > 0, np.log(p) + (alpha - 1) * gap, -np.inf)
+    """The same with the largest term taken out, so that no power overflows.
+
+    Everything is divided by α-1 first: at an order of 1e306 the exponents themselves would be beyond floats.
+    """
+    exponents = np.where(p > 0, np.log(p) / (alpha - 1) + gap, -np.inf)
     top = exponents.max(axis=-1)
-    rest = np.exp(exponents - top[..., None]).sum(axis=-1)
-    value: Array = np.where(np.isfinite(top), top + np.log(rest), top) / (alpha - 1)
+    rest = np.exp((alpha - 1) * (exponents - top[..., None])).sum(axis=-1)
+    value: Array = np.where(np.isfinite(top), top + np.log(rest) / (alpha - 1), top)
     return value
 
 

@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
 _FAR = 900  # exponents beyond this are moved away from the ends of the float64 range
 _STEP = 64
+_LEAST_NORMAL = 2.0**-1022  # below it a float has fewer digits
 
 # Float64 knows ln p/q to some 1e-16. It is of the size of √(D/α), so of a small D few digits are left: measured against
-# balls, D is off by 5e-17/√(D/α) of itself. Below these, the digits come from ball arithmetic.
+# balls, D is off by 5e-17/√(D/α) of itself. Below these, the digits come from ball arithmetic. But D is never off by
+# more than some three times what ln p and ln q are (a mean of their errors): from _PLAIN on no order matters.
 _TINY, _TINY_PER_ORDER = 1e-8, 1e-10
+_PLAIN = 1e-3
 _HOPELESS_PER_ORDER = 1e-18  # below it floats know no digit at all
 _SOME_WORK, _WORK_PER_COMPONENT = 100_000, 20_000  # ten times what such an enclosure takes
 _DOUBT = 1e-6  # added where balls give up too: far more than floats can have lost
@@ -29,17 +32,31 @@ _DOUBT = 1e-6  # added where balls give up too: far more than floats can have lo
 
 def divergence(p: Mixture, q: Mixture, *, alpha: float, theta: float) -> float:
     """`renyi_divergence` for arguments already checked."""
-    p, q, theta = _within_range(p.simplified(), q.simplified(), theta)
+    whole = p.simplified(), q.simplified(), theta
+    p, q, theta = _within_range(*whole)
+    if _lost_a_width(whole, (p, q, theta)):
+        return _by_ball_arithmetic(whole[0], whole[1], alpha, whole[2]).upper
     if len(p) == len(q) == 1:
         gap = float(p.means[0] - q.means[0])
         return gaussian_divergence(gap, float(p.stds[0]), float(q.stds[0]), alpha=alpha, theta=theta)
     if p == q:
         return 0.0
+    if theta == 0 and not p.stds.any() and not q.stds.any():
+        return _of_points(p, q, alpha)
     try:
         value = _in_floats(p, q, alpha, theta)
     except UnresolvedError:
         return _by_ball_arithmetic(p, q, alpha, theta).upper
-    return value if value > max(_TINY, _TINY_PER_ORDER * alpha) else _tiny(value, p, q, alpha, theta)
+    trusted = max(_TINY, min(_TINY_PER_ORDER * alpha, _PLAIN))
+    return value if value > trusted else _tiny(value, p, q, alpha, theta)
+
+
+def _of_points(p: Mixture, q: Mixture, alpha: float) -> float:
+    """Of point masses without noise: a sum over the points of either."""
+    from takifugu.divergences.points import point_divergence
+
+    first, second = (dict(zip(law.means.tolist(), law.weights.tolist(), strict=True)) for law in (p, q))
+    return point_divergence(first, second, alpha=alpha)
 
 
 def _in_floats(p: Mixture, q: Mixture, alpha: float, theta: float) -> float:
@@ -113,3 +130,12 @@ def _within_range(p: Mixture, q: Mixture, theta: float) -> tuple[Mixture, Mixtur
     factor = 2.0 ** math.copysign(_STEP, -exponent)
     moved = (Mixture(m.weights, m.means * factor, m.stds * factor) for m in (p, q))
     return next(moved), next(moved), theta * factor
+
+
+def _lost_a_width(before: tuple[Mixture, Mixture, float], after: tuple[Mixture, Mixture, float]) -> bool:
+    """Whether the new units cost a width after noise its digits: 1e-310 beside 1e300 would become a point."""
+    if after[0] is before[0]:
+        return False
+    with np.errstate(over="ignore"):
+        old, new = (np.hypot(np.concatenate([p.stds, q.stds]), theta) for p, q, theta in (before, after))
+    return bool(((old > 0) & (new < _LEAST_NORMAL)).any())

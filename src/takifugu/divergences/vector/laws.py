@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.divergences.finite import divergence as finite_divergence
 from takifugu.divergences.line.general import divergence as line_divergence
+from takifugu.divergences.points import point_divergence
 from takifugu.divergences.vector.cubature import cubature_divergence
 from takifugu.divergences.vector.gaussian import gaussian_vector_divergence
 from takifugu.errors import InputError
@@ -45,13 +45,9 @@ def vector_divergence(p: VectorMixture, q: VectorMixture, *, alpha: float) -> fl
 
 
 def _points(p: VectorMixture, q: VectorMixture, alpha: float) -> float:
-    """Of point masses: a sum over the points of either."""
-    rows, place = np.unique(np.concatenate([p.means, q.means]), axis=0, return_inverse=True)
-    place = place.reshape(-1)
-    masses = np.zeros((2, len(rows)))
-    for row, law, where in zip(masses, (p, q), (place[: len(p)], place[len(p) :]), strict=True):
-        np.add.at(row, where, law.weights / math.fsum(law.weights))
-    return float(finite_divergence(masses[0], masses[1], alpha=alpha))
+    """Of point masses: a sum over the points of either, which no two components of a simplified law share."""
+    first, second = (dict(zip(map(tuple, law.means.tolist()), law.weights.tolist(), strict=True)) for law in (p, q))
+    return point_divergence(first, second, alpha=alpha)
 
 
 def _axes(p: VectorMixture, q: VectorMixture) -> list[Array]:
