@@ -2,6 +2,7 @@
 
 import math
 import sys
+from decimal import Context, Decimal
 
 import mpmath as mp
 import pytest
@@ -103,3 +104,18 @@ def test_a_promise_ends_a_sentence():
     assert Renyi(3, 0.5).bound == "within (α, ε) = (3, 0.5)"
     assert Renyi(3, 0.5, odds=2).bound == "within (α, ε) = (3, 0.5) and odds within a factor of 2"
     assert Approximate(2, 1, 0.1).bound == "within (α, ε, δ) = (2, 1, 0.1)"
+
+
+@given(st.floats(1.0000001, 1e6), st.sampled_from([-math.inf, math.inf]))
+def test_odds_implied_by_an_epsilon_are_decided_by_more_digits_than_floats_have(factor, way):
+    digits = Context(prec=60)
+    for epsilon in (math.log(factor), math.nextafter(math.log(factor), way)):
+        kept = digits.exp(Decimal(epsilon)) <= Decimal(factor)
+        assert Renyi(math.inf, epsilon).implies(Renyi(3, 20.0, factor)) is kept
+
+
+def test_an_epsilon_whose_odds_are_beyond_floats_is_refused():
+    with pytest.raises(InputError, match=r"at alpha = inf epsilon must be 709\.783 at most, got 800"):
+        Renyi(math.inf, 800.0)
+    assert math.isfinite(Renyi.from_odds(1.7976931348623157e308).most_odds)
+    assert Renyi(3, 800.0).epsilon == 800

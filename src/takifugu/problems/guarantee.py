@@ -1,11 +1,14 @@
 """What is promised: how little the published value may tell about any pair of secrets."""
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any
 
 from takifugu import _validation as check
 from takifugu.errors import InputError
+
+_LARGEST = math.log(sys.float_info.max)  # e to a little more is beyond floats
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,10 @@ class Renyi:
             raise InputError(f"epsilon must be a finite number above 0, got {self.epsilon!r}")
         object.__setattr__(self, "epsilon", number)
         object.__setattr__(self, "alpha", math.inf if self.alpha == math.inf else check.order(self.alpha))
+        if math.isinf(self.alpha) and number > _LARGEST:
+            raise InputError(
+                f"at alpha = inf epsilon must be {_LARGEST:g} at most, got {number:g}: it promises nothing"
+            )
         if self.odds is not None:
             if math.isinf(self.alpha):
                 raise InputError("at alpha = inf the promise is about the odds already: leave odds out")
@@ -55,9 +62,15 @@ class Renyi:
         >>> Renyi(4, 1.1).implies(asked), Renyi.from_odds(3).implies(asked), Renyi(2, 1.1).implies(asked)
         (True, True, False)
         """
-        mine, theirs = self.most_odds, other.most_odds
-        within = theirs is None or (mine is not None and mine <= theirs)
-        return within and self.alpha >= other.alpha and self.epsilon <= other.epsilon
+        return self._bounds_odds_of(other) and self.alpha >= other.alpha and self.epsilon <= other.epsilon
+
+    def _bounds_odds_of(self, other: "Renyi") -> bool:
+        """Whether the other's odds are kept; e^ε is no float, so ε is compared with the logarithm, rounded down."""
+        if other.odds is None:
+            return math.isinf(self.alpha) or not math.isinf(other.alpha)
+        if math.isinf(self.alpha):
+            return self.epsilon <= _logarithm_below(other.odds)
+        return self.odds is not None and self.odds <= other.odds
 
     @property
     def bound(self) -> str:
