@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import takifugu as tk
 from takifugu.errors import InputError
 from takifugu.problems.guarantee import Approximate, Renyi, asked_for
 
@@ -114,8 +115,10 @@ def test_odds_implied_by_an_epsilon_are_decided_by_more_digits_than_floats_have(
         assert Renyi(math.inf, epsilon).implies(Renyi(3, 20.0, factor)) is kept
 
 
-def test_an_epsilon_whose_odds_are_beyond_floats_is_refused():
-    with pytest.raises(InputError, match=r"at alpha = inf epsilon must be 709\.783 at most, got 800"):
-        Renyi(math.inf, 800.0)
+def test_odds_beyond_floats_are_told_as_a_power():
+    assert str(Renyi(math.inf, 800.0)) == "odds within a factor of e^800"
+    assert Renyi(math.inf, 800.0).most_odds == math.inf
     assert math.isfinite(Renyi.from_odds(1.7976931348623157e308).most_odds)
-    assert Renyi(3, 800.0).epsilon == 800
+    assert not Renyi(math.inf, 800.0).implies(Renyi(2, 900.0, 1e308))
+    laws = {name: tk.Finite(["a", "b"], weights) for name, weights in (("x", [1, 3]), ("y", [3, 1]))}
+    assert tk.calibrate(laws, alpha=math.inf, epsilon=800.0).error == 0

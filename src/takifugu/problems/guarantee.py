@@ -30,10 +30,6 @@ class Renyi:
             raise InputError(f"epsilon must be a finite number above 0, got {self.epsilon!r}")
         object.__setattr__(self, "epsilon", number)
         object.__setattr__(self, "alpha", math.inf if self.alpha == math.inf else check.order(self.alpha))
-        if math.isinf(self.alpha) and number > _LARGEST:
-            raise InputError(
-                f"at alpha = inf epsilon must be {_LARGEST:g} at most, got {number:g}: it promises nothing"
-            )
         if self.odds is not None:
             if math.isinf(self.alpha):
                 raise InputError("at alpha = inf the promise is about the odds already: leave odds out")
@@ -52,8 +48,13 @@ class Renyi:
 
     @property
     def most_odds(self) -> float | None:
-        """The factor that the odds of a pair never exceed; None where the promise says nothing about it."""
-        return math.exp(self.epsilon) if math.isinf(self.alpha) else self.odds
+        """The factor that the odds of a pair never exceed; None where the promise says nothing about it.
+
+        Infinite where it is beyond the largest float.
+        """
+        if math.isfinite(self.alpha):
+            return self.odds
+        return math.exp(self.epsilon) if self.epsilon <= _LARGEST else math.inf
 
     def implies(self, other: "Renyi") -> bool:
         """Whether whoever keeps this keeps the other: D_α never falls as α grows, and odds are bounded by odds alone.
@@ -80,7 +81,8 @@ class Renyi:
     def __str__(self) -> str:
         """The promise in a few words."""
         if math.isinf(self.alpha):
-            return f"odds within a factor of {math.exp(self.epsilon):g}"
+            factor = f"{self.most_odds:g}" if self.epsilon <= _LARGEST else f"e^{self.epsilon:g}"
+            return f"odds within a factor of {factor}"
         beside = "" if self.odds is None else f" and odds within a factor of {self.odds:g}"
         return f"(α, ε) = ({self.alpha:g}, {self.epsilon:g}){beside}"
 
