@@ -17,6 +17,8 @@ from how_many import some_of
 from takifugu.certificates import RedactedChannel, load_redacted
 from takifugu.channels.finite import FiniteChannel
 from takifugu.errors import CertificationError, InputError, TakifuguError
+from takifugu.mechanisms.optimal.lower_bound import lower_bound
+from takifugu.mechanisms.optimal.mechanism import Optimal
 from when_asked import WhenAsked
 
 NUMBERS = {"a": tk.Finite([1, 2, 3, 4], [9, 6, 3, 2]), "b": tk.Finite([1, 2, 3, 4], [2, 3, 6, 9])}
@@ -332,3 +334,15 @@ def test_a_bound_of_the_best_channel_is_not_lent_to_another_mechanism(mechanism)
     with pytest.raises(CertificationError, match="for 'optimal' and 'sparse' alone"):
         tk.certify(dataclasses.replace(borrowed, lower_bound=best.lower_bound))
     assert tk.certify(dataclasses.replace(borrowed, optimality=None, lower_bound=None)).lower_bound is None
+
+
+def test_all_of_a_stated_bound_is_asked_for_and_its_digits_are_rounded_down():
+    honest = CALIBRATIONS["odds"]
+    program = Optimal(**dict(honest.options)).program(honest.problem, honest.guarantee)
+    proved = lower_bound(program, honest.optimality)
+    assert 0 < honest.lower_bound < proved
+    assert tk.verify(tk.certify(dataclasses.replace(honest, lower_bound=proved))).lower_bound == proved
+    with pytest.raises(CertificationError, match="is not proved"):
+        tk.certify(dataclasses.replace(honest, lower_bound=math.nextafter(proved, math.inf)))
+    told = float(tk.certify(honest).claim.rsplit(" ", 1)[1])
+    assert honest.lower_bound * (1 - 1e-5) < told <= honest.lower_bound

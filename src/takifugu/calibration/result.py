@@ -22,6 +22,7 @@ from takifugu.mechanisms.evidence import Confidence
 from takifugu.mechanisms.losses import Losses
 from takifugu.mechanisms.optimal.duals import Duals
 from takifugu.mechanisms.optimal.every_real import EveryReal, every_real, has_no_other_outputs
+from takifugu.mechanisms.optimal.lower_bound import to_state
 from takifugu.mechanisms.optimal.mechanism import Optimal, rule_of
 from takifugu.mechanisms.optimal.program import Program
 from takifugu.mechanisms.shaped.mechanism import Shaped, is_proved
@@ -109,7 +110,7 @@ class Calibration(Plotted):
             return None
         found = every_real(self._program, self.optimality)
         # More outputs never cost more: of two bounds that differ by roundings the lower one is stated.
-        return None if found is None else replace(found, lower_bound=min(found.lower_bound, self.lower_bound))
+        return None if found is None else replace(found, lower_bound=to_state(found.lower_bound, self.lower_bound))
 
     @property
     def _program(self) -> Program:

@@ -163,7 +163,7 @@ def _require_best(calibration: Calibration, rule: Optimal, promise: Renyi) -> No
     else:  # whose options do not say what was to be lost least
         ours = f"{Optimal.name!r} and {Sparse.name!r}"
         raise CertificationError(f"a lower bound is stated, and one is proved for {ours} alone")
-    if not proved >= stated * (1 - _ROOM):
+    if not proved >= stated:
         raise CertificationError(f"that no channel loses less than {stated!r} is not proved: the bound is {proved!r}")
 
 
@@ -180,7 +180,7 @@ def _require_best_of_all(certificate: ChannelCertificate) -> None:
         raise CertificationError("a bound over every real output is stated, and it belongs to the best channels alone")
     rule = rule_of(calibration.mechanism, dict(calibration.options))
     proved = stated.proved(rule.program(calibration.problem, calibration.guarantee))
-    if not proved >= stated.lower_bound * (1 - _ROOM):
+    if not proved >= stated.lower_bound:
         raise CertificationError(
             f"that no channel to any real numbers loses less than {stated.lower_bound!r} is not proved: the bound is "
             f"{proved!r}"

@@ -21,6 +21,7 @@ _UNIT = 2.0**-53
 _TINY = 1e-290  # above the sum of whatever underflows to zero
 _UNDERFLOW = 1e-270  # of a coefficient, where the share it is multiplied by may have underflowed
 _PRECISION = 128
+_ROOM = 1e-10  # of a bound, between what is proved and what is said
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,14 @@ def total(rows: Array, constant: float) -> float:
         return 0.0  # what every channel costs at least; an overflow proves nothing more
     found = _sum([*rows.tolist(), constant])
     return max(0.0, math.nextafter(found, -math.inf)) if math.isfinite(found) else 0.0
+
+
+def to_state(proved: float, cost: float) -> float:
+    """What is said of a proved bound: a hair less, so that a machine that rounds otherwise proves it again.
+
+    And no more than what was found costs, which is itself computed in floats: a bound must not contradict it.
+    """
+    return min(proved * (1 - _ROOM), cost)
 
 
 def _sum(numbers: Iterable[float]) -> float:

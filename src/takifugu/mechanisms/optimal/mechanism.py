@@ -19,6 +19,7 @@ from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.grids import grid_step
 from takifugu.mechanisms.optimal.cells import find_in_cells, is_kept_in_cells
 from takifugu.mechanisms.optimal.losses import frozen_matrix, loss_matrix
+from takifugu.mechanisms.optimal.lower_bound import to_state
 from takifugu.mechanisms.optimal.program import Program
 from takifugu.mechanisms.optimal.repair import repaired
 from takifugu.mechanisms.optimal.solving import solve
@@ -119,7 +120,7 @@ class Optimal(Mechanism):
         channel = FiniteChannel(table.values, table.values, counts)
         # Rounding to counts can miss a wish by a hair, and the exact condition for a radius is a hair wider than the
         # program's: what was found may cost less than the bound by as much, and a bound must not contradict it.
-        return Found(channel, None, min(solution.lower_bound, self.cost(problem, channel)), solution.duals)
+        return Found(channel, None, to_state(solution.lower_bound, self.cost(problem, channel)), solution.duals)
 
     def program(self, problem: Problem, asked: Renyi) -> Program:
         """The convex program of a problem: the same from the same, so that a certificate can be checked."""

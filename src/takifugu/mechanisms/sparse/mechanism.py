@@ -15,6 +15,7 @@ from takifugu.divergences.finite import divergence
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.optimal.losses import NAMES
+from takifugu.mechanisms.optimal.lower_bound import to_state
 from takifugu.mechanisms.optimal.table import promise_of, table_of
 from takifugu.mechanisms.sparse.cells import Cells
 from takifugu.mechanisms.sparse.lower_bound import Prices, lower_bound
@@ -97,8 +98,7 @@ class Sparse(Mechanism):
             return Found(channel)
         proof = Prices(prices)
         bound = self.proved_bound(problem, asked, proof)
-        # Of two figures that differ by roundings the lower one is stated: a bound must not contradict what was found.
-        return Found(channel, None, min(bound, self.cost(problem, channel)), proof)
+        return Found(channel, None, to_state(bound, self.cost(problem, channel)), proof)
 
     def best_constant(self, problem: Problem) -> int:
         """The place of the value that costs least where all are published as one."""
