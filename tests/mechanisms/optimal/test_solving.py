@@ -349,3 +349,15 @@ def test_where_the_solver_stops_early_a_stricter_promise_is_at_hand(alpha, epsil
     )
     assert oracle.status == 0
     assert found.lower_bound <= found.value <= oracle.fun * (1 + 1e-6) + 1e-9
+
+
+@pytest.mark.parametrize("keep", [None, "marginal"])
+@pytest.mark.parametrize("alpha", [1 + 1e-6, 1.0001, 1.0005])
+def test_next_to_order_one_the_bound_still_says_what_the_best_costs(alpha, keep):
+    numbers = np.arange(15.0)
+    laws = np.random.default_rng(1).dirichlet(np.ones(15), 2)
+    given = {"laws": laws, "constraints": ((0, 1), (1, 0)), "mass": laws.sum(axis=0), "keep": keep}
+    program = Program(loss=(numbers[:, None] - numbers) ** 2, alpha=alpha, epsilon=0.5, **given)
+    found = solve(program)
+    assert 0 < found.gap < 0.02
+    assert found.value <= solve(replace(program, alpha=1.01)).value * (1 + 1e-6)  # which asks for more

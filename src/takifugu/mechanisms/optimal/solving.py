@@ -24,7 +24,8 @@ _LARGEST_LINEAR_WITH_A_RADIUS = 4_096  # its rows for each entry take HiGHS thre
 _GOOD = 1e-5
 _GOOD_WITH_A_RADIUS = 5e-4  # which is found to a few percent: HiGHS' more digits are not worth its time
 _POOR = 0.01  # a gap at which a stricter promise is looked at too
-_LEAST_ORDER = 1.01  # below, e^((α−1)ε) is so close to 1 that an interior point stops early
+# Below the last, e^((α−1)ε) is so close to 1 that an interior point may stop early; below the first it mostly does.
+_ORDERS_NEAR_ONE = (1.002, 1.01)
 _MOST_EPSILON = 16.0  # odds of some millions: beyond, HiGHS meets coefficients that it cannot tell apart
 _DUST = 1e-8
 
@@ -99,11 +100,14 @@ def _stricter(program: Program, allowed: Mask, poor: _Attempt) -> Iterator[_Atte
     """Channels that keep more than the promise, for where the solver for the promise itself does not get far.
 
     D_α never falls as α grows, and odds within e^ε are a divergence within ε at every order: they may cost more than
-    the best, but they keep the promise. What they prove is of no use here, so the multipliers are those there are.
+    the best, but they keep the promise. Multipliers of an order near by prove nearly as much here, as any multipliers
+    prove something; those of the odds belong to other conditions, so with them come those there are.
     """
-    if program.alpha < _LEAST_ORDER:
-        found = working_set(replace(program, alpha=_LEAST_ORDER), allowed)
-        yield _Attempt(_inside(program, found.matrix), poor.duals, found.iterations, "interior-point")
+    for order in _ORDERS_NEAR_ONE:
+        if order <= program.alpha:
+            continue
+        found = working_set(replace(program, alpha=order), allowed)
+        yield _Attempt(_inside(program, found.matrix), found.duals, found.iterations, "interior-point")
     is_other = program.bounds_divergence or _MOST_EPSILON < program.epsilon < np.inf
     if is_other and allowed.sum() <= _LARGEST_LINEAR:
         odds = linear(replace(program, alpha=np.inf, epsilon=min(program.epsilon, _MOST_EPSILON)), allowed)
