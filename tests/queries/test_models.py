@@ -273,3 +273,15 @@ def test_means_at_several_inputs_are_the_function_alone(line, tmp_path):
     stricter.save(tmp_path / "mean.json")
     assert tk.Calibration.load(tmp_path / "mean.json") == stricter
     assert len(tk.release(function["up"].mean, stricter)) == 3
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_a_process_does_not_hang_on_the_unit_of_its_columns(line, size):
+    query = tk.GP("y", features=["x"], at={"x": 1.0})
+    plain = tk.fit_priors(line, secret="s", query=query)
+    target = tk.fit_priors(line.assign(y=line.y * size), secret="s", query=query)
+    feature = tk.GP("y", features=["x"], at={"x": size})
+    for found, unit in ((target, size), (tk.fit_priors(line.assign(x=line.x * size), secret="s", query=feature), 1)):
+        for secret, law in plain.items():
+            assert found[secret].means[0] / unit == pytest.approx(law.means[0], rel=1e-4)
+            assert found[secret].stds[0] / unit == pytest.approx(law.stds[0], rel=1e-4)

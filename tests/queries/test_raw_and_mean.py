@@ -3,9 +3,12 @@
 import copy
 import math
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import takifugu as tk
@@ -178,3 +181,22 @@ def test_every_remark_says_what_it_means():
         "the model of secret 'White' was trained on 1000 of its 41762 rows",
         "the Gaussian process of secret 'yes' did not converge: more rows would help",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("scale", "offset"), [(1e200, 0), (1e-200, 0), (1e307, 0), (1, 1e15), (1, -(2.0**53)), (1e-12, 0.7)]
+)
+@pytest.mark.parametrize("engine", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_the_width_of_a_mean_survives_any_scale_and_any_distance_from_zero(engine, scale, offset):
+    values = np.random.default_rng(0).normal(size=60) * scale + offset
+    table = {"s": ["a", "b"] * 30, "y": values}
+    priors = tk.fit_priors(engine(table), secret="s", query=tk.Mean("y"))
+    for k, secret in enumerate("ab"):
+        mine = [Fraction(float(x)) for x in values[k::2]]
+        mean = sum(mine) / len(mine)
+        error = sum((x - mean) ** 2 for x in mine) / (len(mine) * (len(mine) - 1))
+        assert float(Fraction(float(priors[secret].stds[0])) ** 2 / error) == pytest.approx(1, rel=1e-12)
+        assert float((Fraction(float(priors[secret].means[0])) - mean) / max(map(abs, mine))) == pytest.approx(
+            0, abs=1e-15
+        )
+    assert not any(isinstance(finding, Constant) for finding in priors.findings)

@@ -194,3 +194,10 @@ def test_networks_predict_several_points_together(monkeypatch):
 def test_points_that_cannot_be_used_are_refused(at):
     with pytest.raises(tk.InputError):
         tk.fit_priors(HEART, secret="slope", query=tk.GP("thalach", features=["age"], at=at), secrets=[1, 2])
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_a_column_whose_squares_are_no_floats_is_refused_and_not_taken_for_a_constant(size):
+    table = HEART.assign(far=HEART["age"] * size)
+    with pytest.raises(tk.InputError, match="squares of column 'far' are too large or too small"):
+        tk.fit_priors(table, secret="slope", query=tk.Mean(["oldpeak", "far"]))

@@ -15,7 +15,7 @@ from takifugu.problems.answer import MEAN_OF, Answer
 from takifugu.problems.findings import Constant, NotConverged
 from takifugu.queries.few_rows import about_rows, check_roles
 from takifugu.queries.priors import Priors
-from takifugu.tables.sample import Sample, prepare
+from takifugu.tables.sample import Sample, centre_and_spread, prepare
 from takifugu.tables.table import Table
 
 
@@ -102,7 +102,7 @@ class Model:
         found: dict[Any, Any] = {}
         drawn: dict[Any, tuple[Array, Array]] = {}
         for name, sample in training.samples.items():
-            centre, spread = float(sample.answers.mean()), float(sample.answers.std())
+            centre, spread = map(float, centre_and_spread(sample.answers))
             if sample.answers.min() == sample.answers.max():
                 findings.append(Constant(name, self.target, float(sample.answers[0])))
                 found[name] = _constant(float(sample.answers[0]), sample.at)

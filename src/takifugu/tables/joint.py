@@ -71,9 +71,17 @@ def joint_moments(
             i, j = (int(part) for part in key[1:].split("_"))
             covariance[i, j] = covariance[j, i] = float(second[key][0]) / (extent.valid - 1)
         covariance[same, :] = covariance[:, same] = 0.0
+        _require_squares(columns, same, covariance.diagonal())
         found[name] = Moments(extent.valid, mean, covariance)
     require_unchanged(seen[columns[0]], tallies)
     return found
+
+
+def _require_squares(columns: Sequence[str], same: Array, variances: Array) -> None:
+    """A width that is lost, or infinite, because its square is no float is no width to hide anything by."""
+    for column, constant, variance in zip(columns, same, variances, strict=True):
+        if not constant and not 0 < variance < np.inf:
+            raise InputError(f"the squares of column {column!r} are too large or too small: give it in another unit")
 
 
 def joint_counts(

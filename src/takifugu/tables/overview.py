@@ -16,6 +16,8 @@ from takifugu.tables.table import Secret, Table, plain
 if TYPE_CHECKING:
     import narwhals as nw
 
+_LEAST_SIZE, _MOST_SIZE, _NARROW = 1e-100, 1e100, 1e-9
+_FARTHEST = 1000  # of the powers of two that a unit is one of, so that it and its inverse are floats
 _EXTENT = ("secret", "rows", "valid", "low", "high")
 
 
@@ -84,8 +86,11 @@ def moments(table: Table, secret: str, column: str, seen: Overview) -> dict[Secr
     """Mean and sample standard deviation of each secret in `seen`, computed by the engine."""
     import narwhals as nw
 
+    origin, unit = measured(seen)
     value = nw.col("value")
     pairs = pairs_of(table, secret, column).filter(~nw.col("secret").is_null(), ~value.is_null())
+    if (origin, unit) != (0.0, 1.0):
+        pairs = pairs.select(nw.col("secret"), (value * unit - origin * unit).alias("value"))
     answer = table.collect(
         pairs.group_by("secret").agg(
             nw.len().alias("count"), value.mean().alias("mean"), value.std(ddof=1).alias("std")
@@ -99,8 +104,23 @@ def moments(table: Table, secret: str, column: str, seen: Overview) -> dict[Secr
             extent = seen.extents[name]
             # An engine's rounding must not give a constant a width, or move it.
             same = extent.low == extent.high
-            found[name] = (extent.low, 0.0) if same else (float(mean), float(std))
+            found[name] = (extent.low, 0.0) if same else (float(mean) / unit + origin, float(std) / unit)
     return {name: found[name] for name in seen.extents}
+
+
+def measured(seen: Overview) -> tuple[float, float]:
+    """From where and in which unit an engine is to take moments: 0 and 1, unless its own roundings would show.
+
+    Squares of 1e-200 or 1e200 are no floats, and of values that agree to nine digits and more a mean and a deviation
+    lose as many. The unit is a power of two, so what is measured anew is measured without rounding.
+    """
+    low = min(extent.low for extent in seen.extents.values())
+    size = max(abs(low), *(abs(extent.high) for extent in seen.extents.values()))
+    narrow = max(extent.high for extent in seen.extents.values()) - low < _NARROW * size
+    if _LEAST_SIZE < size < _MOST_SIZE and not narrow:
+        return 0.0, 1.0
+    exponent = math.frexp(size)[1]
+    return low, 2.0 ** -min(max(exponent, -_FARTHEST), _FARTHEST)
 
 
 def pairs_of(table: Table, secret: str | None, column: str, needed: Iterable[str] = ()) -> "nw.LazyFrame[Any]":

@@ -101,9 +101,20 @@ def _standardise(sample: Array, point: Array) -> Sample:
     if not varies.any():
         varies[0] = True  # a model of a single constant: it learns the answers' mean and spread alone
     inputs, point = inputs[:, varies], point[..., varies]
-    centre, spread = inputs.mean(axis=0), inputs.std(axis=0)
+    centre, spread = centre_and_spread(inputs)
     spread[spread == 0] = 1.0
     return Sample((inputs - centre) / spread, sample[:, 0], (point - centre) / spread)
+
+
+def centre_and_spread(values: Array) -> tuple[Array, Array]:
+    """Mean and standard deviation of the rows, in units in which no square leaves the range of floats.
+
+    >>> centre_and_spread(np.array([1e-200, 3e-200]))[1].tolist()
+    1e-200
+    """
+    # A power of two rounds nothing: numbers of ordinary size have the mean that they had.
+    unit = np.ldexp(1.0, np.clip(np.frexp(np.abs(values).max(axis=0))[1], -1000, 1000))
+    return np.mean(values / unit, axis=0) * unit, np.std(values / unit, axis=0) * unit
 
 
 def _features(table: Table, secret: str, target: str, given: Sequence[str] | None) -> tuple[str, ...]:
