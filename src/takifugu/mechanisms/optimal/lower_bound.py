@@ -13,7 +13,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.mechanisms.optimal.duals import Duals
-from takifugu.mechanisms.optimal.program import Mask, Program
+from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 from takifugu.mechanisms.optimal.promise import Excess
 from takifugu.mechanisms.optimal.wishes import allowed_moves
 
@@ -21,6 +21,7 @@ _UNIT = 2.0**-53
 _TINY = 1e-290  # above the sum of whatever underflows to zero
 _UNDERFLOW = 1e-270  # of a coefficient, where the share it is multiplied by may have underflowed
 _PRECISION = 128
+_TOGETHER = 1 << 21  # outputs × constraints that are added up together
 _ROOM = 1e-10  # of a bound, between what is proved and what is said
 
 
@@ -92,8 +93,9 @@ def _sum(numbers: Iterable[float]) -> float:
 def bracket(program: Program, duals: Duals, tangents: Tangents) -> Bracket:
     """The Lagrangian's coefficients, with a bound on their rounding errors."""
     pooled = program.pooled
-    # No entry passes through more roundings than this: dividing by a sum of n weights, summing over the constraints,
-    # then a handful of products and sums. Bounds on |terms| instead of on the result make cancellation harmless.
+    # No entry passes through more roundings than this: dividing by a sum of n weights, summing over the constraints of
+    # a law, then over the laws that have any, then a handful of products and sums. Bounds on |terms| instead of on the
+    # result make cancellation harmless.
     steps = (program.size[0] + 4 * len(program.constraints) + 24) * _UNIT * 1.1
     law_part, size = _promised(program, duals, tangents, steps)
     constant, constant_size = -_sum(duals.weights), 0.0
@@ -120,31 +122,41 @@ def bracket(program: Program, duals: Duals, tangents: Tangents) -> Bracket:
 
 def _promised(program: Program, duals: Duals, tangents: Tangents, steps: float) -> tuple[Array, Array]:
     """What the promises add to the cost of a unit of K(y|x), n × m, and the sum of the sizes of what was added up."""
-    left, right, count = program.left, program.right, len(program.constraints)
-    shares, reach = program.shares, program.reach
-    plus, minus = np.zeros((2, program.size[1], count))  # coefficients of p_i and of p_j
-    plus_size, minus_size = np.zeros_like(plus), np.zeros_like(minus)
-    pressure = pressure_size = np.zeros(program.size[1])  # the coefficient of w
+    left, right, m, laws = program.left, program.right, program.size[1], len(program.laws)
+    reach = program.reach
+    whole, whole_size = np.zeros((2, m, laws))  # coefficients of p_s
+    pressure = pressure_size = np.zeros(m)  # the coefficient of w
     if duals.weights.size:
-        plus, minus = plus + tangents.slope_p, minus + tangents.slope_q
-        plus_size, minus_size = np.abs(tangents.slope_p), np.abs(tangents.slope_q)
+        plus, minus = np.abs(tangents.slope_p), np.abs(tangents.slope_q)
+        whole = _of_laws(tangents.slope_p, left, laws) + _of_laws(tangents.slope_q, right, laws)
+        whole_size = _of_laws(plus, left, laws) + _of_laws(minus, right, laws)
         up, down = tangents.slope_p + tangents.lift_p, tangents.slope_q - tangents.lift_q
         pressure = pressure + up @ reach[left] - down @ reach[right]
-        pressure_size = (plus_size + np.abs(tangents.lift_p)) @ reach[left]
-        pressure_size = pressure_size + (minus_size + np.abs(tangents.lift_q)) @ reach[right]
+        pressure_size = (plus + np.abs(tangents.lift_p)) @ reach[left]
+        pressure_size = pressure_size + (minus + np.abs(tangents.lift_q)) @ reach[right]
     if duals.odds.size:
-        factor = program.factor
-        plus, minus = plus + duals.odds, minus - factor * duals.odds
-        plus_size, minus_size = plus_size + duals.odds, minus_size + factor * duals.odds
-        grip = duals.odds @ (reach[left] + factor * reach[right])
+        more, less = _of_laws(duals.odds, left, laws), program.factor * _of_laws(duals.odds, right, laws)
+        whole, whole_size = whole + (more - less), whole_size + (more + less)
+        grip = duals.odds @ (reach[left] + program.factor * reach[right])
         pressure, pressure_size = pressure + grip, pressure_size + grip
-    value = shares[left].T @ plus.T + shares[right].T @ minus.T
-    size = shares[left].T @ plus_size.T + shares[right].T @ minus_size.T
-    size = size + _UNDERFLOW * (plus_size.sum(axis=1) + minus_size.sum(axis=1))
+    value, size = program.shares.T @ whole.T, program.shares.T @ whole_size.T
+    size = size + _UNDERFLOW * whole_size.sum(axis=1)
     if program.radius is not None:
         apart = _balanced(duals.spread, pressure - steps * pressure_size - _TINY)
         value, size = value + apart, size + np.abs(apart)
     return value, size
+
+
+def _of_laws(coefficients: Array, at: Indices, laws: int) -> Array:
+    """The sums, m × S, of coefficients m × C over the constraints that have a law at this side."""
+    found = np.empty((len(coefficients), laws))
+    together = max(1, _TOGETHER // max(1, at.size))
+    for k in range(0, len(found), together):  # of a million pairs all outputs at once would be all memory
+        some = coefficients[k : k + together]
+        places = np.arange(len(some))[:, None] * laws + at
+        sums = np.bincount(places.ravel(), weights=some.ravel(), minlength=len(some) * laws)
+        found[k : k + together] = sums.reshape(len(some), laws)
+    return found
 
 
 def _balanced(spread: Array, pressure: Array) -> Array:
