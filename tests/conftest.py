@@ -166,6 +166,7 @@ SLOW = (
     "queries/test_several_doors.py",
     "queries/test_several_rows.py::test_bundled_tables_have_a_row_for_each_person",
     "queries/test_smoothing.py::test_other_assumptions_and_the_price_are_told",
+    "queries/test_smoothing.py::test_the_population_is_within_the_promise_where_rows_were_added",
     "queries/test_vector_queries.py",
     "queries/test_what_was_read.py",
     "releases/test_binding.py::test_an_index_does_not_leave",

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from takifugu.errors import InputError
+from takifugu.laws.fitting.smoothing import TREE, left_out_likelihood, smoothing
+from takifugu.mechanisms.draws import Counted, joint_draws
 from takifugu.problems.findings import OtherSmoothing, PriceOfIgnorance, Smoothed
-from takifugu.queries.smoothing import TREE, left_out_likelihood, smoothing
 
 SIZES = (3, 2, 2)
 CELLS = np.array(list(itertools.product(*map(range, SIZES))))
@@ -38,7 +39,7 @@ def test_every_row_is_left_out_in_turn(rows):
             share = (others.count(row) + amount * independent_by_hand(others, row)) / (len(others) + amount)
             logs.append(math.log(share))
         truth.append(sum(logs) / len(rows))
-    from takifugu.queries.smoothing import _Columns
+    from takifugu.laws.fitting.smoothing import _Columns
 
     law = _Columns(counts, CELLS, SIZES).independent(left_out=1)
     assert left_out_likelihood(counts, law, added) == pytest.approx(truth, rel=1e-10)
@@ -98,6 +99,64 @@ def test_the_laws_hold_the_rows_that_were_added_and_nothing_of_another_secret():
     shared = set(here) & set(there)
     assert len(shared) > 20
     assert all(here[row] == pytest.approx(there[row], rel=1e-12) for row in shared)
+
+
+@pytest.mark.parametrize("amount", [0.5, 2.0, 100.0])
+def test_added_rows_tell_no_more_of_a_column_than_the_rows_they_were_made_of(amount):
+    """Shares vary from draw to draw as those of so many rows do, however many were added to them."""
+    rng = np.random.default_rng(1)
+    sizes, rows = (4, 3), 600
+    cells = np.array(list(itertools.product(*map(range, sizes))))
+    counts = np.zeros(len(cells))
+    np.add.at(counts, rng.choice(4, rows, p=[0.4, 0.3, 0.2, 0.1]) * 3 + rng.choice(3, rows, p=[0.5, 0.3, 0.2]), 1.0)
+    pseudo = smoothing(counts, cells, sizes, amount * rows).pseudo
+    drawn = joint_draws([{"x": Counted(counts, pseudo)}], ["x"], 2_000, 0, cells)[0, 1:, 0]
+    for column, size in enumerate(sizes):
+        for entry in range(size):
+            share = drawn[:, cells[:, column] == entry].sum(axis=1)
+            mean = float(share.mean())
+            assert mean == pytest.approx(counts[cells[:, column] == entry].sum() / rows, abs=0.005)
+            assert share.std() == pytest.approx(math.sqrt(mean * (1 - mean) / rows), rel=0.12)
+
+
+def test_of_a_tree_what_a_column_is_beside_another_varies_too():
+    rng = np.random.default_rng(2)
+    rows = 900
+    a = rng.integers(0, 3, rows)
+    b = np.where(rng.random(rows) < 0.7, a, rng.integers(0, 3, rows))
+    c = np.where(rng.random(rows) < 0.7, b, rng.integers(0, 3, rows))
+    cells = np.array(list(itertools.product(range(3), repeat=3)))
+    counts = np.zeros(len(cells))
+    np.add.at(counts, a * 9 + b * 3 + c, 1.0)
+    chain = smoothing(counts, cells, (3, 3, 3))
+    assert chain.shape == TREE
+    pseudo = 100 * rows * chain.law / chain.law.sum()
+    drawn = joint_draws([{"x": Counted(counts, pseudo)}], ["x"], 2_000, 0, cells)[0, 1:, 0]
+    both = (cells[:, 0] == 0) & (cells[:, 1] == 0)
+    share = drawn[:, both].sum(axis=1) / drawn[:, cells[:, 0] == 0].sum(axis=1)
+    mean, beside = float(share.mean()), float(counts[cells[:, 0] == 0].sum())
+    assert share.std() == pytest.approx(math.sqrt(mean * (1 - mean) / beside), rel=0.12)
+
+
+def test_the_population_is_within_the_promise_where_rows_were_added():
+    """Samples of independent columns, as is assumed, all beyond it while the added rows were taken for seen ones."""
+    sizes, beyond = (6, 6), 0
+    cells = list(itertools.product(*map(range, sizes)))
+    for seed in (2, 6, 10, 12, 15, 18, 21, 23):
+        rng = np.random.default_rng(seed)
+        first, second = ([rng.dirichlet(np.full(size, 3.0)) for size in sizes] for _ in range(2))
+        second = [0.3 * own + 0.7 * other for own, other in zip(first, second, strict=True)]
+        people = pd.concat(
+            pd.DataFrame({"s": name, **{f"c{k}": rng.choice(6, rows, p=law) for k, law in enumerate(shares)}})
+            for name, rows, shares in (("a", 2_000, first), ("b", 150, second))
+        )
+        query = tk.Row("c0", "c1", domain={"c0": range(6), "c1": range(6)}, smoothing="held-out")
+        found = tk.calibrate(tk.fit_priors(people, secret="s", query=query), odds=3, confidence=0.95)
+        assert list(found.channel.inputs) == cells
+        p, q = (found.channel.through(np.outer(*shares).reshape(1, -1))[0] for shares in (first, second))
+        used = p > 0
+        beyond += bool(max((p[used] / q[used]).max(), (q[used] / p[used]).max()) > 3)
+    assert beyond == 0
 
 
 def test_nothing_is_added_unless_it_is_asked_for_or_needed(monkeypatch):

@@ -15,7 +15,7 @@ from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.draws import draws_needed, joint_draws
 from takifugu.mechanisms.least_margin import TOO_FEW, Drawn, fitted, listed
 from takifugu.mechanisms.margins import Margin
-from takifugu.mechanisms.posterior import posterior
+from takifugu.mechanisms.posterior import places_of_columns, posterior
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 
@@ -73,7 +73,8 @@ def withstands_draws(problem: Problem, channel: ListChannel, asked: Renyi, *, dr
 
 
 def _drawn(problem: Problem, asked: Renyi, draws: int, seed: int) -> Drawn:
-    return Drawn(problem, asked, joint_draws(posterior(problem), problem.pairs.secrets, draws, seed))
+    laws = joint_draws(posterior(problem), problem.pairs.secrets, draws, seed, places_of_columns(problem))
+    return Drawn(problem, asked, laws)
 
 
 def confident_channel(

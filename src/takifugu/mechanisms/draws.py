@@ -15,6 +15,7 @@ import numpy.typing as npt
 from takifugu._validation import Array, real
 from takifugu.errors import InputError
 from takifugu.laws.fitting.counts import CELL_ROWS, counted, posterior_draws, unseen_ends
+from takifugu.laws.fitting.smoothing import redrawn
 from takifugu.problems.pairs import Pairs, Secret
 
 
@@ -42,17 +43,34 @@ def draws_needed(confidence: float, *, halvings: int = 0) -> int:
     return needed
 
 
-def joint_draws(beliefs: Sequence[Mapping[Secret, Counted]], secrets: Sequence[Secret], draws: int, seed: int) -> Array:
-    """Laws by (belief, draw, secret, point), the centre first; belief and secret by their positions seed each."""
+def joint_draws(
+    beliefs: Sequence[Mapping[Secret, Counted]],
+    secrets: Sequence[Secret],
+    draws: int,
+    seed: int,
+    support: npt.NDArray[np.intp] | None = None,
+) -> Array:
+    """Laws by (belief, draw, secret, point), the centre first; belief and secret by their positions seed each.
+
+    `support` are the places of the points' columns, of rows to which others that their columns made may be added.
+    """
     laws = []
     for b, belief in enumerate(beliefs):
         per_secret = []
         for s, secret in enumerate(secrets):
             counts, pseudo = belief[secret]
-            drawn = posterior_draws(counts, pseudo, draws, [seed, b, s])
+            added = pseudo
+            if support is not None and is_smoothed(pseudo):
+                added = redrawn(counts, pseudo, support, draws, [seed, b, s, 2])
+            drawn = posterior_draws(counts, added, draws, [seed, b, s])
             per_secret.append(np.concatenate([counted(counts, pseudo)[None], drawn]))
         laws.append(np.stack(per_secret, axis=1))
     return np.stack(laws)
+
+
+def is_smoothed(pseudo: Array) -> bool:
+    """Whether more rows were added than a law or a cell starts from: then they were made of the rows that were seen."""
+    return float(pseudo.sum()) > CELL_ROWS + 1
 
 
 @dataclass(frozen=True)

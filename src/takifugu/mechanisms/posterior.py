@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from takifugu._validation import Array
 from takifugu.channels.sparse import SparseChannel
@@ -57,6 +58,18 @@ def _by_hand(law: Finite, problem: Problem) -> Counted:
     table = table_of(problem)
     channel_order = SparseChannel.constant(table.values, table.values[0]).weights_of(law)
     return Counted(channel_order, np.full(len(table.values), 1.0 / len(table.values)))
+
+
+def places_of_columns(problem: Problem) -> npt.NDArray[np.intp]:
+    """For each value that a channel takes, the place of its entry among those of every column, values by columns."""
+    rows = [value if isinstance(value, tuple) else (value,) for value in table_of(problem).values]
+    if len({len(row) for row in rows}) > 1:
+        raise InputError(_OTHER_VALUES)
+    columns = []
+    for column in zip(*rows, strict=True):
+        place = {one: k for k, one in enumerate(dict.fromkeys(map(key, column)))}
+        columns.append([place[key(one)] for one in column])
+    return np.array(columns, dtype=np.intp).T
 
 
 def points_of(problem: Problem) -> Array:

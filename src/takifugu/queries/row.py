@@ -9,6 +9,7 @@ from takifugu._nearest import suggestion
 from takifugu._validation import Array, real
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
+from takifugu.laws.fitting.smoothing import Smoothing, smoothing
 from takifugu.laws.values import Value
 from takifugu.mechanisms.optimal.losses import column_loss
 from takifugu.mechanisms.optimal.mechanism import MOST_VALUES
@@ -23,7 +24,6 @@ from takifugu.queries.priors import Beliefs, ColumnWeights, Priors
 from takifugu.queries.row_counts import Lines, count_rows
 from takifugu.queries.row_domains import given_domain, read_domain, require_labels, with_other
 from takifugu.queries.row_support import own_row, support_of, values_of
-from takifugu.queries.smoothing import Smoothing, smoothing
 from takifugu.tables.missing import with_secrets
 from takifugu.tables.secrets import listed
 from takifugu.tables.table import Secret, Table

@@ -57,21 +57,26 @@ def counted(counts: npt.ArrayLike, pseudo: npt.ArrayLike) -> Array:
 def posterior_draws(counts: npt.ArrayLike, pseudo: npt.ArrayLike, draws: int, seed: int | Sequence[int]) -> Array:
     """Laws drawn from Dirichlet(counts + pseudo), one a row; the same for the same seed.
 
-    A point whose count and pseudo-count are 0 has no mass in any draw. `seed` may be several numbers, for draws that
-    belong together but must differ: the user's seed, the cell, the secret.
+    A point whose count and pseudo-count are 0 has no mass in any draw. `pseudo` may have a line for each draw. `seed`
+    may be several numbers, for draws that belong together but must differ: the user's seed, the cell, the secret.
 
     >>> posterior_draws([3, 0, 5], [0.5, 0.2, 0.3], 2, seed=7).sum(axis=1).round(12).tolist()
     [1.0, 1.0]
     """
     shape = np.asarray(counts, dtype=np.float64) + np.asarray(pseudo, dtype=np.float64)
-    if shape.ndim != 1 or not np.isfinite(shape).all() or shape.min(initial=0.0) < 0 or not shape.any():
+    if (
+        shape.ndim not in (1, 2)
+        or not np.isfinite(shape).all()
+        or shape.min(initial=0.0) < 0
+        or not shape.any(axis=-1).all()
+    ):
         raise InputError("counts and pseudo-counts must be finite numbers, 0 or more, and not all 0")
     rng = np.random.default_rng(seed)
-    gammas = rng.standard_gamma(shape, size=(integer("draws", draws, least=1), len(shape)))
+    gammas = rng.standard_gamma(shape, size=(integer("draws", draws, least=1), shape.shape[-1]))
     totals = gammas.sum(axis=1, keepdims=True)
     # With less than a row in all, every gamma variable may underflow at once; the centre is then as good a draw.
     empty = totals[:, 0] == 0
-    gammas[empty], totals[empty] = shape / shape.sum(), 1.0
+    gammas[empty], totals[empty] = np.broadcast_to(shape / shape.sum(axis=-1, keepdims=True), gammas.shape)[empty], 1.0
     laws: Array = gammas / totals
     return laws
 

@@ -4,6 +4,9 @@ To a secret's own rows are added rows of a law that its own columns make: taken 
 tree in which each column depends on one other (Chow and Liu, 1968). Which of the two, and how many, is decided by the
 likelihood of each row given all others of the same secret; never by the noise it saves, and nothing of another secret
 goes in, since that would smooth away the difference that is to be hidden (proofs/population.md).
+
+The rows that are added say no more than those they were made of: whoever draws from the posterior of a law draws them
+anew each time (`redrawn`), as other rows of the same people might have made them.
 """
 
 import math
@@ -69,6 +72,45 @@ def left_out_likelihood(counts: Array, law: Array, added: Array) -> Array:
         return np.asarray((np.log(shares) @ c) / total)
 
 
+def redrawn(counts: Array, pseudo: Array, support: Places, draws: int, seed: Sequence[int]) -> Array:
+    """The rows added to a secret's own, as other rows of its people might have made them: one line a draw.
+
+    Each share of which the law of the added rows is the product, of an entry alone or beside another column's, is drawn
+    from its own posterior; what was added is multiplied by what that changes. Rows that vary more than those of the law
+    would tell less about it: of n rows with κ added, as much as n(1 + κ)/(n + κ) of its own (proofs/population.md).
+    """
+    sizes = (support.max(axis=0) + 1).tolist()
+    columns = _Columns(counts, support, sizes)
+    total, added = float(counts.sum()), float(pseudo.sum())
+    worth = (1 + added) / (total + added)
+    rng = np.random.default_rng(seed)
+    links = _shape_of(pseudo, columns)
+    lines = np.empty((draws, len(counts)))
+    for line in lines:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            changed = np.log(pseudo) + sum(columns.change(k, other, worth, rng) for k, other in links)
+            changed = np.exp(changed - changed.max())
+        # Where nothing is left, shares of next to no rows have all vanished at once: the centre is as good a draw.
+        line[:] = added * changed / changed.sum() if np.isfinite(changed).all() and changed.any() else pseudo
+    return lines
+
+
+def _shape_of(pseudo: Array, columns: "_Columns") -> "list[tuple[int, int | None]]":
+    """Which column follows which in the law of the added rows: files keep the rows, and not how they were made.
+
+    Of rows of fewer columns than those the law was made of it is the nearest.
+    """
+    here = pseudo > 0
+    alone: list[tuple[int, int | None]] = [(k, None) for k in range(len(columns.sizes))]
+    shapes = [(columns.independent(left_out=0), alone), (columns.tree(left_out=0), columns.links())]
+
+    def away(law: Array) -> float:
+        apart = np.log(pseudo[here] / law[here])
+        return float(pseudo[here] @ (apart - np.average(apart, weights=pseudo[here])) ** 2)
+
+    return min(shapes, key=lambda one: away(one[0]))[1]
+
+
 class _Columns:
     """One secret's columns: how often each entry occurs, alone and beside another column's."""
 
@@ -87,7 +129,7 @@ class _Columns:
     def tree(self, *, left_out: int) -> Array:
         """The same where each column depends on the one it tells most about."""
         law = np.ones(len(self.counts))
-        for k, other in self._links():
+        for k, other in self.links():
             own = self._share(k, left_out)
             if other is None:
                 law = law * own
@@ -105,12 +147,22 @@ class _Columns:
         share: Array = seen / (max(self.total - left_out, 0.0) + _HALF * self.sizes[k])
         return share
 
+    def change(self, k: int, other: int | None, worth: float, rng: np.random.Generator) -> Array:
+        """By which factor, as a logarithm, a draw of one of the shares changes what each row of the support gets."""
+        own = self.alone[k] + _HALF
+        rows, at = own[:, None], np.zeros(len(self.counts), dtype=np.intp)
+        if other is not None:
+            rows, at = self._together(k, other) + _TIE * (own / own.sum())[:, None], self.support[:, other]
+        drawn = rng.standard_gamma(worth * rows)
+        factors = np.log(drawn / drawn.sum(axis=0)) - np.log(rows / rows.sum(axis=0))
+        return np.asarray(factors[self.support[:, k], at])
+
     def _together(self, k: int, other: int) -> Array:
         table = np.zeros((self.sizes[k], self.sizes[other]))
         np.add.at(table, (self.support[:, k], self.support[:, other]), self.counts)
         return table
 
-    def _links(self) -> list[tuple[int, int | None]]:
+    def links(self) -> list[tuple[int, int | None]]:
         """Columns in an order in which each follows the one it depends on: the tree of the most information."""
         told = np.full((len(self.sizes), len(self.sizes)), -math.inf)
         for k in range(len(self.sizes)):
