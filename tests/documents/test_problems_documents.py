@@ -229,6 +229,43 @@ def test_an_answer_that_was_changed_is_told(change):
         documents.problem_from(content)
 
 
+def few_rows(smoothing=None):
+    people = pd.DataFrame({"s": ["a", "b"] * 30, "x": [0, 1, 2, 2, 1] * 12, "w": list("ABCB") * 15})
+    priors = tk.fit_priors(people, secret="s", query=tk.Row("x", "w", smoothing=smoothing))
+    return through_json(documents.problem_to(Problem.of(priors, None)))
+
+
+@pytest.mark.parametrize("rows", [3.0, 1e9])
+def test_pseudo_counts_that_no_law_starts_from_are_told(rows):
+    """Beside true laws and counts they would make every draw the same, and evidence of draws empty."""
+    content = few_rows()
+    documents.problem_from(content)
+    held = content["beliefs"][0]["counted"][0]
+    held["pseudo"] = [rows / len(held["pseudo"])] * len(held["pseudo"])
+    with pytest.raises(InputError, match="counted is not what its laws rest on"):
+        documents.problem_from(content)
+
+
+def test_rows_that_were_added_to_a_law_are_in_it():
+    content = few_rows(smoothing=200)
+    assert documents.problem_from(content).beliefs[0].counted["a"][1].sum() > 100
+    held = content["beliefs"][0]["counted"][0]
+    held["pseudo"] = [9.0 * one for one in held["counts"]]
+    with pytest.raises(InputError, match="counted is not what its laws rest on"):
+        documents.problem_from(content)
+
+
+def test_on_a_lattice_few_rows_are_added():
+    people = pd.DataFrame({"s": ["a", "b"] * 30, "x": [0, 1, 2, 2, 1] * 12})
+    priors = tk.fit_priors(people, secret="s", query=tk.Raw("x", bounds=(0, 3), step=1))
+    content = through_json(documents.problem_to(Problem.of(priors, None)))
+    documents.problem_from(content)
+    held = content["beliefs"][0]["counted"][0]
+    held["pseudo"] = [1e6 * one for one in held["counts"]]
+    with pytest.raises(InputError, match="counted is not what its laws rest on"):
+        documents.problem_from(content)
+
+
 RNG = np.random.default_rng(0)
 TABLE = pd.DataFrame(
     {

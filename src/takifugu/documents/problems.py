@@ -14,6 +14,7 @@ from takifugu.documents.answers import answer_from, answer_to
 from takifugu.documents.laws import law_from, law_to
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
+from takifugu.laws.fitting.counts import CELL_ROWS
 from takifugu.laws.vector import VectorMixture
 from takifugu.problems.beliefs import Belief, beliefs_from
 from takifugu.problems.findings import Caution, Finding, Remark
@@ -120,17 +121,24 @@ def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room:
         law = found[secret]
         if means.shape[1:] != ((law.dimension,) if isinstance(law, VectorMixture) else ()):
             raise InputError(f"{where}.drawn is not about as many numbers as its laws")
+    label = form.text(content["label"], f"{where}.label")
     for secret, (counts, pseudo) in counted.items():
-        _require_same_counts(found[secret], counts, pseudo, rows.get(secret), where)
-    return Belief(found, label=form.text(content["label"], f"{where}.label"), counted=counted, drawn=drawn, rows=rows)
+        _require_same_counts(found[secret], counts, pseudo, rows.get(secret), where, of_a_cell=bool(label))
+    return Belief(found, label=label, counted=counted, drawn=drawn, rows=rows)
 
 
-def _require_same_counts(law: Any, counts: Any, pseudo: Any, rows: int | None, where: str) -> None:
-    """Refuse counts that are not those the law rests on: evidence drawn from them would be about another law."""
-    right = rows is None or counts.sum() == rows
-    if isinstance(law, Finite):
-        shares = (counts / counts.sum() if counts.any() else counts, (counts + pseudo) / (counts + pseudo).sum())
-        right = right and len(counts) == len(law.values)
+def _require_same_counts(law: Any, counts: Any, pseudo: Any, rows: int | None, where: str, *, of_a_cell: bool) -> None:
+    """Refuse counts that are not those the law rests on: evidence drawn from them would be about another law.
+
+    A law starts from one pseudo-row, and that of a cell from a few. With more beside the same counts all draws would
+    be alike, and say of any channel that it withstands them; rows that were added to a law itself are in it.
+    """
+    few = pseudo.sum() <= (CELL_ROWS if of_a_cell else 1.0) * (1 + 1e-6)
+    right = (rows is None or counts.sum() == rows) and (few or isinstance(law, Finite))
+    if right and isinstance(law, Finite):
+        both, seen = counts + pseudo, counts.sum()
+        shares = [part / total for part, total, may in ((counts, seen, few), (both, both.sum(), True)) if may and total]
+        right = len(counts) == len(law.values)
         right = right and any(np.allclose(law.probabilities, part, rtol=1e-9, atol=1e-12) for part in shares)
     if not right:
         raise InputError(f"{where}.counted is not what its laws rest on: the file was changed")
