@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -154,3 +156,66 @@ def test_chance_alone_refuses_nobody():
         who = rng.choice(["A", "B"], 1_000)
         drawn = (rng.random(1_000) >= np.where(who == "A", laws["A"][0], laws["B"][0])).astype(int)
         assert len(tk.release(pd.DataFrame({"s": who, "x": drawn}), calibration, allow_no_noise=True)) == 1_000
+
+
+def wards(rows=2_000):
+    """An answer and a ward of which neither tells anything about who it is, alone or together."""
+    rng = np.random.default_rng(4)
+    names = {"who": ["A", "B"], "days": [0, 1], "ward": ["f", "g"], "floor": [1, 2]}
+    return pd.DataFrame({name: rng.choice(values, rows) for name, values in names.items()})
+
+
+def of_wards(people, **how):
+    query = tk.Row("days", domain=[0, 1])
+    return tk.calibrate(tk.fit_priors(people, secret="who", query=query, known=["ward", "floor"]), odds=1.5, **how)
+
+
+SIGNS = (wards().who == "A") == (wards().days == 0)
+
+
+@pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow", "file"])
+@pytest.mark.parametrize(
+    ("ward", "said"),
+    [
+        (np.where(SIGNS, "F", "f"), "what no row had when the priors were fitted"),  # one cell to some databases
+        (np.where(SIGNS, "f", "g"), "among those with the same 'ward'"),
+    ],
+)
+def test_a_kept_column_that_was_known_holds_what_was_counted(engine, ward, said, tmp_path):
+    people = wards()
+    calibration = of_wards(people)
+    changed = people.assign(ward=ward)
+    assert len(tk.release(changed, calibration)) == len(changed)  # which tells nothing of the ward
+
+    def release(table, out="out.csv"):
+        if engine == "file":
+            table.to_csv(tmp_path / "in.csv", index=False)
+            tk.release_file(tmp_path / "in.csv", tmp_path / out, calibration, keep=["ward"])
+            return len(pd.read_csv(tmp_path / out))
+        native = {"pandas": lambda: table, "polars": lambda: pl.from_pandas(table), "pyarrow": lambda: pa.table(table)}
+        return len(tk.release(native[engine](), calibration, keep=["ward"]))
+
+    assert release(people) == len(people)
+    with pytest.raises(tk.InputError, match=said):
+        release(changed, "other.csv")
+    assert not (tmp_path / "other.csv").exists()
+
+
+def test_cells_are_those_of_all_kept_columns_together():
+    people = wards()
+    some = people[(people.ward == "f") | (people.floor == 1)]  # nobody of ward g is on the second floor
+    calibration = of_wards(some)
+    assert len(tk.release(some, calibration, keep=["floor", "ward"])) == len(some)
+    assert len(tk.release(people, calibration, keep=["floor"])) == len(people)
+    with pytest.raises(tk.InputError, match=r"'ward' and 'floor'.*what no row had"):
+        tk.release(people, calibration, keep=["floor", "ward"])
+    # Another reader has the floors as floats, and a hole as a cell of its own.
+    assert len(tk.release(some.assign(floor=some.floor.astype(float)), calibration, keep=["floor"])) == len(some)
+    with pytest.raises(tk.InputError, match="what no row had"):
+        tk.release(some.assign(floor=some.floor.astype(float).replace(2.0, np.nan)), calibration, keep=["floor"])
+
+
+def test_who_believes_the_priors_of_the_cells_may_have_them():
+    people = wards()
+    changed = people.assign(ward=np.where(SIGNS, "f", "g"))
+    assert len(tk.release(changed, of_wards(people), keep=["ward"], drift="allow")) == len(changed)

@@ -139,6 +139,21 @@ def test_a_cluster_cuts_a_column_where_one_is_named(spark):
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_a_kept_column_that_was_known_holds_what_was_counted_on_a_cluster(spark):
+    rng = np.random.default_rng(4)
+    people = pd.DataFrame(
+        {name: rng.choice(of, 2_000) for name, of in {"s": ["a", "b"], "y": [0, 1], "k": ["f", "g"]}.items()}
+    )
+    priors = tk.fit_priors(people, secret="s", query=tk.Row("y", domain=[0, 1]), known=["k"])
+    calibration = tk.calibrate(priors, odds=1.5)
+    assert tk.release(spark.createDataFrame(people), calibration, keep=["k"], allow_no_noise=True).count() == 2_000
+    signs = (people.s == "a") == (people.y == 0)
+    for ward, said in ((np.where(signs, "F", "f"), "what no row had"), (np.where(signs, "f", "g"), "the same 'k'")):
+        with pytest.raises(InputError, match=said):
+            tk.release(spark.createDataFrame(people.assign(k=ward)), calibration, keep=["k"], allow_no_noise=True)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_neither_an_order_nor_notes_beside_a_column_tell_the_secret(spark):
     rows = [("a" if i < 500 else "b", i % 7, "xy"[i % 2]) for i in range(1000)]
     frame = spark.createDataFrame(rows, "secret string, value long, ward string")

@@ -98,6 +98,7 @@ class Drift:
 
     calibration: Calibration
     parts: tuple[Parts, ...]
+    among: int = 1  # how many such are looked at: a chance is shared by all of them
     _sums: dict[Any, list[Array]] = field(default_factory=dict)
     _rows: dict[Any, int] = field(default_factory=dict)
 
@@ -189,7 +190,7 @@ class Drift:
     def _room(self) -> float:
         """So many probabilities are bounded, from both sides, that all hold but for a chance of `REFUSED`."""
         sizes = sum(len(sums) + 4 * _SPLITS for sums in next(iter(self._sums.values())))
-        return math.log(2 * min(len(self._rows), _SECRETS) ** 2 * sizes / REFUSED)
+        return math.log(2 * self.among * min(len(self._rows), _SECRETS) ** 2 * sizes / REFUSED)
 
     def _beyond(self, low: Array, high: Array) -> str | None:
         guarantee = self.calibration.guarantee

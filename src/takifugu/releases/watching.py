@@ -6,6 +6,7 @@ from takifugu._validation import Array
 from takifugu.releases.binding import Columns
 from takifugu.releases.drift import refuse_drift
 from takifugu.releases.kept import Telling, hashable
+from takifugu.releases.known_cells import KnownCells
 from takifugu.releases.order import NOTICED, REFUSED, Orders, as_called, kept_order, refuse_telling_order
 from takifugu.releases.plan import Plan
 
@@ -22,19 +23,23 @@ class Watch:
         self._telling = {secret: Telling(columns.keep) for secret in columns.secret}
         self._orders = Orders(columns.secret)
         self._drift = plan.drift_watch()
+        self._known = KnownCells(plan, columns.keep)
 
     def look(self, rows: "nw.DataFrame[Any]", ready: Array) -> None:
         """One more batch of rows, and what of it goes into the channel."""
         kept = {name: rows[name].to_list() for name in self._columns.keep}
         seen = [kept[name] if name in kept else rows[name].to_list() for name in self._explaining]
         cells = [tuple(map(hashable, cell)) for cell in zip(*seen, strict=True)] if seen else None
+        called: dict[str, list[Any]] = {}
         for name in self._columns.secret:
             secrets = rows[name].to_list()
+            called[name] = as_called(secrets, name, of=self._columns.secret)
             self._telling[name].look(secrets, kept)
             if self._plan.order != "shuffle":  # no order is left to tell anything
                 self._orders.look(name, secrets, cells)
             if self._drift is not None:
-                self._drift.look(as_called(secrets, name, of=self._columns.secret), ready)
+                self._drift.look(called[name], ready)
+        self._known.look([kept[name] for name in self._known.names], called, ready)
 
     def refuse(self) -> None:
         """Raise where a kept column or the order tells a secret, or where the rows are not those of the priors."""
@@ -42,8 +47,9 @@ class Watch:
             telling.refuse()
         if self._plan.order == "keep":
             refuse_telling_order(self._told(REFUSED))
+        self._known.refuse()
         if self._drift is not None:
-            refuse_drift(self._drift.told())
+            refuse_drift(self._drift.told() or self._known.told())
 
     @property
     def kept_order(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from takifugu.releases.doors.frames import protected, ready
 from takifugu.releases.doors.leaving import leaving
 from takifugu.releases.drift import refuse_drift
 from takifugu.releases.kept import MOST, Telling
+from takifugu.releases.known_cells import KnownCells
 from takifugu.releases.order import as_called
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import outside, protected_rows, protected_secrets
@@ -111,7 +112,10 @@ def release_batches(batches: Iterable[Any], plan: Plan, columns: Columns) -> Ite
     for batch in batches:
         table = nw.from_native(pa.Table.from_batches([batch]), eager_only=True)
         rows = protected(table, plan, columns)
-        published = leaving(rows, ready(rows, plan, columns), plan, columns).select(columns.published)
+        values, known = ready(rows, plan, columns), KnownCells(plan, columns.keep)
+        known.look([rows[name].to_list() for name in known.names], {}, values)
+        known.refuse()
+        published = leaving(rows, values, plan, columns).select(columns.published)
         yield from published.combine_chunks().to_batches()
 
 
@@ -146,16 +150,22 @@ def _check_drift(frame: Any, plan: Plan, columns: Columns) -> None:
     """Refuse rows that are not those of the priors, by a sample of them that fits in memory."""
     import narwhals as nw
 
-    if (drift := plan.drift_watch()) is None:
+    drift, known = plan.drift_watch(), KnownCells(plan, columns.keep)
+    if drift is None and not known.names:
         return
     from pyspark.sql.functions import rand
 
-    some = frame.select(*map(_col, (*columns.secret, *columns.answer))).orderBy(rand()).limit(_SAMPLED).toArrow()
+    looked_at = dict.fromkeys((*columns.secret, *columns.answer, *known.names))
+    some = frame.select(*map(_col, looked_at)).orderBy(rand()).limit(_SAMPLED).toArrow()
     rows = protected(nw.from_native(some, eager_only=True), plan, columns)
     values = ready(rows, plan, columns)
-    for name in columns.secret:
-        drift.look(as_called(rows[name].to_list(), name, of=columns.secret), values)
-    refuse_drift(drift.told())
+    called = {name: as_called(rows[name].to_list(), name, of=columns.secret) for name in columns.secret}
+    known.look([rows[name].to_list() for name in known.names], called, values)
+    known.refuse()
+    if drift is not None:
+        for secrets in called.values():
+            drift.look(secrets, values)
+        refuse_drift(drift.told() or known.told())
 
 
 def _check_kept(frame: Any, plan: Plan, columns: Columns, name: str, secret: str) -> None:

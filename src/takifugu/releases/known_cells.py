@@ -1,0 +1,113 @@
+"""Kept columns that the adversary was said to know: whether what they hold was counted, cell by cell.
+
+The promise to who reads such a column is made by a belief for each of its cells. A cell that no belief is about, or in
+which the answer goes with the secret in another way now, would leave with nothing to bound what it tells.
+"""
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.calibration import Calibration
+from takifugu.errors import InputError
+from takifugu.releases.drift import Drift
+from takifugu.releases.kept import hashable
+from takifugu.releases.plan import Plan
+from takifugu.tables.binned import cell_in_words
+
+_MOST = 1_000  # cells in which the rows are held against the promise: with more there are few rows in each
+
+Cell = tuple[Any, ...]
+
+
+class KnownCells:
+    """Watches, batch by batch, the cells of the columns that were counted as known and are kept."""
+
+    def __init__(self, plan: Plan, kept: Sequence[str]) -> None:
+        """Watch those of the kept columns; of one that is cut, the calibration knows the cut alone."""
+        answer = plan.calibration.answer
+        self.names = () if answer is None else tuple(name for name in answer.known if name in kept)
+        self._plan, self._labels = plan, _labels(plan.calibration)
+        self._counted: dict[Cell, bool] = {}
+        self._uncounted = self._rows = 0
+        self._drifts: dict[Cell, Drift] = {}
+
+    def look(self, columns: Sequence[Sequence[Any]], secrets: dict[str, list[Any]], ready: Array) -> None:
+        """One more batch: the kept columns of `names`, the secrets as the priors call them, and what is drawn for.
+
+        Without secrets it is only seen whether the cells were counted.
+        """
+        if not self.names:
+            return
+        places: dict[Cell, list[int]] = {}
+        for place, cell in enumerate(zip(*map(_as_counted, columns), strict=True)):
+            places.setdefault(cell, []).append(place)
+        for cell, rows in places.items():
+            self._rows += len(rows)
+            self._uncounted += 0 if self._is_counted(cell) else len(rows)
+            if secrets and (drift := self._drift_of(cell)) is not None:
+                for called in secrets.values():
+                    drift.look([called[row] for row in rows], ready[np.array(rows)])
+
+    def refuse(self) -> None:
+        """Raise where a cell was not counted."""
+        if self._uncounted:
+            raise InputError(
+                f"{self._uncounted:,} of {self._rows:,} rows have in {' and '.join(map(repr, self.names))}, which goes "
+                f"along as it is, what no row had when the priors were fitted: nothing bounds what they tell to who "
+                f"reads it. Nothing was released; calibrate with this table"
+            )
+
+    def told(self) -> str | None:
+        """How far the rows of a cell are beyond the promise, as `Drift.told` says it; None where that is not plain."""
+        for drift in self._drifts.values():
+            drift.among = 1 + len(self._drifts)
+            if said := drift.told():
+                return f"among those with the same {' and '.join(map(repr, self.names))}, {said}"
+        return None
+
+    def _is_counted(self, cell: Cell) -> bool:
+        if cell not in self._counted:
+            ways = [_ways(value) for value in cell]
+            self._counted[cell] = _is_among(ways, self.names, self._labels)
+        return self._counted[cell]
+
+    def _drift_of(self, cell: Cell) -> Drift | None:
+        if cell not in self._drifts and len(self._drifts) < _MOST and (made := self._plan.drift_watch()) is not None:
+            self._drifts[cell] = made
+        return self._drifts.get(cell)
+
+
+def _labels(calibration: Calibration) -> frozenset[str]:
+    return frozenset(belief.label for belief in calibration.beliefs)
+
+
+def _as_counted(column: Sequence[Any]) -> list[Any]:
+    """Kept values as their cells were counted, and as they leave: a difference that nobody counted does not.
+
+    Digits of a decimal beyond a float's are such a difference, and beside texts that of the number 1 from the text "1".
+    """
+    cells = [hashable(value) for value in column]
+    if any(isinstance(value, str) for value in cells):
+        return [None if value is None else str(value) for value in cells]
+    return [float(value) if isinstance(value, Decimal) else value for value in cells]
+
+
+def _ways(value: Any) -> list[Any]:
+    """The ways in which a cell may have been written: another reader has whole numbers as floats."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value % 1:
+        return [value]
+    return [value, int(value), float(value)]
+
+
+def _is_among(ways: Sequence[Sequence[Any]], names: Sequence[str], labels: frozenset[str]) -> bool:
+    """Whether a belief is about the cell, in any of the ways to write it."""
+    found = [""]
+    for name, of_column in zip(names, ways, strict=True):
+        told = [cell_in_words(name, value) for value in of_column]
+        found = [f"{before}, {one}" if before else one for before in found for one in told]
+    return any(label in labels for label in found)
