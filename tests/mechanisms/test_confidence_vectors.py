@@ -126,14 +126,18 @@ def test_what_has_no_posterior_here_is_said():
         tk.calibrate(priors, alpha=2, epsilon=1, confidence=0.8)
 
 
-def test_a_constant_column_keeps_its_point():
+def test_a_constant_column_keeps_its_point_and_so_is_no_evidence():
     frame = people(60)
     frame.loc[frame["secret"] == "a", "c1"] = 1.0
     priors = tk.fit_priors(frame, secret="secret", query=tk.Mean(["c0", "c1"]))
-    made = tk.calibrate(priors, alpha=2, epsilon=0.5, confidence=0.5)
+    assert {float(law.means[0, 1]) for law in vector_mean_draws(priors["a"], priors.rows["a"], 20, [0])} == {1.0}
+    made = tk.calibrate(priors, alpha=2, epsilon=0.5)
     assert made.meets_budget()
-    assert Confidence(0.5, 1, 0, 0.0).holds(made.problem, GaussianVector(1e6 * np.eye(2)), made.guarantee)
     assert math.isfinite(made.error)
+    with pytest.raises(MechanismError, match="rows with secret 'a' are all alike"):
+        tk.calibrate(priors, alpha=2, epsilon=0.5, confidence=0.5)
+    with pytest.raises(MechanismError, match="rows with secret 'a' are all alike"):
+        Confidence(0.5, 1, 0, 0.0).holds(made.problem, GaussianVector(1e6 * np.eye(2)), made.guarantee)
 
 
 @pytest.fixture(scope="module")

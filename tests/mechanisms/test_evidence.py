@@ -221,3 +221,14 @@ def test_a_channel_in_a_file_was_judged_by_as_many_draws_as_its_level_asks_for()
     fewer = dataclasses.replace(made, evidence=dataclasses.replace(made.evidence, draws=71))
     with pytest.raises(InputError, match=r"evidence\.draws must be 72 or more"):
         tk.Calibration.from_dict(fewer.to_dict())
+
+
+@pytest.mark.parametrize("columns", ["x", ["x", "y"]])
+def test_rows_that_are_all_alike_say_nothing_of_the_population_s_mean(columns):
+    """Nobody of 40 has what one in twenty has: draws of that sample are all alike too, and would withstand anything."""
+    people = pd.DataFrame({"s": ["a"] * 200 + ["b"] * 40, "x": [0.0, 0.0, 100.0, 0.0] * 50 + [0.0] * 40})
+    people["y"] = np.random.default_rng(0).normal(size=240)
+    priors = fitted(people, tk.Mean(columns))
+    tk.calibrate(priors, alpha=3, epsilon=1)  # for these rows alone
+    with pytest.raises(MechanismError, match="rows with secret 'b' are all alike"):
+        tk.calibrate(priors, alpha=3, epsilon=1, confidence=0.95)

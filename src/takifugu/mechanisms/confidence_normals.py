@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from takifugu._validation import Array, integer
-from takifugu.errors import CalibrationError, InputError
+from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.additive.exact import Exact
 from takifugu.mechanisms.base import root_above
@@ -89,6 +89,15 @@ def too_few_model_draws(needed: int, made: int) -> InputError:
     )
 
 
+def all_alike(secret: Secret) -> MechanismError:
+    """Why nothing is drawn for rows that do not spread: each draw would be the sample again, whatever it missed."""
+    return MechanismError(
+        f"the rows with secret {secret!r} are all alike in what is averaged, and say nothing of how others spread: no "
+        f"draw of the population can be made of them. Merge {secret!r} with another secret or leave it out; without "
+        f"confidence the promise is for these rows alone"
+    )
+
+
 def _of_secret(belief: Belief, secret: Secret, draws: int, seed: Sequence[int]) -> list[Mixture]:
     prior = belief[secret]
     if not isinstance(prior, Mixture) or len(prior) != 1:
@@ -98,6 +107,8 @@ def _of_secret(belief: Belief, secret: Secret, draws: int, seed: Sequence[int]) 
     rows = belief.rows.get(secret, 0)
     if rows < 2:
         raise InputError(f"the prior of {secret!r} must rest on at least 2 rows for its posterior to be drawn")
+    if prior.stds[0] == 0:
+        raise all_alike(secret)
     return mean_draws(prior, rows, draws, seed)
 
 

@@ -14,7 +14,7 @@ from takifugu.channels.vector import GaussianVector
 from takifugu.divergences.vector.gaussian import gaussian_vector_divergences
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws.vector import VectorMixture
-from takifugu.mechanisms.confidence_normals import too_few_model_draws
+from takifugu.mechanisms.confidence_normals import all_alike, too_few_model_draws
 from takifugu.mechanisms.shaped.mechanism import Shaped
 from takifugu.problems.answer import MEAN_OF, OF_GROUPS, Answer
 from takifugu.problems.beliefs import Belief
@@ -177,4 +177,6 @@ def _law(belief: Belief, secret: Any) -> VectorMixture:
     law = belief[secret]
     if not isinstance(law, VectorMixture):
         raise InputError("these draws are of vectors")
+    if not np.diagonal(law.covariances[0]).all():
+        raise all_alike(secret)
     return law
