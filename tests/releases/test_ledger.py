@@ -90,6 +90,39 @@ def test_the_rest_can_be_spent_to_the_last_bit(ledger):
     assert account.effective_theta >= 0.7 * (1 - 1e-15)
 
 
+ROWS = [("ab"[k % 2], (k % 2 + k // 7) % 3) for k in range(600)]
+
+
+@pytest.mark.parametrize(
+    ("budget", "fine", "less"),
+    [
+        ({"odds": 1.5}, {"odds": 1.2}, {"odds": 3}),
+        ({"odds": 1.5}, {"odds": 1.5}, {"alpha": 64, "epsilon": 0.1}),
+        ({"alpha": 3, "epsilon": 0.3}, {"alpha": 4, "epsilon": 0.2}, {"alpha": 2, "epsilon": 0.3}),
+        ({"alpha": 3, "epsilon": 0.3, "odds": 2}, {"odds": 1.3}, {"alpha": 3, "epsilon": 0.3}),
+        ({"odds": 2, "confidence": 0.8}, {"odds": 2, "confidence": 0.9}, {"odds": 2}),
+        ({"odds": 2, "confidence": 0.8}, {"odds": 1.5, "confidence": 0.8}, {"odds": 2, "confidence": 0.7}),
+    ],
+)
+def test_a_channel_from_a_list_keeps_the_budget_that_was_set(budget, fine, less, tmp_path):
+    """Its size is no noise to be compared: a channel of any promise went through once, whatever was allowed."""
+    table = pd.DataFrame(ROWS, columns=["s", "x"])
+    priors = tk.fit_priors(table, secret="s", query=tk.Row("x"))
+    ledger = Ledger(tmp_path / "l.db", budget=tk.calibrate(priors, **budget))
+    table.to_csv(tmp_path / "people.csv", index=False)
+    how = {"allow_no_noise": True}
+    with pytest.raises(BudgetError, match="Nothing was released"):
+        tk.release(table, tk.calibrate(priors, **less), ledger=ledger, **how)
+    with pytest.raises(BudgetError, match="Nothing was released"):
+        tk.release_file(
+            tmp_path / "people.csv", tmp_path / "out.csv", tk.calibrate(priors, **less), ledger=ledger, **how
+        )
+    assert ledger.account() is None
+    assert len(tk.release(table, tk.calibrate(priors, **fine), ledger=ledger, **how)) == len(table)
+    with pytest.raises(BudgetError, match="published once"):
+        tk.release(table, tk.calibrate(priors, **fine), ledger=ledger, **how)
+
+
 def test_two_releases_tell_as_much_as_one_with_their_precisions():
     """By integration over both outcomes, for mixtures: no closed formula is involved."""
     p, q = Mixture([0.3, 0.7], [0.0, 2.0], [0.5, 0.2]), Mixture([0.6, 0.4], [0.5, 1.0], [0.3, 0.9])

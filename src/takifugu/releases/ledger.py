@@ -23,6 +23,7 @@ from takifugu.releases.ledger_file import LedgerFile
 from takifugu.releases.marks import names_of, refuse_another, refuse_forgetting
 from takifugu.releases.protection import protection
 from takifugu.releases.same_records import another, is_same, moved, refuse_other_names
+from takifugu.releases.within_budget import require_within
 
 
 class Ledger:
@@ -175,6 +176,7 @@ class Ledger:
             else:
                 _require_first(calibration)
                 _require_as_strong(opening, calibration)
+                require_within(self.budget, calibration)
                 self._require_same(opening, answer, unordered, protects, salt)
                 account, cost = account.charged(noise)
             writer.append(
@@ -197,6 +199,7 @@ class Ledger:
             self._charged(account, calibration, self._file.read().salt)
             return
         _require_first(calibration)
+        require_within(self.budget, calibration)
         if account is not None:
             account.charged(noise_text(calibration, **noise))
 
