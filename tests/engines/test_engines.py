@@ -79,6 +79,22 @@ def test_postgresql_through_ibis(postgres, expected):
         connection.disconnect()
 
 
+def test_a_type_of_a_database_that_has_no_name_here_is_told(postgres):
+    import ibis
+    import psycopg
+
+    with psycopg.connect(postgres) as connection:
+        connection.execute(
+            "CREATE TABLE wide AS SELECT 'a' AS s, 1::numeric(40, 0) AS number FROM generate_series(1, 4)"
+        )
+    served = ibis.connect(postgres)
+    try:
+        with pytest.raises(tk.InputError, match="has a type that cannot be read here"):
+            tk.fit_priors(served.table("wide"), secret="s", query=tk.Row("number"))
+    finally:
+        served.disconnect()
+
+
 def test_a_category_is_text(people, expected):
     table = people.assign(group=pd.Categorical(people["group"]))
     agree(all_priors(table), expected)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
 from takifugu.problems.reading_findings import ReadAs
-from takifugu.tables.engine import Workspace, attempt
+from takifugu.tables.engine import Workspace, attempt, is_engine_error
 from takifugu.tables.formats import files_of
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Table
@@ -67,6 +67,13 @@ def opened(source: Any, reading: Reading, *, shown: str, accepted: str) -> Opene
         raise InputError(SAME_NAME) from None
     except (TypeError, AttributeError):
         raise InputError(f"table must be {accepted}; got {type(source).__name__}") from None
+    except ValueError as error:  # a type that narwhals has no name for, such as numeric(40, 0) of a database
+        if is_engine_error(error) or isinstance(error, InputError):
+            raise
+        raise InputError(
+            "a column of the table has a type that cannot be read here, such as whole numbers of more than 38 digits: "
+            "leave it out of what is given, or convert it to text or float64"
+        ) from None
     return Opened(frame, None, reading, [], False)
 
 
