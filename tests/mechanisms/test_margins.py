@@ -173,9 +173,9 @@ def test_every_try_has_fresh_draws_and_a_level_of_its_own(monkeypatch):
     made = []
     plain = judging.joint_draws
 
-    def watched(beliefs, secrets, draws, seed):
+    def watched(beliefs, secrets, draws, seed, support):
         made.append((draws, seed))
-        return plain(beliefs, secrets, draws, seed)
+        return plain(beliefs, secrets, draws, seed, support)
 
     monkeypatch.setattr(judging, "joint_draws", watched)
     identity = Found(tk.calibrate(priors(), odds=1e9).channel)

@@ -14,6 +14,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
+from takifugu.problems.beliefs import belief_names, named_belief
 from takifugu.releases.drift import Drift
 from takifugu.releases.kept import hashable
 from takifugu.releases.plan import Plan
@@ -83,7 +84,15 @@ class KnownCells:
 
 
 def _labels(calibration: Calibration) -> frozenset[str]:
-    return frozenset(belief.label for belief in calibration.beliefs)
+    """What the beliefs are about; those of others, which have a name, count where the table has none of its own."""
+    own, others = [], []
+    for belief in calibration.beliefs:
+        (name,) = belief_names([belief])
+        if name is None:
+            own.append(belief.label)
+        else:
+            others.append(belief.label.removeprefix(named_belief(name)).removeprefix(", "))
+    return frozenset(own or others)
 
 
 def _as_counted(column: Sequence[Any]) -> list[Any]:
@@ -101,7 +110,7 @@ def _ways(value: Any) -> list[Any]:
     """The ways in which a cell may have been written: another reader has whole numbers as floats."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value % 1:
         return [value]
-    return [value, int(value), float(value)]
+    return [int(value), float(value), *([0.0, -0.0] if value == 0 else [])]  # engines write either zero
 
 
 def _is_among(ways: Sequence[Sequence[Any]], names: Sequence[str], labels: frozenset[str]) -> bool:
