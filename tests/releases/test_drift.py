@@ -215,6 +215,17 @@ def test_cells_are_those_of_all_kept_columns_together():
         tk.release(some.assign(floor=some.floor.astype(float).replace(2.0, np.nan)), calibration, keep=["floor"])
 
 
+def test_cells_of_those_about_whom_nothing_is_promised_are_not_looked_at():
+    people = wards()
+    strangers = people.assign(who=np.where(people.index < 100, "C", people.who))
+    strangers.loc[strangers.who == "C", "ward"] = "h"
+    calibration = of_wards(people)
+    assert len(tk.release(strangers, calibration, keep=["ward"], others="drop")) == len(people) - 100
+    assert len(tk.release(strangers, calibration, keep=["ward"], others="release")) == len(people)
+    with pytest.raises(tk.InputError, match="what no row had"):  # nobody can tell whose they are
+        tk.release(strangers.drop(columns="who"), calibration, keep=["ward"], others="release")
+
+
 def test_who_believes_the_priors_of_the_cells_may_have_them():
     people = wards()
     changed = people.assign(ward=np.where(SIGNS, "f", "g"))

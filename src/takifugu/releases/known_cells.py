@@ -18,6 +18,7 @@ from takifugu.problems.beliefs import belief_names, named_belief
 from takifugu.releases.drift import Drift
 from takifugu.releases.kept import hashable
 from takifugu.releases.plan import Plan
+from takifugu.releases.secret_rows import protected_secrets
 from takifugu.tables.binned import cell_in_words
 
 _MOST = 1_000  # cells in which the rows are held against the promise: with more there are few rows in each
@@ -33,6 +34,7 @@ class KnownCells:
         answer = plan.calibration.answer
         self.names = () if answer is None else tuple(name for name in answer.known if name in kept)
         self._plan, self._labels = plan, _labels(plan.calibration)
+        self._hidden = protected_secrets(plan.calibration)
         self._counted: dict[Cell, bool] = {}
         self._uncounted = self._rows = 0
         self._drifts: dict[Cell, Drift] = {}
@@ -47,12 +49,17 @@ class KnownCells:
         places: dict[Cell, list[int]] = {}
         for place, cell in enumerate(zip(*map(_as_counted, columns), strict=True)):
             places.setdefault(cell, []).append(place)
-        for cell, rows in places.items():
+        for cell, every in places.items():
+            rows = [row for row in every if self._is_promised(secrets, row)]
             self._rows += len(rows)
             self._uncounted += 0 if self._is_counted(cell) else len(rows)
-            if secrets and (drift := self._drift_of(cell)) is not None:
+            if secrets and rows and (drift := self._drift_of(cell)) is not None:
                 for called in secrets.values():
                     drift.look([called[row] for row in rows], ready[np.array(rows)])
+
+    def _is_promised(self, secrets: dict[str, list[Any]], row: int) -> bool:
+        """Whether anything is promised about a row: of those with other secrets, which may go along, nothing is."""
+        return not secrets or any(hashable(called[row]) in self._hidden for called in secrets.values())
 
     def refuse(self) -> None:
         """Raise where a cell was not counted."""
