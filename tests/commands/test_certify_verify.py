@@ -115,6 +115,22 @@ class TestPublic:
         assert run("verify", full, "--public", public).exit_code == 1
         assert run("verify", public).exit_code == 2
 
+    def test_what_was_handed_out_is_not_written_over(self, tmp_path, calibration):
+        full, public = tmp_path / "full.json", tmp_path / "public.json"
+        assert run("certify", calibration, "-o", full, "--public", public).exit_code == 0
+        before = full.read_bytes(), public.read_bytes()
+        for option, papers in (("output", (full,)), ("public", (tmp_path / "new.json", "--public", public))):
+            again = run("certify", calibration, "-o", *papers)
+            assert again.exit_code == 2
+            assert "exists already: a certificate is not written over" in again.stderr
+            assert f"give --{option} another name" in again.stderr
+        asked = ("heart", "--secret", "sex", "--query", "mean:chol", "--alpha", 2, "--epsilon", 1)
+        again = run("calibrate", *asked, "--certificate", full)
+        assert again.exit_code == 2
+        assert "give --certificate another name" in again.stderr
+        assert (full.read_bytes(), public.read_bytes()) == before
+        assert not (tmp_path / "new.json").exists()
+
 
 def test_the_version_and_the_help_are_there():
     assert "verify" in run("--help").stdout

@@ -7,6 +7,7 @@ import click
 
 from takifugu._listening import listening
 from takifugu.commands.asking import ask, asking, default_of
+from takifugu.commands.certify import require_new
 from takifugu.commands.options import Command, require_promise, single
 from takifugu.commands.progress import doing, done
 from takifugu.commands.telling import console, file_of, print_json, tell, tell_files
@@ -90,7 +91,6 @@ def command(
     Files marked private describe the people in the table. Nothing is written unless everything succeeds.
     Exit status: 0 done, 1 no finite noise or not proved, 2 bad input, 130 interrupted.
     """
-    from takifugu.atomic import Files
     from takifugu.calibration import calibrate
     from takifugu.certificates import certify
     from takifugu.mechanisms import get_mechanism
@@ -106,7 +106,7 @@ def command(
     _refuse_odds_of_noise(rule, odds)
     if confidence is not None:
         draws_needed(confidence)
-    files = Files(report, certificate, public, output)
+    files = _places(report, certificate, public, output)
     doing("Reading the table and fitting its priors")
     asked = ask(draws=0 if confidence is None else draws_needed(confidence), **question)
     doing("Looking for the least that hides the secret")
@@ -168,6 +168,14 @@ def _refuse_odds_of_noise(rule: Any, odds: float | None) -> None:
 
     if isinstance(rule, Additive | Shaped) and odds is not None:
         refuse_odds(asked_for(alpha=None, epsilon=None, odds=odds), rule.name)
+
+
+def _places(report: str | None, certificate: str | None, public: str | None, output: str | None) -> "Files":
+    """Where the files will be, refused before the work where they cannot be."""
+    from takifugu.atomic import Files
+
+    require_new(certificate=certificate, public=public)
+    return Files(report, certificate, public, output)
 
 
 def _papers(files: "Files", proved: Any, certificate: str | None, public: str | None) -> list[tuple[str, str]]:

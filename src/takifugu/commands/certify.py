@@ -1,10 +1,26 @@
 """takifugu certify: from a calibration to a certificate."""
 
+from pathlib import Path
+
 import click
 
 from takifugu.commands.options import Command, quiet_option, single, workers_option
 from takifugu.commands.progress import counting
 from takifugu.commands.words import in_flags
+from takifugu.errors import InputError
+
+
+def require_new(**papers: str | None) -> None:
+    """Refuse to write over a certificate, by the option that names it: its public part may be in other hands.
+
+    Both tell one another by their digests, so a new one would no longer fit what was handed out.
+    """
+    for option, path in papers.items():
+        if path is not None and Path(path).is_file():
+            raise InputError(
+                f"{path!r} exists already: a certificate is not written over, for what was handed out would no longer "
+                f"fit it; give --{option} another name, or remove the file first"
+            )
 
 
 @click.command("certify", cls=Command)
@@ -24,6 +40,7 @@ def command(calibration: str, output: str, public: str | None, workers: int, qui
     from takifugu.commands.telling import file_of
 
     files = Files(output, public)
+    require_new(output=output, public=public)
     with counting("proved", quiet=quiet) as progress:
         certificate = certify(Calibration.load(calibration), workers=workers, progress=progress)
     files.add(output, file_of(certificate.to_dict()), private=True)
