@@ -90,9 +90,12 @@ def test_another_answer_is_refused_in_the_words_of_its_kind(tmp_path):
     with pytest.raises(CompositionError, match="another answer") as refused:
         tk.release(table, made["w"], ledger=tmp_path / "rows.db")
     assert "precisions" not in str(refused.value)
-    tk.release([1.0], hand_made(5.0), ledger=tmp_path / "noise.db")
+    tk.release([1.0], hand_made(5.0), theta=10.0, ledger=tmp_path / "noise.db")
     with pytest.raises(CompositionError, match="since precisions add up"):
         tk.release([2.0], hand_made(5.0), ledger=tmp_path / "noise.db")
+    tk.release([1.0], hand_made(5.0), ledger=tmp_path / "spent.db")
+    with pytest.raises(CompositionError, match=r"nothing more can be published about these records\. If these are"):
+        tk.release([2.0], hand_made(5.0), ledger=tmp_path / "spent.db")
 
 
 # ---- that it was there

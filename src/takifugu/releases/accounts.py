@@ -58,6 +58,11 @@ class Account:
             return math.inf
         return least_theta(WHOLE - self.spent, budget=self.theta)
 
+    @property
+    def may_go_on(self) -> bool:
+        """Whether the answer was published and may be once more, with enough noise."""
+        return self.releases > 0 and math.isfinite(self.next_theta)
+
     def together(self, extra: Channel | None) -> GaussianNoise | None:
         """The one release that would tell as much as all so far, and one more; None where there is none."""
         if self.is_finite:
@@ -140,6 +145,11 @@ class VectorAccount:
     def next_covariance(self) -> Array | None:
         """The least noise with which the answer may be published once more; None where it may not."""
         return what_is_left(self._releases, budget=self.covariance)
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether the answer was published and may be once more, with enough noise."""
+        return self.releases > 0 and self.next_covariance is not None
 
     def together(self, extra: Channel | None) -> GaussianVector | None:
         """The one release that would tell as much as all so far, and one more; None where there is none."""

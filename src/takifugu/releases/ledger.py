@@ -177,7 +177,7 @@ class Ledger:
                 _require_first(calibration)
                 _require_as_strong(opening, calibration)
                 require_within(self.budget, calibration)
-                self._require_same(opening, answer, unordered, protects, salt)
+                self._require_same(opening, account, answer, unordered, protects, salt)
                 account, cost = account.charged(noise)
             writer.append(
                 {
@@ -208,7 +208,9 @@ class Ledger:
             raise InputError(_OWN_BUDGET)
         return account.charged(calibration, salt=salt)
 
-    def _require_same(self, opening: dict[str, Any], answer: str, unordered: str, protects: str, salt: bytes) -> None:
+    def _require_same(
+        self, opening: dict[str, Any], account: AnyAccount, answer: str, unordered: str, protects: str, salt: bytes
+    ) -> None:
         if self.budget is not None and not terms_of(self.budget, salt).items() <= opening.items():
             alpha, epsilon = (float.fromhex(opening[name]) for name in ("alpha", "epsilon"))
             raise BudgetError(
@@ -218,7 +220,7 @@ class Ledger:
             )
         if opening["answer"] != answer:
             same = is_same(opening, answer, unordered, protects)
-            raise CompositionError(moved(self.records) if same else another(self.records, opening))
+            raise CompositionError(moved(self.records) if same else another(self.records, account))
         if opening["protection"] != protects:
             raise CompositionError(_OTHER_PROTECTION.format(records=self.records))
 

@@ -1,6 +1,5 @@
 """Whether an answer, or a name of records, is one that the ledger knows already."""
 
-import math
 from typing import Any
 
 from takifugu.errors import CompositionError
@@ -42,12 +41,14 @@ def moved(records: str) -> str:
     )
 
 
-def another(records: str, opening: dict[str, Any]) -> str:
-    """The refusal of another answer than that of the account."""
-    once = math.isinf(float.fromhex(opening["theta"])) and "covariance" not in opening
-    again = "" if once else "publish the first answer again, since precisions add up; or, "
+def another(records: str, account: Any) -> str:
+    """The refusal of another answer than that of the account, which is there to be published again or is not."""
+    if account.may_go_on:
+        advice = "publish the first answer again, since precisions add up; or, if"
+    else:
+        advice = "nothing more can be published about these records. If"
     return (
         f"another answer about {records!r} was published before. Two answers about the same records do not compose: "
         f"each may hide the secret while both together give it away, and only a joint prior could tell. Nothing was "
-        f"released; {again}if these are different records, give them a name of their own with records="
+        f"released; {advice} these are different records, give them a name of their own with records="
     )
