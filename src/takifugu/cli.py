@@ -47,6 +47,13 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Say in a sentence what is wrong with what stands before the command's name."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            _mistyped(error)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; say what went wrong in a sentence."""
         from takifugu.commands.progress import noticing
@@ -60,6 +67,8 @@ class Commands(click.Group):
             if str(error) != "Query interrupted":  # what DuckDB makes of Ctrl-C while it reads
                 raise
             _interrupted()
+        except click.UsageError as error:
+            _mistyped(error)
         except TakifuguError as error:
             if type(error.__cause__).__name__ == "InterruptException":  # the same, as an error of its own
                 _interrupted()
@@ -69,6 +78,15 @@ class Commands(click.Group):
             done()
             click.echo(f"takifugu: {in_flags(str(error), ctx.invoked_subcommand)}", err=True)
             sys.exit(2 if isinstance(error, InputError) else 1)
+
+
+def _mistyped(error: click.UsageError) -> NoReturn:
+    from takifugu.commands.usage import sentence_of
+
+    if type(error).__name__ == "NoArgsIsHelpError":  # which old versions of click do not have
+        raise error
+    click.echo(f"takifugu: {sentence_of(error, commands=_COMMANDS)}", err=True)
+    sys.exit(2)
 
 
 def _interrupted() -> NoReturn:

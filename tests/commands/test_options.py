@@ -26,6 +26,40 @@ def table(tmp_path):
     return path
 
 
+# ---- typed wrongly
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        (["publish", "a.csv", "b.csv"], "--secret is missing. See takifugu publish --help"),
+        (["publish"], "SOURCE is missing. See takifugu publish --help"),
+        (["publish", "--odds", "x"], "--odds: 'x' is not a number. See takifugu publish --help"),
+        (["publish", "--seed", "1.5"], "--seed: '1.5' is not a whole number. See takifugu publish --help"),
+        (["publish", "--others", "x"], "--others: 'x' is not one of 'error', 'drop', 'release'. See takifugu publish"),
+        (["publish", "--secrt"], "there is no option --secrt: did you mean --secret"),
+        (
+            ["publish", "a", "b", "c", "--secret", "s", "--columns", "c"],
+            "got unexpected extra argument (c): put a name",
+        ),
+        (["publish", "a", "b", "--secret"], "--secret requires an argument"),
+        (["publis"], "there is no command 'publis'. Did you mean 'publish'? See takifugu --help"),
+        (["zzz"], "there is no command 'zzz'. See takifugu --help"),
+        (["--odds"], "there is no option --odds. See takifugu --help"),
+    ],
+)
+def test_what_is_typed_wrongly_is_told_in_one_line(typed, says):
+    result = CliRunner().invoke(main, typed, prog_name="takifugu")
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"takifugu: {says}")
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+def test_without_a_command_there_is_help():
+    assert "Commands:" in CliRunner().invoke(main, []).output
+
+
 # ---- given once
 
 
