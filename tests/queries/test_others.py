@@ -134,3 +134,13 @@ def test_publishing_by_another_table_alone_says_that_it_tells_nothing():
     assert (other.calibration.channel.counts == alone.calibration.channel.counts).all()
     with pytest.raises(InputError, match="own=False leaves no priors"):
         tk.publish(OURS, **asked, own=False)
+
+
+@pytest.mark.parametrize(("own", "other", "said"), [("csv", "xlsx", {"sep": ","}), ("xlsx", "csv", {"sheet": 0})])
+def test_another_table_may_be_a_file_of_another_kind(tmp_path, own, other, said):
+    frame = pd.DataFrame({"ward": ["A", "B"] * 20, "days": [1, 2] * 20})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_excel(tmp_path / "a.xlsx", index=False)
+    asked = {"secret": "ward", "query": tk.Row("days"), "reading": tk.Reading(**said)}
+    fitted = tk.fit_priors(tmp_path / f"a.{own}", **asked, beliefs={"theirs": tmp_path / f"a.{other}"})
+    assert [one.label for one in fitted] == ["", named_belief("theirs", "")]

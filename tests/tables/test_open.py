@@ -3,6 +3,7 @@
 import csv as standard
 import gzip
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -161,6 +162,33 @@ def test_of_two_sheets_with_tables_the_finding_names_both(tmp_path):
         "that"
     )
     assert not open_table(path, reading=Reading(sheet="Stays")).findings
+
+
+@pytest.mark.parametrize(
+    ("ending", "said", "words"),
+    [
+        (".xlsx", {"sep": ";"}, "is an Excel file, of which `sep` says nothing: leave it out"),
+        (".xlsx", {"encoding": "cp1252"}, "is an Excel file, of which `encoding` says nothing"),
+        (".parquet", {"skip": 2}, "is a Parquet file, of which `skip` says nothing"),
+        (".parquet", {"header": False}, "is a Parquet file, of which header=False says nothing"),
+        (".csv", {"sheet": "Stays"}, "is a text file, of which `sheet` says nothing"),
+    ],
+)
+def test_what_says_nothing_about_a_file_is_refused(tmp_path, ending, said, words):
+    path = tmp_path / f"a{ending}"
+    frame = pd.DataFrame({"ward": ["A", "B"] * 20, "days": [1, 2] * 20})
+    {".xlsx": frame.to_excel, ".parquet": frame.to_parquet, ".csv": frame.to_csv}[ending](path, index=False)
+    with pytest.raises(tk.InputError, match=re.escape(words)):
+        open_table(path, reading=Reading(**said))
+
+
+def test_a_separator_that_separates_nothing_is_told_with_the_one_that_does(tmp_path):
+    (tmp_path / "a.csv").write_text("ward,days\nA,1\nB,2\n")
+    with pytest.raises(tk.InputError, match="give sep=',', or leave sep out") as refused:
+        open_table(tmp_path / "a.csv", reading=Reading(sep=";"))
+    assert "A" not in str(refused.value).replace(str(tmp_path), "")
+    (tmp_path / "b.csv").write_text("days\n1,5\n2,5\n")  # a column of decimal commas is one column
+    assert open_table(tmp_path / "b.csv", reading=Reading(sep=";")).columns == ["days"]
 
 
 def test_a_missing_extra_is_named(tmp_path, monkeypatch):

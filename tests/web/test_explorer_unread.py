@@ -205,8 +205,11 @@ def test_what_cannot_be_read_stays_on_the_shelf_and_what_is_no_table_does_not(tm
     with pytest.raises(InputError, match=r"the file 'visits\.csv' has one name") as refused:
         shelf.open(name)
     assert str(shelf.uploads.folder) not in str(refused.value)
-    with pytest.raises(InputError, match="no column that could be a secret"):
-        shelf.describe(shelf.read_again(name, {"sep": "|", "header": "record"}).name)
+    with pytest.raises(
+        InputError, match=r"has nothing to separate by '\|', and ';' stands in each of its lines alike"
+    ) as wrong:
+        shelf.read_again(name, {"sep": "|", "header": "record"})
+    assert on_page(str(wrong.value)).endswith("name that one under “How the file is read”, or none")
     (again,) = [one for one in shelf.entries if one.startswith("file:")]
     entry = shelf.read_again(again, {"sep": "", "header": "record"})
     assert shelf.describe(entry.name)["secrets"]
@@ -218,6 +221,8 @@ def test_what_cannot_be_read_stays_on_the_shelf_and_what_is_no_table_does_not(tm
         drop(content)
     assert entry.name not in shelf.entries
     assert len(list(shelf.uploads.folder.iterdir())) == MOST_FILES
+    with pytest.raises(InputError, match="no column that could be a secret"):
+        shelf.describe(drop("\n".join(["days", *map(str, range(200))]).encode(), "days.csv"))
     shelf.uploads.close()
 
 

@@ -117,6 +117,8 @@ def _flag(name: str, value: str) -> str:
     flag = special or f"--{name.replace('_', '-')}"
     if special or value in ("", "True", "..."):
         return flag
+    if name == "sep":  # most separators mean something to a shell
+        return f"{flag} {value}"
     plain = value.strip("'\"")
     if value[0] in "([":
         plain = " ".join(part.strip().strip("'\"") for part in value[1:-1].split(","))

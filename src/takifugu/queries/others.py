@@ -19,6 +19,7 @@ from takifugu.queries.fitting import fit_priors
 from takifugu.queries.priors import Beliefs, Priors
 from takifugu.queries.raw import Raw
 from takifugu.queries.row import Row
+from takifugu.tables.open import reading_beside
 
 
 def checked_names(beliefs: Any) -> dict[str, Any]:
@@ -47,10 +48,15 @@ def fit_beside(table: Any, beliefs: Any, query: Any, asked: dict[str, Any]) -> B
             continue
         try:
             again = asked if not isinstance(asked["secret"], str) else asked | {"secrets": list(first)}
-            given[name] = fit_priors(source, query=same_domain(query, first.answer), **again)
+            given[name] = fit_another(source, query=same_domain(query, first.answer), **again)
         except InputError as error:
             raise InputError(f"the belief {name!r} cannot be used: {error}") from None
     return beside(own, given)
+
+
+def fit_another(table: Any, *, reading: Any, **asked: Any) -> Any:
+    """The priors of another table, which may be a file of another kind than one's own."""
+    return fit_priors(table, reading=reading_beside(table, reading), **asked)
 
 
 def beside(own: Any, beliefs: Any) -> Beliefs:

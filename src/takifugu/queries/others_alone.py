@@ -5,7 +5,7 @@ from typing import Any
 
 from takifugu.errors import InputError
 from takifugu.queries.fitting import fit_priors
-from takifugu.queries.others import checked_names, named_alone, same_domain
+from takifugu.queries.others import checked_names, fit_another, named_alone, same_domain
 from takifugu.queries.priors import Beliefs
 
 
@@ -30,7 +30,7 @@ def _of_others(beliefs: Mapping[str, Any] | None, asked: dict[str, Any]) -> Any:
         raise InputError("own=False leaves no priors: give those of another table, beliefs={'last year': table}")
     (name, first), *rest = checked_names(beliefs).items()
     try:
-        fitted = first if isinstance(first, Mapping | Beliefs) else fit_priors(first, **asked)
+        fitted = first if isinstance(first, Mapping | Beliefs) else fit_another(first, **asked)
     except InputError as error:
         raise InputError(f"the belief {name!r} cannot be used: {error}") from None
     answer = getattr(fitted, "answer", None)
@@ -39,7 +39,7 @@ def _of_others(beliefs: Mapping[str, Any] | None, asked: dict[str, Any]) -> Any:
             f"the belief {name!r} does not say what it is about: fit the priors of rows, or take your own beside it"
         )
     others = {
-        other: given if isinstance(given, Mapping | Beliefs) else fit_priors(given, **again)
+        other: given if isinstance(given, Mapping | Beliefs) else fit_another(given, **again)
         for again in [asked | {"query": same_domain(asked["query"], answer), "secrets": _secrets(fitted, asked)}]
         for other, given in rest
     }

@@ -74,7 +74,21 @@ def find_layout(text: str, *, complete: bool, reading: Reading, where: str) -> L
         if alone is None:
             raise InputError(f"{where} is empty: it has no line with anything in it")
         best = ((True, 0, 0, 0.0), alone, records)
+    if reading.sep is not None and best[1].width == 1:
+        _refuse_wrong_separator(text, complete, reading, where)
     return _layout(best[1], best[2], reading, where)
+
+
+def _refuse_wrong_separator(text: str, complete: bool, reading: Reading, where: str) -> None:
+    """Refuse a separator that separates nothing where another one separates every line alike, the header too."""
+    for sep in SEPARATORS:
+        records = [record for record in _records(text, sep, complete, reading.skip or 0) if not record.blank]
+        widths = {len(record.fields) for record in records}
+        if sep != reading.sep and len(records) > 1 and len(widths) == 1 and max(widths) > 1:
+            raise InputError(
+                f"{where} has nothing to separate by {reading.sep!r}, and {sep!r} stands in each of its lines alike: "
+                f"give sep={sep!r}, or leave sep out"
+            )
 
 
 def broken_line(file: Iterable[str], layout: Layout) -> int | None:

@@ -11,7 +11,7 @@ from takifugu.problems.findings import Finding
 from takifugu.problems.reading_findings import ReadAs
 from takifugu.tables.engine import Workspace, attempt, is_engine_error
 from takifugu.tables.formats import files_of
-from takifugu.tables.reading import Reading
+from takifugu.tables.reading import Reading, idle_words
 from takifugu.tables.table import Table
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
     import narwhals as nw
 
     files = files_of(source)
+    _refuse_idle(files.kind, reading, shown)
     space = Workspace()
     read_as, findings, aside, is_small = reading, [], "", False
     if files.kind == "parquet":
@@ -95,6 +96,7 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
             aside = first.sentence
             with _beside(aside):
                 found = read_text(space, paths, how, shown=shown, sheet=first.name)
+            found = replace(found, reading=replace(found.reading, sep=None, encoding=None))  # those of our copy
             findings = [replace(one, beside=first.tables) if isinstance(one, ReadAs) else one for one in found.findings]
         else:
             found = read_text(space, files.paths, reading, shown=shown, sheet=None)
@@ -104,6 +106,22 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
     if relation is None:
         raise InputError(f"{shown} cannot be read: {why}")
     return Opened(nw.from_native(relation), space, read_as, findings, files.kind != "parquet", aside)
+
+
+def _refuse_idle(kind: str, reading: Reading, shown: str) -> None:
+    """Refuse what would be passed over without a word: whoever says it takes the file for one of another kind."""
+    if idle := idle_words(kind, reading):
+        what = {"text": "a text file", "excel": "an Excel file", "parquet": "a Parquet file"}[kind]
+        said = f"header={reading.header}" if idle[0] == "header" else f"`{idle[0]}`"
+        raise InputError(f"{shown} is {what}, of which {said} says nothing: leave it out")
+
+
+def reading_beside(source: Any, reading: Reading | None) -> Reading | None:
+    """What is said of one file, for another beside it that may be of another kind."""
+    if reading is None or not isinstance(source, str | os.PathLike):
+        return reading
+    unsaid: dict[str, Any] = dict.fromkeys(idle_words(files_of(os.fspath(source)).kind, reading))
+    return replace(reading, **unsaid)
 
 
 @contextmanager

@@ -124,6 +124,23 @@ class Reading:
         return [(name, value) for name, _, value in parts]
 
 
+# What files of a kind do not have. How numbers are spelled may stand beside any: a calibration remembers that.
+_IDLE = {
+    "text": ("sheet",),
+    "excel": ("sep", "encoding"),
+    "parquet": ("sep", "encoding", "sheet", "header", "skip"),
+}
+
+
+def idle_words(kind: str, reading: Reading) -> list[str]:
+    """What is said of a file that one of its kind does not have.
+
+    >>> idle_words("excel", Reading(sep=";")), idle_words("text", Reading(sep=";"))
+    (['sep'], [])
+    """
+    return [name for name in _IDLE[kind] if getattr(reading, name) is not None]
+
+
 def _check_encoding(name: str) -> None:
     import codecs
 

@@ -100,6 +100,7 @@ def on_page(sentence: str) -> str:
     sentence = re.sub(r"give reading=Reading\(sentinels=\[.*?\]\)", f"say so under {_HERE}", sentence)
     sentence = re.sub(r"give reading=Reading\(decimal=.*?\) to be sure", f"name it under {_HERE} to be sure", sentence)
     sentence = re.sub(r"give reading=Reading\(.*?\) to change that", f"{_HERE} can change that", sentence)
+    sentence = re.sub(r"give sep=.*?, or leave sep out", f"name that one under {_HERE}, or none", sentence)
     sentence = re.sub(
         r"a joint channel, Row\(.*\), costs far less", "“A table”, one joint channel, costs far less", sentence
     )
