@@ -33,13 +33,14 @@ HALVINGS = 5  # of the chance that draws pass what they should not: 32 promises 
 _ALIKE = 1e-6  # what rounding may do to an error that should fall as the budget grows
 
 
-def require_one_way(**promise: float | None) -> None:
+def require_one_way(problem: Problem, **promise: float | None) -> None:
     """Refuse a promise that is asked for in two ways, and what is none, before any work."""
     given = {name for name, value in promise.items() if value is not None}
     if "error" in given and given & {"best_guess", "epsilon", "odds"}:
         raise InputError("error takes the place of odds, epsilon and best_guess: leave them out, or leave error out")
     if not given & {"error", "best_guess"}:
-        asked_for(alpha=promise["alpha"], epsilon=promise["epsilon"], odds=promise["odds"])
+        noise = not isinstance(problem.laws(0)[0], Finite)
+        asked_for(alpha=promise["alpha"], epsilon=promise["epsilon"], odds=promise["odds"], of_noise=noise)
 
 
 def promise_asked(

@@ -88,11 +88,11 @@ def calibrate(
     >>> round(result.variance, 6)
     3.0
     """
-    require_one_way(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
     population = Population(confidence, assurance, seed, grid_step(grid or 0.0))
     if beliefs is not None:
         priors = beside(priors, beliefs)
     problem = Problem.of(priors, pairs)
+    require_one_way(problem, alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
     if error is not None:
         order = default_order(problem) if alpha is None else alpha
 

@@ -101,7 +101,8 @@ def command(
     if free_shares:
         options["keep"] = None
     # Before the table is read, which may take long: whether it is a promise at all, and one that can be kept.
-    require_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
+    noise = default_of(question["query"]) != "optimal"
+    require_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error, of_noise=noise)
     rule = get_mechanism(mechanism or default_of(question["query"]), options)
     _refuse_odds_of_noise(rule, odds)
     if confidence is not None:

@@ -48,7 +48,7 @@ def single(*names: str, **options: Any) -> Callable[[Any], Any]:
     return click.option(*names, cls=Single, **options)
 
 
-def require_one_promise(**promise: float | None) -> None:
+def require_one_promise(*, of_noise: bool = False, **promise: float | None) -> None:
     """Refuse a promise that is asked for in two ways, and half of one, in the words of the options."""
     given = {name for name, value in promise.items() if value is not None}
     for name, others in (("error", {"epsilon", "odds", "best_guess"}), ("best_guess", {"epsilon", "odds"})):
@@ -59,7 +59,8 @@ def require_one_promise(**promise: float | None) -> None:
         return
     if len(given & {"alpha", "epsilon"}) == 1:
         missing = ({"alpha", "epsilon"} - given).pop()
-        raise InputError(f"--{missing} is missing: a promise has both --alpha and --epsilon; or give --odds alone")
+        beside = "" if of_noise else "; or give --odds alone"
+        raise InputError(f"--{missing} is missing: a promise has both --alpha and --epsilon{beside}")
 
 
 def require_promise(
@@ -69,16 +70,17 @@ def require_promise(
     odds: float | None,
     best_guess: float | None,
     error: float | None,
+    of_noise: bool,
 ) -> None:
-    """Refuse what is no promise, or more than one."""
+    """Refuse what is no promise, or more than one; `of_noise` where it is to be kept by Gaussian noise."""
     from takifugu.divergences.proved.guessing import promise_of_guess
     from takifugu.problems.guarantee import asked_for
 
-    require_one_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
+    require_one_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error, of_noise=of_noise)
     if best_guess is not None:
         promise_of_guess(best_guess, alpha=alpha)
     elif error is None:
-        asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
+        asked_for(alpha=alpha, epsilon=epsilon, odds=odds, of_noise=of_noise)
 
 
 def belief_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -56,7 +56,8 @@ def command(
     orders, budgets = _numbers("--alpha", alphas), _numbers("--epsilon", epsilons)
     factors = _numbers("--odds", odds)
     if bool(orders) != bool(budgets) or not (orders or factors):
-        raise InputError("give --alpha and --epsilon, --odds, or all three: there is nothing to calibrate at")
+        beside = ", --odds, or all three" if default_of(question["query"]) == "optimal" else ""
+        raise InputError(f"give --alpha and --epsilon{beside}: there is nothing to calibrate at")
     names = names_in(mechanisms) or [default_of(question["query"])]
     if confidence is not None:
         draws_needed(confidence)  # before the table is read, which may take long

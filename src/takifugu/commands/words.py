@@ -80,6 +80,7 @@ _PHRASES = {
     "give Raw bounds and a step, or publish with Row from a list": "give --bounds and --step, or --query row:COLUMN",
     "can be given for Raw and Row": "can be given for --query raw and row",
     "give alpha and epsilon, or odds": "give --alpha and --epsilon, or --odds",
+    "give alpha and epsilon, or best_guess or error": "give --alpha and --epsilon, or --best-guess or --error",
     "and epsilon was given": "and --epsilon was given",
     "and alpha was given": "and --alpha was given",
     "leave it out, with leave_out=[...] in publish or by naming": "leave it out by naming",

@@ -131,13 +131,18 @@ class Approximate:
 Guarantee = Renyi | Approximate
 
 
-def asked_for(*, alpha: Any, epsilon: Any, odds: Any) -> Renyi:
-    """The promise that the three arguments of `calibrate` name together."""
+def asked_for(*, alpha: Any, epsilon: Any, odds: Any, of_noise: bool = False) -> Renyi:
+    """The promise that the three arguments of `calibrate` name together.
+
+    `of_noise` where it is to be kept by Gaussian noise, which bounds no odds: nobody is sent to ask for those.
+    """
     if alpha is None and epsilon is None:
         if odds is None:
-            raise InputError("the promise is missing: give alpha and epsilon, or odds")
+            beside = "best_guess or error" if of_noise else "odds"
+            raise InputError(f"the promise is missing: give alpha and epsilon, or {beside}")
         return Renyi.from_odds(odds)
     if alpha is None or epsilon is None:
         missing, given = ("alpha", "epsilon") if alpha is None else ("epsilon", "alpha")
-        raise InputError(f"{missing} is missing: a promise has both, and {given} was given; or give odds alone")
+        beside = "" if of_noise else "; or give odds alone"
+        raise InputError(f"{missing} is missing: a promise has both, and {given} was given{beside}")
     return Renyi(alpha, epsilon, odds)
