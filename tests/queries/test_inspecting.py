@@ -190,6 +190,33 @@ def test_a_row_of_sums_looks_like_a_total(door):
     assert [finding.kind for finding in inspect(door(other), "s").findings] == ["no-secret"]
 
 
+@pytest.mark.parametrize(("spelled", "kind"), [("€ {:,}", "."), ("{:,} EUR", ","), ("${:,}.00", ",")])
+@pytest.mark.parametrize("most", [1_000, 3])
+def test_a_row_of_sums_with_a_currency_is_one_too(spelled, kind, most, monkeypatch):
+    monkeypatch.setattr("takifugu.tables.inspect.MOST_LABELS", most)
+    pay = [1_000, 2_500, 950, 12_300, 4_100] * 8
+    texts = [spelled.format(one).replace(",", kind) for one in [*pay, sum(pay)]]
+    table = pd.DataFrame({"s": [*("abbabaabab" * 4), None], "pay": texts})
+    told = inspect(table, "s").findings
+    assert [finding.kind for finding in told] == ["numbers-in-text", "no-secret", "looks-like-totals"]
+    assert told[-1].columns == ("pay",)
+    assert [finding.kind for finding in inspect(table).findings] == ["row-of-totals", "numbers-in-text"]
+    table.loc[40, "pay"] = texts[0]
+    assert not any("totals" in finding.kind for finding in (*inspect(table, "s").findings, *inspect(table).findings))
+
+
+@pytest.mark.parametrize("name", ["person", "Patient", "pupil_id", "Schüler-Nr", "clientName", "name", "E-Mail"])
+def test_columns_called_after_people_name_them_however_many_rows_each_has(name):
+    table = pd.DataFrame(
+        {name: [f"K{one % 60:03}" for one in range(1_800)], "s": ["a", "b", "a", "b", "b", "a", "b"] * 257 + ["a"]}
+    )
+    found = inspect(table, "s")
+    assert found.columns[0].advice == "identifier: never publish"
+    assert "K0" not in str(found)
+    spared = inspect(table.rename(columns={name: "ward name"}), "s")
+    assert spared.columns[0].advice == "publishable"
+
+
 def test_a_secret_that_nobody_has():
     with pytest.raises(tk.InputError, match="column 's' is empty in every one of the 3 rows: no secret is known"):
         inspect(pd.DataFrame({"s": pd.array([None] * 3, dtype="Int64"), "x": [1, 2, 3]}), "s")

@@ -54,7 +54,7 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
     findings = list(source.findings)
     codes: list[str] = []
     proposals: dict[str, Proposal] = {}
-    sums = summed([one for one in facts if one.name != secret])
+    sums = summed(held, [one for one in facts if one.name != secret])
     findings.extend([RowOfTotals(sums)] if sums else [])
     for one in facts:
         # Only what questionnaires use and what stands apart is taken for missing: the rest is for people to judge.
@@ -63,7 +63,7 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
         codes.extend(finding.code for finding, suspect in zip(told, one.suspects, strict=True) if suspect in dropped)
         doubles = tuple(look_alike(one))
         findings.extend([*emptiness(one, without if one.name == secret else 0), *told, *doubles])
-        if one.name not in sums:
+        if one.name not in sums or one.form is not None:
             findings.extend(remarks(one, dropped, is_secret=one.name == secret))
         if one.name == secret or one.name in sums or not _may_be_listed(one):
             continue

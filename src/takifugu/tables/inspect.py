@@ -26,9 +26,15 @@ _RUNNING = 2  # times the number of rows: who draws numbers from so few numbers 
 _WHOLE_SHARE = 0.99  # of distinct values among whole numbers; measurements repeat now and then, case numbers do not
 _TEXT_SHARE = 0.5  # the same among texts: names repeat
 _NAMED_SHARE = 0.1  # the same where the column says itself what it is
+_CALLED_SHARE = 0.02  # and where it says nothing else: people may have many rows
 _IDENTIFIER = re.compile(
     r"(?i)(^|[\W_])(id|uuid|guid|key|name|vorname|nachname|surname|forename|e-?mail|phone|telefon|mobile|ssn|svnr|iban|"
     r"address|adresse|passport)([\W_]|$)|(?-i:[a-z]I[dD]$)"
+)
+_NUMBERED = r"[\W_]*(?:id|nr|no|num|number|nummer|code|key|name|ref)?"
+_PERSON = re.compile(  # whoever calls a column after people names them in it, however many rows each of them has
+    rf"(?i)(?:person|patient(?:in)?|pupil|student|sch[uü]ler(?:in)?|employee|mitarbeiter(?:in)?|client|customer|kunde|"
+    rf"kundin|member|mitglied|participant|teilnehmer(?:in)?|proband(?:in)?|respondent|applicant){_NUMBERED}"
 )
 _MOSTLY = 0.9
 _TOO_LARGE = 2.0**53  # whole numbers from here on share a float with a neighbour
@@ -135,14 +141,14 @@ def _facts(table: Table, name: str, place: int, first: dict[str, Any], rows: int
     if dtype.is_numeric():
         return _about_numbers(table, known, told)
     if _is_text(dtype):
-        labels = _labels(table, name) if distinct <= MOST_LABELS else None
+        labels = label_counts(table, name, most=MOST_LABELS) if distinct <= MOST_LABELS else None
         asked = {form: int(first.get(f"{place}:{form}") or 0) for form in _FORMS}
         return _about_texts(known, labels, asked if labels is None else _forms_in(labels), is_code)
     if dtype.is_temporal():
         return replace(known, kind="dates")
     if _is_else(dtype):
         return replace(known, kind="something else")
-    return replace(known, kind="truth", labels=_labels(table, name))
+    return replace(known, kind="truth", labels=label_counts(table, name, most=MOST_LABELS))
 
 
 def _about_texts(
@@ -176,11 +182,19 @@ def _about_numbers(table: Table, known: ColumnFacts, told: dict[str, Any]) -> Co
 
 
 def looks_like_identifier(name: str, distinct: int, rows: int, *, numeric: bool) -> bool:
-    """Whether values are so rarely shared that they name people, or the column says that they do."""
+    """Whether values are so rarely shared that they name people, or the column says that they do.
+
+    >>> [looks_like_identifier(name, 150, 2_000, numeric=False) for name in ("patient", "Name", "ward name", "town")]
+    [True, True, False, False]
+    """
     share = _WHOLE_SHARE if numeric else _TEXT_SHARE
     if distinct < _FEWEST:
         return False
-    return distinct >= share * rows or (distinct >= _NAMED_SHARE * rows and bool(_IDENTIFIER.search(name)))
+    if _PERSON.fullmatch(name.strip()):
+        return True
+    if _IDENTIFIER.search(name):
+        share = min(share, _CALLED_SHARE if _IDENTIFIER.fullmatch(name.strip()) else _NAMED_SHARE)
+    return distinct >= share * rows
 
 
 def numbers_rows(name: str, low: float, high: float, distinct: int, rows: int) -> bool:
@@ -191,7 +205,7 @@ def numbers_rows(name: str, low: float, high: float, distinct: int, rows: int) -
     """
     if not looks_like_identifier(name, distinct, rows, numeric=True):
         return False
-    return high - low < _RUNNING * distinct or bool(_IDENTIFIER.search(name))
+    return high - low < _RUNNING * distinct or bool(_IDENTIFIER.search(name) or _PERSON.fullmatch(name.strip()))
 
 
 def holds_dates(labels: Mapping[str, float]) -> bool:
@@ -211,12 +225,13 @@ def _numbers(table: Table, name: str, rows: int, low: float, high: float) -> Sub
     return count(table, None, name, Overview({_ALONE: Extent(rows, rows, low, high)}, 0))[_ALONE]
 
 
-def _labels(table: Table, name: str) -> dict[Secret, int]:
+def label_counts(table: Table, name: str, *, most: int) -> dict[Secret, int]:
+    """The distinct labels of a column with their rows, `most` and one of them at most: for computing alone."""
     import narwhals as nw
 
     value = nw.col("value")
     column = table.frame.select(table.secret(name).alias("value")).filter(~value.is_null())
-    answer = table.collect(column.group_by("value").agg(nw.len().alias("rows")).head(MOST_LABELS + 1))
+    answer = table.collect(column.group_by("value").agg(nw.len().alias("rows")).head(most + 1))
     found = zip(map(plain, answer["value"]), map(int, answer["rows"]), strict=True)
     return {label: rows for label, rows in found if label is not None}
 
