@@ -11,6 +11,7 @@ from calibrations import hand_made
 from pyarrow import csv
 
 from takifugu.errors import BudgetError, CompositionError, InputError
+from takifugu.releases.doors import saving
 from takifugu.releases.doors.files import release_file
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import InsecureReleaseWarning
@@ -125,6 +126,17 @@ def test_rows_of_other_secrets_can_be_dropped(source, tmp_path):
     assert result.rows == ROWS // 2
     assert [one.sentence for one in result.findings] == [f"{ROWS // 2:,} rows of other secrets stayed at home"]
     assert read(tmp_path / "out.csv")["id"].to_pylist() == list(range(0, ROWS, 2))
+
+
+def test_groups_of_rows_tell_nothing_of_those_that_stayed_at_home(source, tmp_path, monkeypatch):
+    monkeypatch.setattr(saving, "_GROUP", 600)
+    secrets = np.where(np.arange(ROWS) < 1_000, "c", "a")
+    secrets[1_000::3] = "b"
+    write(source, table().set_column(0, "secret", pa.array(secrets)))
+    release_file(source, tmp_path / "out.parquet", hand_made(), **NAMES, keep=["id"], others="drop")
+    made = pq.ParquetFile(tmp_path / "out.parquet").metadata
+    assert [made.row_group(k).num_rows for k in range(made.num_row_groups)] == [600] * 6 + [400]
+    assert read(tmp_path / "out.parquet")["id"].to_pylist() == list(range(1_000, ROWS))
 
 
 def test_names_that_cannot_be_used_are_refused(tmp_path):

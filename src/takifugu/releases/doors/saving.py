@@ -11,6 +11,8 @@ from takifugu.errors import InputError
 from takifugu.releases.doors.frames import as_frame
 from takifugu.releases.doors.leaving import for_spreadsheets
 
+_GROUP = 1 << 16  # rows of a group in a Parquet file
+
 
 def save_table(table: Any, path: str | os.PathLike[str]) -> None:
     """Write a table as CSV or Parquet, all of it or nothing; a file that is there is not written over."""
@@ -31,23 +33,37 @@ def save_table(table: Any, path: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def writer(path: Path, suffix: str) -> Iterator[Callable[[Any], None]]:
-    """A function that appends tables to the file; the format follows the suffix."""
+    """A function that appends tables to the file; the format follows the suffix.
+
+    A Parquet file is made of groups of rows, all of one size but for the last: groups that followed the batches of the
+    source would tell how many rows of each were left out.
+    """
+    import pyarrow as pa
     import pyarrow.parquet as pq
     from pyarrow import csv
 
     kind = csv.CSVWriter if suffix == ".csv" else pq.ParquetWriter
     writer: Any = None
+    waiting: list[Any] = []
 
     def write(table: Any) -> None:
         nonlocal writer
         if writer is None:
             writer = kind(str(path), table.schema)
-        writer.write_table(table)
+        waiting.append(table)
+        if sum(one.num_rows for one in waiting) >= _GROUP:
+            rows = pa.concat_tables(waiting).combine_chunks()  # or pages would follow the batches
+            whole = rows.num_rows - rows.num_rows % _GROUP
+            for start in range(0, whole, _GROUP):
+                writer.write_table(rows.slice(start, _GROUP))
+            waiting[:] = [rows.slice(whole)]
 
     try:
         yield write
         if writer is None:
             raise InputError("the file has no rows: there is nothing to publish")
+        if rest := [one for one in waiting if one.num_rows]:
+            writer.write_table(pa.concat_tables(rest).combine_chunks())
     finally:
         if writer is not None:
             writer.close()
