@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
 from takifugu.problems.reading_findings import ReadAs
+from takifugu.tables.arrow import in_usual_types
 from takifugu.tables.engine import Workspace, attempt, is_engine_error
 from takifugu.tables.formats import files_of
 from takifugu.tables.reading import Reading, idle_words
@@ -61,7 +62,7 @@ def opened(source: Any, reading: Reading, *, shown: str, accepted: str) -> Opene
     if isinstance(source, str | os.PathLike):
         return _file(os.fspath(source), reading, shown)
     try:
-        frame: Any = nw.from_native(source).lazy()
+        frame: Any = nw.from_native(in_usual_types(source)).lazy()
         frame.collect_schema()
     except nw.exceptions.DuplicateError:
         raise InputError(SAME_NAME) from None

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from takifugu.errors import InputError
+from takifugu.tables.arrow import in_usual_types
 from takifugu.tables.binned import with_cuts
 from takifugu.tables.missing import refusal
 from takifugu.tables.reading import Reading
@@ -27,7 +28,7 @@ def complete_rows(source: Any, *, needed: Sequence[str], columns: Sequence[str],
         return pa.concat_tables(parts)
     import narwhals as nw
 
-    frame = nw.from_native(source)
+    frame = nw.from_native(in_usual_types(source))
     if not isinstance(frame, nw.DataFrame):
         return source  # a lazy table says itself what to do
     # A sentinel is missing before it is cut: afterwards it would stand in a bin like any number.

@@ -15,6 +15,7 @@ from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import as_counted, has_pairs, protected_rows, refuse_fewer
 from takifugu.releases.shuffling import shuffled
 from takifugu.releases.watching import Watch
+from takifugu.tables.arrow import in_usual_types
 from takifugu.tables.engine import attempt, kind_of
 from takifugu.tables.open import SAME_NAME
 from takifugu.tables.table import plain
@@ -28,7 +29,7 @@ def as_frame(values: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[
     import narwhals as nw
 
     try:
-        wrapped = nw.from_native(values, allow_series=True, pass_through=True)
+        wrapped = nw.from_native(in_usual_types(values), allow_series=True, pass_through=True)
     except nw.exceptions.DuplicateError:
         raise InputError(SAME_NAME) from None
     return wrapped if isinstance(wrapped, nw.DataFrame | nw.LazyFrame | nw.Series) else None
