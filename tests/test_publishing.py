@@ -1,5 +1,6 @@
 """The main job in one call: what comes out, what it says, and that nothing is left behind where it fails."""
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -286,6 +287,12 @@ def test_whose_belief_it_is_names_what_was_added_in_cells(telling):
     asked = {"secret": "s", "columns": ["x"], "confidence": None, "allow_no_noise": True}
     assert "who believes these rows' own shares" in str(tk.publish(telling, **asked))
     assert "rows of other cells" in str(tk.publish(telling, known=["note"], **asked))
+
+
+def test_a_lazy_table_of_an_engine_is_refused_before_the_work():
+    relation = duckdb.sql("SELECT 'a' AS s, 1 AS x UNION ALL SELECT 'b', 2")
+    with pytest.raises(InputError, match=r"a lazy table of duckdb would be drawn anew.*: collect it first"):
+        tk.publish(relation, secret="s", columns=["x"], step=lambda what: pytest.fail(f"it began with {what!r}"))
 
 
 def test_a_lazy_table_is_made_once_and_comes_back_lazy():

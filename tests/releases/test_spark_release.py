@@ -112,6 +112,30 @@ def test_a_cluster_releases_its_own_table(spark):
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_rows_without_a_value_are_dropped_as_the_refusal_says(spark):
+    lacks = {1: ("a", None, 1.5), 2: (None, "x", 1.5), 3: ("b", "y", float("nan"))}
+    rows = [lacks.get(i, ("ab"[i % 2], "xyz"[i % 3], float(i % 4))) for i in range(200)]
+    frame = spark.createDataFrame(rows, "s string, ward string, `dose` double")
+    made = tk.calibrate(tk.fit_priors(frame, secret="s", query=tk.Row("ward", "dose")), odds=2)
+    with pytest.raises(InputError, match="missing values: fill those rows, or drop them with missing='drop'"):
+        tk.release(frame, made, others="drop", allow_no_noise=True)
+    assert tk.release(frame, made, missing="drop", allow_no_noise=True).count() == 197
+    published = tk.publish(frame, secret="s", columns=["ward"], confidence=None, allow_no_noise=True)
+    assert published.table.count() == 198
+
+
+def test_what_no_spark_table_can_have_is_refused_before_the_work(spark, tmp_path):
+    frame = spark.createDataFrame([("a", 1)], "s string, v long")
+    for options, says in (({"ledger": tmp_path / "l"}, "cannot follow a Spark table"), ({"order": "keep"}, "shuffled")):
+        with pytest.raises(InputError, match=says):
+            tk.publish(frame, secret="s", columns=["v"], step=fail, **options)
+
+
+def fail(what):
+    raise AssertionError(f"it began with {what!r}")
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_a_cluster_s_table_is_calibrated_where_it_lies(spark):
     rows = [("ab"[i % 2], i % 7, "xyz"[i % 3]) for i in range(300)]
     frame = spark.createDataFrame(rows, "secret string, value long, ward string")

@@ -15,7 +15,7 @@ from takifugu.problems.findings import Finding
 from takifugu.problems.findings.shown import show
 from takifugu.published import Published
 from takifugu.publishing.calibrating import CONFIDENCE, Step, calibrated, odds_by_default
-from takifugu.releases.doors.dispatch import release
+from takifugu.releases.doors.dispatch import refuse_lazy, release
 from takifugu.releases.doors.frames import as_frame, collected
 from takifugu.releases.drift import DRIFTS
 from takifugu.releases.joint_account import JointAccount
@@ -103,6 +103,7 @@ def publish(
     if isinstance(table, str | os.PathLike):
         table = Table(table, options.get("reading"))  # once: to decide how every cell is read takes a look at them all
     table, is_lazy = _made_once(table)
+    _refuse_late(table, has_ledger=book is not None, order=order, is_seeded=insecure_seed is not None)
     made = calibrated(
         table,
         secret=secret,
@@ -124,6 +125,7 @@ def publish(
     step("Drawing what is published")
     account = None if book is None else book.account()
     also = account.columns if isinstance(account, JointAccount) else ()
+    drops = getattr(options.get("reading"), "missing", "drop") == "drop"
     source = _frame(table, made, options.get("reading"), also=also, keep=keep)
     frame = as_frame(source)
     if order == "auto" and isinstance(frame, nw.DataFrame) and gives_up_order(frame, made):  # a lazy table has no order
@@ -138,6 +140,7 @@ def publish(
         drift=drift,
         allow_no_noise=allow_no_noise,
         insecure_seed=insecure_seed,
+        missing="drop" if isinstance(frame, nw.LazyFrame) and drops else "refuse",  # of others they are gone already
     )
     of_rows: list[Finding] = []
     if isinstance(frame, nw.DataFrame) and len(published) < len(frame):
@@ -171,6 +174,19 @@ def _made_once(table: Any) -> tuple[Any, bool]:
     if not isinstance(frame, nw.LazyFrame) or not frame.implementation.is_polars():
         return table, False
     return collected(frame).to_native(), True
+
+
+def _refuse_late(table: Any, *, has_ledger: bool, order: str, is_seeded: bool) -> None:
+    """Refuse before the search for a channel what `release` would refuse of a lazy table after it."""
+    import narwhals as nw
+
+    frame = None if isinstance(table, Table) else as_frame(table)
+    if not isinstance(frame, nw.LazyFrame):
+        return
+    refuse_lazy(frame)
+    from takifugu.releases.doors.spark import refuse_of_spark
+
+    refuse_of_spark(has_ledger=has_ledger, order=order, is_seeded=is_seeded)
 
 
 def _frame(table: Any, made: Calibration, reading: Reading | None, *, also: Sequence[str], keep: Sequence[str]) -> Any:

@@ -177,10 +177,13 @@ def _whole(frame: Any, columns: Columns, missing: str) -> Any:
 
     if missing == "refuse":
         return frame
-    if not isinstance(frame, nw.DataFrame):
-        raise InputError("missing='drop' is for tables in memory: drop the rows where the table is made")
     needed = [*columns.answer, *columns.secret, *columns.also]
-    return nw.from_native(complete_rows(frame.to_native(), needed=needed, columns=needed), eager_only=True)
+    if isinstance(frame, nw.DataFrame):
+        return nw.from_native(complete_rows(frame.to_native(), needed=needed, columns=needed), eager_only=True)
+    refuse_lazy(frame)
+    from takifugu.releases.doors.spark import whole_rows
+
+    return nw.from_native(whole_rows(frame.to_native(), needed))
 
 
 def _release_table(frame: Any, plan: Plan, columns: Columns) -> Any:
@@ -188,14 +191,22 @@ def _release_table(frame: Any, plan: Plan, columns: Columns) -> Any:
 
     if isinstance(frame, nw.DataFrame):
         return release_frame(frame, plan, columns)
-    if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
-        from takifugu.releases.doors.spark import release_spark
+    refuse_lazy(frame)
+    from takifugu.releases.doors.spark import release_spark
 
-        return release_spark(frame.to_native(), plan, columns)
-    raise InputError(
-        f"a lazy table of {frame.implementation.name.lower()} would be drawn anew, and so published again, whenever "
-        f"it is read: collect it first, into Polars, pandas or PyArrow"
-    )
+    return release_spark(frame.to_native(), plan, columns)
+
+
+def refuse_lazy(frame: Any) -> None:
+    """Refuse a lazy table that is drawn anew whenever it is read; those of Polars are collected, Spark's made once."""
+    import narwhals as nw
+
+    of = frame.implementation
+    if isinstance(frame, nw.LazyFrame) and not (of.is_polars() or of.is_pyspark() or of.is_pyspark_connect()):
+        raise InputError(
+            f"a lazy table of {of.name.lower()} would be drawn anew, and so published again, whenever it is read: "
+            f"collect it first, into Polars, pandas or PyArrow"
+        )
 
 
 def _secrets(values: Any, secrets: Any, plan: Plan, others: str) -> list[list[Any]]:

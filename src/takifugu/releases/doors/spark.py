@@ -29,21 +29,10 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
     Spark computes a table anew whenever it is read, and noise drawn anew is a second release. So the result is
     materialised on the executors (a local checkpoint) before it is handed back.
     """
-    if plan.ledger is not None:
-        raise InputError(
-            "a ledger cannot follow a Spark table, whose rows have no order: write it to Parquet and use "
-            "takifugu.release_file, or release without a ledger"
-        )
-    if plan.insecure:
-        raise InputError("every partition would draw the same noise from one seed: leave insecure_seed out")
+    refuse_of_spark(has_ledger=plan.ledger is not None, order=plan.order, is_seeded=plan.insecure)
     from pyspark.sql.functions import rand
     from pyspark.sql.types import BooleanType, DoubleType, LongType, StringType, StructField, StructType
 
-    if plan.order == "keep":
-        raise InputError(
-            "Spark hands rows on in the order of their source, and nobody has looked whether that tells the secret: "
-            "leave order out, and the rows are shuffled"
-        )
     if len(set(frame.columns)) < len(frame.columns):
         raise InputError(SAME_NAME)
     frame = _as_counted(frame, plan, columns)
@@ -67,6 +56,33 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
     numbered = [_col(name).alias(f"c{place}") for place, name in enumerate(columns.read)]  # no name with a dot
     rows = frame.select(*numbered).orderBy(rand())
     return _of_engine(lambda: rows.mapInArrow(released, schema).localCheckpoint(eager=True))
+
+
+def whole_rows(frame: Any, needed: Iterable[str]) -> Any:
+    """The rows that lack none of the values that they need; NaN is none."""
+    from pyspark.sql.functions import isnan
+
+    for name in needed:
+        is_float = frame.schema[name].dataType.typeName() in ("float", "double")
+        there = _col(name).isNotNull()
+        frame = frame.filter(there & ~isnan(_col(name)) if is_float else there)
+    return frame
+
+
+def refuse_of_spark(*, has_ledger: bool, order: str, is_seeded: bool) -> None:
+    """Refuse what no release of a Spark table can do, whatever is in it."""
+    if has_ledger:
+        raise InputError(
+            "a ledger cannot follow a Spark table, whose rows have no order: write it to Parquet and use "
+            "takifugu.release_file, or release without a ledger"
+        )
+    if is_seeded:
+        raise InputError("every partition would draw the same noise from one seed: leave insecure_seed out")
+    if order == "keep":
+        raise InputError(
+            "Spark hands rows on in the order of their source, and nobody has looked whether that tells the secret: "
+            "leave order out, and the rows are shuffled"
+        )
 
 
 def _of_engine(work: Callable[[], T]) -> T:
@@ -129,7 +145,9 @@ def _check(frame: Any, plan: Plan, columns: Columns) -> None:
         missing = f.sum(f.when(value.isNull() | f.isnan(value), 1).otherwise(0)).alias("missing")
         low, high, bad = frame.select(f.min(value), f.max(value), missing).first()
         if bad:
-            raise InputError(f"column {name!r} has {bad} missing values: drop or fill those rows before publishing")
+            raise InputError(
+                f"column {name!r} has {bad} missing values: fill those rows, or drop them with missing='drop'"
+            )
         ends.append([low, high])
     if ends and ends[0][0] is not None:
         plan.drawing.check_columns(ends, columns.answer)
