@@ -30,7 +30,17 @@ def test_the_long_step_says_what_it_tries():
         tk.calibrate(priors, odds=3, confidence=0.95, keep=None)
     tried = [what for what in heard if what.startswith("Trying how wide")]
     assert len(tried) >= 2
-    assert tried[1].endswith("channel 2")
+    assert re.search(r": channel 2( of about \d+)?$", tried[1])
+    searches = [
+        re.fullmatch(r"Trying how wide a margin must be \((\d) of (\d)\): channel (.*)", what) for what in tried
+    ]
+    numbers = [int(one[1]) for one in searches]
+    assert numbers == sorted(numbers)
+    assert {int(one[2]) for one in searches} == {max(numbers)}
+    ends = [one[3].split(" of about ") for one in searches]
+    known = [(int(at), int(of[0])) for at, *of in ends if of]
+    assert len(known) > len(tried) / 3
+    assert all(at <= of for at, of in known)
     assert heard[-1].startswith("Judging the channel by")
 
 

@@ -92,7 +92,8 @@ def confident_channel(
     best: tuple[float, Passed] | None = None
     for number, wish in enumerate(wishes, start=1):
         try:
-            best = _cheapest(wish(), drawn, Judge(problem, asked, level, seed, halvings), best)
+            judge = Judge(problem, asked, level, seed, halvings)
+            best = _cheapest(wish(), drawn, judge, best, turn=(number, len(wishes)))
         except (MechanismError, CalibrationError):
             if number == len(wishes) and best is None:  # a stricter wish may be impossible
                 raise
@@ -115,12 +116,14 @@ class _Candidate(NamedTuple):
         return _Candidate(cost(found), factor, found, self.margin, self.widened + 1)
 
 
-def _cheapest(wish: Wish, drawn: Drawn, judge: Judge, best: tuple[float, Passed] | None) -> tuple[float, Passed]:
+def _cheapest(
+    wish: Wish, drawn: Drawn, judge: Judge, best: tuple[float, Passed] | None, *, turn: tuple[int, int]
+) -> tuple[float, Passed]:
     """The cheapest channel of a wish that passes, or what passed before where that costs no more."""
     if drawn.withstood_by(listed(wish.found)):
         candidates = [_Candidate(wish.cost(wish.found), 0.0, wish.found, wish.margins[0])]
     else:
-        candidates = _fitted(wish, drawn)
+        candidates = _fitted(wish, drawn, turn)
     while candidates:
         tried = min(candidates, key=lambda one: one.cost)
         if best is not None and tried.cost >= best[0]:
@@ -136,12 +139,17 @@ def _cheapest(wish: Wish, drawn: Drawn, judge: Judge, best: tuple[float, Passed]
     return best
 
 
-def _fitted(wish: Wish, drawn: Drawn) -> list[_Candidate]:
-    """A channel of every margin that withstands the draws; the first margin's error where none has one."""
+def _fitted(wish: Wish, drawn: Drawn, turn: tuple[int, int]) -> list[_Candidate]:
+    """A channel of every margin that withstands the draws; the first margin's error where none has one.
+
+    `turn` is the number of the wish, and of how many: people who wait are told how many searches there are at most.
+    """
     found, error = [], None
-    for margin in wish.margins:
+    (number, wishes), margins = turn, len(wish.margins)
+    for place, margin in enumerate(wish.margins, start=1):
+        here, every = (number - 1) * margins + place, wishes * margins
         try:
-            least = fitted(margin, drawn, wish.found)
+            least = fitted(margin, drawn, wish.found, search=f" ({here} of {every})" if every > 1 else "")
         except (MechanismError, CalibrationError) as unsolved:
             error = error or unsolved
             continue

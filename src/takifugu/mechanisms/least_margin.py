@@ -1,8 +1,7 @@
 """The least factor of a margin whose channel withstands draws from the posterior: it is fitted here, never judged."""
 
 import math
-from dataclasses import dataclass, replace
-from itertools import count
+from dataclasses import dataclass
 
 from takifugu._listening import tell
 from takifugu._validation import Array
@@ -57,33 +56,52 @@ class Drawn:
         return worst
 
 
-def fitted(margin: Margin, drawn: Drawn, found: Found) -> tuple[float, Found] | None:
+def fitted(margin: Margin, drawn: Drawn, found: Found, *, search: str = "") -> tuple[float, Found] | None:
     """The least factor, about, whose channel withstands these draws, and the channel; None where there is none.
 
-    `found` is the channel at a factor of 0, which does not.
+    `found` is the channel at a factor of 0, which does not; `search` says to people which of several this is.
     """
-    margin = _told(margin)
-    least = _by_halves(margin, drawn) if margin.most is None else _by_secants(margin, drawn, found, margin.most)
-    return None if least is None else _further_down(margin, drawn, least)
+    trying = _Trying(margin, search)
+    least = _by_halves(trying, drawn) if margin.most is None else _by_secants(trying, drawn, found, margin.most)
+    return None if least is None else _further_down(trying, drawn, least)
 
 
-def _further_down(margin: Margin, drawn: Drawn, least: tuple[float, Found]) -> tuple[float, Found]:
+class _Trying:
+    """The channels of a margin, one after another, each of which may take seconds: whoever waits is told which it is.
+
+    How many there will be is known once one factor is enough and another is not: it is about so many, for a smaller
+    one may do as well.
+    """
+
+    def __init__(self, margin: Margin, search: str) -> None:
+        self.margin, self._search, self._number = margin, search, 0
+
+    def at(self, factor: float, *, left: int | None = None) -> Found:
+        """The channel at a factor, of which `left` more are tried after this one where that is known."""
+        self._number += 1
+        of = "" if left is None else f" of about {self._number + left}"
+        tell(f"Trying how wide a margin must be{self._search}: channel {self._number}{of}")
+        return self.margin.at(factor)
+
+
+def _further_down(trying: _Trying, drawn: Drawn, least: tuple[float, Found]) -> tuple[float, Found]:
     """A smaller factor that is enough as well, should there be one: a loss need not fall with the factor.
 
     Below a factor that is not enough there may be a whole range of those that are, at half of the cost.
     """
-    while least[0] >= _LEAST_LOOKED_AT * margin.first:
-        made = margin.at(_DOWN * least[0])
+    while least[0] >= _LEAST_LOOKED_AT * trying.margin.first:
+        made = trying.at(_DOWN * least[0], left=0)
         if not drawn.withstood_by(listed(made)):
             break
         least = _DOWN * least[0], made
     return least
 
 
-def _by_halves(margin: Margin, drawn: Drawn) -> tuple[float, Found] | None:
+def _by_halves(trying: _Trying, drawn: Drawn) -> tuple[float, Found] | None:
+    margin = trying.margin
     low, high, best, factor = 0.0, math.inf, None, margin.first
     for _ in range(_MOST_STEPS):
-        made = margin.at(factor)
+        made = trying.at(factor, left=_halvings(low, high, margin.narrow))
         if drawn.withstood_by(listed(made)):
             high, best = factor, made
             factor = factor / 2 if low == 0 else math.sqrt(low * high)
@@ -95,16 +113,28 @@ def _by_halves(margin: Margin, drawn: Drawn) -> tuple[float, Found] | None:
     return None if best is None else (high, best)
 
 
-def _by_secants(margin: Margin, drawn: Drawn, found: Found, most: int) -> tuple[float, Found] | None:
+def _halvings(low: float, high: float, narrow: float) -> int | None:
+    """How many channels are tried after the next, and the one below the least; None while one end is open.
+
+    >>> _halvings(1.0, 2.0, 1.04), _halvings(0.0, 2.0, 1.04)
+    (5, None)
+    """
+    if not 0 < low < high < math.inf:
+        return None
+    return max(1, math.ceil(math.log2(math.log(high / low) / math.log(narrow))))
+
+
+def _by_secants(trying: _Trying, drawn: Drawn, found: Found, most: int) -> tuple[float, Found] | None:
     """The same with as few channels as can be, since each takes long: where the worst draw's loss meets the budget.
 
     As the factor grows that loss falls much like a power of it.
     """
+    margin = trying.margin
     low, high, best, factor = (0.0, drawn.strain(listed(found))), None, None, margin.first
     for solved in range(_MOST_STEPS):
         if high is not None and (solved >= most or high[1] >= _USED_UP or high[0] <= low[0] * margin.narrow):
             break
-        made = margin.at(factor)
+        made = trying.at(factor, left=None if high is None else most - solved)
         if drawn.withstood_by(listed(made)):
             high, best = (factor, drawn.strain(listed(made))), made
         elif factor >= margin.last:
@@ -122,17 +152,6 @@ def _between(low: tuple[float, float], high: tuple[float, float], *, down: float
         return b / down
     share = math.log(over) / math.log(over / under) if 1 < over < math.inf and under > 0 else 0.5
     return float(a * (b / a) ** min(max(share, 0.1), 0.9))
-
-
-def _told(margin: Margin) -> Margin:
-    """The same, saying which channel is tried: each may take seconds."""
-    numbers = count(1)
-
-    def telling(factor: float) -> Found:
-        tell(f"Trying how wide a margin the population needs: channel {next(numbers)}")
-        return margin.at(factor)
-
-    return replace(margin, at=telling)
 
 
 def listed(found: Found) -> ListChannel:
