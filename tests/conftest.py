@@ -73,6 +73,7 @@ SLOW = (
     "commands/test_publish_command.py::test_records_are_published_once",
     "commands/test_publish_command.py::test_rows_outside_the_pairs_are_refused_before_the_work_and_nothing_stays",
     "commands/test_publish_command.py::test_values_leave_as_they_are_only_when_asked",
+    "commands/test_publish_command.py::test_warnings_known_before_the_search_are_told_before_it",
     "commands/test_publish_command.py::test_what_others_believe_and_cells_of_kept_columns",
     "commands/test_sweep_command.py::test_confidence_and_bounds_are_options_too",
     "commands/test_words.py",

@@ -289,6 +289,26 @@ def test_whose_belief_it_is_names_what_was_added_in_cells(telling):
     assert "rows of other cells" in str(tk.publish(telling, known=["note"], **asked))
 
 
+def test_what_may_be_reason_not_to_wait_is_told_before_the_search(monkeypatch):
+    table = people().assign(seen=[f"2026-01-{1 + k % 9:02}" for k in range(200)])
+
+    def found(*_, **__):
+        raise InputError("the search began")
+
+    monkeypatch.setattr("takifugu.publishing.calibrating.calibrate", found)
+    with pytest.warns(tk.FindingWarning, match="'seen' holds dates") as told, pytest.raises(InputError, match="began"):
+        tk.publish(table, secret="diagnosis", columns=["seen", "ward"])
+    assert {one.filename for one in told} == {__file__}
+
+
+def test_what_was_told_before_is_not_told_again():
+    table = people().assign(seen=[f"2026-01-{1 + k % 9:02}" for k in range(200)])
+    with pytest.warns(tk.FindingWarning, match="'seen' holds dates") as told:
+        tk.publish(table, secret="diagnosis", columns=["seen"], confidence=None, allow_no_noise=True)
+    texts = [str(one.message) for one in told]
+    assert len(texts) == len(set(texts))
+
+
 def test_a_lazy_table_of_an_engine_is_refused_before_the_work():
     relation = duckdb.sql("SELECT 'a' AS s, 1 AS x UNION ALL SELECT 'b', 2")
     with pytest.raises(InputError, match=r"a lazy table of duckdb would be drawn anew.*: collect it first"):

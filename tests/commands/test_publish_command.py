@@ -321,3 +321,11 @@ def test_rows_outside_the_pairs_are_refused_before_the_work_and_nothing_stays(ta
     assert run(table, *asked, "--others", "drop", "--dry-run").exit_code == 0
     assert run(table, *asked, "--others", "drop").exit_code == 0
     assert len(pd.read_csv(table.with_name("published.csv"))) == 210
+
+
+def test_warnings_known_before_the_search_are_told_before_it(table):
+    frame = pd.read_csv(table)
+    frame.assign(day=[f"2026-01-{1 + k % 9:02}" for k in range(len(frame))]).to_csv(table, index=False)
+    told = run(table, "--columns", "day", "--dry-run").stdout
+    assert told.index("'day' holds dates") < told.index("Finding the channel") < told.rindex("'day' holds dates")
+    assert run(table, "--columns", "day", "--dry-run", "--quiet").stdout.count("'day' holds dates") == 1

@@ -8,16 +8,19 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from takifugu.commands.findings import tell_findings
 from takifugu.commands.words import in_flags
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from takifugu.problems.findings import Finding
 
 _WIDTH = 76
 _BEAT = 0.9  # seconds between two looks at the clock
@@ -157,6 +160,13 @@ class Steps:
             done()
             how: Any = {"initial_indent": f" {self._count}. ", "subsequent_indent": "    ", "break_on_hyphens": False}
             self._out.print(textwrap.fill(what, self._out.width, break_long_words=False, **how))
+            doing("   ")
+
+    def warn(self, findings: "Sequence[Finding]") -> None:
+        """What is known before a long step, and may be reason enough not to wait for it."""
+        if not self._quiet and findings:
+            done()
+            tell_findings(findings, self._out)
             doing("   ")
 
     def meanwhile(self, what: str) -> None:

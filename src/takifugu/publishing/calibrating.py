@@ -6,6 +6,7 @@ from typing import Any
 from takifugu._validation import no_cells, no_text
 from takifugu.calibration import Calibration, calibrate
 from takifugu.errors import InputError
+from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import asked_for
 from takifugu.problems.pairs import Pair
 from takifugu.problems.population_findings import CellTells
@@ -21,6 +22,7 @@ from takifugu.tables.reading import Reading
 from takifugu.tables.table import Table
 
 Step = Callable[[str], None]
+Warn = Callable[[Sequence[Finding]], None]
 
 CONFIDENCE = 0.95
 # Measured: 300 combinations take ten to twenty seconds, as do 40 with 15 secrets, and 100 with 30 half a minute.
@@ -54,6 +56,7 @@ def calibrated(
     keep_shares: bool = False,
     seed: int = 0,
     step: Step = lambda what: None,
+    beforehand: Warn = lambda findings: None,
     ledger: Ledger | None = None,
     later: Sequence[str] = (),
     spend: float | None = None,
@@ -63,7 +66,8 @@ def calibrated(
 
     Whoever reads the kept columns knows them, so they are among what is known: two harmless ones may tell the secret
     together. What they tell by themselves is a finding. With `others="error"` rows of secrets that are not hidden are
-    refused before the search for the channel, as `release` would refuse them after it.
+    refused before the search for the channel, as `release` would refuse them after it. `beforehand` is told, before the
+    search too, what may be reason enough not to wait for it: a column of dates, a code for what is missing.
     """
     no_text("columns", columns, "columns")
     for name, given in {"secret": secret, "columns": columns, "later": later, "known": known}.items():
@@ -79,8 +83,7 @@ def calibrated(
 
     def require_hidden(found: Iterable[Any], *, typed: bool = False) -> None:
         if others == "error":
-            names = [secret] if isinstance(secret, str) else list(secret)
-            require_inside(Table(table, reading), names, [*columns, *later], found, typed=typed)
+            require_inside(Table(table, reading), _names(secret), [*columns, *later], found, typed=typed)
 
     if hidden is not None:
         require_hidden(hidden, typed=True)
@@ -99,6 +102,7 @@ def calibrated(
         keep_shares=keep_shares,
         seed=seed,
         step=step,
+        beforehand=lambda findings: beforehand(_warnings(findings)),
         reading=reading,
         terms={"alpha": alpha, "epsilon": epsilon, "known": known, "pairs": pairs, "secrets": secrets}
         | {
@@ -114,7 +118,8 @@ def calibrated(
     )
     if turn is not None:
         require_hidden(protected_secrets(turn))
-        return _told(turn, table, keep, reading, own=own)
+        people = several_rows(Table(table, reading), _names(secret))
+        return _told(turn, table, keep, reading, own=own, people=people)
     query = Row(*columns, domain=domain, other=other)
     step("Counting what goes with each secret")
     asked: dict[str, Any] = {"secret": secret, "query": query, "secrets": secrets, "known": known, "reading": reading}
@@ -122,6 +127,8 @@ def calibrated(
     pairs = None if pairs is None else named_pairs(pairs, priors)
     if not own:  # there may be secrets that others do not know
         require_hidden((priors if isinstance(priors, Mapping) else priors[0]) if hidden is None else hidden)
+    people = several_rows(Table(table, reading), _names(secret))
+    beforehand(_warnings([*priors.findings, *people]))
     step(_long_step(priors, columns))
     made = calibrate(
         priors,
@@ -133,7 +140,15 @@ def calibrated(
         keep="marginal" if keep_shares else None,
         **options,
     )
-    return _told(made, table, () if cells else keep, reading, own=own)
+    return _told(made, table, () if cells else keep, reading, own=own, people=people)
+
+
+def _names(secret: str | Sequence[str]) -> list[str]:
+    return [secret] if isinstance(secret, str) else list(secret)
+
+
+def _warnings(findings: Iterable[Finding]) -> list[Finding]:
+    return [one for one in findings if one.level == "warning"]
 
 
 def _long_step(priors: Any, columns: Sequence[str]) -> str:
@@ -148,10 +163,18 @@ def _long_step(priors: Any, columns: Sequence[str]) -> str:
     return f"{what}, for {values:,} {of} and {secrets} secrets: it may take minutes; coarser lists{fewer} are quicker"
 
 
-def _told(made: Calibration, table: Any, keep: Sequence[str], reading: Reading | None, *, own: bool) -> Calibration:
+def _told(
+    made: Calibration,
+    table: Any,
+    keep: Sequence[str],
+    reading: Reading | None,
+    *,
+    own: bool,
+    people: Sequence[Finding],
+) -> Calibration:
     """The calibration, with what columns that leave as they are tell by themselves, and of people with several rows."""
     source, secrets = Table(table, reading), () if made.answer is None else made.answer.secret
-    for finding in several_rows(source, secrets):
+    for finding in people:
         made = made.with_finding(finding)
     if not keep:
         return made

@@ -12,7 +12,7 @@ from takifugu.certificates import certify
 from takifugu.errors import InputError
 from takifugu.mechanisms import options_of_ours
 from takifugu.problems.findings import Finding
-from takifugu.problems.findings.shown import show
+from takifugu.problems.findings.shown import show, show_ahead
 from takifugu.published import Published
 from takifugu.publishing.calibrating import CONFIDENCE, Step, calibrated, odds_by_default
 from takifugu.releases.doors.dispatch import refuse_lazy, release
@@ -104,6 +104,12 @@ def publish(
         table = Table(table, options.get("reading"))  # once: to decide how every cell is read takes a look at them all
     table, is_lazy = _made_once(table)
     _refuse_late(table, has_ledger=book is not None, order=order, is_seeded=insecure_seed is not None)
+    told: list[Finding] = []
+
+    def ahead(findings: Sequence[Finding]) -> None:
+        told.extend(findings)
+        show_ahead(findings)
+
     made = calibrated(
         table,
         secret=secret,
@@ -114,6 +120,7 @@ def publish(
         later=later,
         spend=spend,
         step=step,
+        beforehand=ahead,
         keep=keep,
         per_cell=per_cell,
         others=others,
@@ -147,7 +154,7 @@ def publish(
         of_rows.append(OthersLeftOut(len(frame) - len(published)))
     if order == "shuffle" and hasattr(published, "__len__"):
         of_rows.append(RowsShuffled(len(published)))
-    show(made.findings)
+    show(one for one in made.findings if one not in told)
     published = published.lazy() if is_lazy else published
     return Published(published, made, certificate, (*made.findings, *of_rows))
 

@@ -7,6 +7,7 @@ from typing import Any
 from takifugu._validation import no_text
 from takifugu.calibration import Calibration
 from takifugu.errors import CompositionError, InputError
+from takifugu.problems.findings import Finding
 from takifugu.problems.pairs import Pair
 from takifugu.queries.fitting import fit_priors
 from takifugu.queries.priors import Priors
@@ -32,6 +33,7 @@ def in_turn(
     keep_shares: bool,
     seed: int,
     step: Callable[[str], None],
+    beforehand: Callable[[Sequence[Finding]], None],
     terms: dict[str, Any],
     reading: Reading | None,
 ) -> Calibration | None:
@@ -52,6 +54,7 @@ def in_turn(
         account = _opened(
             table, ledger, (*columns, *later), secret, odds, confidence, seed, {**terms, "reading": reading}
         )
+        beforehand(account.problem.findings)
     elif spend is not None:
         raise InputError("spend is the share of an account for several columns: name the others with later")
     else:

@@ -31,3 +31,9 @@ def show(findings: Iterable[Finding]) -> None:
     for finding in findings:
         if finding.level == "warning":
             warnings.warn(str(finding), FindingWarning, stacklevel=3)
+
+
+def show_ahead(findings: Iterable[Finding]) -> None:
+    """Warn of findings that need not wait for the end of the work, from however deep, where the call outside stands."""
+    for finding in findings:
+        warnings.warn(str(finding), FindingWarning, stacklevel=frames_within())
