@@ -191,6 +191,24 @@ def test_a_separator_that_separates_nothing_is_told_with_the_one_that_does(tmp_p
     assert open_table(tmp_path / "b.csv", reading=Reading(sep=";")).columns == ["days"]
 
 
+@pytest.mark.parametrize("state", ["hidden", "veryHidden"])
+def test_a_hidden_sheet_is_read_where_it_is_named_or_nothing_else_is_there(tmp_path, state):
+    stays = [["ward", "days"], ["A", 1], ["B", 2]]
+    path = excel(tmp_path / "codes.xlsx", [["code", "meaning"], [99, "none"]], [("2024", stays)])
+    book = openpyxl.load_workbook(path)
+    book["Stays"].sheet_state = state
+    book.active = 1
+    book.save(path)
+    table = open_table(path)
+    assert table.columns == ["ward", "days"]
+    assert [str(one) for one in table.findings] == ["the file was read from the sheet '2024'"]
+    assert open_table(path, reading=Reading(sheet="Stays")).columns == ["code", "meaning"]
+    del book["2024"]
+    book.create_sheet("empty")
+    book.save(path)
+    assert open_table(path).columns == ["code", "meaning"]
+
+
 def test_a_missing_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(tk.MissingExtraError, match=r"takifugu\[excel\]"):

@@ -37,7 +37,10 @@ class Sheet(NamedTuple):
 
 
 def sheet_as_text(path: str, target: Path, reading: Reading) -> Sheet:
-    """Write the sheet to `target` as CSV and say which; the first with anything in it, unless one is named."""
+    """Write the sheet to `target` as CSV and say which; the first with anything in it, unless one is named.
+
+    Hidden sheets come last: they hold lists of codes and the like, and whoever opens the workbook does not see them.
+    """
     try:
         import python_calamine as calamine
     except ImportError:
@@ -49,13 +52,14 @@ def sheet_as_text(path: str, target: Path, reading: Reading) -> Sheet:
     readable = True
     try:
         with calamine.CalamineWorkbook.from_path(path) as book:
+            hidden = [one.name for one in book.sheets_metadata if one.visible != calamine.SheetVisibleEnum.Visible]
             every = book.sheet_names
-            for name in _wanted(every, reading.sheet, where):
+            for name in sorted(_wanted(every, reading.sheet, where), key=hidden.__contains__):
                 rows = book.get_sheet_by_name(name).to_python(skip_empty_area=True)
                 filled = sum(any(cell != "" for cell in row) for row in rows)
                 if chosen is None and filled:
                     chosen = (name, rows)
-                elif filled > 1:  # a header and a record; a title alone is no table
+                elif filled > 1 and name not in hidden:  # a header and a record; a title alone is no table
                     tables.append(name)
     except (calamine.CalamineError, OSError, ValueError) as error:
         if isinstance(error, InputError):
