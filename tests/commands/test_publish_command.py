@@ -290,7 +290,7 @@ def test_an_account_that_a_refused_try_opened_is_gone_on_with(table):
     assert "name the columns to come with --later, anew" in other.stderr
     again = run(table, "--columns", "plain", "--allow-no-noise")
     assert again.exit_code == 0, again.stderr
-    assert "50% of the promise" in " ".join(again.stdout.split())
+    assert "50 % of the promise" in " ".join(again.stdout.split())
     second = CliRunner().invoke(
         main,
         [

@@ -61,7 +61,7 @@ def _left(ledger: Any) -> str | None:
     account = ledger.account()
     if not isinstance(account, JointAccount):
         return None
-    spent = f"{account.fraction_spent:.0%} of the promise (odds within a factor of {account.odds:.4g}) is spent"
+    spent = f"{100 * account.fraction_spent:.0f} % of the promise (odds within a factor of {account.odds:.4g}) is spent"
     if not account.left:
         return f"{spent}: all columns of this account are published."
     if account.fraction_spent >= 1:

@@ -40,7 +40,7 @@ class CellTells(Finding):
     def _guess(self) -> str:
         if self.guess is None:
             return ""
-        return f", and a guess between two equally likely ones is right with a chance of up to {self.guess:.0%}"
+        return f", and a guess between two equally likely ones is right with a chance of up to {100 * self.guess:.0f} %"
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class FewForConfidence(Finding):
     level = "warning"
     says = (
         "what confidence says of secret {secret!r} rests on {rows} rows and the model of one more: "
-        "merge it with another secret, or ask for the assurance 'band', which needs no model and costs more"
+        "merge it with another secret, or ask for assurance='band', which needs no model and costs more"
     )
     secret: Secret
     rows: int
