@@ -205,7 +205,9 @@ def test_a_row_of_sums_with_a_currency_is_one_too(spelled, kind, most, monkeypat
     assert not any("totals" in finding.kind for finding in (*inspect(table, "s").findings, *inspect(table).findings))
 
 
-@pytest.mark.parametrize("name", ["person", "Patient", "pupil_id", "Schüler-Nr", "clientName", "name", "E-Mail"])
+@pytest.mark.parametrize(
+    "name", ["person", "Patient", "pupil_id", "Staff no", "Schüler-Nr", "clientName", "name", "E-Mail"]
+)
 def test_columns_called_after_people_name_them_however_many_rows_each_has(name):
     table = pd.DataFrame(
         {name: [f"K{one % 60:03}" for one in range(1_800)], "s": ["a", "b", "a", "b", "b", "a", "b"] * 257 + ["a"]}
@@ -215,6 +217,29 @@ def test_columns_called_after_people_name_them_however_many_rows_each_has(name):
     assert "K0" not in str(found)
     spared = inspect(table.rename(columns={name: "ward name"}), "s")
     assert spared.columns[0].advice == "publishable"
+
+
+@pytest.mark.parametrize(
+    ("texts", "form", "words"),
+    [
+        ([f"({k}.{k:03},50)" if k % 3 else f"{k}.{k:03},50" for k in range(1, 41)], "losses", "with a minus sign"),
+        (["<0.5", *(f"{k / 10} mg/L" for k in range(6, 45))], "measurements", "take these away and convert them"),
+        ([f"{k} IU/L" for k in range(40)], "measurements", "measurements with units"),
+        ([f"{1000 + k} Wien" for k in range(40)], None, ""),
+        ([f"{k:04}" if k else "none" for k in range(40)], None, ""),
+        ([f"{k} mg" for k in range(20)], None, ""),
+    ],
+)
+@pytest.mark.parametrize("most", [1_000, 10])
+def test_numbers_that_no_reader_takes_for_such_are_told_by_how_they_are_written(texts, form, words, most, monkeypatch):
+    monkeypatch.setattr("takifugu.tables.inspect.MOST_LABELS", most)
+    table = pd.DataFrame({"x": texts * 4, "s": (["a", "b", "b", "a", "b"] * len(texts))[: 4 * len(texts)]})
+    told = {one.form: one.sentence for one in inspect(table, "s").findings if one.kind == "numbers-in-text"}
+    assert set(told) == ({form} if form else set())
+    if form:
+        assert words in told[form]
+        fitted = tk.fit_priors(table, secret="s", query=tk.Row("x"))
+        assert [one.form for one in fitted.findings if one.kind == "numbers-in-text"] == [form]
 
 
 def test_a_secret_that_nobody_has():

@@ -107,6 +107,16 @@ class NumbersInText(Finding):
                 f"{self.column!r} is text that looks like amounts with a currency sign: take the sign away and convert "
                 f"them to numbers"
             )
+        if self.form == "losses":
+            return (
+                f"{self.column!r} is text that looks like numbers of which some stand in parentheses, as losses do in "
+                f"accounts: write those with a minus sign"
+            )
+        if self.form == "measurements":
+            return (
+                f"{self.column!r} is text that looks like measurements with units, or with a sign such as < before "
+                f"them: take these away and convert them to numbers, what lies below a limit to half of it"
+            )
         what = {"percentages": "percentages", "decimal commas": "numbers with decimal commas"}.get(self.form, "numbers")
         return (
             f"{self.column!r} is text, and most of it are {what}: convert them, or name the texts among them that mean "

@@ -15,13 +15,14 @@ from takifugu.problems.findings import Clipped, CoarserStep, Finding, HeavyTail,
 from takifugu.problems.inspection_findings import (
     LooksLikeDates,
     LooksLikeIdentifier,
+    NumbersInText,
     SuspectedSentinel,
     SuspectedWord,
 )
 from takifugu.tables.alike import alike, shared
 from takifugu.tables.count import Subset
 from takifugu.tables.free_text import few_share
-from takifugu.tables.inspect import holds_dates, looks_like_identifier, numbers_rows
+from takifugu.tables.inspect import awkward_form, holds_dates, looks_like_identifier, numbers_rows
 from takifugu.tables.suspects import suspects, words_among_numbers
 from takifugu.tables.table import Secret
 
@@ -95,9 +96,12 @@ def naming(column: str, values: Sequence[Any], tallies: Sequence[float]) -> Iter
             f"column {column!r} numbers the rows: whoever knows a person's number knows the row. Leave it out; if it "
             f"is no number of a person, give a public list of its values (domain=)"
         )
-    if looks_like_identifier(column, len(counts), rows, numeric=numeric):
+    texts = {} if numeric else {str(value): int(tally) for value, tally in counts.items()}
+    if texts and (form := awkward_form(texts)) is not None:
+        yield NumbersInText(column, form)
+    elif looks_like_identifier(column, len(counts), rows, numeric=numeric):
         yield LooksLikeIdentifier(column, len(counts), rows)
-    elif not numeric and counts and holds_dates({str(value): tally for value, tally in counts.items()}):
+    elif texts and holds_dates(texts):
         yield LooksLikeDates(column)
     elif not numeric and few_share(counts.values()):
         yield FreeText(column, len(counts))

@@ -17,7 +17,7 @@ from takifugu.tables.suspects import Suspect, suspects
 from takifugu.tables.table import Secret, Table, plain
 
 Kind = Literal["whole numbers", "numbers", "truth", "labels", "dates", "nothing", "something else"]
-Form = Literal["amounts", "percentages", "decimal commas", "numbers"]
+Form = Literal["amounts", "percentages", "decimal commas", "numbers", "losses", "measurements"]
 
 MOST_LABELS = 1_000  # distinct labels that are counted one by one
 _ALONE = ""  # the one secret of a table that is counted without any
@@ -31,10 +31,11 @@ _IDENTIFIER = re.compile(
     r"(?i)(^|[\W_])(id|uuid|guid|key|name|vorname|nachname|surname|forename|e-?mail|phone|telefon|mobile|ssn|svnr|iban|"
     r"address|adresse|passport)([\W_]|$)|(?-i:[a-z]I[dD]$)"
 )
-_NUMBERED = r"[\W_]*(?:id|nr|no|num|number|nummer|code|key|name|ref)?"
+_NUMBERED = r"[\W_]*(?:id|nr|no|num|number|nummer|code|key|name|ref)"
 _PERSON = re.compile(  # whoever calls a column after people names them in it, however many rows each of them has
     rf"(?i)(?:person|patient(?:in)?|pupil|student|sch[uü]ler(?:in)?|employee|mitarbeiter(?:in)?|client|customer|kunde|"
-    rf"kundin|member|mitglied|participant|teilnehmer(?:in)?|proband(?:in)?|respondent|applicant){_NUMBERED}"
+    rf"kundin|member|mitglied|participant|teilnehmer(?:in)?|proband(?:in)?|respondent|applicant)(?:{_NUMBERED})?"
+    rf"|(?:staff|personal|worker|user|case|fall|account|subject|visitor|sample){_NUMBERED}"
 )
 _MOSTLY = 0.9
 _TOO_LARGE = 2.0**53  # whole numbers from here on share a float with a neighbour
@@ -42,13 +43,20 @@ _YEAR_FIRST = "[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}"
 _YEAR_LAST = "[0-9]{1,2}[-/.][0-9]{1,2}[-/.](?:[0-9]{2}){1,2}"
 _AMOUNT = "[0-9][0-9.,' \u00a0\u202f]*"  # with whatever stands between thousands
 _CURRENCY = "(?:[€$£¥₹]|EUR|USD|GBP|CHF|Fr[.])"
+_UNIT = "(?:[kmcdnpfuµμ]?(?:g|[lL]|mol|I?U|Pa|m|s|Hz|W|Wh|V|J|cal|[eE]q)[²³23]?|mmHg|bpm|°[CF]|min|h)"
 _FORMS = {  # as every engine's regular expressions write them
     "dates": rf"^\s*(?:{_YEAR_FIRST}|{_YEAR_LAST})(?:[T ].*)?$",
     "amounts": rf"^\s*[+-]?\s*(?:{_CURRENCY}\s*[+-]?{_AMOUNT}|{_AMOUNT}{_CURRENCY})\s*$",
     "percentages": r"^\s*[+-]?[0-9]+(?:[.,][0-9]+)?\s*%\s*$",
     "decimal commas": r"^\s*[+-]?[0-9]+,[0-9]+\s*$",
-    "numbers": r"^\s*[+-]?[0-9]+(?:\.[0-9]+)?\s*$",
+    "numbers": r"^\s*[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?\s*$",  # zeros in front are those of a code
+    "losses": rf"^\s*\(\s*{_AMOUNT}{_CURRENCY}?\s*\)\s*$",  # in accounts what stands in parentheses is below zero
+    "measurements": rf"^\s*(?:[<>≤≥]=?\s*{_AMOUNT}|[+-]?{_AMOUNT}{_UNIT}|[<>≤≥]=?\s*{_AMOUNT}{_UNIT})(?:/{_UNIT})*\s*$",
+    "plain": rf"^\s*[+-]?{_AMOUNT}$",  # any of them without a sign, a unit or parentheses
 }
+_MIXED: tuple[Form, ...] = ("losses", "measurements")  # forms of some cells, beside which the others are plain
+AWKWARD: tuple[Form, ...] = ("amounts", *_MIXED)  # as many as people, and name nobody; as labels they are no use
+_MANY_LABELS = 30  # of measurements: fewer are steps of a scale, and labels as good as any
 
 
 @dataclass(frozen=True)
@@ -124,7 +132,7 @@ def _forms_of_many(table: Table, first: Mapping[str, Any]) -> dict[str, Any]:
     return {name: column[0] for name, column in table.collect(table.frame.select(*asked)).items()}
 
 
-def _forms_in(labels: Mapping[Secret, int]) -> dict[str, int]:
+def _forms_in(labels: Mapping[Any, int]) -> dict[str, int]:
     """The same from the texts and their rows: forty thousand rows of nine labels are nine labels."""
     texts = [(text, rows) for text, rows in labels.items() if isinstance(text, str)]
     return {form: sum(rows for text, rows in texts if re.search(look, text)) for form, look in _FORMS.items()}
@@ -156,16 +164,36 @@ def _about_texts(
 ) -> ColumnFacts:
     if forms["dates"] >= _MOSTLY * known.rows:
         return replace(known, kind="dates")
-    tried: tuple[Form, ...] = () if is_code else ("amounts", "percentages", "decimal commas", "numbers")
-    form = next((form for form in tried if forms[form] >= _MOSTLY * known.rows), None)
+    form = None if is_code else _form(known.rows, known.distinct, forms)
     named = looks_like_identifier(known.name, known.distinct, known.rows, numeric=False)
     return replace(
         known,
         kind="labels",
-        is_identifier=named and form != "amounts",  # which are as many as people, and name nobody
+        is_identifier=named and form not in AWKWARD,
         form=form,
         labels=labels,
     )
+
+
+def _form(rows: int, distinct: int, forms: Mapping[str, int]) -> Form | None:
+    """What nearly all cells look like; of a mixed form some, and the others are plain numbers."""
+    whole: tuple[Form, ...] = ("amounts", "percentages", "decimal commas", "numbers")
+    for one in whole:
+        if forms[one] >= _MOSTLY * rows:
+            return one
+    if distinct <= _MANY_LABELS:
+        return None
+    return next((one for one in _MIXED if forms[one] and forms[one] + forms["plain"] >= _MOSTLY * rows), None)
+
+
+def awkward_form(labels: Mapping[str, int]) -> Form | None:
+    """The form of texts that are numbers, and that no reader takes for such; None where they are none.
+
+    >>> awkward_form({f"{k}.5 mg/L": 3 for k in range(40)} | {"<0.5": 20}), awkward_form({"10 mg": 5, "20 mg": 5})
+    ('measurements', None)
+    """
+    form = _form(sum(labels.values()), len(labels), _forms_in(labels))
+    return form if form in AWKWARD else None
 
 
 def _about_numbers(table: Table, known: ColumnFacts, told: dict[str, Any]) -> ColumnFacts:

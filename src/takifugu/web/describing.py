@@ -7,7 +7,7 @@ from takifugu.errors import InputError
 from takifugu.problems.inspection_findings import SuspectedSentinel
 from takifugu.problems.reading_findings import ReadAs
 from takifugu.tables.free_text import is_free_text
-from takifugu.tables.inspect import ColumnFacts, look
+from takifugu.tables.inspect import AWKWARD, ColumnFacts, look
 from takifugu.tables.table import Table
 from takifugu.web.rereading import on_page, quoted
 
@@ -41,7 +41,7 @@ def described(table: Table, facts: Sequence[ColumnFacts], *, wanted: str | None)
         )
     identifiers = [one.name for one in facts if one.is_identifier]
     lists = [one.name for one in facts if one.kind in _LISTED and (one.is_number or 1 < one.distinct <= _MOST_LABELS)]
-    awkward = [one.name for one in facts if is_free_text(one) or one.form == "amounts"]
+    awkward = [one.name for one in facts if is_free_text(one) or one.form in AWKWARD]
     suspected = _suspected(facts)
     return {
         "secrets": [one.name for one in secrets],
