@@ -256,7 +256,7 @@ def test_what_kept_columns_tell_by_themselves_is_said(telling, secret):
     shares = pd.crosstab(telling["s"], telling["note"], normalize="index").to_numpy()
     assert told.guess == pytest.approx(0.5 + 0.25 * np.abs(shares[0] - shares[1]).sum())
     assert told.odds == pytest.approx(np.maximum(shares[0] / shares[1], shares[1] / shares[0]).max())
-    assert "99%" in told.sentence
+    assert "99 %" in told.sentence
     assert str(made).startswith("Of x, nothing published moves")
     assert "not hidden" in str(made)
 
@@ -307,6 +307,11 @@ def test_what_was_told_before_is_not_told_again():
         tk.publish(table, secret="diagnosis", columns=["seen"], confidence=None, allow_no_noise=True)
     texts = [str(one.message) for one in told]
     assert len(texts) == len(set(texts))
+
+
+def test_the_secret_is_not_kept():
+    with pytest.raises(InputError, match=r"'diagnosis' is the secret, and cannot leave .*: leave it out of `keep`"):
+        tk.publish(people(), secret="diagnosis", columns=["ward"], keep=["diagnosis"])
 
 
 def test_a_lazy_table_of_an_engine_is_refused_before_the_work():

@@ -139,6 +139,12 @@ def test_a_secret_is_text_or_a_number():
     assert table.collect(table.frame.select(table.secret("kind")))["kind"] == ["f", "m"]
 
 
+@pytest.mark.parametrize("cells", [[{"id": 1}, {"id": 2}], [[1], [2, 3]]])
+def test_what_holds_several_values_is_no_label(cells):
+    with pytest.raises(tk.InputError, match="make a column of its own of what is meant in it"):
+        Table(pa.table({"x": cells})).secret("x")
+
+
 def test_a_missing_secret_is_no_text():
     people = pd.DataFrame({"s": pd.array(["a", None, "b", float("nan")], dtype=object), "x": [1, 2, 3, 4]})
     table = Table(people)

@@ -74,6 +74,10 @@ def calibrated(
         no_cells(name, given)
     if both := next((name for name in keep if name in (*columns, *later)), None):
         raise InputError(f"column {both!r} is in both columns and keep: it leaves changed or as it is, not both ways")
+    if both := next((name for name in keep if name in _names(secret)), None):
+        raise InputError(
+            f"column {both!r} is the secret, and cannot leave beside what hides it: leave it out of `keep`"
+        )
     promise = odds_by_default(odds=odds, alpha=alpha, epsilon=epsilon, best_guess=best_guess, error=error)
     if leave_out:
         secrets = _without(leave_out, table, secret, reading, secrets is not None or pairs is not None)

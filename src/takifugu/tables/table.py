@@ -145,6 +145,8 @@ class Table:
         advice = "convert it to text"
         if dtype.is_temporal():
             advice = f"it singles people out, so take an age, a year or a length of time instead, or {advice}"
+        if dtype.is_nested():
+            advice = "make a column of its own of what is meant in it"
         raise InputError(
             f"column {column!r} holds {kind_of(dtype)}, and labels are text, numbers or truth values: {advice}"
         )
