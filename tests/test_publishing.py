@@ -43,10 +43,10 @@ def test_pupils_are_published_within_odds_of_three(tmp_path):
     assert "schoolsup" in text or "secret" in text
     assert made.summary.sentences
     assert "table" not in repr(made)  # what was published is not printed with it
-    with pytest.raises(BudgetError, match="published once"):
-        tk.publish(pupils, secret="schoolsup", columns=["failures"], keep=["sex"], ledger=tmp_path / "pupils.ledger")
-    with pytest.raises(tk.CompositionError):
-        tk.publish(pupils, secret="schoolsup", columns=["failures"], ledger=tmp_path / "pupils.ledger")
+    again = {"secret": "schoolsup", "columns": ["failures"], "ledger": tmp_path / "pupils.ledger"}
+    for options in ({"keep": ["sex"]}, {}):  # before the work, whatever it would have been
+        with pytest.raises(BudgetError, match="published once: two draws of it tell more than one"):
+            tk.publish(pupils, **again, **options, step=lambda what: pytest.fail(f"it began with {what!r}"))
     assert Ledger(tmp_path / "pupils.ledger").account().releases == 1
 
 

@@ -95,6 +95,7 @@ def publish(
     remember(book, *files_behind(table))
     if book is not None:
         require_place(book.path)
+        book.refuse_twice()
     if options.get("leave_out") and others == "error":
         others = "drop"
     if per_cell and not keep:

@@ -87,7 +87,8 @@ class Account:
                 f"{self.records!r} were published before, through a channel from a finite list. Such an answer is "
                 f"published once: two draws of it tell more than one. Nothing was released; to publish more about "
                 f"these people later on, open an account for all the columns before the first of them leaves: "
-                f"Ledger.open, or publish(..., later=[...])"
+                f"Ledger.open, or publish(..., later=[...]). If these are different records, give them a name of their "
+                f"own with records="
             )
         if theta > 0 or self.theta == 0:
             cost = share(theta, budget=self.theta)

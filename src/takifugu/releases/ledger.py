@@ -1,6 +1,7 @@
 """The ledger: what was published about which records, what that cost, and what may still be."""
 
 import datetime
+import math
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,7 +16,7 @@ from takifugu.errors import BudgetError, CompositionError, InputError
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pair
-from takifugu.releases.accounts import AnyAccount, account_of, noise_text, opening_of, released, terms_of
+from takifugu.releases.accounts import Account, AnyAccount, account_of, noise_text, opening_of, released, terms_of
 from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.joint_entries import joint_account, joint_terms, same_terms
@@ -191,6 +192,12 @@ class Ledger:
                 }
             )
         return account
+
+    def refuse_twice(self) -> None:
+        """Before hours of work for a channel: whether these records left through one, which they do once."""
+        account = self.account()
+        if isinstance(account, Account) and account.is_finite and account.releases:
+            account.charged({"theta": math.inf.hex()})
 
     def require_room(self, calibration: Calibration, **noise: Any) -> None:
         """Before hours of work, whether the budget could allow it at all; the charge at the end decides."""
