@@ -370,3 +370,12 @@ def test_a_column_that_is_empty_in_most_rows_is_named_where_too_few_are_left():
         tk.fit_priors(
             table.assign(group=[None, "x"] + [None] * 58, n=[1, None] * 30), secret="s", query=tk.Row("n", "group")
         )
+
+
+def test_amounts_that_no_reader_takes_for_numbers_are_refused_as_what_they_are():
+    texts = [f"({k}.00)" if k % 3 else f"{k}.00" for k in range(200)]
+    table = pd.DataFrame({"s": ["a", "b", "b", "a", "a"] * 40, "x": texts, "y": [f"n{k}" for k in range(200)]})
+    with pytest.raises(InputError, match=r"some stand in parentheses, .*: write those with a minus sign, or give"):
+        tk.fit_priors(table, secret="s", query=tk.Row("x"))
+    with pytest.raises(InputError, match="names people"):
+        tk.fit_priors(table, secret="s", query=tk.Row("y"))

@@ -11,9 +11,10 @@ from takifugu.errors import InputError
 from takifugu.laws.lattice import round_step
 from takifugu.problems.domain import Choices
 from takifugu.problems.findings import DomainRead, Finding
-from takifugu.problems.inspection_findings import UnclearLabels
+from takifugu.problems.inspection_findings import NumbersInText, UnclearLabels
 from takifugu.queries.row_counts import value_of
 from takifugu.tables.choosing import require_groups
+from takifugu.tables.inspect import awkward_form
 from takifugu.tables.suspects import notes_among_numbers, notes_in
 from takifugu.tables.table import Table, plain
 
@@ -85,7 +86,15 @@ def require_labels(column: str, values: list[Any], tallies: list[float]) -> None
         ", and is not to be published. Leave it out, or give a public list of fewer values (domain=) and what the rest "
         "becomes (other=)"
     )
-    require_groups(column, rows, advice)
+    try:
+        require_groups(column, rows, advice)
+    except InputError:
+        if (form := awkward_form({str(value): tally for value, tally in rows.items()})) is None:
+            raise
+        told = NumbersInText(column, form).sentence  # they name nobody, and are no use as labels
+        raise InputError(
+            f"{told}, or give a public list of values (domain=) and what the rest becomes (other=)"
+        ) from None
     if notes := notes_among_numbers(rows):
         raise InputError(
             f"{notes_in(column, notes)}. Name them as missing (na=), take them out, or give a public list of values "
