@@ -7,7 +7,7 @@ import click
 
 from takifugu._listening import listening
 from takifugu.commands.asking import ask, asking, default_of
-from takifugu.commands.certify import require_new
+from takifugu.commands.certify import tell_replaced
 from takifugu.commands.options import Command, require_promise, single
 from takifugu.commands.progress import doing, done
 from takifugu.commands.telling import console, file_of, print_json, tell, tell_files
@@ -175,8 +175,9 @@ def _places(report: str | None, certificate: str | None, public: str | None, out
     """Where the files will be, refused before the work where they cannot be."""
     from takifugu.atomic import Files
 
-    require_new(certificate=certificate, public=public)
-    return Files(report, certificate, public, output)
+    files = Files(report, certificate, public, output)
+    tell_replaced(certificate, public)
+    return files
 
 
 def _papers(files: "Files", proved: Any, certificate: str | None, public: str | None) -> list[tuple[str, str]]:

@@ -7,20 +7,17 @@ import click
 from takifugu.commands.options import Command, quiet_option, single, workers_option
 from takifugu.commands.progress import counting
 from takifugu.commands.words import in_flags
-from takifugu.errors import InputError
 
 
-def require_new(**papers: str | None) -> None:
-    """Refuse to write over a certificate, by the option that names it: its public part may be in other hands.
+def tell_replaced(*papers: str | None) -> None:
+    """Say, while there is time to stop, which certificate will be written over: its public part may be in other hands.
 
-    Both tell one another by their digests, so a new one would no longer fit what was handed out.
+    Both tell one another by their digests, so that what was handed out fits the old one alone.
     """
-    for option, path in papers.items():
-        if path is not None and Path(path).is_file():
-            raise InputError(
-                f"{path!r} exists already: a certificate is not written over, for what was handed out would no longer "
-                f"fit it; give --{option} another name, or remove the file first"
-            )
+    for path in papers:
+        if path is not None and Path(path).is_file() and Path(path).stat().st_size:
+            old = "what was handed out of the certificate before will not fit the new one"
+            click.echo(f"{path!r} will be written over: {old}", err=True)
 
 
 @click.command("certify", cls=Command)
@@ -40,7 +37,7 @@ def command(calibration: str, output: str, public: str | None, workers: int, qui
     from takifugu.commands.telling import file_of
 
     files = Files(output, public)
-    require_new(output=output, public=public)
+    tell_replaced(output, public)
     with counting("proved", quiet=quiet) as progress:
         certificate = certify(Calibration.load(calibration), workers=workers, progress=progress)
     files.add(output, file_of(certificate.to_dict()), private=True)
