@@ -299,6 +299,19 @@ CALIBRATIONS = WhenAsked(
 )
 
 
+@pytest.mark.parametrize("value", [1.4, 1e308, "1"])
+@pytest.mark.parametrize("query", [tk.Row("x"), tk.Row("x", "w")])
+def test_lists_hold_every_value_of_the_laws(query, value):
+    """A value that is not on its list would go into the channel as the nearest one that is."""
+    made = of(query, odds=3)()
+    content = through_json(made.to_dict())
+    assert tk.Calibration.from_dict(content) == made
+    values = content["problem"]["answer"]["domain"]["columns"][0]["values"]
+    values[values.index(1)] = value
+    with pytest.raises(InputError):
+        tk.Calibration.from_dict(content)
+
+
 @pytest.mark.parametrize("name", CALIBRATIONS)
 def test_every_calibration_comes_back(name, tmp_path):
     path, calibration = tmp_path / "c.json", CALIBRATIONS[name]

@@ -1,6 +1,8 @@
 """What each kind of law goes through, how it is found by default, and what a published value then loses."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from takifugu.channels.base import Channel
 from takifugu.channels.finite import FiniteChannel
@@ -11,6 +13,7 @@ from takifugu.channels.vector import GaussianVector
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
 from takifugu.laws.mixture import Mixture
+from takifugu.laws.values import key
 from takifugu.laws.vector import VectorMixture
 from takifugu.mechanisms.base import Mechanism
 from takifugu.mechanisms.optimal.mechanism import MOST_VALUES, Optimal
@@ -42,6 +45,17 @@ def require_fitting(problem: Problem, channel: Channel) -> None:
         raise InputError("the channel is not of the kind that the laws need")
     if isinstance(channel, GaussianVector) and channel.dimension != law.dimension:
         raise InputError(f"the channel is for vectors of {channel.dimension} numbers, the laws for {law.dimension}")
+    lists = None if problem.answer is None else problem.answer.domain
+    if isinstance(channel, ListChannel) and isinstance(lists, tuple):
+        _require_on_lists(problem, [{key(value) for value in one.values} for one in lists])
+
+
+def _require_on_lists(problem: Problem, lists: Sequence[set[Any]]) -> None:
+    """Refuse lists that lack a value of the laws: a release would take the nearest of them for it, as no law does."""
+    for value in table_of(problem).values:
+        row = value if isinstance(value, tuple) else (value,)
+        if len(row) != len(lists) or any(key(part) not in one for part, one in zip(row, lists, strict=True)):
+            raise InputError("answer.domain lacks a value that the laws are about: the file was changed")
 
 
 def expected_loss(rule: Mechanism, problem: Problem, channel: Channel) -> float:
