@@ -9,6 +9,7 @@ from scipy.stats import norm
 
 from how_many import some_of
 from takifugu.laws.fitting.em import Batch, Data, climb, step
+from takifugu.laws.fitting.fit import fit
 from takifugu.laws.fitting.floors import least_std, narrowest_window
 from takifugu.laws.fitting.starts import fresh_starts, merges, splits
 
@@ -162,3 +163,15 @@ class TestFloors:
         x, w = np.sort(rng.normal(size=50)) + 1e6, rng.integers(1, 4, 50).astype(float)
         each = [math.sqrt(np.cov(x[i : i + 5], fweights=w[i : i + 5].astype(int), bias=True)) for i in range(46)]
         assert narrowest_window(x, w) == pytest.approx(min(each), rel=1e-6)
+
+
+@pytest.mark.parametrize("code", [999.0, 1e16, 1e20, -9.96921e36, 1e90])
+def test_a_code_far_beyond_the_values_does_not_widen_what_is_fitted_to_them(code):
+    rng = np.random.default_rng(0)
+    whole, smooth = rng.integers(0, 50, 200), rng.normal(size=200)
+    for values, least in ((whole, 1 / math.sqrt(12)), (smooth, narrowest_window(np.sort(smooth), np.ones(200)))):
+        found = fit(np.append(values, [code] * 4))
+        alone = fit(values)
+        beside = found.mixture.means != code
+        assert found.min_std == pytest.approx(least, rel=0.5)
+        assert found.mixture.stds[beside].max() <= 2 * max(alone.mixture.stds.max(), values.std())

@@ -200,3 +200,22 @@ def test_the_width_of_a_mean_survives_any_scale_and_any_distance_from_zero(engin
             0, abs=1e-15
         )
     assert not any(isinstance(finding, Constant) for finding in priors.findings)
+
+
+def test_a_code_beyond_all_measure_is_refused_by_a_mixture():
+    values = np.append(np.random.default_rng(0).normal(size=58), [1.7e308, 1.7e308])
+    table = pd.DataFrame({"s": ["a", "b"] * 30, "y": values})
+    with pytest.raises(tk.InputError, match=r"values of column 'y' lie 1e\+100 times as far apart"):
+        tk.fit_priors(table, secret="s", query=tk.Raw("y"))
+
+
+def test_a_fill_value_that_was_not_named_does_not_make_noise_needless():
+    rng, fills = np.random.default_rng(0), np.full(4, 1e20)
+    groups = {"a": rng.integers(10, 50, 200), "b": rng.integers(0, 30, 200)}
+    table = pd.DataFrame(
+        {"s": np.repeat(["a", "b"], 204), "y": np.concatenate([*[np.append(g, fills) for g in groups.values()]])}
+    )
+    with pytest.warns(tk.FindingWarning):
+        priors = tk.fit_priors(table, secret="s", query=tk.Raw("y"))
+    for secret, values in groups.items():
+        assert priors[secret].stds.max() < 2 * values.std()

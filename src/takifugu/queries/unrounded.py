@@ -1,11 +1,11 @@
 """The laws of values that are published as they are, on no lattice: mixtures, one normal each, or the sample itself."""
 
 import math
-import sys
 from collections.abc import Iterable
 
 import numpy as np
 
+from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
 from takifugu.problems.findings import ComponentLimit, Finding, NotConverged, PoorFit, Rounded
 from takifugu.queries.about import is_poor, together
@@ -37,8 +37,16 @@ def laws_of(
 def _mixtures(
     subsets: dict[Secret, Subset], step: float, findings: list[Finding], *, column: str, most: int, seed: int
 ) -> dict[Secret, Mixture]:
-    from takifugu.laws.fitting.fit import fit
+    from takifugu.laws.fitting.fit import EXTREME, fit
 
+    for subset in subsets.values():
+        values = subset.values
+        if len(values) > 1 and np.diff(values).min() < (values[-1] - values[0]) / EXTREME:
+            # Components would be as wide as that, and values beside one another would go out without noise.
+            raise InputError(
+                f"some values of column {column!r} lie {EXTREME:g} times as far apart as others, and no mixture can be "
+                f"fitted to them: name a code that stands for a missing value as a sentinel, or remove it"
+            )
     floor = step / math.sqrt(12)
     if step and not any(subset.width for subset in subsets.values()):
         findings.append(Rounded(column, step, floor))
@@ -76,19 +84,15 @@ def _gaussian(subset: Subset) -> Mixture:
 
 def step_of(subsets: dict[Secret, Subset]) -> float:
     """The step that the values of all secrets share, 0 where they are not rounded; on a grid, its width."""
-    from takifugu.laws.fitting.floors import least_std
+    from takifugu.laws.fitting.floors import least_std, rounding_of
 
     if width := max(subset.width for subset in subsets.values()):
         return width
     values, counts = together(subsets)
-    largest = float(np.abs(values).max())
-    unit = math.ldexp(0.5, math.frexp(largest)[1])
-    floor, step = least_std(
-        values / unit,  # squares of values near the ends of float64 would overflow
-        counts,
-        repeats=bool(counts.max() > 1),
-        rounding=2 * sys.float_info.epsilon * largest / unit,
-    )
+    # Squares of values near the ends of float64 would overflow.
+    unit = math.ldexp(0.5, math.frexp(float(np.abs(values).max()))[1])
+    scaled = values / unit
+    floor, step = least_std(scaled, counts, repeats=bool(counts.max() > 1), rounding=rounding_of(scaled))
     # Where the floor is not the step's, repeats are chance and the values continuous.
     return step * unit if step is not None and floor == step / math.sqrt(12) else 0.0
 

@@ -17,12 +17,12 @@ import numpy.typing as npt
 from takifugu._validation import Array, integer, real
 from takifugu.errors import InputError
 from takifugu.laws.fitting.em import Data
-from takifugu.laws.fitting.floors import least_std
+from takifugu.laws.fitting.floors import least_std, rounding_of
 from takifugu.laws.fitting.search import Found, Search, settle
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.weights import merge
 
-_EXTREME = 1e100  # times the data's span, or that part of it: squares of wider ratios would overflow
+EXTREME = 1e100  # times the data's span, or that part of it: squares of wider ratios would overflow
 
 
 @dataclass(frozen=True)
@@ -183,15 +183,16 @@ def _floor(
     points: Array, x: Array, mass: Array, frame: _Frame, min_std: float | None, *, repeats: bool
 ) -> tuple[float, float | None]:
     """The least standard deviation on the working scale, and the step of the values."""
-    rounding = 2 * sys.float_info.epsilon * math.ldexp(float(np.abs(points).max()), -frame.exponent)
+    with np.errstate(under="ignore"):
+        rounding = rounding_of(np.ldexp(points, -frame.exponent))
     floor, step = least_std(x, mass, repeats=repeats, rounding=rounding)
     if min_std is not None:
         with np.errstate(over="ignore", under="ignore"):
             floor = float(np.ldexp(float(min_std), -frame.exponent))
-        if floor > _EXTREME:
+        if floor > EXTREME:
             span = float(frame.lengths(x[-1] - x[0]))
             raise InputError(f"min_std is {min_std!r} but the values span only {span}: check its unit")
-    return max(floor, 1 / _EXTREME), step
+    return max(floor, 1 / EXTREME), step
 
 
 def _original(log_likelihood: float, samples: float, frame: _Frame) -> float:

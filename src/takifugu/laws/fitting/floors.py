@@ -10,15 +10,24 @@ _COMPANY = 5  # the fewest samples that speak for a component
 _BY_CHANCE = 1.1  # samples per distinct value below which repeats are coincidences
 
 
-def least_std(x: Array, w: Array, *, repeats: bool, rounding: float) -> tuple[float, float | None]:
+def rounding_of(values: Array) -> Array:
+    """How far apart neighbours, of at least two distinct values in order, may be for reasons of arithmetic alone.
+
+    Of each gap by itself: a code such as 1e20 among ages is no reason to think that these are known to 1e4 alone.
+    """
+    size = np.abs(values)
+    return 2 * np.finfo(np.float64).eps * np.maximum(size[:-1], size[1:])
+
+
+def least_std(x: Array, w: Array, *, repeats: bool, rounding: Array | float) -> tuple[float, float | None]:
     """The default floor of the standard deviation, and the step of the values where they repeat.
 
     `x` holds at least two distinct values in order and `w` the number of samples at each. Gaps of at
-    most `rounding` come from floating-point arithmetic (0.1 + 0.2 against 0.3) and are not taken for the
-    step of the data. Where values repeat only here and there, that is chance and not rounding: the
-    samples lie further apart than the step, and the gaps between them set the floor.
+    most `rounding`, one number or one for each gap, come from floating-point arithmetic (0.1 + 0.2 against 0.3) and are
+    not taken for the step of the data. Where values repeat only here and there, that is chance and not rounding:
+    the samples lie further apart than the step, and the gaps between them set the floor.
     """
-    floor, step = rounding, None
+    floor, step = float(np.min(rounding)), None
     if repeats:
         gaps = np.diff(x)
         real = gaps[gaps > rounding]
