@@ -396,3 +396,20 @@ def test_the_weights_of_a_mixture_need_not_sum_to_one_in_floats():
     truth = oracle.divergence(oracle.parts(p), oracle.parts(q), 2, 0.5, digits=40)
     found = enclose(p, q, alpha=2, theta=0.5, rtol=1e-15)
     assert found.lower * (1 - 1e-16) <= truth <= found.upper * (1 + 1e-16)
+
+
+@pytest.mark.parametrize("far", [1e10, 1e12, -1e16])
+@pytest.mark.parametrize("theta", [0.0, 1.0])
+def test_clusters_far_apart_lose_what_each_loses(far, theta):
+    """Where clusters do not meet the integral is the sum of theirs: here two quotients of weights and one of laws."""
+    code = 0.3
+    p = Mixture([0.3, 0.5, 0.2], [0, 5, far], [1, 2, code])
+    q = Mixture([0.4, 0.2, 0.4], [1, 4, far], [2, 2.5, code])
+    alone = [Mixture(law.weights[:2] / law.weights[:2].sum(), law.means[:2], law.stds[:2]) for law in (p, q)]
+    near = enclose(*alone, alpha=2.5, theta=theta)
+    shares = [law.weights[:2].sum() for law in (p, q)]
+    total = sum(a**2.5 * b**-1.5 * math.exp(1.5 * d) for a, b, d in ((*shares, near.upper), (0.2, 0.4, 0.0)))
+    found = enclose(p, q, alpha=2.5, theta=theta)
+    assert found.lower == pytest.approx(math.log(total) / 1.5, rel=1e-9)
+    assert found.upper == pytest.approx(found.lower, rel=1e-9)
+    assert renyi_divergence(p, q, alpha=2.5, theta=theta) == pytest.approx(found.upper, rel=1e-9)

@@ -20,8 +20,8 @@ def renyi_divergence(
 
     Of two `Mixture` laws one component each has a closed formula, point masses without noise a finite sum, and
     everything else is integrated. `math.inf` is returned where the divergence is infinite or beyond the largest float,
-    and, to be on the safe side, where neither floats nor balls of thousands of bits tell how large it is: densities
-    that lie more than some 1e10 of their widths apart, or orders of 1e13 and more.
+    and, to be on the safe side, where neither floats nor balls of thousands of bits tell how large it is: single
+    components that lie more than some 1e16 widths from all others, or orders of 1e13 and more.
 
     Two `Finite` laws have a finite sum, and `alpha` may be `math.inf`: the logarithm of the largest ratio. Of two
     `VectorMixture` laws Gaussians have a formula and points a sum; mixtures are integrated in up to three dimensions.

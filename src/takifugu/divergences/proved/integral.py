@@ -4,6 +4,7 @@ The proof that the ball returned holds the integral is proofs/certified.md.
 """
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from takifugu.divergences.proved.balls import bits, dyadic
@@ -21,6 +22,9 @@ _WIDENINGS = 40  # each twice the one before; the first guess is right but for r
 _MOST_BITS = 4000  # a working precision beyond this means scales that no data has
 _MOST_COMPONENTS = 4000  # of both sides together: tables of points by components must fit in memory
 _SETUP = 8  # units of work to expand one component around a piece, or to bound its tail
+_HOPELESSLY_LITTLE = 64  # bits below what is asked for: between far clusters the integrand is next to nothing
+_LONG, _HALVINGS = 1000.0, 200  # widths of q's widest component, and how often a longer piece is halved
+_MOST_PAIRS = 400  # of components, each of which takes a quadratic: beyond, what is little is integrated too
 _START = 2000  # units of work to lay out a window
 
 
@@ -88,6 +92,11 @@ class Integral:
     def _integrate(self, piece: Piece, goal: int, exponent: int) -> Any:
         from flint import acb, arb
 
+        if piece.log_mass < (exponent - _HOPELESSLY_LITTLE) * math.log(2):  # says the plan, which is not trusted
+            most = self._most(piece)
+            if most < arb((1, exponent)):
+                return arb(0).union(most)
+        piece, little = self._shortened(piece, exponent)
         function = Integrand(*self._balls, self.alpha, piece, goal + _GUARD_BITS)
         precision = function.precision(goal + _GUARD_BITS)
         if precision > _MOST_BITS:
@@ -105,7 +114,63 @@ class Integral:
                 eval_limit=1 + self.effort.left // cost,
             )
         self.effort.spend(function.calls * cost)
-        return value.real
+        return value.real + little
+
+    def _shortened(self, piece: Piece, exponent: int) -> tuple[Piece, Any]:
+        """What is left of a long piece without halves on which the integrand is next to nothing, and a ball for those.
+
+        Between far clusters lies a crossing, around which a sum of bells has zeros next to the line: it would have to
+        be crossed in tiny steps, for nothing.
+        """
+        from flint import arb
+
+        little, limit = arb(0), arb((1, exponent - _HALVINGS.bit_length()))
+        for _ in range(_HALVINGS):
+            if piece.end - piece.start <= _LONG:
+                break
+            middle = 0.5 * (piece.start + piece.end)
+            halves = replace(piece, end=middle), replace(piece, start=middle)
+            for half, other in (halves, halves[::-1]):
+                most = self._most(half)
+                if most < limit:
+                    piece, little = other, little + arb(0).union(most)
+                    break
+            else:
+                break
+        return piece, little
+
+    def _most(self, piece: Piece) -> Any:
+        """A bound on the integral over a piece: its width times the largest that the integrand can be on it.
+
+        p is at most so many times its largest component, and q at least any one of its own: for each pair of them the
+        exponent is a quadratic, which is largest at an end or, where it bends down, at its vertex.
+        """
+        from flint import arb
+
+        if len(self.p) * len(self.q) > _MOST_PAIRS:
+            return arb.pos_inf()
+        self.effort.spend(len(self.p) * len(self.q))
+        up, down = arb(self.alpha), arb(self.alpha - 1)
+        start, end = arb(piece.start), arb(piece.end)
+        largest = arb.neg_inf()
+        for mean, half, height in self._balls[0].balls():
+            least = arb.pos_inf()
+            for other, other_half, other_height in self._balls[1].balls():
+                gap, bend = mean - other, up * half - down * other_half
+                level = up * height - down * other_height
+                at = [
+                    level - up * half * x * x + down * other_half * (x + gap) ** 2 for x in (start - mean, end - mean)
+                ]
+                if not bend <= 0:  # the vertex, wherever it is, is no less than what is on the piece
+                    vertex = down * other_half * gap / bend
+                    if not (vertex < start - mean or vertex > end - mean):
+                        at.append(level + down * other_half * gap * gap + down * other_half * gap * vertex)
+                found = at[0]
+                for value in at[1:]:
+                    found = found.max(value)
+                least = least.min(found)
+            largest = largest.max(least)
+        return (largest + up * arb(len(self.p)).log()).exp() * (end - start)
 
 
 def _moved(bells: tuple[Bell, ...], centre: Any, unit: Any) -> tuple[Bell, ...]:
