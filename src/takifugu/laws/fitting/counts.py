@@ -63,13 +63,10 @@ def posterior_draws(counts: npt.ArrayLike, pseudo: npt.ArrayLike, draws: int, se
     >>> posterior_draws([3, 0, 5], [0.5, 0.2, 0.3], 2, seed=7).sum(axis=1).round(12).tolist()
     [1.0, 1.0]
     """
-    shape = np.asarray(counts, dtype=np.float64) + np.asarray(pseudo, dtype=np.float64)
-    if (
-        shape.ndim not in (1, 2)
-        or not np.isfinite(shape).all()
-        or shape.min(initial=0.0) < 0
-        or not shape.any(axis=-1).all()
-    ):
+    seen = np.asarray(counts, dtype=np.float64)
+    shape = seen + np.asarray(pseudo, dtype=np.float64)
+    is_table = seen.ndim == 1 and shape.ndim in (1, 2)
+    if not is_table or not np.isfinite(shape).all() or shape.min(initial=0.0) < 0 or not shape.any(axis=-1).all():
         raise InputError("counts and pseudo-counts must be finite numbers, 0 or more, and not all 0")
     rng = np.random.default_rng(seed)
     gammas = rng.standard_gamma(shape, size=(integer("draws", draws, least=1), shape.shape[-1]))
