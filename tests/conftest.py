@@ -160,6 +160,7 @@ SLOW = (
     "queries/test_inspecting.py",
     "queries/test_lattice_priors.py",
     "queries/test_models.py",
+    "queries/test_models.py::test_a_process_does_not_hang_on_the_unit",
     "queries/test_odd_rows.py",
     "queries/test_others.py",
     "queries/test_row.py::test_a_hundred_thousand_numbers_are_bins_and_labels_are_refused",
