@@ -56,9 +56,9 @@ def test_a_file_that_cannot_be_read_is_read_as_the_page_is_told(
         assert visit.text("#theta") == "–"
         _fits(visit)
         visit.picture(f"unread-{size['width']}")
-        page.locator("#reading-sep").select_option("|")  # a file of one column, then: read, and wrongly
+        page.locator("#reading-sep").select_option("|")  # a file of one column, then: the page says which it is
         page.locator("#read-again").click()
-        problem.filter(has_text="no column that could be a secret").wait_for()
+        problem.filter(has_text="name that one under “How the file is read”").wait_for()
         page.locator("#reading-sep").select_option(";")
         page.locator("#reading-header").select_option("record")
         page.locator("#reading-na").fill("z")
