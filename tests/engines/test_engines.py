@@ -79,6 +79,24 @@ def test_postgresql_through_ibis(postgres, expected):
         connection.disconnect()
 
 
+def test_a_table_of_postgresql_is_inspected_like_any_other(postgres, people):
+    """Truth values, which it makes numbers of 32 bits of and of no others, and people with several rows."""
+    import ibis
+    import psycopg
+
+    with psycopg.connect(postgres) as connection:
+        connection.execute('CREATE TABLE visits AS SELECT *, "age" > 50 AS old, "age" / 2 AS person FROM people')
+    visits = people.assign(old=people["age"] > 50, person=people["age"] // 2)
+    served = ibis.connect(postgres)
+    try:
+        found = tk.inspect(served.table("visits"), "group")
+    finally:
+        served.disconnect()
+    expected = tk.inspect(visits, "group")
+    assert found.columns == expected.columns
+    assert found.findings == expected.findings
+
+
 def test_a_type_of_a_database_that_has_no_name_here_is_told(postgres):
     import ibis
     import psycopg

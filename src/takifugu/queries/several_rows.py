@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from takifugu.problems.inspection_findings import SeveralRows
+from takifugu.tables.distinct import answers
+from takifugu.tables.missing import how_many
 from takifugu.tables.table import Table
 
 if TYPE_CHECKING:
@@ -51,10 +53,10 @@ def _of_many_values(table: Table, columns: list[str]) -> list[str]:
     """Those with as many values as names have at least: one question for all, where each of the rest asks its own."""
     if not columns:
         return columns
-    names = [f"c{place}" for place in range(len(columns))]
-    distinct = (table.secret(column).n_unique().alias(name) for column, name in zip(columns, names, strict=True))
-    counts = table.collect(table.frame.head(_LOOKED_AT).select(*distinct))
-    return [column for column, name in zip(columns, names, strict=True) if int(counts[name][0]) >= _LEAST_VALUES]
+    names = {f"c{place}": column for place, column in enumerate(columns)}
+    frame = table.frame.head(_LOOKED_AT).select(*(table.secret(column).alias(name) for name, column in names.items()))
+    counts = answers(table, frame, {}, {name: name for name in names})
+    return [column for name, column in names.items() if int(counts[name]) >= _LEAST_VALUES]
 
 
 def _alike(table: Table, secret: str) -> float:
@@ -79,8 +81,8 @@ def _names_people(table: Table, column: str, secret: str, alike: float) -> bool:
         of_one.select(
             nw.len().alias("values"),
             nw.col("rows").sum().alias("rows"),
-            twice.cast(nw.Int64).sum().alias("repeated"),
-            (twice & (nw.col("low") == nw.col("high"))).cast(nw.Int64).sum().alias("same"),
+            how_many(twice).alias("repeated"),
+            how_many(twice & (nw.col("low") == nw.col("high"))).alias("same"),
         )
     )
     values, total, repeated, same = (int(counts[name][0] or 0) for name in ("values", "rows", "repeated", "same"))

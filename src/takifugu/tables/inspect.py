@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 from takifugu.problems.reading_findings import KeptAsText
 from takifugu.tables.count import Subset, count
+from takifugu.tables.distinct import answers
+from takifugu.tables.missing import how_many
 from takifugu.tables.overview import Extent, Overview
 from takifugu.tables.suspects import Suspect, suspects
 from takifugu.tables.table import Secret, Table, plain
@@ -100,21 +102,21 @@ def _overview(table: Table) -> dict[str, Any]:
 
     values: list[nw.Expr] = []
     asked: dict[str, nw.Expr] = {"rows": nw.len()}
+    distinct: dict[str, str] = {}
     for place, (name, dtype) in enumerate(table.schema.items()):
         own, here = nw.col(f"x{place}"), f"{place}:"
         asked[here + "values"] = own.count()
         if dtype.is_numeric():
             values.append(table.number(name).alias(f"x{place}"))
-            whole = (own == own.floor()).cast(nw.Int64).sum()
+            whole = how_many(own == own.floor())
             asked |= {here + "whole": whole, here + "low": own.min(), here + "high": own.max()}
         elif _is_text(dtype):
             values.append(table.secret(name).alias(f"x{place}"))
         else:
             values.append(nw.col(name).alias(f"x{place}"))
         if not _is_else(dtype):
-            asked[here + "distinct"] = own.n_unique()
-    answer = table.collect(table.frame.select(*values).select(*(what.alias(name) for name, what in asked.items())))
-    return {name: column[0] for name, column in answer.items()}
+            distinct[here + "distinct"] = f"x{place}"
+    return answers(table, table.frame.select(*values), asked, distinct)
 
 
 def _forms_of_many(table: Table, first: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,7 +128,7 @@ def _forms_of_many(table: Table, first: Mapping[str, Any]) -> dict[str, Any]:
         if _is_text(dtype) and first[f"{place}:distinct"] > MOST_LABELS:
             told = table.secret(name).fill_null("")  # no form fits it; older pandas cannot count neither true nor false
             for form, look in _FORMS.items():
-                asked.append(told.str.contains(look).cast(nw.Int64).sum().alias(f"{place}:{form}"))
+                asked.append(how_many(told.str.contains(look)).alias(f"{place}:{form}"))
     if not asked:
         return {}
     return {name: column[0] for name, column in table.collect(table.frame.select(*asked)).items()}

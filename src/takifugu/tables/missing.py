@@ -17,7 +17,7 @@ def lacking(table: "Table", needed: Sequence[str]) -> NoValue | None:
 
     if not needed:
         return None
-    there = present(table, needed).cast(nw.Int64).sum()
+    there = how_many(present(table, needed))
     answer = table.collect(table.frame.select(nw.len().alias("rows"), there.alias("complete")))
     (rows,), (good,) = answer["rows"], answer["complete"]
     missing = int(rows) - int(good or 0)
@@ -44,6 +44,13 @@ def present(table: "Table", needed: Sequence[str]) -> "nw.Expr":
         if table.schema[name].is_float():
             tests.append(~value.is_nan())
     return nw.all_horizontal(*tests, ignore_nulls=True)  # what is null fails its own test before it
+
+
+def how_many(truths: "nw.Expr") -> "nw.Expr":
+    """How many are true: PostgreSQL makes a number of 32 bits of a truth, and no other."""
+    import narwhals as nw
+
+    return truths.cast(nw.Int32).cast(nw.Int64).sum()
 
 
 def with_secrets(table: "Table", columns: Sequence[str]) -> "Table":
