@@ -45,8 +45,9 @@ def test_pupils_are_published_within_odds_of_three(tmp_path):
     assert "table" not in repr(made)  # what was published is not printed with it
     again = {"secret": "schoolsup", "columns": ["failures"], "ledger": tmp_path / "pupils.ledger"}
     for options in ({"keep": ["sex"]}, {}):  # before the work, whatever it would have been
-        with pytest.raises(BudgetError, match="published once: two draws of it tell more than one"):
+        with pytest.raises(BudgetError, match="published once: two draws of it tell more than one") as refused:
             tk.publish(pupils, **again, **options, step=lambda what: pytest.fail(f"it began with {what!r}"))
+        assert isinstance(refused.value, tk.CompositionError)  # which another answer was refused with after the work
     assert Ledger(tmp_path / "pupils.ledger").account().releases == 1
 
 

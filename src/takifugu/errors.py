@@ -41,5 +41,9 @@ class CompositionError(LedgerError):
     """The release does not compose with an earlier one about the same records."""
 
 
+class PublishedOnceError(BudgetError, CompositionError):
+    """These records left through a channel from a list before: neither the same answer nor another may follow."""
+
+
 class FindingWarning(UserWarning):
     """Something about the table or the priors that may make a promise worth less than it looks; see `findings`."""

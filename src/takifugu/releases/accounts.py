@@ -14,7 +14,7 @@ from takifugu.channels.gaussian.composition import WHOLE, effective_theta, least
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.vector import GaussianVector
 from takifugu.channels.vector.composition import LinearRelease, at_least, fits, what_is_left, worth
-from takifugu.errors import BudgetError, CompositionError, InputError
+from takifugu.errors import BudgetError, CompositionError, InputError, PublishedOnceError
 from takifugu.problems.guarantee import Renyi
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.joint_entries import joint_account
@@ -83,7 +83,7 @@ class Account:
         if self.is_finite:
             if self.releases == 0:
                 return WHOLE
-            raise BudgetError(
+            raise PublishedOnceError(
                 f"{self.records!r} were published before, through a channel from a finite list. Such an answer is "
                 f"published once: two draws of it tell more than one. Nothing was released; to publish more about "
                 f"these people later on, open an account for all the columns before the first of them leaves: "
