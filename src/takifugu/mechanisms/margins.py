@@ -24,7 +24,8 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 
 SMALL = 64  # values of a program that takes no time to speak of; one of two hundred takes a second or two
-_MOST_SOLVED = 10  # of larger programs, in a search
+_LARGE = 400  # values of a program that takes ten seconds and more
+_MOST_SOLVED = 10  # of larger programs than small ones, in a search
 _DEVIATIONS = 4.0  # that a sparse channel keeps in hand at a factor of one
 # Bounds are solved for by linear programs of about laws × values² entries, several of them for a finite order.
 _MOST_ENTRIES = {"odds": 8_192, "order": 1_500}
@@ -66,7 +67,7 @@ def solves(values: int) -> int | None:
     """How many programs of this size a search has time for; None where they take none to speak of."""
     if values <= SMALL:
         return None
-    return _MOST_SOLVED
+    return _MOST_SOLVED if values <= _LARGE else _MOST_SOLVED // 2
 
 
 def by_caution(rule: Sparse, problem: Problem, asked: Renyi) -> Margin:

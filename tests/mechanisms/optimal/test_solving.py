@@ -16,6 +16,7 @@ import takifugu as tk
 from clarabel_oracle import clarabel
 from how_many import some_of
 from random_programs import random_program, random_wishes
+from takifugu.mechanisms.optimal import interior_point as interior_points
 from takifugu.mechanisms.optimal import solving
 from takifugu.mechanisms.optimal.interior_point import Iterate, interior_point
 from takifugu.mechanisms.optimal.linear import linear
@@ -235,6 +236,32 @@ def test_large_programs_with_a_radius_are_for_the_interior_point_and_cost_what_h
     assert vertex is not None
     assert found.value == pytest.approx(program.value(vertex.matrix), rel=1e-4)
     assert found.value > found.lower_bound > 0
+
+
+def test_outputs_that_the_interior_point_gives_up_are_published_no_more():
+    """It leaves a trace of every input in them, and HiGHS knows which moves the best channel makes."""
+    program = random_program(1, n=66, secrets=3, alpha=math.inf, epsilon=0.2, radius=np.full(3, 0.02))
+    found, vertex = solve(program), linear(program, allowed_moves(program))
+    assert vertex is not None
+    assert found.method == "interior-point"
+    assert (found.matrix > 0).any(axis=0).tolist() == (vertex.matrix > 0).any(axis=0).tolist()
+    assert not (found.matrix > 0).any(axis=0).all()
+    assert np.count_nonzero(found.matrix) <= 1.1 * np.count_nonzero(vertex.matrix)
+    assert violation(program, found.matrix) <= 0
+
+
+def test_many_small_steps_are_progress(monkeypatch: pytest.MonkeyPatch):
+    """Each a twentieth nearer, as between six hundred rows: that was taken for none, and the start for the answer."""
+    program = random_program(1, n=8, secrets=2, alpha=math.inf, epsilon=0.5)
+    first = interior_point(program, allowed_moves(program))
+    monkeypatch.setattr(interior_points, "_advance", lambda setting, at, pace: (at, 0.1))
+    monkeypatch.setattr(
+        interior_points,
+        "_iterate",
+        lambda setting, at, k: replace(first, value=1.0 + 0.95**k, bound=1.0, violation=0.0, iterations=k),
+    )
+    found = interior_point(program, allowed_moves(program))
+    assert found.iterations == interior_points.MOST_STEPS
 
 
 def test_where_the_interior_point_leaves_a_gap_highs_is_asked(monkeypatch: pytest.MonkeyPatch):

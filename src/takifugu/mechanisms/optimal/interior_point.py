@@ -91,15 +91,16 @@ def _run(
     at = start(setting)
     best = _iterate(setting, at, before)
     stalled, first = 0, best.excess
-    least = first
+    least = first  # when progress was last made: many small steps are progress too
     for k in range(before + 1, before + MOST_STEPS + 1):
         moved = _advance(setting, at, pace)
         if moved is None:
             break
         at, size = moved
         found = _iterate(setting, at, k)
-        stalled = 0 if found.excess < 0.9 * least else stalled + 1
-        least = min(least, found.excess)
+        stalled += 1
+        if found.excess < 0.9 * least:
+            stalled, least = 0, found.excess
         if found.gap < best.gap:
             best = found
         detail(f"step {k} of the solver, within {max(best.gap, 0.0):.2g} of the best")

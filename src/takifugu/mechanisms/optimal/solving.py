@@ -28,6 +28,7 @@ _POOR = 0.01  # a gap at which a stricter promise is looked at too
 _ORDERS_NEAR_ONE = (1.002, 1.01)
 _MOST_EPSILON = 16.0  # odds of some millions: beyond, HiGHS meets coefficients that it cannot tell apart
 _DUST = 1e-8
+_TRACE = 1e-5  # the largest entry of an output that an interior point gives up; of others it is a hundred times that
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,8 @@ def solve(program: Program, *, progress: Progress | None = None) -> Solution:
     for solver, good in _solvers(program, allowed):
         found = linear(program, allowed) if solver == "highs" else working_set(program, allowed, progress=progress)
         if found is not None:
-            attempts.append(_Attempt(_inside(program, found.matrix), found.duals, found.iterations, solver))
+            attempt = _Attempt(_inside(program, found.matrix), found.duals, found.iterations, solver)
+            attempts.append(_tidy(program, allowed, attempt) if solver == "interior-point" else attempt)
             if is_fine(program, attempts[0].matrix) and _proved(program, attempts).gap <= good:
                 break
     if not is_fine(program, attempts[0].matrix) or _proved(program, attempts).gap > _POOR:
@@ -94,6 +96,24 @@ def _solvers(program: Program, allowed: Mask) -> list[tuple[str, float]]:
     if program.radius is not None and allowed.sum() > _LARGEST_LINEAR_WITH_A_RADIUS:
         return [("interior-point", _GOOD_WITH_A_RADIUS), highs]
     return [highs, own]
+
+
+def _tidy(program: Program, allowed: Mask, found: _Attempt) -> _Attempt:
+    """The same without outputs that the interior point gives up, and leaves a trace of every input in.
+
+    Between those that are left HiGHS finds a vertex, with few moves, where that is quick. The multipliers are about all
+    outputs, as before.
+    """
+    used: Mask = np.asarray(found.matrix.max(axis=0) > _TRACE)
+    if program.bounds_divergence or program.keep == "marginal" or program.diagonal is not None or used.all():
+        return found
+    few = _narrowed(program, used)
+    vertex = linear(few, allowed[:, used]) if allowed[:, used].sum() <= _LARGEST_LINEAR_WITH_A_RADIUS else None
+    matrix = np.zeros_like(found.matrix)
+    matrix[:, used] = found.matrix[:, used] if vertex is None else vertex.matrix
+    tidy = replace(found, matrix=_inside(program, matrix / matrix.sum(axis=1, keepdims=True)))
+    cheap = program.value(tidy.matrix) <= program.value(found.matrix) * (1.0 + _GOOD_WITH_A_RADIUS / 2)
+    return tidy if cheap and is_fine(program, tidy.matrix) else found
 
 
 def _stricter(program: Program, allowed: Mask, poor: _Attempt) -> Iterator[_Attempt]:
