@@ -95,6 +95,14 @@ def test_what_is_missing_is_a_cell_of_its_own():
         assert sum(sum(b.rows.values()) for b in beliefs[1:]) == len(table)
 
 
+def test_an_empty_text_is_a_cell_beside_others_and_beside_what_is_missing():
+    table = people().assign(sex=np.resize(np.array(["f", "", None], dtype=object), 600))
+    beliefs = tk.fit_priors(table, secret="s", query=QUERY, known=["sex"])
+    assert beliefs.labels == ("", "sex = ", "sex = f", "sex missing")
+    calibration = tk.calibrate(beliefs, alpha=2, epsilon=1)
+    assert len(tk.release(table, calibration, keep=["sex"], allow_no_noise=True)) == len(table)
+
+
 def test_engines_agree():
     table = people()
     known = ["sex", binned("age", [40])]

@@ -150,7 +150,10 @@ def ordered_keys(cells: Mapping[tuple[Key, Secret], Array]) -> list[Key]:
 def _keys(cells: Mapping[tuple[Key, Secret], Array], subset: tuple[int, ...]) -> list[Key]:
     """The combinations that occur, in an order that any engine's answer leads to."""
     found = {tuple(key[k] for k in subset) for key, _ in cells}
-    return sorted(found, key=lambda key: [(part is None, isinstance(part, str), part or 0) for part in key])
+    # An empty text is a text: only what is missing needs something else to be told from.
+    return sorted(
+        found, key=lambda key: [(part is None, isinstance(part, str), 0 if part is None else part) for part in key]
+    )
 
 
 def _by_cell(
