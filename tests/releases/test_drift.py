@@ -215,6 +215,17 @@ def test_cells_are_those_of_all_kept_columns_together():
         tk.release(some.assign(floor=some.floor.astype(float).replace(2.0, np.nan)), calibration, keep=["floor"])
 
 
+def test_a_text_that_reads_as_the_cell_of_two_columns_was_not_counted():
+    people = wards()
+    changed = people.assign(ward=np.where(SIGNS, "f, floor = 1", "f"))
+    with pytest.raises(tk.InputError, match="what no row had"):
+        tk.release(changed, of_wards(people), keep=["ward"])
+    with pytest.raises(tk.InputError, match="column 'ward' reads as if it named another known column"):
+        of_wards(changed)
+    commas = people.assign(ward=people.ward + ", first floor")
+    assert len(tk.release(commas, of_wards(commas), keep=["ward"])) == len(commas)
+
+
 def test_cells_of_those_about_whom_nothing_is_promised_are_not_looked_at():
     people = wards()
     strangers = people.assign(who=np.where(people.index < 100, "C", people.who))

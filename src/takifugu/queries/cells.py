@@ -19,7 +19,7 @@ from takifugu.laws.fitting.counts import cell_pseudo_counts, counted
 from takifugu.laws.lattice import Lattice
 from takifugu.problems.findings import Finding, ManyCells, OneSecretCells, SmallCells
 from takifugu.queries.priors import Priors
-from takifugu.tables.binned import cell_in_words, cut_named
+from takifugu.tables.binned import cell_in_words, cut_named, reads_as_more
 from takifugu.tables.choosing import require_groups
 from takifugu.tables.count import Subset
 from takifugu.tables.overview import Overview
@@ -99,6 +99,7 @@ def cell_beliefs(
         )
     for k in range(size):
         _require_no_names(known[k], cells, k)
+        _require_told_apart(known, cells, k)
     beliefs = []
     for subset in chosen:
         _require_mixed(known, cells, subset, secrets)
@@ -175,6 +176,15 @@ def _require_no_names(known: str, cells: Mapping[tuple[Key, Secret], Array], pla
         ", and who knows or reads it knows whose row it is. Leave it out of what is known or kept, or cut it into bins"
     )
     require_groups(_name(known), rows, advice)
+
+
+def _require_told_apart(known: tuple[str, ...], cells: Mapping[tuple[Key, Secret], Array], place: int) -> None:
+    """Refuse texts that read as another column's cell: a belief is found again by how its cell is called."""
+    if any(reads_as_more(known[place], key[place], known) for key, _ in cells):
+        raise InputError(
+            f"a value of column {_name(known[place])!r} reads as if it named another known column after a comma, and "
+            f"two cells would be called the same: write that value without the comma"
+        )
 
 
 def _require_mixed(

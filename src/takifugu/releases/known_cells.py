@@ -19,7 +19,7 @@ from takifugu.releases.drift import Drift
 from takifugu.releases.kept import hashable
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import protected_secrets
-from takifugu.tables.binned import cell_in_words
+from takifugu.tables.binned import cell_in_words, reads_as_more
 
 _MOST = 1_000  # cells in which the rows are held against the promise: with more there are few rows in each
 
@@ -32,7 +32,8 @@ class KnownCells:
     def __init__(self, plan: Plan, kept: Sequence[str]) -> None:
         """Watch those of the kept columns; of one that is cut, the calibration knows the cut alone."""
         answer = plan.calibration.answer
-        self.names = () if answer is None else tuple(name for name in answer.known if name in kept)
+        self._known = () if answer is None else answer.known
+        self.names = tuple(name for name in self._known if name in kept)
         self._plan, self._labels = plan, _labels(plan.calibration)
         self._hidden = protected_secrets(plan.calibration)
         self._counted: dict[Cell, bool] = {}
@@ -80,8 +81,10 @@ class KnownCells:
 
     def _is_counted(self, cell: Cell) -> bool:
         if cell not in self._counted:
+            # A text that reads as two columns' values was not counted: priors are not fitted with such.
+            mixed = any(reads_as_more(name, value, self._known) for name, value in zip(self.names, cell, strict=True))
             ways = [_ways(value) for value in cell]
-            self._counted[cell] = _is_among(ways, self.names, self._labels)
+            self._counted[cell] = not mixed and _is_among(ways, self.names, self._labels)
         return self._counted[cell]
 
     def _drift_of(self, cell: Cell) -> Drift | None:

@@ -133,6 +133,16 @@ def cell_in_words(name: str, value: Any) -> str:
     return f"{name} = {value}" if cut is None or value not in cut.labels else f"{cut.column} {value}"
 
 
+def reads_as_more(name: str, value: Any, known: Iterable[str]) -> bool:
+    """Whether a text reads as if it said what another known column holds: two cells would be called the same.
+
+    >>> reads_as_more("ward", "f, floor = 1", ["ward", "floor"]), reads_as_more("ward", "f, g", ["ward", "floor"])
+    (True, False)
+    """
+    others = [one for other in known if other != name for one in (other, getattr(cut_named(other), "column", other))]
+    return isinstance(value, str) and any(f", {one} " in f"{value} " for one in others)
+
+
 def written(edge: float) -> str:
     """A number as one types it, so that reading it gives the same number."""
     return str(int(edge)) if edge.is_integer() and abs(edge) < 2**53 else repr(edge)
