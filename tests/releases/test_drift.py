@@ -1,6 +1,7 @@
 """Rows of another table are not published through a channel that was made for milder ones."""
 
 import math
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -224,6 +225,19 @@ def test_a_text_that_reads_as_the_cell_of_two_columns_was_not_counted():
         of_wards(changed)
     commas = people.assign(ward=people.ward + ", first floor")
     assert len(tk.release(commas, of_wards(commas), keep=["ward"])) == len(commas)
+
+
+@pytest.mark.parametrize("query", [tk.Row("days", domain=[0, 1]), tk.Raw("days", bounds=(0, 1), step=1)])
+def test_decimals_that_pandas_keeps_as_objects_are_the_cells_that_were_counted(query):
+    people = wards()
+    people["floor"] = np.array([None, Decimal("1.10"), Decimal("2.00")], dtype=object)[people.floor]
+    promise = {"odds": 1.5} if isinstance(query, tk.Row) else PAIR
+    calibration = tk.calibrate(tk.fit_priors(people, secret="who", query=query, known=["floor"]), **promise)
+    for table in (people, pa.Table.from_pandas(people)):
+        assert len(tk.release(table, calibration, keep=["floor"], allow_no_noise=True)) == len(people)
+    other = people.assign(floor=people.floor + Decimal("0.01"))
+    with pytest.raises(tk.InputError, match="what no row had"):
+        tk.release(other, calibration, keep=["floor"], allow_no_noise=True)
 
 
 def test_cells_of_those_about_whom_nothing_is_promised_are_not_looked_at():

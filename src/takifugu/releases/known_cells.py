@@ -48,7 +48,8 @@ class KnownCells:
         if not self.names:
             return
         places: dict[Cell, list[int]] = {}
-        for place, cell in enumerate(zip(*map(_as_counted, columns), strict=True)):
+        counted = [_as_counted(name, one, self._labels) for name, one in zip(self.names, columns, strict=True)]
+        for place, cell in enumerate(zip(*counted, strict=True)):
             places.setdefault(cell, []).append(place)
         for cell, every in places.items():
             rows = [row for row in every if self._is_promised(secrets, row)]
@@ -105,7 +106,7 @@ def _labels(calibration: Calibration) -> frozenset[str]:
     return frozenset(own or others)
 
 
-def _as_counted(column: Sequence[Any]) -> list[Any]:
+def _as_counted(name: str, column: Sequence[Any], labels: frozenset[str]) -> list[Any]:
     """Kept values as their cells were counted, and as they leave: a difference that nobody counted does not.
 
     Digits of a decimal beyond a float's are such a difference, and beside texts that of the number 1 from the text "1".
@@ -113,7 +114,13 @@ def _as_counted(column: Sequence[Any]) -> list[Any]:
     cells = [hashable(value) for value in column]
     if any(isinstance(value, str) for value in cells):
         return [None if value is None else str(value) for value in cells]
-    return [float(value) if isinstance(value, Decimal) else value for value in cells]
+    return [_decimal(name, value, labels) if isinstance(value, Decimal) else value for value in cells]
+
+
+def _decimal(name: str, value: Decimal, labels: frozenset[str]) -> str | float:
+    """A decimal as the text it was counted as, where pandas held it as an object, and as a number elsewhere."""
+    text = str(value)
+    return text if cell_in_words(name, text) in labels else float(value)
 
 
 def _ways(value: Any) -> list[Any]:
