@@ -118,6 +118,7 @@ def cell_beliefs(
                     label=label,
                 )
             )
+    _require_names_of_their_own(beliefs)
     return beliefs, _about(beliefs, widest, values[widest])
 
 
@@ -179,11 +180,20 @@ def _require_no_names(known: str, cells: Mapping[tuple[Key, Secret], Array], pla
 
 
 def _require_told_apart(known: tuple[str, ...], cells: Mapping[tuple[Key, Secret], Array], place: int) -> None:
-    """Refuse texts that read as another column's cell: a belief is found again by how its cell is called."""
+    """Refuse texts that read as another column's cell, whether or not there is such a one: a release has others."""
     if any(reads_as_more(known[place], key[place], known) for key, _ in cells):
         raise InputError(
             f"a value of column {_name(known[place])!r} reads as if it named another known column after a comma, and "
             f"two cells would be called the same: write that value without the comma"
+        )
+
+
+def _require_names_of_their_own(beliefs: Sequence[Priors]) -> None:
+    """Refuse two cells with one name: a belief is found again by how its cell is called."""
+    if len({one.label for one in beliefs}) < len(beliefs):
+        raise InputError(
+            "two cells of what the adversary knows have the same name in words: rename known columns or their values "
+            "that hold commas or equals signs, or cut numbers at edges that differ in their first six digits"
         )
 
 

@@ -33,12 +33,7 @@ def joined(columns: Sequence[str], fitted: Sequence[Priors | Beliefs]) -> Priors
     if all(isinstance(one, Priors) for one in fitted):
         return _one(columns, [one for one in fitted if isinstance(one, Priors)], label="")
     beliefs = [one for one in fitted if isinstance(one, Beliefs)]
-    if any(len(set(one.labels)) < len(one) for one in beliefs):  # cells are put together by their names
-        raise InputError(
-            "two cells of what the adversary knows have the same name in words: rename values of the known columns "
-            "that hold commas or equals signs, or cut numbers at edges that differ in their first six digits"
-        )
-    labels = list(dict.fromkeys(belief.label for one in beliefs for belief in one))
+    labels = list(dict.fromkeys(belief.label for one in beliefs for belief in one))  # cells have names of their own
     merged = []
     for label in labels:
         # A cell in which no row has one of the secrets tells nothing about it: its law is that without knowledge.
