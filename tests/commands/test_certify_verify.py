@@ -115,6 +115,19 @@ class TestPublic:
         assert run("verify", full, "--public", public).exit_code == 1
         assert run("verify", public).exit_code == 2
 
+    def test_what_is_said_of_the_population_is_told_beside_what_is_proved(self, tmp_path):
+        made, paper = tmp_path / "made.json", tmp_path / "paper.json"
+        asked = ("heart", "--secret", "sex", "--query", "mean:chol", "--alpha", 2, "--epsilon", 1, "-o", made)
+        said = "For the population, looked at again: with 90 % confidence over"
+        for confidence, lines in ((("--confidence", 0.9), 2), ((), 1)):
+            assert run("calibrate", *asked, *confidence).exit_code == 0
+            for command in (("certify", made, "-o", paper), ("verify", paper)):
+                told = run(*command).stdout.splitlines()
+                assert len(told) == lines
+                assert told[0].startswith("Proved: ")
+                assert "noise of standard deviation" in told[0]
+                assert (said in told[-1], told[-1].endswith("evidence from draws, not a proof.")) == (lines == 2,) * 2
+
     def test_it_is_said_before_what_was_handed_out_is_written_over(self, tmp_path, calibration):
         full, public = tmp_path / "full.json", tmp_path / "public.json"
         full.touch()  # of nothing nothing was handed out

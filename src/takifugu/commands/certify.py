@@ -1,6 +1,7 @@
 """takifugu certify: from a calibration to a certificate."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,6 +19,14 @@ def tell_replaced(*papers: str | None) -> None:
         if path is not None and Path(path).is_file() and Path(path).stat().st_size:
             old = "what was handed out of the certificate before will not fit the new one"
             click.echo(f"{path!r} will be written over: {old}", err=True)
+
+
+def tell_proved(certificate: Any) -> None:
+    """What is proved, and what is said of the population: evidence from draws is looked at, and no proof."""
+    click.echo(f"Proved: {in_flags(certificate.claim)}.")
+    evidence = getattr(getattr(certificate, "calibration", None), "evidence", None)
+    if evidence is not None:
+        click.echo(f"For the population, looked at again: {evidence.sentence}.")
 
 
 @click.command("certify", cls=Command)
@@ -44,4 +53,4 @@ def command(calibration: str, output: str, public: str | None, workers: int, qui
     if public is not None:
         files.add(public, file_of(certificate.redacted().to_dict()))
     files.write()
-    click.echo(f"Proved: {in_flags(certificate.claim)}.")
+    tell_proved(certificate)

@@ -2,9 +2,9 @@
 
 import click
 
+from takifugu.commands.certify import tell_proved
 from takifugu.commands.options import Command, quiet_option, single, workers_option
 from takifugu.commands.progress import counting
-from takifugu.commands.words import in_flags
 
 
 @click.command("verify", cls=Command)
@@ -36,4 +36,4 @@ def command(certificate: str, public: str | None, limit: int | None, effort: flo
         proved = verify(certificate, limit=limit, effort=effort, workers=workers, progress=progress)
     if published is not None:
         proved.require_match(published)
-    click.echo(f"Proved: {in_flags(proved.claim)}.")
+    tell_proved(proved)
