@@ -143,13 +143,13 @@ def test_times_and_numbers_are_copied_with_all_their_digits():
     [("string_view", pa.string()), ("large_string", pa.large_string()), ("float16", pa.float32()), ("int8", pa.int8())],
 )
 def test_rare_types_of_arrow_are_counted_kept_and_published(kind, leaves):
-    cells = pa.array(["1", "2", "2"] * 40 if "string" in kind else np.array([0, 0.5, 2] * 40, np.float16))
-    rare = (
-        cells if str(cells.type) == "halffloat" and kind == "float16" else cells.cast(getattr(pa, kind)(), safe=False)
-    )
+    if not hasattr(pa, kind):
+        pytest.skip(f"this PyArrow has no {kind}")
+    numbers = np.array([0, 0.5, 2] * 40, getattr(np, kind, np.float16))
+    rare = pa.array(["1", "2", "2"] * 40).cast(getattr(pa, kind)()) if "string" in kind else pa.array(numbers)
     table = pa.table({"s": ["a", "b", "b", "a"] * 30, "v": [1, 2] * 60, "rare": rare})
     made = tk.publish(table, secret="s", columns=["v"], keep=["rare"], confidence=None, allow_no_noise=True)
     assert made.table.schema.field("rare").type == leaves
     assert sorted(made.table["rare"].to_pylist()) == sorted(rare.to_pylist())
     shown = tk.publish(table, secret="s", columns=["rare"], confidence=None, allow_no_noise=True)
-    assert set(map(str, shown.table["rare"].to_pylist())) <= set(map(str, rare.cast(leaves).to_pylist()))
+    assert set(map(str, shown.table["rare"].to_pylist())) <= set(map(str, made.table["rare"].to_pylist()))

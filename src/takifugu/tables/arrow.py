@@ -15,10 +15,19 @@ def in_usual_types(native: Any) -> Any:
         for place, kind in usual.items():
             if kind is not None:
                 name = native.column_names[place]
-                native = native.set_column(place, name, native.column(place).cast(kind))
+                native = native.set_column(place, name, _cast(native.column(place), kind))
         return native
     kind = _usual(getattr(native, "type", None))
-    return native if kind is None else native.cast(kind)
+    return native if kind is None else _cast(native, kind)
+
+
+def _cast(column: Any, kind: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return column.cast(kind)
+    except pa.ArrowNotImplementedError:  # older versions do not cast halves
+        return pa.array([None if one is None else float(one) for one in column.to_pylist()], kind)
 
 
 def _usual(kind: Any) -> Any:
