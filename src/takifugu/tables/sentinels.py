@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from takifugu.problems.reading_findings import SentinelsTreated
 from takifugu.tables.floats import as_float
+from takifugu.tables.missing import how_many
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -30,7 +31,7 @@ def without_sentinels(table: "Table", texts: tuple[str, ...]) -> "tuple[nw.LazyF
                 hits[column] = nw.col(column).cast(nw.String).is_in(spelled)
     if not hits:
         return table.frame, []
-    tallies = table.collect(table.frame.select(*(hit.cast(nw.Int32).sum().alias(name) for name, hit in hits.items())))
+    tallies = table.collect(table.frame.select(*(how_many(hit).alias(name) for name, hit in hits.items())))
     told = [SentinelsTreated(name, int(tallies[name][0])) for name in hits if tallies[name][0]]
     cleared = (nw.when(~hit | hit.is_null()).then(nw.col(name)).alias(name) for name, hit in hits.items())
     return table.frame.with_columns(*cleared), told

@@ -125,10 +125,11 @@ def release_batches(batches: Iterable[Any], plan: Plan, columns: Columns) -> Ite
     import narwhals as nw
     import pyarrow as pa
 
+    known = KnownCells(plan, columns.keep)  # of all batches: what each cell is called is looked up once
     for batch in batches:
         table = nw.from_native(pa.Table.from_batches([batch]), eager_only=True)
         rows = protected(table, plan, columns)
-        values, known = ready(rows, plan, columns), KnownCells(plan, columns.keep)
+        values = ready(rows, plan, columns)
         known.look([rows[name].to_list() for name in known.names], {}, values)
         known.refuse()
         published = leaving(rows, values, plan, columns).select(columns.published)
