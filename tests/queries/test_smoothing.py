@@ -140,17 +140,17 @@ def test_of_a_tree_what_a_column_is_beside_another_varies_too():
 
 def test_the_population_is_within_the_promise_where_rows_were_added():
     """Samples of independent columns, as is assumed, all beyond it while the added rows were taken for seen ones."""
-    sizes, beyond = (6, 6), 0
+    sizes, beyond = (4, 4), 0
     cells = list(itertools.product(*map(range, sizes)))
-    for seed in (2, 6, 10, 12, 15, 18, 21, 23):
+    for seed in (8, 11, 26, 28, 29, 32, 33, 35):
         rng = np.random.default_rng(seed)
         first, second = ([rng.dirichlet(np.full(size, 3.0)) for size in sizes] for _ in range(2))
         second = [0.3 * own + 0.7 * other for own, other in zip(first, second, strict=True)]
         people = pd.concat(
-            pd.DataFrame({"s": name, **{f"c{k}": rng.choice(6, rows, p=law) for k, law in enumerate(shares)}})
-            for name, rows, shares in (("a", 2_000, first), ("b", 150, second))
+            pd.DataFrame({"s": name, **{f"c{k}": rng.choice(4, rows, p=law) for k, law in enumerate(shares)}})
+            for name, rows, shares in (("a", 2_000, first), ("b", 30, second))
         )
-        query = tk.Row("c0", "c1", domain={"c0": range(6), "c1": range(6)}, smoothing="held-out")
+        query = tk.Row("c0", "c1", domain={"c0": range(4), "c1": range(4)}, smoothing="held-out")
         found = tk.calibrate(tk.fit_priors(people, secret="s", query=query), odds=3, confidence=0.95)
         assert list(found.channel.inputs) == cells
         p, q = (found.channel.through(np.outer(*shares).reshape(1, -1))[0] for shares in (first, second))
