@@ -247,6 +247,13 @@ def test_a_secret_that_nobody_has():
         inspect(pd.DataFrame({"s": pd.array([None] * 3, dtype="Int64"), "x": [1, 2, 3]}), "s")
 
 
+def test_numbers_that_are_text_for_a_word_are_not_proposed_before_the_word_is_named():
+    marks = ["k.A." if k % 6 == 1 else str(k % 8) for k in range(120)]
+    table = pd.DataFrame({"x": marks, "s": np.random.default_rng(0).choice(["a", "b"], 120), "y": [1, 2, 3] * 40})
+    assert inspect(table, "s").proposed == ("y",)
+    assert inspect(table.assign(x=pd.to_numeric(table["x"], errors="coerce")), "s").proposed == ("x", "y")
+
+
 @pytest.mark.parametrize(("other", "kind"), [("né ", "labels-alike"), ("ne\u0301", "unclear-labels")])
 def test_labels_that_look_alike(other, kind):
     table = pd.DataFrame({"x": ["né", other] * 30, "s": ["a", "b", "b", "a"] * 15, "y": [1, 2] * 30})

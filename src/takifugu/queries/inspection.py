@@ -7,7 +7,7 @@ from typing import Any
 
 from takifugu.problems.column_findings import GapsTell
 from takifugu.problems.findings import Finding
-from takifugu.problems.inspection_findings import NumbersInText
+from takifugu.problems.inspection_findings import NumbersInText, SuspectedWord
 from takifugu.queries.betrayal import Betrayal
 from takifugu.queries.exemplary import exemplary
 from takifugu.queries.next_step import Asked, inspect_command, publish_call, publish_command
@@ -83,7 +83,7 @@ class Inspection:
     @property
     def proposed(self) -> tuple[str, ...]:
         """Columns to publish together in a first run, which takes seconds: see `takifugu.queries.exemplary`."""
-        unclear = {one.column for one in self.findings if isinstance(one, NumbersInText)}
+        unclear = {one.column for one in self.findings if isinstance(one, NumbersInText | SuspectedWord)}
         unclear |= {name for one in self.findings if isinstance(one, GapsTell) for name in one.columns}
         candidates = {
             one.name: (one.betrayal, one.domain)
