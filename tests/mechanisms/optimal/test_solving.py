@@ -264,6 +264,22 @@ def test_many_small_steps_are_progress(monkeypatch: pytest.MonkeyPatch):
     assert found.iterations == interior_points.MOST_STEPS
 
 
+def test_multipliers_that_swing_where_outputs_vanish_prove_what_the_channel_costs():
+    values = np.arange(18.0)
+    laws = np.random.default_rng(2).dirichlet(np.ones(18), 5)
+    program = Program(
+        laws=laws,
+        constraints=tuple(itertools.permutations(range(5), 2)),
+        mass=laws.sum(axis=0),
+        loss=(values[:, None] - values) ** 2,
+        alpha=3.0,
+        epsilon=0.5,
+    )
+    found = interior_point(program, allowed_moves(program))
+    assert found.gap < 1e-7
+    assert found.iterations < 35  # it took 59, of which the first 32 went into a proof that never closed
+
+
 def test_where_the_interior_point_leaves_a_gap_highs_is_asked(monkeypatch: pytest.MonkeyPatch):
     program = random_program(5, n=66, secrets=2, alpha=math.inf, epsilon=1.0, radius=np.full(2, 0.02))
 

@@ -4,6 +4,7 @@ It starts at a channel whose rows are all alike, which loses nothing and so is s
 trusted: what it returns is a channel and multipliers, and lower_bound.py proves what they are worth.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -190,11 +191,17 @@ def _iterate(setting: Setting, at: Point, iterations: int) -> Iterate:
     matrix = np.maximum(at.channel.T, 0.0)
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
     duals = multipliers(setting, at)
+    bound = estimate(program, duals, setting.allowed.T)
+    if setting.orders:
+        other = replace(duals, ratios=_between(setting, at, duals.ratios))
+        better = estimate(program, other, setting.allowed.T)
+        if better > bound or math.isnan(bound):
+            duals, bound = other, better
     return Iterate(
         matrix,
         duals,
         program.value(matrix),
-        estimate(program, duals, setting.allowed.T),
+        bound,
         violation(program, matrix),
         iterations,
         negligible(program),
@@ -221,6 +228,16 @@ def multipliers(setting: Setting, at: Point) -> Duals:
         diagonal=float(max(at.weight[-1], 0.0)) * scale if program.diagonal is not None else 0.0,
         spread=(at.over - at.under).T * scale if program.radius is not None else np.zeros((0, 0)),
     )
+
+
+def _between(setting: Setting, at: Point, ratios: Array) -> Array:
+    """Where planes may touch as well: half way, in logarithms, from these ratios to those of the channel itself.
+
+    In a column that vanishes the cones' multipliers swing around where they belong from step to step, and the ratio of
+    what is left in it lies on the other side. The channel is long found then, and only the proof of it is not.
+    """
+    p, q = (np.maximum(side[:, : setting.orders], 1e-300) for side in setting.sides(at.channel, at.ends))
+    return np.sqrt(np.clip(p / q, np.exp(-300.0), np.exp(300.0)) * ratios)
 
 
 def _scale(program: Program, allowed: Mask) -> float:
