@@ -161,9 +161,14 @@ def _greedy(bounds: Sequence[Bounds], order: npt.NDArray[np.intp]) -> Whole:
         np.array([getattr(one, side) for one in bounds])[:, :, None] for side in ("lower", "upper", "below", "above")
     )
     lower, upper, below, above = sides  # bounds × values × 1
-    taken, open_to = np.zeros((2, len(bounds), outputs, size), dtype=np.int64)
-    reached, room = np.zeros((2, len(bounds), outputs), dtype=np.int64)  # their sums
-    for k in range(size):
+    # Nothing need be decided before a sum is bounded, and of labels only the last one is (proofs/bounds.md).
+    unbounded = (above >= UNIT) | (upper.cumsum(axis=1) <= above)
+    decided = np.flatnonzero(~(unbounded & (below <= lower.cumsum(axis=1))).all(axis=(0, 2)))
+    first = int(np.min(decided, initial=size - 1))
+    seen = order < first
+    taken, open_to = (np.where(seen, part[:, order, 0], 0) for part in (lower, upper - lower))
+    reached, room = taken.sum(axis=2), open_to.sum(axis=2)
+    for k in range(first, size):
         taken[:, every, rank[:, k]] = lower[:, k]
         open_to[:, every, rank[:, k]] = upper[:, k] - lower[:, k]
         reached += lower[:, k]
