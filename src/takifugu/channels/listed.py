@@ -84,12 +84,11 @@ class ListChannel(Plotted, ABC):
     def _identity(self) -> tuple[Any, ...]: ...
 
     def _freeze_lists(self) -> None:
-        """Validate and copy the two lists."""
-        for name in ("inputs", "outputs"):
-            values = plain(getattr(self, name), name=name)
-            if len(set(map(key, values))) < len(values):
-                raise InputError(f"{name} must be distinct: merge the rows or columns of a value that occurs twice")
-            object.__setattr__(self, name, values)
+        """Validate and copy the two lists, which are often one."""
+        inputs = _distinct(self.inputs, name="inputs")
+        outputs = inputs if self.outputs is self.inputs else _distinct(self.outputs, name="outputs")
+        object.__setattr__(self, "inputs", inputs)
+        object.__setattr__(self, "outputs", outputs)
 
     def __eq__(self, other: object) -> bool:
         """Whether the same counts stand between the same values in the same order."""
@@ -241,3 +240,10 @@ class ListChannel(Plotted, ABC):
         array = np.empty(len(self.outputs), dtype=object)
         array[:] = self.outputs
         return array
+
+
+def _distinct(values: Any, *, name: str) -> tuple[Value, ...]:
+    found = plain(values, name=name)
+    if len(set(map(key, found))) < len(found):
+        raise InputError(f"{name} must be distinct: merge the rows or columns of a value that occurs twice")
+    return found

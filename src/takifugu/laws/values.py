@@ -105,8 +105,11 @@ def _scalar(value: Any, name: str) -> Scalar:
 
 
 def _refuse_lookalikes(column: list[Scalar], name: str) -> None:
+    distinct: dict[Hashable, int] = {}  # and where each is first: of thousands of rows a column may have three entries
+    for place, value in enumerate(column):
+        distinct.setdefault(key(value), place)
     seen: dict[Hashable, int] = {}
-    texts_last = sorted(range(len(column)), key=lambda place: isinstance(column[place], str))
+    texts_last = sorted(distinct.values(), key=lambda place: isinstance(column[place], str))
     for place in texts_last:
         value = column[place]
         # "01" and "1" are two labels, but beside the number 1 a reader takes each of them for it: a text is
