@@ -2,7 +2,8 @@
 
 Processor time of pytest and everything it starts and waits for, on as many processes as there are cores. Nobody waits
 for Spark's Java, which takes some 80 s more. There is no peer: the figure is for those who work on the package. The
-same tests differ by an eighth from one hour of a shared machine to another, so a fixed loop is timed beside them.
+same tests differ by an eighth from one hour of a shared machine to another, and the same work takes a core longer
+while others are busy too, so a fixed loop is timed beside them: alone, and on all cores at once.
 """
 
 import os
@@ -10,6 +11,8 @@ import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 
@@ -17,7 +20,7 @@ import numpy as np
 def run() -> None:
     """Print the time of each tier, and how many tests it runs."""
     for name, chosen in (("quick", ["-m", "not slow", "tests"]), ("all", [])):
-        loop, before, start = _fixed_loop(), os.times(), time.perf_counter()
+        loops, before, start = _fixed_loops(), os.times(), time.perf_counter()
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "loadfile", *chosen],
             capture_output=True,
@@ -30,13 +33,21 @@ def run() -> None:
         verdict = "passed" if done.returncode == 0 else "FAILED"
         waited = time.perf_counter() - start
         print(f"{name}: {count:,} tests {verdict}, {seconds:.0f} s of processor time, {waited:.0f} s")
-        print(f"  beside a fixed loop that took {loop:.2f} s before and {_fixed_loop():.2f} s after")
+        for when, (alone, together) in (("before", loops), ("after", _fixed_loops())):
+            print(f"  a fixed loop {when}: {alone:.2f} s alone, {together:.2f} s on each of all cores at once")
         for line in re.findall(r"^(?:FAILED|ERROR) \S+", done.stdout, re.MULTILINE):
             print(line)
 
 
-def _fixed_loop() -> float:
-    """How fast the machine is just now: the seconds of processor time that some Python and some NumPy take."""
+def _fixed_loops() -> tuple[float, float]:
+    """How fast the machine is just now: the processor time of some Python and some NumPy, alone and on every core."""
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as cores:
+        (alone,) = cores.map(_fixed_loop, [0])
+        together = list(cores.map(_fixed_loop, range(os.cpu_count() or 1)))
+    return alone, max(together)
+
+
+def _fixed_loop(_: int) -> float:
     values = np.linspace(-5.0, 5.0, 200_000)
     start, total = time.process_time(), 0.0
     for k in range(6_000_000):
