@@ -336,3 +336,19 @@ def test_a_lazy_table_is_made_once_and_comes_back_lazy():
     assert isinstance(published, pl.LazyFrame)
     assert published.collect().height == 600
     assert len(made) == 1
+
+
+@pytest.mark.parametrize("when", ["Finding the channel", "Drawing"])
+def test_a_file_that_changes_after_it_was_counted_is_not_published(tmp_path, when):
+    path, counted = tmp_path / "people.parquet", people()
+    counted.to_parquet(path)
+
+    def step(what):
+        if what.startswith(when):
+            pd.concat([counted, counted.head(3)]).to_parquet(path)  # nothing in them is strange
+
+    asked = {"secret": "diagnosis", "columns": ["stay"], "confidence": None, "ledger": tmp_path / "people.ledger"}
+    with pytest.raises(InputError, match="changed since it was counted"):
+        tk.publish(path, **asked, step=step)
+    assert not (tmp_path / "people.ledger").exists()
+    assert len(tk.publish(path, **asked).table) == len(counted) + 3

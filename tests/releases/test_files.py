@@ -17,6 +17,7 @@ from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import InsecureReleaseWarning
 from takifugu.tables import stream as streaming
 from takifugu.tables.reading import Reading
+from takifugu.tables.table import Table
 
 ROWS = 5000
 NAMES = {"column": "value", "secret": "secret"}
@@ -46,6 +47,15 @@ def read(path):
 def source(request, tmp_path, monkeypatch):
     monkeypatch.setattr(streaming, "_ROWS", 700)  # several batches
     return write(tmp_path / f"in{request.param}", table())
+
+
+def test_a_table_that_was_counted_and_then_changed_is_refused_before_anything_is_charged(tmp_path):
+    source, target = write(tmp_path / "in.parquet", table(50)), tmp_path / "out.parquet"
+    counted = Table(source)
+    write(source, table(60))
+    with pytest.raises(InputError, match="changed since it was counted"):
+        release_file(counted, target, hand_made(1.0), **NAMES, ledger=tmp_path / "book")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.parquet"]
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])

@@ -135,6 +135,8 @@ def publish(
     also = account.columns if isinstance(account, JointAccount) else ()
     drops = getattr(options.get("reading"), "missing", "drop") == "drop"
     source = _frame(table, made, options.get("reading"), also=also, keep=keep)
+    if isinstance(table, Table):
+        table.require_unchanged()  # its rows are in memory now
     frame = as_frame(source)
     if order == "auto" and isinstance(frame, nw.DataFrame) and gives_up_order(frame, made):  # a lazy table has no order
         order = "shuffle"

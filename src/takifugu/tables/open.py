@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import InputError
@@ -13,6 +13,7 @@ from takifugu.tables.arrow import in_usual_types
 from takifugu.tables.engine import Workspace, attempt, is_engine_error
 from takifugu.tables.formats import files_of
 from takifugu.tables.reading import Reading, idle_words
+from takifugu.tables.stamps import Stamp, stamps_of
 from takifugu.tables.table import Table
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Opened:
     findings: list[Finding]
     is_text: bool
     aside: str = ""  # what to add where a column is missed, or rows are: they may be on another sheet
+    stamps: dict[str, Stamp] = field(default_factory=dict)  # of files that every question reads anew
 
 
 def open_table(source: Any, *, reading: Reading | None = None) -> Table:
@@ -83,6 +85,7 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
 
     files = files_of(source)
     _refuse_idle(files.kind, reading, shown)
+    stamps = stamps_of(files.paths) if files.kind != "excel" else {}  # of that there is a copy
     space = Workspace()
     read_as, findings, aside, is_small = reading, [], "", False
     if files.kind == "parquet":
@@ -106,7 +109,8 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
     relation, why = attempt(lambda: space.connection.sql(space.keep(sql) if is_small else sql))
     if relation is None:
         raise InputError(f"{shown} cannot be read: {why}")
-    return Opened(nw.from_native(relation), space, read_as, findings, files.kind != "parquet", aside)
+    again = {} if is_small else stamps
+    return Opened(nw.from_native(relation), space, read_as, findings, files.kind != "parquet", aside, again)
 
 
 def _refuse_idle(kind: str, reading: Reading, shown: str) -> None:

@@ -17,6 +17,7 @@ from takifugu.tables.engine import attempt, kind_of
 from takifugu.tables.floats import as_float
 from takifugu.tables.reading import Reading
 from takifugu.tables.secrets import Secret, listed, match_secret, plain
+from takifugu.tables.stamps import stamps_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -58,6 +59,7 @@ class Table:
         self.read_as: Reading = found.read_as
         self.findings: list[Finding] = found.findings
         self._aside = found.aside
+        self._stamps = found.stamps
         self.schema = dict(self.frame.collect_schema())
         self.cuts: dict[str, Binned] = {}
         if not self.schema:
@@ -85,6 +87,16 @@ class Table:
         import narwhals as nw
 
         return int(self.collect(self.frame.select(nw.len().alias("rows")))["rows"][0])
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether a file that is read anew for every question is another now than when it was opened."""
+        return stamps_of(self._stamps) != self._stamps
+
+    def require_unchanged(self) -> None:
+        """Raise where what was counted is not what would leave."""
+        if self.is_changed:
+            raise InputError(f"{self.name} changed since it was counted. Nothing was published; begin anew")
 
     def require(self, column: Any) -> None:
         """Raise, naming the nearest, unless there is such a column, or one to cut at the edges behind its name."""

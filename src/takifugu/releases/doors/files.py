@@ -114,9 +114,7 @@ def release_file(
                     progress(done, reader.rows)
             if waiting:
                 write(_shuffled(waiting, plan))
-        if drawn.hexdigest() != paid.hexdigest():
-            raise InputError(f"{origin} changed while it was read: nothing was published, and a charge stands")
-        watch.refuse()
+        _refuse_changed(reader, watch, is_same=drawn.hexdigest() == paid.hexdigest())
         synchronise(unfinished)
         appear(unfinished, goal)
     synchronise(goal.parent)
@@ -139,6 +137,16 @@ def _digest(plan: Plan) -> AnswerDigest:
     return AnswerDigest(b"") if plan.ledger is None else plan.ledger.answer_digest(ahead=True)
 
 
+def _refuse_changed(reader: "_Reader", watch: Watch, *, is_same: bool) -> None:
+    """Refuse a file that was another one the second time; of its kept columns nobody has a fingerprint."""
+    changed = f"{reader.table.name} changed while it was read: nothing was published, and a charge stands"
+    if not is_same:
+        raise InputError(changed)
+    watch.refuse()
+    if reader.table.is_changed:
+        raise InputError(changed)
+
+
 def _shuffled(tables: list[Any], plan: Plan) -> Any:
     """The rows of all tables in a random order; nothing of it is kept."""
     import pyarrow as pa
@@ -157,6 +165,7 @@ def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[Ans
         digest.update(values)
         count += len(values)
     watch.refuse()
+    reader.table.require_unchanged()
     if count == 0:
         raise InputError("the file has no rows: there is nothing to publish")
     if watch.shuffles:
@@ -168,24 +177,24 @@ class _Reader:
     """The names of the columns, the number of rows where it is told beforehand, and the rows in batches."""
 
     def __init__(self, source: Path | Table, reading: Reading, plan: Plan) -> None:
-        self._table = Table(source, None if isinstance(source, Table) else reading)
+        self.table = Table(source, None if isinstance(source, Table) else reading)
         if (answer := plan.calibration.answer) is not None:
-            self._table.cut((*answer.drawn, *answer.secret, *plan.in_turn))
-        self.names = self._table.columns
+            self.table.cut((*answer.drawn, *answer.secret, *plan.in_turn))
+        self.names = self.table.columns
         quick = isinstance(source, Table) or source.suffix.lower() in PARQUET
-        self.rows = self._table.row_count() if quick else None
+        self.rows = self.table.row_count() if quick else None
 
     def batches(self, columns: Columns) -> Iterator[Any]:
         """Tables of the columns that are needed, some ten thousand rows at a time."""
-        return stream(self._table, columns.read, needed=self._needed(columns))
+        return stream(self.table, columns.read, needed=self._needed(columns))
 
     def findings(self, columns: Columns) -> tuple[Finding, ...]:
         """How the file was read, and the rows that were left out for want of a value."""
         needed = self._needed(columns)
-        dropped = lacking(self._table, needed) if needed else None
-        return (*self._table.findings, *([] if dropped is None else [dropped]))
+        dropped = lacking(self.table, needed) if needed else None
+        return (*self.table.findings, *([] if dropped is None else [dropped]))
 
     def _needed(self, columns: Columns) -> list[str]:
         # Where missing values are refused, `ready` and `protected` do that as they come, without another pass.
         needed = [*columns.answer, *columns.secret, *columns.also]
-        return needed if self._table.reading.missing == "drop" else []
+        return needed if self.table.reading.missing == "drop" else []
