@@ -18,7 +18,12 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.problems.population_findings import OnGrid
 from takifugu.problems.problem import Problem
 
-_APART = 1_000_003 * 64  # between the seeds of promises that are tried one after another: each uses up to 30
+_APART = 1_000_003 * 64  # between the seeds of channels that are found one after another: each uses up to 30
+
+
+def own_seed(seed: int, number: int) -> int:
+    """The seed of one of several channels, each of which is judged by draws that none before it has seen."""
+    return seed + number * _APART
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class Population:
 
     def tried(self, number: int) -> "Population":
         """The same for one of 2ʰ promises of which one will be chosen: draws of its own, h halvings more strictly."""
-        return replace(self, seed=self.seed + number * _APART, shared=Shared(), halvings=HALVINGS)
+        return replace(self, seed=own_seed(self.seed, number), shared=Shared(), halvings=HALVINGS)
 
     def __post_init__(self) -> None:
         """Before any work, whether these can be asked for at all."""

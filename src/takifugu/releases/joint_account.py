@@ -8,6 +8,7 @@ from typing import Any
 from takifugu._validation import real
 from takifugu.calibration import Calibration
 from takifugu.calibration.later import calibrate_later
+from takifugu.calibration.population import own_seed
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.product import same_draws, split
 from takifugu.documents import channels as channel_form
@@ -110,7 +111,7 @@ class JointAccount:
             epsilon=self.epsilon * share,
             steps=1 + len(self.left) - len(columns),
             confidence=self.confidence,
-            seed=self.seed,
+            seed=own_seed(self.seed, len(self.published)),  # what was published passed the draws before these
             keep="marginal" if keep_shares else None,
         )
 
