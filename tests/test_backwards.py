@@ -1,6 +1,8 @@
 """Asking backwards: a promise from a best guess, and the strongest promise from an error."""
 
 import math
+from contextlib import suppress
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,10 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
-from takifugu.calibration.backwards import relative_error
+from takifugu.calibration import backwards
+from takifugu.calibration.backwards import HALVINGS_OF_ALL, relative_error, strongest
 from takifugu.channels.finite import FiniteChannel
-from takifugu.errors import CalibrationError, InputError, MechanismError
+from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
 from takifugu.mechanisms.draws import draws_needed
+from takifugu.problems.answer import Answer
+from takifugu.queries.priors import Priors
 
 GAUSSIANS = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(2, 1)}
 counts = st.lists(st.integers(1, 60), min_size=4, max_size=4)
@@ -124,6 +129,40 @@ def test_each_promise_is_judged_by_draws_of_its_own(monkeypatch):
     found = tk.calibrate(pair([30, 40, 50, 60], [60, 50, 40, 30]), error=0.4, confidence=0.9, seed=7)
     assert len(seen) == len(set(seen)) == found.findings[-1].tried
     assert np.diff(sorted(seen)).min() > 30 * 1_000_003  # as many as one calibration may use
+
+
+def test_a_search_can_come_to_so_many_promises_and_no_more(monkeypatch):
+    """Every way in which tries may turn out, one after another: where all share their draws, all of them count."""
+    monkeypatch.setattr(backwards, "relative_error", lambda made: made.off)
+    reached, ways = set(), [[]]
+    while ways:
+        turns_out, tries = ways.pop(), []
+
+        def calibrated(promise, number, turns_out=turns_out, tries=tries):
+            if number == len(turns_out):
+                tries.append(number)
+                raise KeyboardInterrupt
+            return SimpleNamespace(off=turns_out[number], guarantee=promise, with_finding=lambda finding: None)
+
+        with suppress(KeyboardInterrupt, NoAnswerError):
+            strongest(calibrated, alpha=2.0, error=0.5, step=lambda what: None)
+        if tries:
+            ways += [[*turns_out, 0.0], [*turns_out, 1.0]]
+            reached.add(tuple(turns_out))
+    assert 900 < len(reached) <= 2**HALVINGS_OF_ALL
+
+
+def test_promises_of_a_model_share_its_draws_and_are_judged_more_strictly():
+    rng = np.random.default_rng(0)
+    drawn = {name: (at + rng.normal(0, 0.1, 200), rng.uniform(0.9, 1.1, 200)) for name, at in (("a", 0), ("b", 2))}
+    priors = Priors(GAUSSIANS, answer=Answer("gp", ("y",), ("s",)))
+    priors.drawn = drawn
+    found = tk.calibrate(priors, alpha=2, error=2.0, confidence=0.95, seed=3)
+    assert (found.evidence.seed, found.evidence.draws) == (3, draws_needed(0.95, halvings=10)) == (3, 194)
+    assert found.evidence.holds(found.problem, found.channel, found.guarantee)
+    priors.drawn = {name: (means[:126], stds[:126]) for name, (means, stds) in drawn.items()}
+    with pytest.raises(InputError, match="needs 194 draws of a model's parameters, and 126 were made"):
+        tk.calibrate(priors, alpha=2, error=2.0, confidence=0.95)
 
 
 def test_each_promise_tried_is_told():

@@ -30,6 +30,7 @@ _FIRST = math.log(3)  # the budget that the search begins at
 _LEAST, _MOST = 1e-3, 24.0  # below, nothing is told; above, everything is
 _CLOSE = 1.02  # the search ends when a budget that is enough and one that is not lie this close
 HALVINGS = 5  # of the chance that draws pass what they should not: 32 promises are tried at most
+HALVINGS_OF_ALL = 10  # the same where all are judged by the same draws: of all promises that may be come to, 924
 _ALIKE = 1e-6  # what rounding may do to an error that should fall as the budget grows
 
 
@@ -148,7 +149,7 @@ def strongest(
 
     One is chosen of those tried, and what was tried before steers the choice. So `calibrated`, which is given the
     number of the try, must judge each by draws of its own, HALVINGS more strictly: the chance that any of 2ʰ passes
-    wrongly is then what it is for one (proofs/population.md).
+    wrongly is then what it is for one. Where there are no more draws, it is HALVINGS_OF_ALL (proofs/population.md).
     """
     most = check.real("error", error, "a number above 0, such as 0.2 for a fifth of the spread")
     if most <= 0:

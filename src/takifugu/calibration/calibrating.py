@@ -97,7 +97,7 @@ def calibrate(
         order = default_order(problem) if alpha is None else alpha
 
         def one_of_many(asked: Renyi, number: int) -> Calibration:
-            return calibrated(priors, problem, asked, mechanism, population.tried(number), options)
+            return calibrated(priors, problem, asked, mechanism, population.tried(number, problem), options)
 
         made = strongest(one_of_many, alpha=order, error=error, step=step)
     else:

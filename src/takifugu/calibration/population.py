@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from takifugu import _validation as check
-from takifugu.calibration.backwards import HALVINGS
+from takifugu.calibration.backwards import HALVINGS, HALVINGS_OF_ALL
 from takifugu.calibration.kinds import expected_loss
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.vector import GaussianVector
@@ -37,8 +37,14 @@ class Population:
     shared: Shared = field(default_factory=Shared)
     halvings: int = 0
 
-    def tried(self, number: int) -> "Population":
-        """The same for one of 2ʰ promises of which one will be chosen: draws of its own, h halvings more strictly."""
+    def tried(self, number: int, problem: Problem) -> "Population":
+        """The same for one of 2ʰ promises of which one will be chosen: draws of its own, h halvings more strictly.
+
+        A model keeps some draws of its parameters and there are no others: each promise would be judged by nearly the
+        same ones, whatever its seed, so they are the same and h is larger.
+        """
+        if any(belief.drawn for belief in problem.beliefs):
+            return replace(self, shared=Shared(), halvings=HALVINGS_OF_ALL)
         return replace(self, seed=own_seed(self.seed, number), shared=Shared(), halvings=HALVINGS)
 
     def __post_init__(self) -> None:
