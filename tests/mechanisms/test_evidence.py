@@ -16,6 +16,7 @@ from takifugu.mechanisms.evidence import Confidence
 from takifugu.mechanisms.least_margin import _between
 from takifugu.mechanisms.margins import sampling_distances
 from takifugu.mechanisms.posterior import posterior
+from takifugu.queries.models import JointPrediction, Model, Prediction
 
 TRUTH = {"a": np.array([9, 8, 6, 4, 2, 1]) / 30, "b": np.array([3, 4, 6, 7, 6, 4]) / 30}
 
@@ -232,3 +233,29 @@ def test_rows_that_are_all_alike_say_nothing_of_the_population_s_mean(columns):
     tk.calibrate(priors, alpha=3, epsilon=1)  # for these rows alone
     with pytest.raises(MechanismError, match="rows with secret 'b' are all alike"):
         tk.calibrate(priors, alpha=3, epsilon=1, confidence=0.95)
+
+
+class Told(Model):
+    """A model that says the same of everybody, with draws of its parameters."""
+
+    name, kind = "model", "gp"
+
+    def predict(self, sample, label):
+        return Prediction(0.0, 1.0, 0.5, None, (np.linspace(-0.2, 0.2, self.draws), np.ones(self.draws)))
+
+    def predict_jointly(self, sample, label):
+        means = np.linspace([-0.2, -0.1], [0.2, 0.1], self.draws)
+        return JointPrediction(np.zeros(2), np.eye(2), np.full(2, 0.5), None, (means, np.ones(self.draws)))
+
+
+@pytest.mark.parametrize("at", [None, [{"y": 0.0}, {"y": 1.0}]])
+def test_nor_of_what_a_model_says_of_it(at):
+    """No model is trained on rows that are all alike, and what stands for its draws is the sample again."""
+    people = pd.DataFrame({"s": ["a"] * 20 + ["b"] * 20, "x": [0.0, 1.0] * 10 + [0.5] * 20, "y": [0.0, 1.0] * 20})
+    priors = fitted(people, Told("x", features=["y"], at=at, draws=59))
+    tk.calibrate(priors, alpha=3, epsilon=1)
+    with pytest.raises(MechanismError, match="rows with secret 'b' are all alike"):
+        tk.calibrate(priors, alpha=3, epsilon=1, confidence=0.95)
+    people["x"] = [0.0, 1.0] * 20
+    priors = fitted(people, Told("x", features=["y"], at=at, draws=59))
+    assert tk.calibrate(priors, alpha=3, epsilon=1, confidence=0.95).evidence.draws == 59

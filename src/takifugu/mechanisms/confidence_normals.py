@@ -92,7 +92,7 @@ def too_few_model_draws(needed: int, made: int) -> InputError:
 def all_alike(secret: Secret) -> MechanismError:
     """Why nothing is drawn for rows that do not spread: each draw would be the sample again, whatever it missed."""
     return MechanismError(
-        f"the rows with secret {secret!r} are all alike in what is averaged, and say nothing of how others spread: no "
+        f"the rows with secret {secret!r} are all alike in what is published, and say nothing of how others spread: no "
         f"draw of the population can be made of them. Merge {secret!r} with another secret or leave it out; without "
         f"confidence the promise is for these rows alone"
     )
@@ -102,13 +102,13 @@ def _of_secret(belief: Belief, secret: Secret, draws: int, seed: Sequence[int]) 
     prior = belief[secret]
     if not isinstance(prior, Mixture) or len(prior) != 1:
         raise InputError(f"the prior of {secret!r} must be one normal for its posterior to be drawn")
+    if prior.stds[0] == 0:
+        raise all_alike(secret)  # of a model's too, which was not trained on such rows
     if secret in belief.drawn:
         return model_draws(belief.drawn[secret], draws, seed)
     rows = belief.rows.get(secret, 0)
     if rows < 2:
         raise InputError(f"the prior of {secret!r} must rest on at least 2 rows for its posterior to be drawn")
-    if prior.stds[0] == 0:
-        raise all_alike(secret)
     return mean_draws(prior, rows, draws, seed)
 
 

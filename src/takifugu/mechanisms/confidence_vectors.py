@@ -145,12 +145,13 @@ def _shaping_laws(problem: Problem, draws: int, shaping: int, seed: int) -> list
 def _laws_drawn(problem: Problem, draws: int, seed: int, start: int = 0) -> list[list[VectorMixture]]:
     """The laws of every secret, draw by draw."""
     belief = problem.beliefs[0]
-    each = [
-        vector_model_draws(belief.drawn[secret], start, draws, [seed, 0, k])
-        if secret in belief.drawn
-        else vector_mean_draws(_law(belief, secret), belief.rows.get(secret, 0), draws, [seed, 0, k])
-        for k, secret in enumerate(problem.pairs.secrets)
-    ]
+    each = []
+    for k, secret in enumerate(problem.pairs.secrets):
+        law = _law(belief, secret)
+        if secret in belief.drawn:
+            each.append(vector_model_draws(belief.drawn[secret], start, draws, [seed, 0, k]))
+        else:
+            each.append(vector_mean_draws(law, belief.rows.get(secret, 0), draws, [seed, 0, k]))
     return [list(laws) for laws in zip(*each, strict=True)]
 
 
