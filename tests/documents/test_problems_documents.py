@@ -266,6 +266,42 @@ def test_on_a_lattice_few_rows_are_added():
         documents.problem_from(content)
 
 
+@pytest.mark.parametrize("prior", ["counts", "empirical", "gaussian", "mixture"])
+def test_counts_on_a_lattice_are_those_of_the_law_beside_them(prior):
+    """With those of another secret beside a law of its own, all draws would say that nothing has to be hidden."""
+    people = pd.DataFrame({"s": ["a", "b"] * 60, "x": [0, 1, 1, 4, 2, 3, 1, 4, 0, 4, 2, 2] * 10})
+    priors = tk.fit_priors(people, secret="s", query=tk.Raw("x", prior=prior, bounds=(0, 5), step=1))
+    content = through_json(documents.problem_to(Problem.of(priors, None)))
+    assert documents.problem_from(content).beliefs[0].rows == {"a": 60, "b": 60}
+    mine, other = content["beliefs"][0]["counted"]
+    content["beliefs"][0]["counted"] = [mine, mine]
+    with pytest.raises(InputError, match="counted is not what its laws rest on"):
+        documents.problem_from(content)
+    content["beliefs"][0]["counted"] = [mine, other | {"pseudo": mine["pseudo"]}]
+    with pytest.raises(InputError, match="counted is not what its laws rest on"):
+        documents.problem_from(content)
+
+
+def test_counts_of_cells_on_a_lattice_are_those_of_their_laws():
+    people = pd.DataFrame({"s": ["a", "b"] * 30, "x": [0, 1, 2, 2, 1] * 12, "k": list("uvw") * 20})
+    priors = tk.fit_priors(people, secret="s", query=tk.Raw("x", bounds=(0, 3), step=1), known=["k"])
+    content = through_json(documents.problem_to(Problem.of(priors, None)))
+    documents.problem_from(content)
+    cell = content["beliefs"][1]
+    cell["counted"][0]["counts"] = cell["counted"][0]["counts"][::-1]
+    with pytest.raises(InputError, match="counted is not what its laws rest on"):
+        documents.problem_from(content)
+
+
+def test_without_its_pseudo_row_a_law_is_told():
+    """Its draws would hold what nobody was seen with for impossible."""
+    content = few_rows()
+    held = content["beliefs"][0]["counted"][0]
+    held["pseudo"] = [1e-3 * one for one in held["pseudo"]]
+    with pytest.raises(InputError, match="counted is not what its laws rest on"):
+        documents.problem_from(content)
+
+
 RNG = np.random.default_rng(0)
 TABLE = pd.DataFrame(
     {

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from takifugu._validation import Array
 from takifugu.documents import fields as form
 from takifugu.documents.answers import answer_from, answer_to
 from takifugu.documents.laws import law_from, law_to
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
-from takifugu.laws.fitting.counts import CELL_ROWS
+from takifugu.laws.fitting.counts import CELL_ROWS, counted, own_normal
+from takifugu.laws.lattice import Lattice
 from takifugu.laws.vector import VectorMixture
 from takifugu.problems.beliefs import Belief, beliefs_from
 from takifugu.problems.findings import Caution, Finding, Remark
@@ -24,6 +26,8 @@ from takifugu.problems.problem import Problem
 
 _COUNTED = ("counts", "pseudo")
 _DRAWN = ("means", "stds")
+_DIGITS = 1e-6  # to which rows, and what they explain, were added up
+_TINY = 1e-300
 
 
 def problem_to(problem: Problem) -> dict[str, Any]:
@@ -55,16 +59,18 @@ def problem_from(value: Any) -> Problem:
     chosen = None
     if content["pairs"] is not None:
         chosen = [(secrets[i], secrets[j]) for i, j in form.pairs(content["pairs"], len(secrets))]
+    answer = None if content["answer"] is None else answer_from(content["answer"])
+    lattice = answer.domain if answer is not None and isinstance(answer.domain, Lattice) else None
     room = form.Room()
     beliefs = tuple(
-        _belief_from(entry, f"beliefs[{b}]", secrets, room)
+        _belief_from(entry, f"beliefs[{b}]", secrets, room, lattice)
         for b, entry in enumerate(form.items(content["beliefs"], "'beliefs'", least=1, most=form.MOST_BELIEFS))
     )
     found = form.items(content["findings"], "'findings'", most=10_000)
     return Problem(
         beliefs_from(beliefs),  # all laws of one kind, and vectors of one length
         Pairs(secrets, chosen),
-        None if content["answer"] is None else answer_from(content["answer"]),
+        answer,
         tuple(_finding_from(entry, f"findings[{n}]") for n, entry in enumerate(found)),
     )
 
@@ -103,7 +109,9 @@ def guarantee_from(value: Any) -> Guarantee:
     )
 
 
-def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room: form.Room) -> Belief:
+def _belief_from(
+    value: Any, where: str, secrets: tuple[form.Scalar, ...], room: form.Room, lattice: Lattice | None
+) -> Belief:
     content = form.fields(value, ("label", "laws", "counted", "drawn", "rows"), where)
 
     def of_secrets(key: str, read: Callable[[Any, str], Any]) -> dict[Any, Any]:
@@ -114,7 +122,7 @@ def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room:
     found = of_secrets("laws", lambda law, at: law_from(law, at, room))
     if len(found) < len(secrets):
         raise InputError(f"{where}.laws must have a law for each of the secrets")
-    counted = of_secrets("counted", lambda entry, at: _pair_from(entry, at, _COUNTED, room))
+    rests = of_secrets("counted", lambda entry, at: _pair_from(entry, at, _COUNTED, room))
     drawn = of_secrets("drawn", lambda entry, at: _pair_from(entry, at, _DRAWN, room))
     rows = of_secrets("rows", lambda tally, at: form.index(tally, at, below=1 << 62))
     for secret, (means, _) in drawn.items():
@@ -122,26 +130,55 @@ def _belief_from(value: Any, where: str, secrets: tuple[form.Scalar, ...], room:
         if means.shape[1:] != ((law.dimension,) if isinstance(law, VectorMixture) else ()):
             raise InputError(f"{where}.drawn is not about as many numbers as its laws")
     label = form.text(content["label"], f"{where}.label")
-    for secret, (counts, pseudo) in counted.items():
-        _require_same_counts(found[secret], counts, pseudo, rows.get(secret), where, of_a_cell=bool(label))
-    return Belief(found, label=label, counted=counted, drawn=drawn, rows=rows)
+    for secret, (counts, pseudo) in rests.items():
+        right = rows.get(secret) in (None, counts.sum())
+        if not right or not _rests_on(found[secret], counts, pseudo, lattice, of_a_cell=bool(label)):
+            raise InputError(f"{where}.counted is not what its laws rest on: the file was changed")
+    return Belief(found, label=label, counted=rests, drawn=drawn, rows=rows)
 
 
-def _require_same_counts(law: Any, counts: Any, pseudo: Any, rows: int | None, where: str, *, of_a_cell: bool) -> None:
-    """Refuse counts that are not those the law rests on: evidence drawn from them would be about another law.
+def _rests_on(law: Any, counts: Array, pseudo: Array, lattice: Lattice | None, *, of_a_cell: bool) -> bool:
+    """Whether counts are those a law rests on: evidence drawn from others would be about another law.
 
     A law starts from one pseudo-row, and that of a cell from a few. With more beside the same counts all draws would
     be alike, and say of any channel that it withstands them; rows that were added to a law itself are in it.
     """
-    few = pseudo.sum() <= (CELL_ROWS if of_a_cell else 1.0) * (1 + 1e-6)
-    right = (rows is None or counts.sum() == rows) and (few or isinstance(law, Finite))
-    if right and isinstance(law, Finite):
-        both, seen = counts + pseudo, counts.sum()
-        shares = [part / total for part, total, may in ((counts, seen, few), (both, both.sum(), True)) if may and total]
-        right = len(counts) == len(law.values)
-        right = right and any(np.allclose(law.probabilities, part, rtol=1e-9, atol=1e-12) for part in shares)
-    if not right:
-        raise InputError(f"{where}.counted is not what its laws rest on: the file was changed")
+    added, seen = float(pseudo.sum()), float(counts.sum())
+    few = added <= (CELL_ROWS if of_a_cell else 1.0) * (1 + _DIGITS)
+    if isinstance(law, Finite):
+        if len(counts) != len(law.values) or not seen + added:
+            return False
+        if few and seen and _same(law.probabilities, counts / seen):
+            return added >= 1 - _DIGITS  # with less, values that nobody was seen with would be impossible in each draw
+        return _same(law.probabilities, counted(counts, pseudo))
+    return few and (lattice is None or _rests_on_points(law, counts, pseudo, lattice))
+
+
+def _rests_on_points(law: Any, counts: Array, pseudo: Array, lattice: Lattice) -> bool:
+    """The same on a lattice, where a law may be the counts, a normal like them, or a mixture that was fitted to them.
+
+    Which mixture that is no file tells. It was chosen for how well it explains the counts, from one normal upwards, so
+    counts that one normal explains better are others.
+    """
+    if len(counts) != len(lattice):
+        raise InputError("the counts behind the laws are not about the points of the lattice: the file was changed")
+    masses, where = np.zeros(len(lattice)), np.searchsorted(lattice.points, law.means).clip(max=len(lattice) - 1)
+    if law.stds.any() or (lattice.points[where] != law.means).any():
+        return False
+    np.add.at(masses, where, law.weights / law.weights.sum())
+    if pseudo.sum() > 1 + _DIGITS:  # a cell's, which are the same secret's in other cells
+        return _same(masses, counted(counts, pseudo))
+    normal = own_normal(lattice, counts)
+    if not _same(pseudo, normal):
+        return False
+    if any(_same(masses, one) for one in (counts / counts.sum(), counted(counts, pseudo), normal)):
+        return True
+    gained = np.log(np.maximum(masses, _TINY)) - np.log(np.maximum(normal, _TINY))
+    return bool(counts @ gained >= -_DIGITS * (1 + counts.sum()))
+
+
+def _same(one: Array, other: Array) -> bool:
+    return np.allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
 def _pair_to(held: dict[Any, Any], secret: Any, keys: tuple[str, str]) -> Any:
