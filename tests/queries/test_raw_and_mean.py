@@ -219,3 +219,12 @@ def test_a_fill_value_that_was_not_named_does_not_make_noise_needless():
         priors = tk.fit_priors(table, secret="s", query=tk.Raw("y"))
     for secret, values in groups.items():
         assert priors[secret].stds.max() < 2 * values.std()
+
+
+@pytest.mark.parametrize("first", [2**53, 2**62])  # of the first some are still told apart as floats
+@pytest.mark.parametrize("query", [tk.Raw("x"), tk.Row("x")])
+def test_numbers_that_floats_do_not_tell_apart_are_refused_for_what_they_are(first, query):
+    """They may differ, and tell the secret: nothing may say that they need no noise, or look alike by their spaces."""
+    people = pd.DataFrame({"s": ["a", "b"] * 20, "x": np.arange(40) % 2 + 4 * (np.arange(40) % 3) + first})
+    with pytest.raises(tk.InputError, match="where floats no longer tell neighbours apart: subtract a constant"):
+        tk.fit_priors(people, secret="s", query=query)

@@ -59,7 +59,7 @@ class Lattice:
                 f"a step of {self.step:g} does not divide the range from {self.low:g} to {self.high:g}: "
                 f"choose bounds that lie a whole number of steps apart"
             )
-        if self.step < 8 * math.ulp(max(abs(self.low), abs(self.high))):
+        if is_beyond_digits(self.step, self.low, self.high):
             raise InputError(
                 f"a step of {self.step:g} is beyond the digits of numbers near {self.high:g}: use a coarser one"
             )
@@ -174,6 +174,11 @@ def numbers(values: npt.ArrayLike) -> Array:
     if np.isnan(x).any():
         raise InputError("values must be numbers, and some are missing: leave those rows out")
     return x
+
+
+def is_beyond_digits(step: float | Fraction, low: float, high: float) -> bool:
+    """Whether floats of this size lie too far apart for such a step."""
+    return bool(step < 8 * math.ulp(max(abs(low), abs(high))))
 
 
 def exact(number: float) -> Fraction:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from takifugu._validation import Array, real
 from takifugu.errors import InputError
-from takifugu.laws.lattice import MOST_POINTS, Lattice, exact, numbers, round_step
+from takifugu.laws.lattice import MOST_POINTS, Lattice, exact, is_beyond_digits, numbers, round_step
 
 _DIGITS = 15  # decimals that survive a float: 0.1 + 0.2 is read as 0.3
 _FINEST = 10**9  # steps in the range beyond which values share no step worth the name
@@ -75,8 +75,18 @@ def read(
         else:
             wanted = unit
         taken = _dividing(high - low, wanted)
+    if step is None and is_beyond_digits(taken, float(low), float(high)):  # a coarser one would be no use to anybody
+        raise beyond_digits("these numbers", float(high))
     finer = None if wanted == taken else float(wanted or 0)
     return Reading(Lattice(float(low), float(high), float(taken)), bounds is None, step is None, finer)
+
+
+def beyond_digits(what: str, near: float) -> InputError:
+    """Why numbers that floats may not tell apart are refused, and what to do."""
+    return InputError(
+        f"{what} reach {near:g}, where floats no longer tell neighbours apart: subtract a constant from all of them, "
+        f"or take a larger unit; if they number people, leave the column out"
+    )
 
 
 def _logarithmic(values: npt.ArrayLike, bounds: Any, step: float | None) -> Reading:

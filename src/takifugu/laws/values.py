@@ -17,7 +17,7 @@ Scalar = bool | int | float | str
 Value = Scalar | tuple[Scalar, ...]
 
 # Whole numbers from here on share a float64 with a neighbour, so a column of floats could not name them.
-_TOO_LARGE = 2**53
+TOO_LARGE = 2**53
 _ACCEPTED = "a number, a text, a truth value, or a tuple of those (one entry per column)"
 
 
@@ -90,7 +90,7 @@ def _scalar(value: Any, name: str) -> Scalar:
             raise InputError(f"{name} is a text with a NUL character: remove it")
         return str.__str__(value)  # of a text with a class of its own, such as an Enum, the text
     if isinstance(value, int):
-        if abs(value) >= _TOO_LARGE:
+        if abs(value) >= TOO_LARGE:
             raise InputError(
                 f"{name} is a whole number beyond 2**53, which floats cannot tell apart: give it as a text"
             )

@@ -9,6 +9,7 @@ from typing import Any
 
 from takifugu.errors import InputError
 from takifugu.laws.lattice import round_step
+from takifugu.laws.reading import beyond_digits
 from takifugu.problems.domain import Choices
 from takifugu.problems.findings import DomainRead, Finding
 from takifugu.problems.inspection_findings import NumbersInText, UnclearLabels
@@ -69,6 +70,8 @@ def read_domain(table: Table, name: str, findings: list[Finding]) -> Choices:
     try:
         return Choices(tuple(sorted(found, key=lambda v: (isinstance(v, str), v))), is_read=True)
     except InputError:  # which speaks of positions in a list that nobody gave
+        if numeric:
+            raise beyond_digits(f"the values of {name!r}", found[-1]) from None
         raise InputError(UnclearLabels(name).sentence) from None
 
 

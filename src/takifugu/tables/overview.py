@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import InputError
+from takifugu.laws.reading import beyond_digits
+from takifugu.laws.values import TOO_LARGE
 from takifugu.tables.choosing import LEAVE_OUT, SECRETS, chosen_secrets
 from takifugu.tables.missing import refusal
 from takifugu.tables.table import Secret, Table, plain
@@ -157,6 +159,8 @@ def _check_values(column: str, extents: dict[Secret, Extent]) -> None:
             raise InputError(f"column {column!r} is infinite in a row with secret {name!r}: remove such rows")
     low = min(extent.low for extent in extents.values())
     high = max(extent.high for extent in extents.values())
+    if low == high and abs(low) >= TOO_LARGE:  # as floats: they may differ, and tell the secret
+        raise beyond_digits(f"the values of {column!r}", low)
     if low == high:
         raise InputError(
             f"column {column!r} is {low:g} in every row: it tells nothing about any secret and needs no noise"
