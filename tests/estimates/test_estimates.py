@@ -274,3 +274,26 @@ def test_a_release_with_known_cells_says_what_it_keeps():
         pupils, secret="schoolsup", columns=["studytime"], known=["sex"], keep_shares=True, confidence=None, odds=2
     )
     assert described(made.calibration).keeps in ("marginal", None)
+
+
+def noisy_mean(true, theta, step, rng, **ends):
+    noisy = true + rng.normal(0, theta, len(true))
+    noisy = np.rint(noisy / step) * step if step else noisy
+    table = pd.DataFrame({"x": noisy.clip(**ends) if ends else noisy})
+    return tk.estimate(table, GaussianNoise(theta)).mean("x").value
+
+
+@pytest.mark.parametrize("ends", [{"min": 0}, {"max": 3}])
+@pytest.mark.parametrize("step", [0, 0.5, 1.0])
+def test_what_was_clipped_after_the_noise_is_refused(step, ends):
+    rng = np.random.default_rng(0)
+    with pytest.raises(NotDeterminedError, match="'x' pile up at an end"):
+        noisy_mean(rng.choice(4, 400, p=[0.6, 0.2, 0.1, 0.1]), 2.0, step, rng, **ends)
+
+
+@pytest.mark.parametrize("step", [0, 0.5, 1.0, 3.0])
+def test_what_was_not_clipped_is_not_taken_for_it(step):
+    rng = np.random.default_rng(0)
+    for true in (rng.choice([0.0, 60.0], 400), np.zeros(400), rng.exponential(4, 400)):
+        for theta in (0.1, 2.0):
+            assert noisy_mean(true, theta, step, rng) == pytest.approx(true.mean(), abs=5 * theta / 20 + step / 2)

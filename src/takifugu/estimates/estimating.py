@@ -49,7 +49,8 @@ class Estimates:
     """Estimates from one published table.
 
     They are about the true values as they would have been published without a channel: on the list of values that may
-    be published, clipped and rounded as the release says. Of a table that keeps shares they are about all rows
+    be published, clipped and rounded as they were before the channel. What was clipped after noise was added is refused
+    where that is plain. Of a table that keeps shares they are about all rows
     together: a part of the rows, chosen by another column, is not covered.
     """
 

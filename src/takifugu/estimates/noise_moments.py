@@ -12,6 +12,8 @@ from takifugu.channels.vector import GaussianVector
 from takifugu.estimates.description import Axes, Description
 from takifugu.estimates.moments import Kept, Moments, NotDeterminedError, Term
 
+_SURELY = 20.0  # rows that would have to lie beyond the last value, where there are none
+
 
 class NoiseMoments(Moments):
     """Scores under Gaussian noise of known covariance: its mean is zero, and its squares are taken off."""
@@ -31,7 +33,7 @@ class NoiseMoments(Moments):
                 f"the shares of the values of {mine[0].column!r} cannot be told from values with Gaussian noise: tiny "
                 f"errors of what is published would become large ones. Publish values from a list (row) instead"
             )
-        numbers = [self._numbers[term.column] for term in mine]
+        numbers = [self._unclipped(term.column) for term in mine]
         taken = 0.0
         if len(mine) == 2:
             i, j = (self.names.index(term.column) for term in mine)
@@ -44,10 +46,33 @@ class NoiseMoments(Moments):
         product = math.prod(numbers, start=np.ones(self.rows))
         return (product - taken) * rest
 
+    def _unclipped(self, name: str) -> Array:
+        """The numbers of a column; an error where they pile up at an end, which moves every mean."""
+        values, place = self._numbers[name], self.names.index(name)
+        theta = math.sqrt(self.noise[place, place])
+        if any(_beyond(end, theta) >= _SURELY for end in (values, -values)):
+            raise NotDeterminedError(
+                f"the values of {name!r} pile up at an end as no noise leaves them: they were clipped after it was "
+                f"added, and nothing estimated from them is right on average. Whoever publishes can leave clip out"
+            )
+        return values
+
     def added_to_mean(self, term: Term, whole: float, added: float) -> float:
         """That of the noise, over the number of rows."""
         place = self.names.index(term.column) if term.column in self.names else None
         return 0.0 if place is None else float(self.noise[place, place]) / self.rows
+
+
+def _beyond(values: Array, theta: float) -> float:
+    """How many rows should lie beyond the largest value at the least, going by how many have it and the one before.
+
+    After noise the logarithm of a density, rounded or not, curves downwards by 1/θ² at most (proofs/estimates.md).
+    """
+    distinct, rows = np.unique(values, return_counts=True)
+    if len(distinct) < 2 or theta == 0:
+        return 0.0
+    gap = float(distinct[-1] - distinct[-2]) / theta
+    return float(rows[-1]) ** 2 / float(rows[-2]) * math.exp(-min(gap * gap, 700.0))
 
 
 def _noise(description: Description) -> Array:
