@@ -259,3 +259,12 @@ def test_nor_of_what_a_model_says_of_it(at):
     people["x"] = [0.0, 1.0] * 20
     priors = fitted(people, Told("x", features=["y"], at=at, draws=59))
     assert tk.calibrate(priors, alpha=3, epsilon=1, confidence=0.95).evidence.draws == 59
+
+
+def test_a_seed_that_was_chosen_is_told():
+    """By trying one after another, who calibrates could find draws that let pass what others would not."""
+    for seed in (0, 1_000_003, 64 * 1_000_003):
+        assert Confidence(0.95, 72, seed, 1.0).sentence.endswith("not a proof")
+    for seed in (1, 7 + 1_000_003):
+        assert "this seed was chosen" in Confidence(0.95, 72, seed, 1.0).sentence
+    assert "this seed was chosen" not in tk.calibrate(RAW, alpha=3, epsilon=1, confidence=0.9).evidence.sentence

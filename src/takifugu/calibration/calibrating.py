@@ -70,7 +70,7 @@ def calibrate(
             the posterior of the population's priors (59 for 0.95; more for a channel), not only for the sample's.
         assurance: "band" proves the promise for the population, with probability `confidence` (0.95 by default) over
             independent rows and no model: more noise, and no evidence but a proof.
-        seed: of those draws.
+        seed: of those draws. Whoever tries several and takes what suits best has less confidence than is stated.
         beliefs: what others may believe beside that, by name, such as {"last year": priors}; the promise holds for each
             of them, and `problem.words(place)` names the one that binds.
         best_guess: in place of odds and epsilon, such as 0.6: between two secrets that were equally likely before,

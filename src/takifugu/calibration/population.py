@@ -10,7 +10,7 @@ from takifugu.channels.vector import GaussianVector
 from takifugu.errors import InputError
 from takifugu.mechanisms.assurance import Band, assured
 from takifugu.mechanisms.base import Found, Mechanism
-from takifugu.mechanisms.draws import draws_needed
+from takifugu.mechanisms.draws import APART, draws_needed
 from takifugu.mechanisms.evidence import Confidence, Shared, confident
 from takifugu.mechanisms.grids import on_grid
 from takifugu.problems.findings import Finding
@@ -18,12 +18,12 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.problems.population_findings import OnGrid
 from takifugu.problems.problem import Problem
 
-_APART = 1_000_003 * 64  # between the seeds of channels that are found one after another: each uses up to 30
+_FAR = 64 * APART  # between the seeds of channels that are found one after another: each uses up to 30
 
 
 def own_seed(seed: int, number: int) -> int:
     """The seed of one of several channels, each of which is judged by draws that none before it has seen."""
-    return seed + number * _APART
+    return seed + number * _FAR
 
 
 @dataclass(frozen=True)

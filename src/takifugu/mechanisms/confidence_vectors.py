@@ -15,6 +15,7 @@ from takifugu.divergences.vector.gaussian import gaussian_vector_divergences
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws.vector import VectorMixture
 from takifugu.mechanisms.confidence_normals import all_alike, too_few_model_draws
+from takifugu.mechanisms.draws import APART
 from takifugu.mechanisms.shaped.mechanism import Shaped
 from takifugu.problems.answer import MEAN_OF, OF_GROUPS, Answer
 from takifugu.problems.beliefs import Belief
@@ -23,7 +24,6 @@ from takifugu.problems.problem import Problem
 
 _MOST_SHAPING = 24  # draws that the shape of the noise is fitted to, beside the centre
 _SHAPED_PLACES = 100  # pairs both ways, times those draws: what a search for a shape can bear
-_APART = 1_000_003  # between the seeds of draws that must have nothing in common
 _CLOSE = 1e-4  # the search for the factor ends when two, one enough and one not, lie this close
 _MARGIN = 1e-10  # the share of the budget left for rounding in the divergence itself
 
@@ -139,7 +139,7 @@ def _shaping_laws(problem: Problem, draws: int, shaping: int, seed: int) -> list
     """Draws that have nothing in common with those that judge: from another seed, or further on in a model's list."""
     if problem.beliefs[0].drawn:
         return _laws_drawn(problem, shaping, seed, start=draws)
-    return _laws_drawn(problem, shaping, seed + _APART)
+    return _laws_drawn(problem, shaping, seed + APART)
 
 
 def _laws_drawn(problem: Problem, draws: int, seed: int, start: int = 0) -> list[list[VectorMixture]]:

@@ -12,7 +12,7 @@ from takifugu._listening import tell
 from takifugu.channels.listed import ListChannel
 from takifugu.errors import CalibrationError, MechanismError
 from takifugu.mechanisms.base import Found
-from takifugu.mechanisms.draws import draws_needed, joint_draws
+from takifugu.mechanisms.draws import APART, draws_needed, joint_draws
 from takifugu.mechanisms.least_margin import TOO_FEW, Drawn, fitted, listed
 from takifugu.mechanisms.margins import Margin
 from takifugu.mechanisms.posterior import places_of_columns, posterior
@@ -23,7 +23,6 @@ _LEAST = 1 / 256  # a factor to start widening from
 _MORE = 3  # times as many draws to fit a factor to as will judge it: it then mostly passes at once
 _MOST_WIDENED = 14
 _WIDER = 1.08  # a factor's growth where it does not
-_APART = 1_000_003  # between the seeds of draws that must have nothing in common
 
 
 class Wish(NamedTuple):
@@ -61,7 +60,7 @@ class Judge:
         """Judge a channel that no draw from here on has had a part in."""
         self.tries += 1
         draws = draws_needed(self.level, halvings=self.halvings + self.tries)
-        apart = self.seed + self.tries * _APART
+        apart = self.seed + self.tries * APART
         tell(f"Judging the channel by {draws} fresh draws of the population")
         withstands = withstands_draws(self.problem, listed(found), self.asked, draws=draws, seed=apart)
         return Passed(found, draws, apart) if withstands else None

@@ -18,6 +18,8 @@ from takifugu.laws.fitting.counts import CELL_ROWS, counted, posterior_draws, un
 from takifugu.laws.fitting.smoothing import redrawn
 from takifugu.problems.pairs import Pairs, Secret
 
+APART = 1_000_003  # between the seeds of draws that must have nothing in common
+
 
 class Counted(NamedTuple):
     """What is known of one secret's law on a lattice: how often each point was seen, and the pseudo-counts."""

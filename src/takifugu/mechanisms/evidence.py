@@ -24,7 +24,7 @@ from takifugu.mechanisms.confidence_vectors import (
     withstands_vectors,
 )
 from takifugu.mechanisms.confident_channel import Wish, confident_channel, withstands_draws
-from takifugu.mechanisms.draws import LatticeDraws, draws_needed, lattice_draws
+from takifugu.mechanisms.draws import APART, LatticeDraws, draws_needed, lattice_draws
 from takifugu.mechanisms.margins import SMALL, Margin, by_bounds, by_caution, by_radius
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.optimal.table import table_of
@@ -54,9 +54,11 @@ class Confidence:
     def sentence(self) -> str:
         """What is said with this, and what is not."""
         share = f"{100 * self.level:g} %"
+        # Those of tries and turns that begin at 0, which nobody chose, are multiples.
+        chosen = "; this seed was chosen, and is taken for the only one that was tried" if self.seed % APART else ""
         return (
             f"with {share} confidence over {self.draws} draws (seed {self.seed}), at least {share} of the posterior of "
-            f"the population's priors is within the promise: evidence from draws, not a proof"
+            f"the population's priors is within the promise: evidence from draws, not a proof{chosen}"
         )
 
     def holds(self, problem: Problem, channel: Channel, asked: Renyi) -> bool:
