@@ -13,8 +13,9 @@ from calibrations import hand_made
 
 import takifugu as tk
 from takifugu.errors import InputError
+from takifugu.publishing.one_call import _made_once
 from takifugu.releases.binding import bound_columns
-from takifugu.releases.doors.spark import release_batches
+from takifugu.releases.doors.spark import made_once, release_batches
 from takifugu.releases.plan import InsecureReleaseWarning, Plan
 
 ROWS = 1000
@@ -109,6 +110,15 @@ def test_a_cluster_releases_its_own_table(spark):
     missing = spark.createDataFrame([("a", 1, None)], "secret string, id long, value double")
     with pytest.raises(InputError, match="1 missing"):
         tk.release(missing, hand_made(1.0), **NAMES)
+
+
+def test_a_table_that_spark_computes_anew_as_another_is_made_once(spark):
+    rows = spark.range(400)
+    some = rows.filter("java_method('java.util.UUID', 'randomUUID') < '8'")
+    assert len({some.count() for _ in range(4)}) > 1  # each time another half
+    made, _ = _made_once(some)  # as `publish` begins
+    assert len({made.count() for _ in range(2)}) == 1
+    assert made_once(rows) is rows
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")

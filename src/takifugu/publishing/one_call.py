@@ -177,10 +177,17 @@ def _refuse_unknown(options: dict[str, Any]) -> None:
 
 
 def _made_once(table: Any) -> tuple[Any, bool]:
-    """A lazy table of Polars collected, and whether it was one: read for every count, it might be another each time."""
+    """A lazy table of Polars collected, and whether it was one: read for every count, it might be another each time.
+
+    So might a table of Spark's, which then is made where it lies.
+    """
     import narwhals as nw
 
     frame = None if isinstance(table, Table) else as_frame(table)
+    if isinstance(frame, nw.LazyFrame) and frame.implementation.is_pyspark():
+        from takifugu.releases.doors.spark import made_once
+
+        return made_once(table), False
     if not isinstance(frame, nw.LazyFrame) or not frame.implementation.is_polars():
         return table, False
     return collected(frame).to_native(), True

@@ -35,7 +35,7 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
 
     if len(set(frame.columns)) < len(frame.columns):
         raise InputError(SAME_NAME)
-    frame = _as_counted(frame, plan, columns)
+    frame = _as_counted(made_once(frame), plan, columns)
     fields = {field.name: StructField(field.name, _plain(field.dataType)) for field in frame.schema.fields}
     kinds = ["i" if plan.drawing.is_whole else "f"] * len(columns.answer)
     if plan.drawing.takes_labels:  # a list may be of whole numbers, whatever the true ones are
@@ -56,6 +56,17 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
     numbered = [_col(name).alias(f"c{place}") for place, name in enumerate(columns.read)]  # no name with a dot
     rows = frame.select(*numbered).orderBy(rand())
     return _of_engine(lambda: rows.mapInArrow(released, schema).localCheckpoint(eager=True))
+
+
+def made_once(frame: Any) -> Any:
+    """A table that Spark may compute anew as another one, computed here once: what is looked at must be what leaves.
+
+    It says so of tables that chance, or a function of one's own, has a part in; not where it is on another machine.
+    """
+    java = getattr(frame, "_jdf", None)
+    if java is None or java.queryExecution().analyzed().deterministic():
+        return frame
+    return _of_engine(lambda: frame.localCheckpoint(eager=True))
 
 
 def whole_rows(frame: Any, needed: Iterable[str]) -> Any:
