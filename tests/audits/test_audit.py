@@ -1,5 +1,6 @@
 """Broken releases are caught, honest ones are not, and the words say what was found."""
 
+import math
 import pickle
 
 import numpy as np
@@ -9,7 +10,8 @@ from broken_releases import BROKEN, HONEST, audited, gaussian, honest, labelled,
 
 import takifugu as tk
 from how_many import some_of
-from takifugu.problems.guarantee import Approximate
+from takifugu.audits.result import Attack, Audit, Guess
+from takifugu.problems.guarantee import Approximate, Renyi
 
 SEEDS = range(1, 1 + some_of(2))
 
@@ -109,6 +111,21 @@ def test_a_second_promise_about_odds_is_audited_too():
     assert broken.contradicted
     assert broken.lower_bound < 5
     assert "odds of more than" in broken.sentences[0]
+
+
+@pytest.mark.parametrize(
+    ("promise", "bound", "says"),
+    [
+        (Renyi(math.inf, math.log(3)), 1.7295, "by odds of more than 5.63, and odds within a factor of 3"),
+        (Renyi(math.inf, math.log(3)), 0.8, "they show odds of 2.22, and others may show more"),
+        (Renyi(2.0, 0.5), 1.7295, "by more than 1.72, and"),
+        (Renyi(2.0, 2.0), 1.7295, "they show a loss of 1.72, and others may show more"),
+    ],
+)
+def test_what_is_shown_is_told_in_the_words_of_the_promise_and_not_rounded_up(promise, bound, says):
+    """Beside a factor of 3, "more than 1.73" would look as if all was well."""
+    attack = Attack("priors", "x", ("a", "b"), "", (90, 90), Guess(0.6, low=0.5, high=0.7), bound)
+    assert says in Audit(promise, (attack,), 0.95, ()).sentences[0]
 
 
 def test_several_secrets_and_missing_values():

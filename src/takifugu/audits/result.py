@@ -129,7 +129,12 @@ class Audit(Plotted):
             first = f"Nothing follows from this audit: {self.misplaced.sentence}"
         else:
             some = self.lower_bound > 0
-            shown = f"they show a loss of {self.lower_bound:.3g}" if some else "none of them shows any loss"
+            what = (
+                f"odds of {_down(math.exp(self.lower_bound))}"
+                if self._is_odds
+                else f"a loss of {_down(self.lower_bound)}"
+            )
+            shown = f"they show {what}" if some else "none of them shows any loss"
             first = (
                 f"No attack contradicts the promise of {self.guarantee}: with {sure} confidence {shown}, and others "
                 f"may show more. An audit is evidence, never a proof"
@@ -148,10 +153,16 @@ class Audit(Plotted):
         others = (one.sentence for one in self.findings if self.contradicted or one is not self.misplaced)
         return (first, *third, second, *others)
 
+    @property
+    def _is_odds(self) -> bool:
+        """Whether the promise is told as a factor of odds, beside which its logarithm would look harmless."""
+        return math.isinf(self.guarantee.alpha)
+
     def _told(self, attack: Attack) -> str:
-        if attack.lower_bound > self.guarantee.epsilon:
-            return f"more than {attack.lower_bound:.3g}"
-        return f"odds of more than {math.exp(attack.odds_bound or 0.0):.3g}"
+        if attack.lower_bound > self.guarantee.epsilon and not self._is_odds:
+            return f"more than {_down(attack.lower_bound)}"
+        bound = attack.lower_bound if self._is_odds else attack.odds_bound or 0.0
+        return f"odds of more than {_down(math.exp(bound))}"
 
     def __str__(self) -> str:
         """The sentences."""
@@ -198,6 +209,16 @@ class Audit(Plotted):
 
 def _page() -> Any:
     return import_module("takifugu.reports.audit_page")
+
+
+def _down(number: float) -> str:
+    """Three digits of a bound from below, and none of them more than is shown.
+
+    >>> _down(1.6469), _down(5.6379)
+    ('1.64', '5.63')
+    """
+    unit = 10.0 ** (math.floor(math.log10(number)) - 2) if 0 < number < math.inf else 1.0
+    return f"{math.floor(number / unit) * unit:.3g}" if math.isfinite(number) else "∞"
 
 
 def _shares(guess: Guess) -> dict[str, float]:
