@@ -10,6 +10,7 @@ import pytest
 import takifugu as tk
 from takifugu.problems.answer import Spelling
 from takifugu.tables.reading import Reading
+from takifugu.tables.table import Table
 
 
 def write(path, *, decimal=".", sep=",", extra=()):
@@ -132,3 +133,14 @@ def test_a_table_in_memory_means_by_a_sentinel_what_it_meant_before(library, wit
             tk.release(values, made, secret=rows["s"])
     without = [v for v in rows["v"] if v != 99]
     assert len(tk.release(without, made, secret=[s for s, v in zip(rows["s"], rows["v"], strict=True) if v != 99])) > 0
+
+
+def test_a_table_that_was_opened_with_values_for_missing_ones_is_refused(tmp_path):
+    """A code among the values was counted for nobody, and would leave as the value next to it."""
+    path = tmp_path / "people.parquet"
+    pd.DataFrame({"s": ["a", "b"] * 50, "v": [0, 2, 4, 12, 9] * 20}).to_parquet(path)
+    reading = Reading(sentinels=(9,))
+    made = tk.calibrate(tk.fit_priors(path, secret="s", query=tk.Row("v"), reading=reading), odds=3)
+    with pytest.raises(tk.InputError, match=r"read with sentinels=\(9,\), and this one was opened without"):
+        tk.release_file(Table(path), tmp_path / "out.csv", made, allow_no_noise=True)
+    assert tk.release_file(Table(path, reading), tmp_path / "out.csv", made, allow_no_noise=True).rows == 80

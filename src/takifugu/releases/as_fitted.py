@@ -11,6 +11,7 @@ from takifugu.problems.answer import Answer
 from takifugu.tables.binned import with_cuts
 from takifugu.tables.reading import Reading
 from takifugu.tables.rows import as_read
+from takifugu.tables.table import Table
 
 
 def as_fitted(frame: Any, answer: Answer, also: Sequence[str]) -> Any:
@@ -24,6 +25,17 @@ def reading_as_fitted(reading: Reading, calibration: Calibration) -> Reading:
     """The reading with the meaning that cells had when the priors were fitted."""
     spelling = None if calibration.answer is None else calibration.answer.spelling
     return reading if spelling is None else reading.spelled_as(spelling)
+
+
+def require_as_fitted(table: Table, calibration: Calibration) -> None:
+    """Refuse a table that was opened with values where the priors saw missing ones: no law is about those rows."""
+    fitted = reading_as_fitted(table.read_as, calibration)
+    for name in ("na", "sentinels"):
+        if (meant := getattr(fitted, name)) != getattr(table.read_as, name):
+            raise InputError(
+                f"the table of this calibration was read with {name}={meant!r}, and this one was opened without: the "
+                f"same cells would mean something else. Nothing was released; open it with {name}, or give its path"
+            )
 
 
 def refuse_sentinels(values: Any, answer: Answer) -> None:

@@ -11,7 +11,7 @@ from takifugu.atomic import draft, synchronise
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
-from takifugu.releases.as_fitted import reading_as_fitted
+from takifugu.releases.as_fitted import reading_as_fitted, require_as_fitted
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
 from takifugu.releases.doors.frames import protected, ready, together
 from takifugu.releases.doors.groups import refuse_beside_a_mean, write_group_mean
@@ -178,6 +178,7 @@ class _Reader:
 
     def __init__(self, source: Path | Table, reading: Reading, plan: Plan) -> None:
         self.table = Table(source, None if isinstance(source, Table) else reading)
+        require_as_fitted(self.table, plan.calibration)
         if (answer := plan.calibration.answer) is not None:
             self.table.cut((*answer.drawn, *answer.secret, *plan.in_turn))
         self.names = self.table.columns
