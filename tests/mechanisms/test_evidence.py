@@ -265,6 +265,6 @@ def test_a_seed_that_was_chosen_is_told():
     """By trying one after another, who calibrates could find draws that let pass what others would not."""
     for seed in (0, 1_000_003, 64 * 1_000_003):
         assert Confidence(0.95, 72, seed, 1.0).sentence.endswith("not a proof")
-    for seed in (1, 7 + 1_000_003):
+    for seed in (1, 7 + 1_000_003, 10**6 * 1_000_003):
         assert "this seed was chosen" in Confidence(0.95, 72, seed, 1.0).sentence
     assert "this seed was chosen" not in tk.calibrate(RAW, alpha=3, epsilon=1, confidence=0.9).evidence.sentence

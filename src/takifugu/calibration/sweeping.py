@@ -41,7 +41,8 @@ def sweep(
     numbers there is no theta, and NaN stands in its place; a channel between values of a list has `error`, the expected
     loss of a published value, and `changed`, the share of values published as another. `odds` are promises of their own
     for such lists, each a row of infinite order. `confidence`, `assurance` and `seed` are those of `calibrate`; the
-    draws of a confidence are made once for all rows.
+    draws of a confidence are made once for all rows, and what is said with it is said of each row alone: of one that is
+    chosen among many it is less sure (`calibrate(error=...)` chooses and keeps its confidence).
 
     >>> from takifugu import Mixture
     >>> table = sweep(

@@ -36,6 +36,7 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 
 _ROOM = 1e-9  # of the budget: what rounding may do to a loss that is only looked at
+_MOST_SEEDS = 64 * 64  # that may follow from one: tries, of promises or turns
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,9 @@ class Confidence:
     def sentence(self) -> str:
         """What is said with this, and what is not."""
         share = f"{100 * self.level:g} %"
-        # Those of tries and turns that begin at 0, which nobody chose, are multiples.
-        chosen = "; this seed was chosen, and is taken for the only one that was tried" if self.seed % APART else ""
+        # Those of tries and turns that begin at 0, which nobody chose, are such multiples.
+        given = self.seed % APART == 0 and self.seed < _MOST_SEEDS * APART
+        chosen = "" if given else "; this seed was chosen, and is taken for the only one that was tried"
         return (
             f"with {share} confidence over {self.draws} draws (seed {self.seed}), at least {share} of the posterior of "
             f"the population's priors is within the promise: evidence from draws, not a proof{chosen}"
