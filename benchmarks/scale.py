@@ -6,9 +6,9 @@ mixtures one exponential for each component and point, and one product of matric
 a few microseconds a pair of normals, and for a pair of mixtures a bound on its tails and a product of balls for each
 point of a grid that all pairs share. Shared out among processes, so few proofs wait longer for the processes to start.
 For lists the peer is HiGHS, given the linear program as one writes it down, with a row for every pair and output; ours
-has two for every secret, and repairs and proves what comes out. The last part sets what a report costs beside the fit
-and the calibration that it reports: its floor is twenty looks at all pairs for one curve, and the quantiles of two
-mixtures that the baselines ask for.
+has rows for the pairs that can bind, and repairs and proves what comes out. The last part sets what a report costs
+beside the fit and the calibration that it reports: its floor is twenty looks at all pairs for one curve, and the
+quantiles of two mixtures that the baselines ask for.
 """
 
 import tempfile
@@ -47,7 +47,7 @@ def run() -> None:
     on_a_circle(1_000_000)
     proofs(200, 1)
     proofs(50, 4)
-    for count, peer in ((12, True), (50, True), (200, False)):
+    for count, peer in ((12, True), (50, True), (200, False), (1_000, False)):
         many_lists(count, peer=peer)
     reports()
 

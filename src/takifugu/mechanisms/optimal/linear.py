@@ -13,14 +13,16 @@ from takifugu._threads import interruptible
 from takifugu._validation import Array
 from takifugu.mechanisms.optimal.duals import Duals
 from takifugu.mechanisms.optimal.entries import Entries, identity, kron, listed, picked
-from takifugu.mechanisms.optimal.groups import Grouped, grouped, shared_out
-from takifugu.mechanisms.optimal.program import Mask, Program
+from takifugu.mechanisms.optimal.groups import grouped, shared_out
+from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 from takifugu.mechanisms.optimal.rows import Rows, add_diagonal, add_wishes
+from takifugu.mechanisms.optimal.shown import Shown, broken, everywhere, hardest, is_of_many
 
 _MARGIN = 1e-9  # HiGHS may violate a row by 1e-10
 _NOISE = 1e-10
 _STEPS = 60  # of the simplex method, for each input: most programs of few laws take twenty to forty-five,
 _LAWS = 8  # and with so many laws more twice that, and so on
+_ROUNDS = 40  # of rows that are added; four or five are enough
 _LONG = 5_000  # entries of a program that may take seconds
 _ALIKE = 8  # so few distinct losses, with shares kept, take it ten times as many: longer than an interior point takes
 
@@ -37,6 +39,25 @@ class Linear:
 def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear | None:
     """The best channel for bounded odds; None where HiGHS does not get there within the time.
 
+    Of many laws few bind: rows are written for some pairs and outputs, then for those that the answer breaks, until it
+    breaks none. It is the answer to all rows then, and its multipliers are multipliers of all, zero for the others.
+    """
+    if is_of_many(program):
+        shown = hardest(program, allowed)
+        for _ in range(_ROUNDS):
+            found = _solved(program, allowed, (), shown, seconds)
+            if found is None or (more := broken(program, found.matrix, shown)) is None:
+                return found
+            shown = more
+    parts = grouped(program)
+    return _solved(program, allowed, parts.groups, everywhere(program, parts.rest), seconds)
+
+
+def _solved(
+    program: Program, allowed: Mask, groups: tuple[Indices, ...], shown: Shown, seconds: float
+) -> Linear | None:
+    """The best channel for the promises of groups, and beside them of pairs at outputs.
+
     With a radius a column is written as its least entry, `low`, and what lies above it, which is at most `apart`: half
     of the rows that tie every entry to two ends are then bounds of variables, and the simplex method takes a fifth of
     the time that it takes with them.
@@ -44,8 +65,8 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
     from scipy.optimize import linprog
 
     n, m = program.size
-    parts = grouped(program)
-    widths = {"channel": n * m, "means": program.laws.shape[0] * m, "floors": len(parts.groups) * m}
+    means = np.arange(len(program.laws) * m) if groups else shown.means(program)
+    widths = {"channel": n * m, "means": len(means), "floors": len(groups) * m}
     beside = widths["means"] + widths["floors"]
     upper = [np.where(allowed, 1.0, 0.0).ravel(), np.ones(beside)]
     scale = max(float(program.cost.max()), 1e-300)
@@ -54,7 +75,8 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
         widths |= {"low": m, "apart": m}
         upper += [np.where(allowed.all(axis=0), 1.0, 0.0), np.ones(m)]
         cost += [cost[0].reshape(n, m).sum(axis=0), np.zeros(m)]
-    (equal, equal_to), (below, below_than) = _equalities(program, widths), _inequalities(program, parts, widths)
+    equal, equal_to = _equalities(program, means, widths)
+    below, below_than = _inequalities(program, groups, shown, means, widths)
     limits = np.concatenate(upper)
     given = {
         "c": np.concatenate(cost),
@@ -86,40 +108,49 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
     matrix = np.clip(matrix, 0.0, 1.0)
     matrix[matrix < _NOISE] = 0.0  # what is left of a column that is not used breaks every ratio
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
-    return Linear(matrix, _duals(program, parts, allowed, found, scale), int(found.nit))
+    equations = n + len(means)
+    return Linear(matrix, _duals(program, groups, shown, allowed, found, scale, equations), int(found.nit))
 
 
-def _equalities(program: Program, widths: dict[str, int]) -> tuple[Any, Array]:
+def _equalities(program: Program, means: Indices, widths: dict[str, int]) -> tuple[Any, Array]:
     n, m = program.size
     rows = Rows(widths)
     rows.add(np.ones(n), channel=kron(identity(n), listed(np.ones((1, m)))))
     # p_s(y) = Σ_x P_s(x) K(y|x) as variables of their own: the promises then have two entries a row, not 2n.
-    means = kron(listed(program.shares), identity(m))
-    rows.add(np.zeros(widths["means"]), channel=means, means=-identity(widths["means"]))
+    laws, outputs = np.divmod(means, m)
+    at, places = np.repeat(np.arange(means.size), n), (np.arange(n) * m + outputs[:, None]).ravel()
+    averages = Entries(at, places, program.shares[laws].ravel(), (means.size, n * m))
+    rows.add(np.zeros(means.size), channel=averages, means=-identity(means.size))
     add_wishes(program, rows)
     _raise(program, rows)
     return rows.joined()
 
 
-def _inequalities(program: Program, parts: Grouped, widths: dict[str, int]) -> tuple[Any, Array]:
+def _inequalities(
+    program: Program, groups: tuple[Indices, ...], shown: Shown, means: Indices, widths: dict[str, int]
+) -> tuple[Any, Array]:
     """The promises, the diagonal where one is promised, and with a radius what lies above a column's least entry."""
     n, m = program.size
     rows, eye, laws = Rows(widths), identity(m), program.laws.shape[0]
     factor = program.factor * (1.0 - _MARGIN)
 
-    def promised(reach: Array, **entries: Entries) -> None:
+    def promised(reach: Array, outputs: Indices, **entries: Entries) -> None:
         if program.radius is not None:
-            entries["apart"] = listed(reach[:, None])
-        rows.add(np.zeros(len(reach) * m), **{name: kron(part, eye) for name, part in entries.items()})
+            entries["apart"] = Entries(np.arange(reach.size), outputs, reach, (reach.size, m))
+        rows.add(np.zeros(reach.size), **entries)
 
-    left, right = program.left[parts.rest], program.right[parts.rest]
-    pairs = picked(left, laws) + picked(right, laws).times(-factor)
-    promised(program.reach[left] + factor * program.reach[right], means=pairs)
-    for place, group in enumerate(parts.groups):
-        for side, sign, floor in ((group.above, 1.0, -factor), (group.below, -1.0, 1.0)):
-            every = np.full(len(side), place)
-            floors = picked(every, len(parts.groups)).times(floor)
-            promised(program.reach[side], means=picked(side, laws).times(sign), floors=floors)
+    left, right = program.left[shown.pairs], program.right[shown.pairs]
+    first, second = (picked(np.searchsorted(means, law * m + shown.outputs), means.size) for law in (left, right))
+    promised(program.reach[left] + factor * program.reach[right], shown.outputs, means=first + second.times(-factor))
+    for place, group in enumerate(groups):
+        floors = picked(np.full(len(group), place), len(groups))
+        for sign, floor in ((1.0, -factor), (-1.0, 1.0)):
+            promised(
+                np.repeat(program.reach[group], m),
+                np.tile(np.arange(m), len(group)),
+                means=kron(picked(group, laws).times(sign), eye),
+                floors=kron(floors.times(floor), eye),
+            )
     add_diagonal(program, rows)
     _raise(program, rows)
     if program.radius is not None:
@@ -138,15 +169,28 @@ def _raise(program: Program, rows: Rows) -> None:
     rows.blocks.append(Entries(places // m, rows.starts["low"] + places % m, sums, said.shape))
 
 
-def _duals(program: Program, parts: Grouped, allowed: Mask, found: Any, scale: float) -> Duals:
-    """HiGHS' marginals, with the sign turned and in the units of the cost, as the multipliers of the lower bound."""
+def _duals(
+    program: Program,
+    groups: tuple[Indices, ...],
+    shown: Shown,
+    allowed: Mask,
+    found: Any,
+    scale: float,
+    equations: int,
+) -> Duals:
+    """HiGHS' marginals, with the sign turned and in the units of the cost, as the multipliers of the lower bound.
+
+    So many `equations` come before those of the wishes.
+    """
     n, m = program.size
     below, equal = -scale * found.ineqlin.marginals, -scale * found.eqlin.marginals
-    sides = [len(side) for group in parts.groups for side in group]
-    lengths = [m * len(parts.rest), *(m * size for size in sides), 0 if program.diagonal is None else 1]
-    rest, *floors, diagonal, over = np.split(np.maximum(below, 0.0), np.cumsum(lengths))
+    sides = [m * len(group) for group in groups for _ in range(2)]
+    lengths = [len(shown.pairs), *sides, 0 if program.diagonal is None else 1]
+    pairs, *floors, diagonal, over = np.split(np.maximum(below, 0.0), np.cumsum(lengths))
     tables = [floor.reshape(-1, m) for floor in floors]
-    kept, mean = np.split(equal[n + program.laws.shape[0] * m :], [m if program.keep == "marginal" else 0])
+    odds = shared_out(program, groups, tables[::2], tables[1::2])
+    odds[shown.outputs, shown.pairs] = pairs
+    kept, mean = np.split(equal[equations:], [m if program.keep == "marginal" else 0])
     spread = np.zeros((0, 0))
     if program.radius is not None:
         under = np.maximum(scale * found.lower.marginals[: n * m], 0.0)
@@ -158,7 +202,7 @@ def _duals(program: Program, parts: Grouped, allowed: Mask, found: Any, scale: f
     return Duals(
         weights=np.zeros(0),
         ratios=np.zeros((m, 0)),
-        odds=shared_out(program, parts, tables[::2], tables[1::2], rest.reshape(-1, m)),
+        odds=odds,
         kept=kept,
         mean=mean,
         diagonal=float(diagonal.sum()),
