@@ -115,10 +115,12 @@ class Promise:
         open_: list[tuple[int, int]] = []
         for name in np.unique(component):
             pairs = [self.pairs[k] for k in np.flatnonzero(component == name).tolist()]
-            firsts, seconds = ({pair[side] for pair in pairs} for side in (0, 1))
+            firsts, seconds = (sorted({pair[side] for pair in pairs}) for side in (0, 1))
             largest, least = Masses.largest([above[i] for i in firsts]), Masses.least([below[j] for j in seconds])
             if not self._holds(largest, least):
-                open_ += pairs
+                # One that fails ends it, and of a million pairs it is most likely one of these.
+                suspects = _extreme({i: above[i] for i in firsts}, {j: below[j] for j in seconds})
+                open_ += sorted(pairs, key=lambda pair: pair not in suspects)
         return open_
 
     def _holds(self, p: Masses, q: Masses) -> bool:
@@ -128,6 +130,16 @@ class Promise:
 
     def _law(self, row: int) -> Masses:
         return Masses.of(self.laws[row])
+
+
+def _extreme(above: dict[int, Masses], below: dict[int, Masses]) -> set[tuple[int, int]]:
+    """For each output, which of some laws shows it the most and which of others the least, as floats see it."""
+    high, low = (
+        np.array([[x / law.denominator for x in law.numerators] for law in laws.values()]) for laws in (above, below)
+    )
+    firsts, seconds = (np.array(list(laws)) for laws in (above, below))
+    most, fewest = firsts[high.argmax(axis=0)], seconds[low.argmin(axis=0)]
+    return set(zip(most.tolist(), fewest.tolist(), strict=True))
 
 
 def _laws(given: Any) -> Array:
