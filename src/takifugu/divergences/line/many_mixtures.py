@@ -5,10 +5,9 @@ with the grid as the inner dimension. The factors span thousands of orders of ma
 on which no factor varies by more than e^350, each run is scaled by its largest entries, and the runs are added in
 logarithms: nothing over- or underflows to a wrong answer.
 
-The trapezoidal rule on an analytic integrand converges exponentially. What it may have missed is added to it: the
-largest difference to the four rules of four times the step, which err far more than it does; a bound on the tails
-beyond the grid; and where ln q turns so sharply between two nodes that a spike could hide there, the most such a
-spike can hold (proofs/exact.md). A pair for which this is more than a trifle is tried on a finer and wider grid.
+The trapezoidal rule on an analytic integrand converges exponentially. What it may have missed is bounded and added to
+it: between the nodes (strip.py), in the tails beyond the grid (tails.py), and by rounding; so that no loss is below the
+truth (proofs/exact.md). A pair for which this is more than a trifle is tried on a finer and wider grid.
 """
 
 import math
@@ -19,21 +18,22 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.divergences.line.envelope import Indices
+from takifugu.divergences.line.strip import WIDEST, shares_missed
 from takifugu.divergences.line.tails import log_tails
 from takifugu.laws.mixture import Mixture
 
-# Nodes per width of the narrowest peak there can be, and reach as a multiple of the first: ever finer and wider grids,
-# tried on what is still in doubt.
-_LEVELS = ((5.0, 1.0), (8.0, 2.2), (36.0, 4.3))
+# Nodes per width of the narrowest peak there can be, of which the least is taken that is enough for most; and reach as
+# a multiple of the first: ever wider grids, tried on what is still in doubt.
+_DENSITIES = (2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0)
+_REACHES = (1.0, 2.2, 4.3)
 _LEAST_REACH = 14.0  # standard deviations beyond the means
 _MOST_NODES = 1 << 15
 _BLOCK = 1 << 14  # components times nodes that are evaluated together: what a processor keeps at hand
 _LARGEST_SWING = 350.0
 _LONGEST_RUN = 64
-_GENTLE = 1.5  # a turn of the log-integrand from one step to the next that no spike can hide behind
-_ROUNDING, _ROUNDING_OF_LOGS = 1e-12, 2.0**-51
+# Of a log-density, as a share of its size; of the sum over a run of nodes; and of that over all runs, for each node.
+_ROUNDING_OF_LOGS, _ROUNDING_OF_RUNS, _ROUNDING_OF_SUMS = 2.0**-48, 2.0**-40, 2.0**-49
 _SMALLEST_SHARE = 1e-200  # of the largest component: below it the sum may have lost parts to underflow
-_NO_PART = -700.0  # added to the logarithm of what is to be left out of a sum
 
 
 class Components(NamedTuple):
@@ -105,7 +105,7 @@ def losses_and_doubts(
     missing = losses.copy()
     if min(p.stds.min(), q.stds.min()) == 0:
         return losses, missing
-    for density, reach in _LEVELS:
+    for reach in _REACHES:
         doubt = missing > tolerance
         i, j = np.flatnonzero(doubt.any(axis=1)), np.flatnonzero(doubt.any(axis=0))
         if not len(i):
@@ -113,33 +113,42 @@ def losses_and_doubts(
         part = np.ix_(i, j)
         lead = p.of_rows(i)
         follow = lead if p is q and np.array_equal(i, j) else q.of_rows(j)
-        found, lack = _losses_on_grid(lead, follow, alpha, density, reach * first_reach)
+        found, lack = _losses_on_grid(lead, follow, alpha, reach * first_reach, tolerance)
         losses[part], missing[part] = np.minimum(losses[part], found), np.minimum(missing[part], lack)
     return losses, missing
 
 
-def _losses_on_grid(p: Components, q: Components, alpha: float, density: float, reach: float) -> tuple[Array, Array]:
-    """An upper estimate of each loss, and the share of the integral that was added to make it one."""
-    step = _narrowest_peak(p, q, alpha) / density
-    grid = _grid(p, q, step=step, reach=reach)
-    if grid is None:
+def _losses_on_grid(p: Components, q: Components, alpha: float, reach: float, tolerance: float) -> tuple[Array, Array]:
+    """An upper bound on each loss, and the share of the integral that was added to make it one."""
+    found = _grid(p, q, alpha=alpha, reach=reach, enough=0.25 * min(tolerance, 0.1))
+    if found is None:
         nothing = np.full((len(p.means), len(q.means)), np.inf)
         return nothing, nothing
+    grid, step, missed = found
     log_p = _log_densities(p, grid)
     log_q = log_p if p is q else _log_densities(q, grid)
-    log_step = math.log(step)
-    quarters = [_log_products(log_p[:, k::4], (1.0 - alpha) * log_q[:, k::4], alpha) for k in range(4)]
+    off_p, off_q = (_ROUNDING_OF_LOGS * _size(laws, grid) for laws in (p, q))
     with np.errstate(all="ignore"):
-        total = np.logaddexp.reduce(quarters) + log_step
-        missing = _ROUNDING + _ROUNDING_OF_LOGS * alpha * (np.abs(log_p).max() + np.abs(log_q).max())
-        missing = missing + np.abs(np.expm1(np.array(quarters) + math.log(4) + log_step - total)).max(axis=0)
+        total = _log_products(log_p, (1.0 - alpha) * log_q, alpha) + math.log(step)
+        beyond, shares = np.zeros_like(total), float(np.expm1(2 * off_q))
         for end, side in ((0, -1.0), (-1, 1.0)):
-            tail = log_tails(p, q, log_p[:, end], log_q[:, end], float(grid[end]), side=side, alpha=alpha)
-            missing += np.exp(tail - total)
-        missing += np.exp(_log_hidden(log_p, log_q, q, step, alpha) + log_step - total)
-        losses = np.maximum(total + np.log1p(missing), 0.0) / (alpha - 1)
-    unknown = ~(np.isfinite(losses) & (missing < 0.5))
-    return np.where(unknown, np.inf, losses), np.where(unknown, np.inf, missing)
+            ends = log_p[:, end], log_q[:, end], float(grid[end])
+            tail = log_tails(p, q, *ends, side=side, alpha=alpha, stretch=2 * WIDEST * step, rounding=shares)
+            beyond += np.exp(tail - total)
+        added = np.log1p(beyond) - np.log1p(-missed) + alpha * off_p + (alpha - 1.0) * off_q
+        added += _ROUNDING_OF_RUNS + _ROUNDING_OF_SUMS * len(grid) * (np.abs(total) + 1.0)
+        losses = np.maximum(total + added, 0.0) / (alpha - 1)
+    unknown = ~(np.isfinite(losses) & (missed < 0.5) & (added < 0.5))
+    return np.where(unknown, np.inf, losses), np.where(unknown, np.inf, np.expm1(added))
+
+
+def _size(mixtures: Components, grid: Array) -> float:
+    """What the rounding of a log-density is a share of: squares of distances, heights, the number of components."""
+    narrowest, far = float(mixtures.stds.min()), float(np.abs(grid[[0, -1]]).max())
+    z = (float(grid[-1]) - float(grid[0])) / narrowest
+    weights = mixtures.log_weights[np.isfinite(mixtures.log_weights)]
+    heights = -float(weights.min()) + float(np.abs(np.log(mixtures.stds)).max())
+    return z * (z + far / narrowest) + heights + float(mixtures.means.shape[1])
 
 
 def _narrowest_peak(p: Components, q: Components, alpha: float) -> float:
@@ -153,36 +162,32 @@ def _narrowest_peak(p: Components, q: Components, alpha: float) -> float:
     return 1.0 / math.sqrt(max(float(curvature), 1.0 / widest**2))
 
 
-def _log_hidden(log_p: Array, log_q: Array, q: Components, step: float, alpha: float) -> Array:
-    """ln of a bound, per step, on spikes of q^{1−α} between nodes, where components of q cross.
+def _grid(
+    p: Components, q: Components, *, alpha: float, reach: float, enough: float
+) -> tuple[Array, float, Array] | None:
+    """Equally spaced nodes over all components and `reach` standard deviations beyond, their step, and what they miss.
 
-    ln q + y²/2s is convex, s the least variance of q. Where its slope turns by t (times the step) over a cell and its
-    neighbours, the integrand rises above the two nodes by at most e^{βt/4}.
+    The step is the longest at which the rule misses no more than the share `enough` of most columns' integrals, or
+    the shortest there is; none if even the longest has too many nodes.
     """
-    beta = alpha - 1.0
-    turn = np.zeros_like(log_q)
-    bend = (step / q.stds.min(axis=1)[:, None]) ** 2
-    turn[:, 1:-1] = np.maximum(log_q[:, 2:] - 2 * log_q[:, 1:-1] + log_q[:, :-2] + bend, 0.0)
-    turn[:, 1:] += turn[:, :-1]  # a crossing shows at the nodes on either side of it, in part at each
-    turn[:, :-1] = np.maximum(turn[:, :-1], turn[:, 1:])
-    sharp = beta * turn > _GENTLE
-    hidden = np.full((len(log_p), len(log_q)), -np.inf)
-    rows = np.flatnonzero(sharp.any(axis=1))
-    if len(rows):
-        lift = np.where(sharp, 0.25 * beta * turn + 0.25, _NO_PART)[rows]
-        hidden[:, rows] = _log_products(log_p, (1.0 - alpha) * log_q[rows] + lift, alpha) + math.log(2)
-    return hidden
-
-
-def _grid(p: Components, q: Components, *, step: float, reach: float) -> Array | None:
-    """Equally spaced nodes over all components and `reach` standard deviations beyond; none if they are too many."""
     low = float(min((c.means - reach * c.stds).min() for c in (p, q)))
     high = float(max((c.means + reach * c.stds).max() for c in (p, q)))
-    nodes = (high - low) / step + 2
-    if not nodes <= _MOST_NODES:
+    width, found = _narrowest_peak(p, q, alpha), None
+    for density in _DENSITIES:
+        step = width / density
+        nodes = (high - low) / step + 2
+        if not nodes <= _MOST_NODES:
+            break
+        last = low + step * math.ceil(nodes)
+        missed = shares_missed(p, q, low - step, last + step, step, alpha)
+        found = step, math.ceil(nodes), missed
+        if 2 * np.count_nonzero(missed <= enough) >= len(missed):
+            break
+    if found is None or not (found[-1] < 0.5).any():
         return None
-    grid: Array = low + step * np.arange(4.0 * math.ceil(nodes / 4))
-    return grid
+    step, count, missed = found
+    grid: Array = low + step * np.arange(float(count))
+    return grid, step, missed
 
 
 def _log_densities(mixtures: Components, grid: Array) -> Array:

@@ -1,9 +1,9 @@
 """The divergences of many laws on one lattice: all densities after noise by one matrix product.
 
 The noise gives every point the same bell, so the densities of all laws at all nodes are (masses) @ (bells): the kernel
-is computed once for all of them. The trapezoidal rule converges exponentially; what it may have missed is added to it,
-as in `many_mixtures` (proofs/exact.md): the largest difference to the rules of four times the step, the most that a
-spike between two nodes can hold, and a bound on the tails beyond the nodes (proofs/population.md).
+is computed once for all of them. The trapezoidal rule converges exponentially; what it may have missed is added to it:
+the largest difference to the rules of four times the step, the most that a spike between two nodes can hold, and a
+bound on the tails beyond the nodes (proofs/population.md, "What is computed").
 """
 
 import math
@@ -136,7 +136,7 @@ def log_densities(points: Array, laws: Array, nodes: Array, theta: float) -> Arr
 
 
 def _hidden(log_q: Array, f: Array, beta: float) -> Array:
-    """The most that spikes between two nodes can hold, in units of the step: see proofs/exact.md, item 3."""
+    """The most that spikes between two nodes can hold, in units of the step: see proofs/population.md."""
     bend = np.abs(np.diff(log_q, n=2, axis=1))
     turn = np.zeros_like(log_q)
     turn[:, 1:-1] = bend
