@@ -6,8 +6,9 @@ on which no factor varies by more than e^350, each run is scaled by its largest 
 logarithms: nothing over- or underflows to a wrong answer.
 
 The trapezoidal rule on an analytic integrand converges exponentially. What it may have missed is bounded and added to
-it: between the nodes (strip.py), in the tails beyond the grid (tails.py), and by rounding; so that no loss is below the
-truth (proofs/exact.md). A pair for which this is more than a trifle is tried on a finer and wider grid.
+it: between the nodes (strip.py, or node by node cells.py), in the tails beyond the grid (tails.py), and by rounding; so
+that no loss is below the truth (proofs/exact.md). A pair for which this is more than a trifle is tried on a finer and
+wider grid.
 """
 
 import math
@@ -17,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from takifugu._validation import Array
+from takifugu.divergences.line.cells import LEAST_SHARE, closed, half_width, most_in_cells
 from takifugu.divergences.line.envelope import Indices
 from takifugu.divergences.line.strip import WIDEST, shares_missed
 from takifugu.divergences.line.tails import log_tails
@@ -24,10 +26,10 @@ from takifugu.laws.mixture import Mixture
 
 # Nodes per width of the narrowest peak there can be, of which the least is taken that is enough for most; and reach as
 # a multiple of the first: ever wider grids, tried on what is still in doubt.
-_DENSITIES = (2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0)
+_DENSITIES = np.array([2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0])
 _REACHES = (1.0, 2.2, 4.3)
 _LEAST_REACH = 14.0  # standard deviations beyond the means
-_MOST_NODES = 1 << 15
+_MANY_NODES, _MOST_NODES = 1 << 12, 1 << 15  # for one strip, and at all
 _BLOCK = 1 << 14  # components times nodes that are evaluated together: what a processor keeps at hand
 _LARGEST_SWING = 350.0
 _LONGEST_RUN = 64
@@ -118,19 +120,72 @@ def losses_and_doubts(
     return losses, missing
 
 
+class _Sheet(NamedTuple):
+    """Two sets of laws and their log-densities on a grid."""
+
+    p: Components
+    q: Components
+    grid: Array
+    step: float
+    log_p: Array
+    log_q: Array
+
+    @classmethod
+    def of(cls, p: Components, q: Components, low: float, high: float, step: float) -> "_Sheet":
+        """On equally spaced nodes from one point to another, or a little beyond."""
+        grid: Array = low + step * np.arange(float(math.ceil((high - low) / step + 2.0)))
+        log_p = _log_densities(p, grid)
+        return cls(p, q, grid, step, log_p, log_p if p is q else _log_densities(q, grid))
+
+
 def _losses_on_grid(p: Components, q: Components, alpha: float, reach: float, tolerance: float) -> tuple[Array, Array]:
-    """An upper bound on each loss, and the share of the integral that was added to make it one."""
-    found = _grid(p, q, alpha=alpha, reach=reach, enough=0.25 * min(tolerance, 0.1))
-    if found is None:
+    """An upper bound on each loss, and the share of the integral that was added to make it one.
+
+    The step is the longest at which no more than a trifle of most integrals is missed between the nodes, or the
+    shortest there is. One strip along the whole grid is tried first, since it takes no look at the nodes.
+    """
+    enough = max(0.25 * min(tolerance, 0.1), LEAST_SHARE)
+    low = float(min((c.means - reach * c.stds).min() for c in (p, q)))
+    high = float(max((c.means + reach * c.stds).max() for c in (p, q)))
+    steps = _narrowest_peak(p, q, alpha) / _DENSITIES
+    nodes = (high - low) / steps + 2.0
+    for step in steps[nodes <= _MANY_NODES].tolist():
+        missed = shares_missed(p, q, low - step, high + 4.0 * step, step, alpha)
+        if 2 * np.count_nonzero(missed <= enough) >= len(missed):
+            return _bounds(_Sheet.of(p, q, low, high, step), alpha, missed)
+    sheet, log_in_cells = None, np.empty(0)
+    for step in steps[nodes <= _MOST_NODES].tolist():
+        sheet = _Sheet.of(p, q, low, high, step)
+        log_in_cells = _log_in_closed_cells(sheet, alpha, enough)
+        if 2 * np.count_nonzero(log_in_cells <= math.log(enough)) >= log_in_cells.size:  # no integral is less than one
+            break
+    if sheet is None:
         nothing = np.full((len(p.means), len(q.means)), np.inf)
         return nothing, nothing
-    grid, step, missed = found
-    log_p = _log_densities(p, grid)
-    log_q = log_p if p is q else _log_densities(q, grid)
+    return _bounds(sheet, alpha, np.full(len(q.means), enough), log_in_cells)
+
+
+def _log_in_closed_cells(sheet: _Sheet, alpha: float, share: float) -> Array:
+    """ln of a bound on what is in cells where the strip is closed, and on what the rule misses at their ends."""
+    edge = half_width(sheet.step, share)
+    where = closed(sheet.p, sheet.q, sheet.grid, step=sheet.step, edge=edge, alpha=alpha)
+    at_an_end = where[:, [0, -1]].any(axis=1)
+    where[:, [0, -1]] = False
+    logs = np.full((len(sheet.log_p), len(sheet.log_q)), -np.inf)
+    if where.any():
+        logs = _log_products(*most_in_cells(*sheet, where, alpha=alpha), alpha) + math.log(
+            2.0 * sheet.step + 9.0 * edge
+        )
+    return np.where(at_an_end, np.inf, logs)
+
+
+def _bounds(sheet: _Sheet, alpha: float, missed: Array, log_in_cells: Array | float = -math.inf) -> tuple[Array, Array]:
+    """The bounds from one grid, given what its sum misses: the share of an integral, and what closed cells hold."""
+    p, q, grid, step, log_p, log_q = sheet
     off_p, off_q = (_ROUNDING_OF_LOGS * _size(laws, grid) for laws in (p, q))
     with np.errstate(all="ignore"):
         total = _log_products(log_p, (1.0 - alpha) * log_q, alpha) + math.log(step)
-        beyond, shares = np.zeros_like(total), float(np.expm1(2 * off_q))
+        beyond, shares = np.exp(log_in_cells - total), float(np.expm1(2 * off_q))
         for end, side in ((0, -1.0), (-1, 1.0)):
             ends = log_p[:, end], log_q[:, end], float(grid[end])
             tail = log_tails(p, q, *ends, side=side, alpha=alpha, stretch=2 * WIDEST * step, rounding=shares)
@@ -160,34 +215,6 @@ def _narrowest_peak(p: Components, q: Components, alpha: float) -> float:
     curvature = alpha / (p.stds.min(axis=1) ** 2).min() - (alpha - 1.0) / (q.stds.min(axis=1) ** 2).max()
     widest = float(max(p.stds.max(), q.stds.max()))
     return 1.0 / math.sqrt(max(float(curvature), 1.0 / widest**2))
-
-
-def _grid(
-    p: Components, q: Components, *, alpha: float, reach: float, enough: float
-) -> tuple[Array, float, Array] | None:
-    """Equally spaced nodes over all components and `reach` standard deviations beyond, their step, and what they miss.
-
-    The step is the longest at which the rule misses no more than the share `enough` of most columns' integrals, or
-    the shortest there is; none if even the longest has too many nodes.
-    """
-    low = float(min((c.means - reach * c.stds).min() for c in (p, q)))
-    high = float(max((c.means + reach * c.stds).max() for c in (p, q)))
-    width, found = _narrowest_peak(p, q, alpha), None
-    for density in _DENSITIES:
-        step = width / density
-        nodes = (high - low) / step + 2
-        if not nodes <= _MOST_NODES:
-            break
-        last = low + step * math.ceil(nodes)
-        missed = shares_missed(p, q, low - step, last + step, step, alpha)
-        found = step, math.ceil(nodes), missed
-        if 2 * np.count_nonzero(missed <= enough) >= len(missed):
-            break
-    if found is None or not (found[-1] < 0.5).any():
-        return None
-    step, count, missed = found
-    grid: Array = low + step * np.arange(float(count))
-    return grid, step, missed
 
 
 def _log_densities(mixtures: Components, grid: Array) -> Array:
