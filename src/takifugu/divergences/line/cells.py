@@ -20,7 +20,7 @@ _GROWTH = 3.0  # of the logarithm of the integrand, from the line to the edge of
 _SLACK = 0.02  # of it, for the components that do not count and for rounding
 _HALF_TURN = 2.8  # of phases: less than π by more than those components can turn
 _NEGLIGIBLE = 3000.0  # times α and their number: how much smaller they are than another
-_ROUNDING = 2.0**-48
+_ROUNDING = 2.0**-47
 _FAINT = -150.0  # the logarithm of a factor that leaves nothing
 
 
@@ -61,7 +61,7 @@ def _near(laws: "Components", grid: Array, *, step: float, edge: float, alpha: f
         log_weights = np.stack([log_weights, log_weights], axis=1)
     found = _Near(*np.empty((3, len(log_weights), len(grid))))
     for row, weights in enumerate(log_weights):
-        precisions = stds[row] ** -2.0
+        precisions = 1.0 / stds[row] ** 2
         apart = grid - means[row][:, None]
         slopes = apart * precisions[:, None]
         logs = -0.5 * apart * slopes - np.log(stds[row])[:, None]

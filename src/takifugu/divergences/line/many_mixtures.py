@@ -193,7 +193,7 @@ def _bounds(sheet: _Sheet, alpha: float, missed: Array, log_in_cells: Array | fl
         added = np.log1p(beyond) - np.log1p(-missed) + alpha * off_p + (alpha - 1.0) * off_q
         added += _ROUNDING_OF_RUNS + _ROUNDING_OF_SUMS * len(grid) * (np.abs(total) + 1.0)
         losses = np.maximum(total + added, 0.0) / (alpha - 1)
-    unknown = ~(np.isfinite(losses) & (missed < 0.5) & (added < 0.5))
+    unknown = ~(np.isfinite(losses) & (missed < 0.5) & (added < 0.5) & (max(off_p, off_q) < 0.25))
     return np.where(unknown, np.inf, losses), np.where(unknown, np.inf, np.expm1(added))
 
 

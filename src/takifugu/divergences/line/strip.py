@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 WIDEST = 6.0  # steps from the line to the edge: e^{−2π·6} is less than rounding
 _HALF_WIDTHS = np.linspace(WIDEST / 48, WIDEST, 48)[:, None]
 _HALF_TURN = 3.0  # of phases, a little less than π
-_ROUNDING, _ROUNDING_OF_COSINES = 2.0**-48, 2.0**-46
+_ROUNDING, _ROUNDING_OF_COSINES = 2.0**-47, 2.0**-46
 
 
 def shares_missed(p: "Components", q: "Components", low: float, high: float, step: float, alpha: float) -> Array:
