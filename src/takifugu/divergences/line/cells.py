@@ -43,12 +43,12 @@ def closed(p: "Components", q: "Components", grid: Array, *, step: float, edge: 
     What is open is open against any row of p.
     """
     beta = alpha - 1.0
-    follow = _near(q, grid, step=step, edge=edge, alpha=alpha)
-    lead = follow if p is q else _near(p, grid, step=step, edge=edge, alpha=alpha)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):  # what is not a number is not open
+        follow = _near(q, grid, step=step, edge=edge, alpha=alpha)
+        lead = follow if p is q else _near(p, grid, step=step, edge=edge, alpha=alpha)
         growth = 0.5 * edge**2 * np.maximum(alpha * lead.narrowest.max(axis=0) - beta * follow.widest, 0.0)
         growth -= beta * np.log(np.cos(0.5 * np.minimum(edge * follow.turn, _HALF_TURN)))
-    turn = edge * np.maximum(follow.turn, lead.turn.max(axis=0))
+        turn = edge * np.maximum(follow.turn, lead.turn.max(axis=0))
     return np.broadcast_to(~((turn <= _HALF_TURN) & (growth <= _GROWTH - _SLACK)), (len(q.means), len(grid))).copy()
 
 
@@ -69,7 +69,7 @@ def _near(laws: "Components", grid: Array, *, step: float, edge: float, alpha: f
         largest = least.argmax(axis=0), np.arange(len(grid))
         ratios = logs + weights[1][:, None] - least[largest] + 0.5 * step * np.abs(slopes - slopes[largest])
         negligible = math.log(_NEGLIGIBLE * alpha * len(means[row]))
-        near = ratios > -negligible - precisions.max() * (0.125 * step**2 + 0.5 * edge**2)
+        near = ~(ratios <= -negligible - precisions.max() * (0.125 * step**2 + 0.5 * edge**2))
         found.narrowest[row] = np.where(near, precisions[:, None], 0.0).max(axis=0)
         found.widest[row] = np.where(near, precisions[:, None], np.inf).min(axis=0)
         turn = np.where(near, slopes, -np.inf).max(axis=0) - np.where(near, slopes, np.inf).min(axis=0)
@@ -95,7 +95,7 @@ def most_in_cells(
     most what its chord over a cell says, and q at least what the chord before it says.
     """
     beta, at = alpha - 1.0, np.flatnonzero(where.any(axis=0))
-    rise = 0.125 * step**2 * (alpha / p.stds.min() ** 2 + 3.0 * beta / q.stds.min(axis=1) ** 2)
+    rise = 0.125 * (alpha * (step / p.stds.min()) ** 2 + 3.0 * beta * (step / q.stds.min(axis=1)) ** 2)
     lift = rise[:, None] + np.where(where[:, at], 0.0, _FAINT)
     lead = [log_p[:, at], *(0.5 * (log_p[:, at] + log_p[:, at + k]) for k in (-1, 1))]
     follow = [log_q[:, at], *(1.5 * log_q[:, at] - 0.5 * log_q[:, at - k] for k in (-1, 1))]

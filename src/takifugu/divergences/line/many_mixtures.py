@@ -173,9 +173,8 @@ def _log_in_closed_cells(sheet: _Sheet, alpha: float, share: float) -> Array:
     where[:, [0, -1]] = False
     logs = np.full((len(sheet.log_p), len(sheet.log_q)), -np.inf)
     if where.any():
-        logs = _log_products(*most_in_cells(*sheet, where, alpha=alpha), alpha) + math.log(
-            2.0 * sheet.step + 9.0 * edge
-        )
+        logs = _log_products(*most_in_cells(*sheet, where, alpha=alpha), alpha)
+        logs += math.log(2.0 * sheet.step + 9.0 * edge)  # more than step + 4.04 edges, for rounding
     return np.where(at_an_end, np.inf, logs)
 
 
