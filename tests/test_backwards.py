@@ -211,6 +211,12 @@ def test_two_promises_at_once_and_none_are_refused(asked, words):
         tk.calibrate(GAUSSIANS, **asked)
 
 
+def test_per_cent_in_place_of_a_share_are_refused_where_nothing_would_be_left():
+    with pytest.raises(InputError, match=r"at most 1 for values from a list, got 20: 20 % is written 0.2"):
+        tk.calibrate(pair([1, 2, 3, 4], [4, 3, 2, 1]), error=20)
+    assert tk.calibrate(GAUSSIANS, error=20, alpha=3).theta > 0  # noise may be larger than the spread
+
+
 def test_a_weaker_promise_bounds_no_guess():
     with pytest.raises(MechanismError, match="bounds no guess"):
         tk.calibrate(GAUSSIANS, best_guess=0.6, mechanism="wasserstein-approx", delta=0.01)

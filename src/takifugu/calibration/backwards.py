@@ -26,6 +26,7 @@ from takifugu.problems.problem import Problem
 
 Step = Callable[[str], None]
 
+_ERROR = "a number above 0, such as 0.2 for a fifth of the spread"
 _FIRST = math.log(3)  # the budget that the search begins at
 _LEAST, _MOST = 1e-3, 24.0  # below, nothing is told; above, everything is
 _CLOSE = 1.02  # the search ends when a budget that is enough and one that is not lie this close
@@ -39,9 +40,23 @@ def require_one_way(problem: Problem, **promise: float | None) -> None:
     given = {name for name, value in promise.items() if value is not None}
     if "error" in given and given & {"best_guess", "epsilon", "odds"}:
         raise InputError("error takes the place of odds, epsilon and best_guess: leave them out, or leave error out")
+    noise = not isinstance(problem.laws(0)[0], Finite)
+    if "error" in given:
+        _require_share(promise["error"], noise)
     if not given & {"error", "best_guess"}:
-        noise = not isinstance(problem.laws(0)[0], Finite)
         asked_for(alpha=promise["alpha"], epsilon=promise["epsilon"], odds=promise["odds"], of_noise=noise)
+
+
+def _require_share(error: float | None, noise: bool) -> None:
+    """Refuse what is no error, and of values from a list one above 1: it asks for nothing, so nothing would be left."""
+    most = check.real("error", error, _ERROR)
+    if most <= 0:
+        raise InputError(f"error must be {_ERROR}, got {error!r}")
+    if most > 1 and not noise:
+        raise InputError(
+            f"error must be {_ERROR}, and at most 1 for values from a list, got {error!r}: {most:g} % is written "
+            f"{most / 100:g}"
+        )
 
 
 def promise_asked(
@@ -151,9 +166,7 @@ def strongest(
     number of the try, must judge each by draws of its own, HALVINGS more strictly: the chance that any of 2ʰ passes
     wrongly is then what it is for one. Where there are no more draws, it is HALVINGS_OF_ALL (proofs/population.md).
     """
-    most = check.real("error", error, "a number above 0, such as 0.2 for a fifth of the spread")
-    if most <= 0:
-        raise InputError(f"error must be a number above 0, such as 0.2 for a fifth of the spread, got {error!r}")
+    most = float(error)
     tried: dict[float, float] = {}
     low, high, epsilon = 0.0, math.inf, _FIRST
     best, refusal = None, None
