@@ -14,9 +14,14 @@ from takifugu.calibration import Calibration
 from takifugu.channels.bits import BitSource
 from takifugu.errors import InputError
 
-AS_THEY_ARE = (
-    "values are published as they are: by these priors nothing had to be hidden, so nothing was. If the values hold "
-    "anything that the priors do not describe, such as digits that differ between groups, it is published too"
+_TOLD_TOO = (
+    "If the values hold anything that the priors do not describe, such as digits that differ between groups, it is "
+    "published too"
+)
+AS_THEY_ARE = f"values are published as they are: by these priors nothing had to be hidden, so nothing was. {_TOLD_TOO}"
+FINER = (
+    "values are published with noise ({theta:.3g}) finer than the data's steps ({step:.3g}): by these priors that is "
+    f"enough, and many values can still be read from what is published. {_TOLD_TOO}"
 )
 
 

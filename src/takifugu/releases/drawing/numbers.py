@@ -15,7 +15,7 @@ from takifugu.channels.gaussian.sampler import checked, rounded_gaussian
 from takifugu.errors import BudgetError, InputError
 from takifugu.laws.lattice import Lattice
 from takifugu.releases.binding import require_seen, require_within
-from takifugu.releases.drawing.base import AS_THEY_ARE, Drawing, refuse
+from takifugu.releases.drawing.base import AS_THEY_ARE, FINER, Drawing, refuse
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,7 @@ class Numbers(Drawing):
         step = self.calibration.answer.step
         if self.theta > 0 and self.theta >= step:
             return None
-        finer = f"with noise ({self.theta:.3g}) finer than the data's steps ({step:.3g})"
-        return AS_THEY_ARE if self.theta == 0 else AS_THEY_ARE.replace("as they are", finer)
+        return AS_THEY_ARE if self.theta == 0 else FINER.format(theta=self.theta, step=step)
 
     def check(self, values: Any) -> Array:
         """See `Drawing.check`."""
