@@ -198,5 +198,7 @@ def test_weaker_promises_and_answers_about_groups_are_refused():
     with pytest.raises(tk.InputError, match="says nothing about a share"):
         tk.audit(published, truth, weaker, secret="s")
     mean = tk.calibrate(tk.fit_priors(truth, secret="s", query=tk.Mean("x")), alpha=2, epsilon=1)
-    with pytest.raises(tk.InputError, match="one number about a group"):
+    with pytest.raises(tk.InputError, match="one number about a group") as refused:
         tk.audit(published, truth, mean)
+    assert "of=" not in str(refused.value)  # an audit has no such argument
+    assert str(refused.value).endswith("`certify` and `verify`")

@@ -16,7 +16,7 @@ from takifugu.channels.listed import ListChannel
 from takifugu.errors import InputError
 from takifugu.laws.values import key
 from takifugu.queries.several import named
-from takifugu.releases.binding import require_of_rows
+from takifugu.releases.binding import how_many
 from takifugu.releases.doors.leaving import INSECURE
 from takifugu.releases.secret_rows import protected_secrets
 from takifugu.tables.binned import cut_named
@@ -59,8 +59,7 @@ def read_rows(
     reading: Reading | None = None,
 ) -> Rows:
     """Read both tables and put them side by side; rows of secrets that are not calibrated are left out."""
-    if calibration.answer is not None:
-        require_of_rows(calibration.answer)
+    _require_of_rows(calibration)
     true = _read(truth, "truth", _as_calibrated(reading, calibration), _cut(calibration))
     out = _read(_framed(published, calibration), "published")
     out = {name.removesuffix(INSECURE): column for name, column in out.items()}
@@ -87,6 +86,15 @@ def read_rows(
         keys=names,
         answer=answer,
     )
+
+
+def _require_of_rows(calibration: Calibration) -> None:
+    answer = calibration.answer
+    if answer is not None and not answer.is_of_rows:
+        raise InputError(
+            f"this calibration is for {answer.words}, {how_many(answer)} about a group, and an audit attacks the rows "
+            f"of a table: there are none to attack. What hides the group is proved by `certify` and `verify`"
+        )
 
 
 def _cut(calibration: Calibration) -> tuple[str, ...]:

@@ -158,7 +158,7 @@ def require_of_rows(answer: Answer) -> None:
     """Refuse a table for a calibration of one number about a group."""
     if not answer.is_of_rows:
         raise InputError(
-            f"this calibration is for {answer.words}, {_count(answer)} about a group, and its noise is far too small "
+            f"this calibration is for {answer.words}, {how_many(answer)} about a group, and its noise is far too small "
             f"for the rows of a table. {_instead(answer)}, or calibrate {_of_rows(answer)} to publish rows"
         )
 
@@ -169,7 +169,8 @@ def _instead(answer: Answer) -> str:
     return "Give release that"
 
 
-def _count(answer: Answer) -> str:
+def how_many(answer: Answer) -> str:
+    """What is published about a group, counted."""
     return "one number" if len(answer.columns) == 1 else "one vector"
 
 
