@@ -75,6 +75,15 @@ def test_what_cannot_be_joined_is_refused(tables, change, options, says):
         read(*change(*tables), **options)
 
 
+def test_a_column_that_left_before_belongs_beside_those_that_left_later():
+    truth = pd.DataFrame({"s": ["a", "b"] * 20, "x": [0, 1] * 20, "y": [0, 0, 1, 1] * 10})
+    both = tk.calibrate(tk.fit_priors(truth, secret="s", query=tk.Row("x", "y")), odds=3)
+    with pytest.raises(tk.InputError, match=r"published lacks 'x', .* into one table, row beside row"):
+        read_rows(truth[["y"]], truth, both, secret=None, keys=None)
+    with pytest.raises(tk.InputError, match="published has no column 'x'"):
+        read_rows(truth[["s"]], truth, both, secret=None, keys=None)
+
+
 @pytest.mark.parametrize("column", ["pain", "pain:3"])
 def test_what_meant_a_missing_value_does_so_in_the_truth(tmp_path, column):
     rng = np.random.default_rng(5)

@@ -159,6 +159,12 @@ def _answer(calibration: Calibration, out: dict[str, Column], true: dict[str, Co
     if calibration.answer is None:
         likely = [name for name, column in out.items() if name != hidden and _fits(column, calibration)]
         return (likely[0],) if len(likely) == 1 else ()
+    lacking = [repr(name) for name in calibration.answer.columns if name not in out]
+    if 0 < len(lacking) < len(calibration.answer.columns):  # as where columns were published one after another
+        raise InputError(
+            f"published lacks {', '.join(lacking)}, and this calibration is for all its columns together: put those "
+            f"that were published apart into one table, row beside row"
+        )
     for name in calibration.answer.columns:
         for role, table in (("published", out), ("truth", true)):
             if name not in table:
