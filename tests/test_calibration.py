@@ -122,7 +122,7 @@ def test_what_is_calibrated_can_be_certified(alpha, epsilon):
         ({"epsilon": math.inf}, "epsilon must be a finite number above 0, got inf"),
         ({"priors": {}}, "priors is empty"),
         ({"priors": []}, "priors is empty"),
-        ({"priors": {"a": A}}, r"at least two secrets are needed.*\['a'\]"),
+        ({"priors": {"a": A}}, r"at least two secrets are needed.*\['a'\]: take a secret of more than one value"),
         ({"priors": {"a": A, "b": 3.0}}, "the prior of 'b' must be a Mixture, got float"),
         ({"priors": A}, "priors must be a mapping from secret to Mixture"),
         ({"priors": "ab"}, "priors must be a mapping from secret to Mixture"),

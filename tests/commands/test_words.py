@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import takifugu
 from takifugu.cli import main
 from takifugu.commands.words import _NAMES, in_flags
+from takifugu.releases.secret_rows import outside
 
 SOURCE = Path(takifugu.__file__).parent
 ROOMS = ("problems", "mechanisms", "tables", "queries", "calibration", "certificates", "releases", "audits")
@@ -111,6 +112,12 @@ def test_every_flag_that_a_sentence_names_is_one():
 )
 def test_a_sentence_and_its_twin(python, typed):
     assert in_flags(python) == typed
+
+
+def test_rows_in_no_pair_are_told_in_the_words_of_the_command():
+    told = outside(2, 9, frozenset("ab"))
+    assert "Name those secrets with --pair too, give --others drop" in in_flags(told, "publish")
+    assert "Calibrate with those secrets, give --others drop" in in_flags(told, "release")
 
 
 def test_few_rows_are_told_in_flags_and_allowed_by_one(tmp_path):

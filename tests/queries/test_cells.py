@@ -116,7 +116,7 @@ def test_engines_agree():
     ("known", "message"),
     [
         (["s"], "is the secret"),
-        (["x"], "is the answer"),
+        (["x"], "is the answer.* Leave it out of `known`, or of what is published"),
         ([binned("x", [3])], "is the answer"),
         (["sex", binned("age", [30]), "sex"], "stands twice"),
         ([], "known is empty"),

@@ -140,7 +140,7 @@ def test_values_that_the_priors_could_not_have_produced_are_refused():
     refused(pd.DataFrame({"diagnosis": TABLE.diagnosis, "ward": "Q"}), ROW, "240 of 240 rows .* not in its domain")
     numbers = tk.calibrate(tk.fit_priors(TABLE, secret="diagnosis", query=tk.Row("stay")), odds=1.5)
     refused(TABLE.assign(stay=TABLE.cost), numbers, "lie beyond what its domain was read from")
-    refused(TABLE.assign(stay="x"), numbers, "something else than numbers")
+    refused(TABLE.assign(stay="x"), numbers, "something else than numbers.* name them with sentinels=")
     refused(TABLE.assign(stay=np.nan), numbers, "missing values")
 
 

@@ -103,7 +103,8 @@ _PHRASES = {
 _OF_COMMANDS = {
     "publish": {
         "leave it out, with leave_out=[...] in publish or by naming the others in `secrets`": "leave it out with "
-        "--leave-out"
+        "--leave-out",
+        "Calibrate with those secrets, give": "Name those secrets with --pair too, give",
     },
 }
 

@@ -83,7 +83,8 @@ class Choices:
             numbers = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
             raise InputError(
-                f"column {column!r} holds something else than numbers, and its domain is numbers"
+                f"column {column!r} holds something else than numbers, and its domain is numbers: if words among them "
+                f"mean a missing value, name them with sentinels=; otherwise this is another column or file"
             ) from None
         if numbers.ndim != 1:
             raise InputError(f"column {column!r} must be one list of numbers, got an array of shape {numbers.shape}")

@@ -26,7 +26,10 @@ class Pairs(Sequence[Pair]):
         """Every pair of the secrets, or those chosen."""
         self.secrets: tuple[Secret, ...] = tuple(secrets)
         if len(self.secrets) < 2:
-            raise InputError(f"at least two secrets are needed to hide one from another, got {list(self.secrets)}")
+            raise InputError(
+                f"at least two secrets are needed to hide one from another, got {list(self.secrets)}: "
+                "take a secret of more than one value"
+            )
         self._first: Indices | None = None
         self._second: Indices | None = None
         if chosen is not None:

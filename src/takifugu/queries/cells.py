@@ -131,9 +131,15 @@ def checked_known(secret: str, columns: Sequence[str], known: Sequence[str]) -> 
         if not isinstance(name, str):
             raise InputError(f"each of `known` must be a column or binned(column, edges), got {name!r}")
         if name == secret:
-            raise InputError(f"column {name!r} is the secret: an adversary who knows it has nothing to learn")
+            raise InputError(
+                f"column {name!r} is the secret: an adversary who knows it has nothing to learn. "
+                f"Leave it out of `known`"
+            )
         if name in columns:
-            raise InputError(f"column {name!r} is the answer: an adversary who knows it needs no release")
+            raise InputError(
+                f"column {name!r} is the answer: an adversary who knows it needs no release. Leave it out of `known`, "
+                f"or of what is published"
+            )
     if len(set(names)) < len(names):
         raise InputError("a column stands twice in `known`: name each once")
     return tuple(known)

@@ -149,8 +149,9 @@ def _require_same(role: str, given: Any, calibrated: tuple[str, ...]) -> None:
         raise InputError(f"{role} must name columns of the table, and {len(asked):,} values were given")
     if given is not None and asked != calibrated:
         raise InputError(
-            f"this calibration is for the {role} {', '.join(map(repr, calibrated))}, and {role} {given!r} was asked "
-            f"for: what hides a secret in one hides nothing in another. Leave {role} out, or calibrate for {given!r}"
+            f"this calibration is for the {role}{'s' * (len(calibrated) > 1)} {', '.join(map(repr, calibrated))}, and "
+            f"{role} {given!r} was asked for: what hides a secret in one hides nothing in another. Leave {role} out, "
+            f"or calibrate for {given!r}"
         )
 
 
