@@ -286,6 +286,13 @@ def test_labels_that_look_alike_are_refused():
     assert fit("w", table=texts, domain=[1, 2])["a"].values == (1, 2)
 
 
+@pytest.mark.parametrize("values", [[10**17, 10**17 + 1], [1e300, 2.0], [k * 10**16 for k in range(80)]])
+def test_numbers_too_large_for_a_list_are_called_so(values):
+    table = pd.DataFrame({"s": ["a", "b"] * 80, "n": np.resize(values, 160)})
+    with pytest.raises(InputError, match=r"the values of 'n' reach .* floats no longer tell neighbours apart: .* take a larger unit"):
+        fit("n", table=table)
+
+
 def test_a_constant_column_is_one_value():
     priors = fit("c", table=TABLE.assign(c="same"))
     found = tk.calibrate(priors, odds=1.5)
