@@ -336,3 +336,14 @@ def test_names_that_mean_harm_stay_text():
 def test_several_secrets_are_looked_at_one_by_one(secret):
     with pytest.raises(InputError, match="once for each"):
         tk.inspect(tk.datasets.load("student-por"), secret=secret)
+
+
+def test_the_next_step_names_no_secret_that_is_mostly_empty_and_no_column_with_a_word_among_its_numbers(tmp_path):
+    labels = [f"{k % 3}x,{'ab'[k % 2]}b,{'cd'[k // 2 % 2]}d" for k in range(120)]
+    marks = ["absent" if k % 9 == 0 else f"{k % 12}" for k in range(120)]
+    rows = [f"{labels[k]},{marks[k]},{'ok' * (k < 9)}\n" for k in range(120)]
+    (tmp_path / "t.csv").write_text("".join(rows))
+    reading = Reading(header=False)
+    assert inspect(tmp_path / "t.csv", reading=reading).next_step.endswith(" --secret column2 --no-header")
+    step = inspect(tmp_path / "t.csv", "column1", reading=reading).next_step
+    assert step.endswith(" --secret column1 --columns column2,column3 --odds 3 --no-header")

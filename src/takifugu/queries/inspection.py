@@ -99,7 +99,9 @@ class Inspection:
         """The command to run next, or the call where the table is no file; None where there is nothing to publish."""
         if self.secret is None:
             candidates = [
-                one.name for one in self.columns if one.kind in ("labels", "truth") and one.domain is not None
+                one.name
+                for one in self.columns
+                if one.kind in ("labels", "truth") and one.domain is not None and 2 * one.missing <= self.rows
             ]
             if self.source is None or not candidates:
                 return None

@@ -61,6 +61,8 @@ def _reading_words(reading: Reading, sentinels: Sequence[str]) -> list[str]:
     for name in _FLAGS:
         if (given := getattr(reading, name)) is not None:
             words += [f"--{name}", "tab" if given == "\t" else str(given)]
+    if reading.header is not None:
+        words.append("--header" if reading.header else "--no-header")
     for text in reading.na or ():
         words += ["--na", text]
     for one in (*reading.sentinels, *sentinels):
