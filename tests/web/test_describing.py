@@ -2,9 +2,11 @@
 
 import pandas as pd
 
+from takifugu.problems.population_findings import FewForConfidence
 from takifugu.tables.inspect import look
 from takifugu.tables.table import Table
 from takifugu.web.describing import described
+from takifugu.web.rereading import on_page
 
 
 def test_notes_and_amounts_are_offered_last_but_for_identifiers():
@@ -20,3 +22,15 @@ def test_notes_and_amounts_are_offered_last_but_for_identifiers():
     about = described(table, look(table), wanted=None)
     assert about["identifiers"] == ["case_id"]
     assert about["lists"] == ["sick", "age", "note", "bill", "case_id"]
+
+
+def test_the_page_opens_with_no_secret_that_most_rows_lack():
+    people = {"remark": [None, None, None, "x", "y"] * 60, "sick": ["yes", "no", "unknown"] * 100, "age": range(300)}
+    table = Table(pd.DataFrame(people))
+    assert described(table, look(table), wanted=None)["secret"] == "sick"
+    assert described(table, look(table), wanted="remark")["secret"] == "remark"
+
+
+def test_advice_that_the_page_cannot_follow_names_the_command_and_the_python():
+    told = on_page(FewForConfidence("ill", 16).sentence)
+    assert "or give the command or the Python below --assurance band (assurance='band')" in told

@@ -73,8 +73,11 @@ def _can_be_secret(table: Table, facts: ColumnFacts) -> bool:
 
 
 def _first_secret(columns: list[ColumnFacts]) -> str:
-    """Of those that can be secrets, the labels with the fewest values; a number only where there are no labels."""
-    return min(columns, key=lambda one: (one.is_identifier, one.is_number, one.distinct)).name
+    """Of those that can be secrets, the labels with the fewest values; a number only where there are no labels.
+
+    What most rows leave empty, as remarks are, comes last of all.
+    """
+    return min(columns, key=lambda one: (one.missing > one.rows, one.is_identifier, one.is_number, one.distinct)).name
 
 
 def _last(columns: list[str], unwanted: list[str]) -> list[str]:

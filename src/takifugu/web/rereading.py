@@ -119,6 +119,8 @@ _PHRASES = {
     "or name its encoding if it is a text in UTF-16": f"or name its encoding under {_HERE} if it is a text in UTF-16",
     "Give a list that is public, with domain=, to avoid that": "The command and the Python below take public lists "
     "(--domain, domain=), which avoid that",
+    "or ask for assurance='band', which needs no model and costs more": "or give the command or the Python below "
+    "--assurance band (assurance='band'), which needs no model and costs more",
     "leave it out, with leave_out=[...] in publish or by naming the others in `secrets`": "hide a pair without it",
     "with confidence=0.95 it would be for the population too": "“The promise holds” can make it for the population too",
     "ask for confidence=0.95, merge it with another secret, or take the risk with fit_priors(..., few='allow')": "hide "
