@@ -7,11 +7,11 @@ _SECTION = re.compile(r"^## `(\w+)`\n(.*?)(?=^## `|\Z)", re.MULTILINE | re.DOTAL
 
 HEAD = """# Benchmarks
 
-Everything here is printed by `make bench`, which rewrites this page section by section. Each figure stands beside
-that of a peer, measured in the same run on the same machine: compare ratios, since seconds are those of one small,
-shared machine. Times are processor time unless a line says otherwise, on one thread for everyone but databases. Every
-section says what the peer is, and what limits both. `python -m benchmarks core --page docs/benchmarks.md` makes one
-section anew.
+Everything here but the section that comes first is printed by `make bench`, which rewrites this page section by
+section. Each figure stands beside that of a peer, measured in the same run on the same machine: compare ratios, since
+seconds are those of one small, shared machine. Times are processor time unless a line says otherwise, on one thread for
+everyone but databases. Every section says what the peer is, and what limits both.
+`python -m benchmarks core --page docs/benchmarks.md` makes one section anew.
 
 ## Thousands of cells on a graphics card
 

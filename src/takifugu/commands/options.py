@@ -163,7 +163,7 @@ order_option = single(
     "--order",
     type=click.Choice(["warn", "keep", "shuffle", "auto"]),
     help="What becomes of the order of the rows where it follows the secret: warn, keep (refuse), auto (shuffle, and "
-    "wherever rows are fewer than 500); shuffle does so in any case.",
+    "wherever rows are fewer than 500); shuffle does so in any case. [default: auto for publish, warn for release]",
 )
 
 
