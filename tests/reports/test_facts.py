@@ -4,6 +4,7 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.integrate import trapezoid
 
@@ -158,3 +159,11 @@ def test_a_curve_ends_where_less_noise_changes_nothing(monkeypatch):
         tk.calibrate(points, alpha=3, epsilon=float(e)).theta == pytest.approx(t, rel=1e-3)
         for e, t in zip(curve.epsilon[:-1:5], curve.theta[:-1:5], strict=True)
     )
+
+
+def test_of_a_mean_one_number_is_published_however_many_groups_there_are():
+    table = pd.DataFrame({"s": ["a", "b", "c"] * 20, "x": [k % 3 * 9 + k % 7 for k in range(60)]})
+    priors = tk.fit_priors(table, secret="s", query=tk.Mean("x"))
+    assert words.order(facts_of(tk.calibrate(priors, alpha=3, epsilon=1))) is None
+    told = words.order(facts_of(tk.calibrate(priors, alpha=2, epsilon=1)))
+    assert told.startswith("For one published answer start from α = 3: at α = 2 ")

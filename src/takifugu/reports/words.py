@@ -137,11 +137,18 @@ def priors(facts: NoiseFacts) -> str | None:
 
 def order(facts: Facts) -> str | None:
     """What to say where more values go out than the order is good for, of noise on numbers."""
-    values = values_published(facts.calibration.problem)
+    answer = facts.calibration.answer
+    of_group = answer is not None and not answer.is_of_rows  # one is published, whichever of the groups it is about
+    values = 1 if of_group else values_published(facts.calibration.problem)
     advised = recommended_alpha(values)
     bare = isinstance(facts, NoiseFacts) and facts.theta == 0
     if bare or facts.alpha >= advised or not isinstance(facts.calibration.guarantee, Renyi):
         return None
+    if values == 1:
+        return (
+            f"For one published answer start from α = {advised}: at α = {number(facts.alpha)} a release that tells far "
+            f"more than ε is not rare enough."
+        )
     return (
         f"For {values:,} published values start from α = {advised}: at α = {number(facts.alpha)} some of so many will "
         f"be unlucky, and tell more than one value alone would. Rows from a list, with odds, need no such choice."
