@@ -26,6 +26,7 @@ from takifugu.tables.open import open_table
 from takifugu.tables.reading import Reading
 from takifugu.tables.stream import stream
 from takifugu.tables.table import Table
+from takifugu.web.rereading import on_page
 
 
 def cells(table):
@@ -152,6 +153,15 @@ def test_a_cover_that_was_read_is_named_with_the_sheets_beside_it(tmp_path):
     excel(tmp_path / "alone.xlsx", [["ward", "days"]])
     with pytest.raises(tk.InputError, match=r"has no rows$"):
         tk.inspect(tmp_path / "alone.xlsx")
+
+
+def test_a_sheet_that_was_skipped_into_wrongly_is_told_of_lines_and_not_of_separators(tmp_path):
+    path = excel(tmp_path / "title.xlsx", [["Stays of 2024", None], ["ward", "days"], ["A", 1], ["B", 2]])
+    with pytest.raises(tk.InputError, match=r"not have 1 field like .* above the header \(skip=\)") as refused:
+        open_table(path, reading=Reading(skip=0))
+    assert "sep=" not in str(refused.value)
+    assert "“How the file is read”" in on_page(str(refused.value))
+    assert "skip=" not in on_page(str(refused.value))
 
 
 def test_of_two_sheets_with_tables_the_finding_names_both(tmp_path):

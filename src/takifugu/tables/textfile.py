@@ -64,7 +64,7 @@ def read_text(space: Workspace, paths: Sequence[str], reading: Reading, *, shown
     raw = _raw(parts)
     seen, why = attempt(lambda: scan(space.connection, raw, [_tokens(reading, column) for column in names]))
     if seen is None:
-        raise InputError(_broken(parts, shown) or f"{shown} cannot be read: {why}")
+        raise InputError(_broken(parts, shown, is_sheet=sheet is not None) or f"{shown} cannot be read: {why}")
     cells = seen.columns
     by_default = file_decimal((found.shapes for found in cells), parts[0].layout.sep)
     forced = reading.decimal or {",": ".", ".": ","}.get(reading.thousands or "")
@@ -154,16 +154,23 @@ def _tokens(reading: Reading, column: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*reading.missing_texts, *(str(s).strip() for s in reading.sentinels_of(column))]))
 
 
-def _broken(parts: Sequence[Part], shown: str) -> str | None:
+def _broken(parts: Sequence[Part], shown: str, *, is_sheet: bool) -> str | None:
     """The sentence for the first line that does not fit: its number, and nothing of what it holds."""
     for part in parts:
         with as_text(part.path, part.encoding) as file:
             line = broken_line(file, part.layout)
         if line is not None:
             where = shown if len(parts) == 1 else f"the file {part.path!r}"
+            width = part.layout.width
+            fields = f"{width} field{'s' * (width > 1)} like the header"
+            if is_sheet:  # whose cells are told apart without a separator, and without quotes
+                return (
+                    f"{where} cannot be read: line {line} does not have {fields}. Mend it, or say how many lines stand "
+                    f"above the header (skip=); it is not shown, for it is a record"
+                )
             return (
-                f"{where} cannot be read: line {line} does not have {part.layout.width} fields like the header, a "
-                f"quote in it does not end where the field does, or it is too long. Mend that line, or name another "
-                f"separator (sep=); it is not shown, for it is a record"
+                f"{where} cannot be read: line {line} does not have {fields}, a quote in it does not end where the "
+                f"field does, or it is too long. Mend that line, or name another separator (sep=); it is not shown, "
+                f"for it is a record"
             )
     return None

@@ -111,6 +111,7 @@ def on_page(sentence: str) -> str:
 
 _PHRASES = {
     "or name another separator (sep=)": f"or name another separator under {_HERE}",
+    "say how many lines stand above the header (skip=)": f"say under {_HERE} how many lines stand above the header",
     "say header=False if it is a record, header=True if these are the names": f"say which it is under {_HERE}",
     "say header=False if its first line is a record": f"say under {_HERE} that its first line is a record",
     "say how many lines to skip, with skip=, or name the separator, with sep=": "say how many lines to skip, or name "
