@@ -82,6 +82,11 @@ class Row:
         # One value for all is meant for labels: numbers go to the nearest.
         labels = [name for name, one in lists.items() if len(columns) == 1 or not one.is_numeric]
         others = other if isinstance(other, Mapping) else dict.fromkeys(labels, other)
+        if other is not None and not (others and others.keys() <= lists.keys()):
+            raise InputError(
+                "other is what labels on no list of `domain` become, and there is no such list: give one, with other= "
+                "among its values, or leave other out"
+            )
         self.domain = {name: with_other(name, one, others.get(name)) for name, one in lists.items()}
 
     def __repr__(self) -> str:
