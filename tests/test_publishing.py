@@ -141,6 +141,7 @@ def test_the_same_seed_gives_the_same_channel_and_fresh_draws():
         ({"keep": ["copy"]}, "knows the secret"),
         ({"keep": ["absent"]}, "absent"),
         ({"keep": "ward"}, "list of columns"),
+        ({"known": "ward"}, r"known must be a list of columns, got the text 'ward': write \['ward'\]"),
         ({"columns": "days,ward"}, r"write \['days', 'ward'\]"),
         ({"others": "some"}, "others must be"),
         ({"pairs": [("flu", "cold")]}, "'cold'"),

@@ -246,7 +246,7 @@ def test_vectors_without_public_correlations():
         (lambda: tk.estimate(pd.DataFrame({"x": [0, 1]}), 3), "public certificate"),
         (lambda: tk.estimate(pd.DataFrame({"x": [0, 1], "y": [0, 1]}), merging()), "name them with columns"),
         (lambda: tk.estimate(pd.DataFrame({"x": [0, 1]}), merging(), columns="z"), "no column 'z'"),
-        (lambda: tk.estimate(pd.DataFrame({"x": [0, 9]}), merging()), "not among"),
+        (lambda: tk.estimate(pd.DataFrame({"x": [0, 9]}), merging()), "not among .* Give the published table"),
         (lambda: tk.estimate(pd.DataFrame({"x": [0]}), merging()), "fewer than two rows"),
         (lambda: tk.estimate(pd.DataFrame({"x": [0.0, None, 1]}), merging()), "another table"),
         (lambda: tk.estimate(pd.DataFrame({"x": ["a", "b"]}), invertible("ab")).mean("x"), "holds labels"),
@@ -266,6 +266,12 @@ def test_vectors_without_public_correlations():
 def test_refusals_are_sentences(call, words):
     with pytest.raises(InputError, match=words):
         call()
+
+
+def test_a_file_of_another_kind_is_called_so(tmp_path):
+    (tmp_path / "c.json").write_text('{"format": "takifugu-certificate", "version": 2}')
+    with pytest.raises(InputError, match=r"c\.json' is something else: estimates need the public certificate"):
+        tk.estimate(pd.DataFrame({"x": [0, 1]}), tmp_path / "c.json")
 
 
 def test_a_release_with_known_cells_says_what_it_keeps():

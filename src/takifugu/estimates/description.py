@@ -109,7 +109,7 @@ def _read(path: str | os.PathLike[str]) -> Any:
         return (RedactedCertificate if data.get("version") == 1 else RedactedChannel).from_dict(data)
     if told == "takifugu-calibration":
         return Calibration.from_dict(data)
-    raise InputError(f"{os.fspath(path)!r} is no such file: estimates need {_ACCEPTED}")
+    raise InputError(f"{os.fspath(path)!r} is something else: estimates need {_ACCEPTED}")
 
 
 def _public_channel(value: Any) -> Known:

@@ -27,7 +27,7 @@ class FiniteMoments(Moments):
         assert isinstance(description.channel, FiniteChannel | SparseChannel)
         self.channel, self.names, self.kept = description.channel, names, Kept(table)
         arrays = [_array(table[name]) for name in names]
-        self.places: npt.NDArray[np.int64] = Positions(self.channel.outputs).of_columns(arrays)
+        self.places: npt.NDArray[np.int64] = _places(self.channel.outputs, arrays)
         self.matrix: Any = inverting.table_of(self.channel)
         self.rows = len(self.places)
         self._inputs = dict(zip(names, columns(self.channel.inputs), strict=True))
@@ -164,6 +164,17 @@ def _require_inside(terms: Sequence[Term], names: Sequence[str]) -> None:
             f"the channel keeps the shares of {', '.join(map(repr, names))} over all rows, and says nothing about how "
             f"they go with {outside[0]!r}, which it left as it is: leave that column out"
         )
+
+
+def _places(outputs: Sequence[Any], arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
+    """Where each row stands among the outputs."""
+    try:
+        return Positions(outputs).of_columns(arrays)
+    except InputError:  # which speaks of publishing
+        raise InputError(
+            "some values are not among those that this channel publishes: this is another table, or the true one. Give "
+            "the published table, and the public file that lies beside it"
+        ) from None
 
 
 def _array(values: Sequence[Any]) -> npt.NDArray[Any]:

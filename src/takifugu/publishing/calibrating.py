@@ -70,6 +70,7 @@ def calibrated(
     search too, what may be reason enough not to wait for it: a column of dates, a code for what is missing.
     """
     no_text("columns", columns, "columns")
+    no_text("known", known, "columns")
     for name, given in {"secret": secret, "columns": columns, "later": later, "known": known}.items():
         no_cells(name, given)
     if both := next((name for name in keep if name in (*columns, *later)), None):
