@@ -338,6 +338,17 @@ def test_several_secrets_are_looked_at_one_by_one(secret):
         tk.inspect(tk.datasets.load("student-por"), secret=secret)
 
 
+def test_the_next_step_leaves_out_secrets_of_one_row_which_are_refused(tmp_path):
+    people = pd.DataFrame({"s": ["only one", *"abbab" * 20], "x": ["u", *"uvuvv" * 20]})
+    people.to_csv(tmp_path / "people.csv", index=False)
+    assert inspect(tmp_path / "people.csv", "s").next_step.endswith(" --columns x --odds 3 --leave-out 'only one'")
+    assert inspect(people, "s").next_step.endswith("columns=['x'], odds=3, leave_out=['only one'])")
+    with pytest.raises(InputError, match="has 1 row with a value"):
+        tk.publish(people, secret="s", columns=["x"])
+    many = pd.concat([people, pd.DataFrame({"s": list("cdefgh"), "x": list("uuvvuv")})])
+    assert inspect(many, "s").next_step is None  # to merge them is the better way, and for their owner to choose
+
+
 def test_the_next_step_names_no_secret_that_is_mostly_empty_and_no_column_with_a_word_among_its_numbers(tmp_path):
     labels = [f"{k % 3}x,{'ab'[k % 2]}b,{'cd'[k // 2 % 2]}d" for k in range(120)]
     marks = ["absent" if k % 9 == 0 else f"{k % 12}" for k in range(120)]

@@ -37,7 +37,7 @@ def command(table: str, secret: str | None, as_json: bool, **reading: Any) -> No
     Which columns tell the diagnosis, and which groups are rare:
       takifugu inspect people.csv --secret diagnosis
 
-    No record is shown: values are called by their names where five rows or more share them, and so are secrets. What
+    No record is shown: values are called by their names where five rows or more share them, and secrets always. What
     is printed describes the people in the table all the same: keep it private.
 
     Exit status: 0 done, 1 refused, 2 bad input, 130 interrupted.

@@ -15,6 +15,8 @@ from takifugu.queries.proposing import Proposal
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Secret
 
+_MOST_LEFT_OUT = 6  # secrets of one row; where there are more, it is for their owner to merge them
+
 
 @dataclass(frozen=True)
 class InspectedColumn:
@@ -107,10 +109,11 @@ class Inspection:
                 return None
             fewest = min(candidates, key=lambda name: next(c.distinct for c in self.columns if c.name == name))
             return inspect_command(self.source, secret=fewest, reading=self.reading)
-        if not self.proposed:
+        alone = tuple(one.secret for one in self.groups if one.rows == 1)
+        if not self.proposed or len(alone) > _MOST_LEFT_OUT:
             return None
         codes = [code for code in self.sentinels if code.rpartition("=")[0] in self.proposed]
-        asked = Asked(self.secret, self.proposed, tuple(codes), self.reading)
+        asked = Asked(self.secret, self.proposed, tuple(codes), self.reading, alone)
         return publish_call(asked) if self.source is None else publish_command(self.source, asked)
 
     def to_dict(self) -> dict[str, Any]:

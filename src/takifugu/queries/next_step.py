@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from takifugu.queries.exemplary import ODDS
 from takifugu.tables.reading import Reading
@@ -12,12 +13,16 @@ _FLAGS = ("sep", "decimal", "thousands", "encoding", "sheet", "skip")
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be published, and the sentinels to declare beside those of the reading."""
+    """What is to be published, and the sentinels to declare beside those of the reading.
+
+    `alone` are secrets of one row each, which are refused unless they are left out.
+    """
 
     secret: str
     columns: tuple[str, ...]
     sentinels: tuple[str, ...]
     reading: Reading
+    alone: tuple[Any, ...] = ()
 
 
 def publish_command(source: str, asked: Asked) -> str:
@@ -28,6 +33,8 @@ def publish_command(source: str, asked: Asked) -> str:
     """
     words = ["takifugu", "publish", source, "published.csv", "--secret", asked.secret]
     words += ["--columns", with_commas(asked.columns), "--odds", str(ODDS)]
+    for secret in asked.alone:
+        words += ["--leave-out", str(secret)]
     return shlex.join([*words, *_reading_words(asked.reading, asked.sentinels)])
 
 
@@ -47,8 +54,9 @@ def publish_call(asked: Asked) -> str:
     "tk.publish(table, secret='diagnosis', columns=['days'], odds=3)"
     """
     every = [*asked.reading.sentinels, *asked.sentinels]
+    without = f", leave_out={list(asked.alone)!r}" if asked.alone else ""
     how = f", reading=Reading(sentinels={every!r})" if every else ""
-    return f"tk.publish(table, secret={asked.secret!r}, columns={list(asked.columns)!r}, odds={ODDS}{how})"
+    return f"tk.publish(table, secret={asked.secret!r}, columns={list(asked.columns)!r}, odds={ODDS}{without}{how})"
 
 
 def inspect_command(source: str, *, secret: str, reading: Reading) -> str:
