@@ -1,5 +1,6 @@
 """Broken releases are caught, honest ones are not, and the words say what was found."""
 
+import dataclasses
 import math
 import pickle
 
@@ -10,6 +11,7 @@ from broken_releases import BROKEN, HONEST, audited, gaussian, honest, labelled,
 
 import takifugu as tk
 from how_many import some_of
+from takifugu.audits.findings import NotThroughChannel
 from takifugu.audits.result import Attack, Audit, Guess
 from takifugu.problems.guarantee import Approximate, Renyi
 
@@ -202,3 +204,18 @@ def test_weaker_promises_and_answers_about_groups_are_refused():
         tk.audit(published, truth, mean)
     assert "of=" not in str(refused.value)  # an audit has no such argument
     assert str(refused.value).endswith("`certify` and `verify`")
+
+
+def test_the_order_of_rows_beside_the_wrong_truth_is_that_of_the_truth():
+    def attack(name, share, bound):
+        return Attack(name, name, ("a", "b"), "", (50, 50), Guess(share, low=share, high=share), bound)
+
+    attacks = (attack("order", 0.97, 2.6), attack("priors", 0.55, 0.1))
+    found = Audit(Renyi(np.inf, np.log(3)), attacks, 0.95, ())
+    assert found.contradicted
+    shuffled = dataclasses.replace(found, findings=(NotThroughChannel(286, 500),))
+    assert not shuffled.contradicted
+    assert (shuffled.best_guess, shuffled.lower_bound) == (0.55, 0.1)
+    assert str(shuffled).startswith("Nothing follows from this audit: 286 of 500 rows")
+    bare = dataclasses.replace(shuffled, attacks=(attacks[0], attack("priors", 0.9, 1.8)))
+    assert bare.contradicted

@@ -15,6 +15,7 @@ from takifugu.audits import features
 from takifugu.audits.features import Places
 from takifugu.audits.learners import boosting, logistic, neighbours, sharp
 from takifugu.audits.ratios import through_noise, through_table
+from takifugu.audits.result import ORDER
 from takifugu.audits.rows import Rows
 from takifugu.calibration import Calibration
 from takifugu.channels.gaussian.noise import GaussianNoise
@@ -84,7 +85,7 @@ def learning(rows: Rows, known: tuple[str, ...]) -> list[Attacker]:
         Attacker("gradient boosting", seen, learns=True, score=_taught(boosting, shown(everything))),
         Attacker("nearest neighbours", seen, learns=True, score=_taught(neighbours, shown(everything))),
         Attacker("traces", f"digits and repeats of {seen}", learns=True, score=_taught(boosting, traces)),
-        Attacker("order", "the order of the rows", learns=True, score=_taught(boosting, order)),
+        Attacker(ORDER, "the order of the rows", learns=True, score=_taught(boosting, order)),
     ]
     if own and set(own) != set(everything):
         calibrated = ", ".join(own)

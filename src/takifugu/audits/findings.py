@@ -112,7 +112,7 @@ class NotThroughChannel(Finding):
     says = (
         "{rows:,} of {of:,} rows were published as something that the channel never makes of their true "
         "values: this is not the table that was published, another channel was used, or the rows are in another "
-        "order"
+        "order, as where publishing shuffled them"
     )
     rows: int
     of: int

@@ -13,6 +13,8 @@ from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pair
 
+ORDER = "order"  # the attacker who sees where a row stands, and nothing else
+
 
 class Guess(float):
     """How often an attacker is right between two secrets, half of the rows from each: 0.5 is blind luck.
@@ -74,14 +76,23 @@ class Audit(Plotted):
     rows: int = 0
 
     @property
+    def _telling(self) -> tuple[Attack, ...]:
+        """The attacks that something follows from.
+
+        Of rows that stand beside the wrong truth, as shuffled ones do, the order that is seen is that of the truth.
+        """
+        others = tuple(one for one in self.attacks if one.attacker != ORDER)
+        return self.attacks if self.misplaced is None or not others else others
+
+    @property
     def best(self) -> Attack:
         """The attack that guesses best."""
-        return max(self.attacks, key=lambda one: one.guess)
+        return max(self._telling, key=lambda one: one.guess)
 
     @property
     def strongest(self) -> Attack:
         """The attack with the largest bound, beside what is promised about it."""
-        return max(self.attacks, key=lambda one: (self._excess(one), one.lower_bound))
+        return max(self._telling, key=lambda one: (self._excess(one), one.lower_bound))
 
     @property
     def best_guess(self) -> Guess:
@@ -91,12 +102,12 @@ class Audit(Plotted):
     @property
     def lower_bound(self) -> float:
         """What D_α between the published laws of some pair exceeds, with this confidence."""
-        return max(one.lower_bound for one in self.attacks)
+        return max(one.lower_bound for one in self._telling)
 
     @property
     def contradicted(self) -> bool:
         """Whether the publication is shown, with this confidence, to tell more than was promised."""
-        return any(self._excess(one) > 0 for one in self.attacks)
+        return any(self._excess(one) > 0 for one in self._telling)
 
     @property
     def misplaced(self) -> Finding | None:
