@@ -292,7 +292,9 @@ def test_labels_that_look_alike_are_refused():
 @pytest.mark.parametrize("values", [[10**17, 10**17 + 1], [1e300, 2.0], [k * 10**16 for k in range(80)]])
 def test_numbers_too_large_for_a_list_are_called_so(values):
     table = pd.DataFrame({"s": ["a", "b"] * 80, "n": np.resize(values, 160)})
-    with pytest.raises(InputError, match=r"the values of 'n' reach .* floats no longer tell neighbours apart: .* take a larger unit"):
+    with pytest.raises(
+        InputError, match=r"the values of 'n' reach .* floats no longer tell neighbours apart: .* take a larger unit"
+    ):
         fit("n", table=table)
 
 
