@@ -63,6 +63,27 @@ def test_a_table_that_tells_more_is_refused_and_others_are_not(kind, tmp_path):
     assert len(tk.release(STRONG, calibration, allow_no_noise=True, drift="allow")) == ROWS
 
 
+@pytest.mark.parametrize("promise", [{"odds": 3, "confidence": 0.95}, {"alpha": 2, "epsilon": 1.0}])
+def test_a_small_table_that_is_surely_another_may_not_seem_to_tell_more(promise):
+    """Of so few rows chance would allow the odds that were promised; but not that they are draws of the same laws."""
+    rng = np.random.default_rng(0)
+
+    def visits(rows, shift):
+        who = rng.choice(["A", "B", "C"], rows, p=[0.2, 0.7, 0.1])
+        ward = (rng.integers(0, 6, rows) + np.where(who == "B", shift, 0)) % 6
+        return pd.DataFrame({"who": who, "ward": ward})
+
+    mine = visits(250, 0)
+    made = tk.calibrate(tk.fit_priors(mine, secret="who", query=tk.Row("ward", domain=range(6))), **promise)
+    told = mine.assign(ward=mine["who"].map({"A": 0, "B": 3, "C": 5}))
+    with pytest.raises(tk.InputError, match="other rows than those that were counted, and as far as they tell"):
+        tk.release(told, made, allow_no_noise=True)
+    harmless = mine.assign(ward=3)  # others, and they tell nothing at all
+    for fine in (mine, visits(250, 0), visits(4_000, 1), mine.head(30), harmless):
+        assert len(tk.release(fine, made, allow_no_noise=True)) == len(fine)
+    assert len(tk.release(told, made, allow_no_noise=True, drift="allow")) == len(told)
+
+
 def test_each_axis_of_a_vector_is_looked_at():
     rng = np.random.default_rng(7)
     people = pd.DataFrame({"who": ["A", "B"] * 500, "x": rng.normal(size=1_000), "y": rng.normal(size=1_000)})

@@ -2,7 +2,8 @@
 
 A channel keeps its promise for its priors. Through the channel of last year's table, or of another hospital's, rows in
 which the same column tells far more would leave nearly bare. So the rows' own shares are put through the channel, and
-where even the least loss that chance allows is above the promise, nothing is released (proofs/drift.md).
+where even the least loss that chance allows is above the promise, nothing is released. In few rows chance allows much:
+rows that are surely not like those that were counted may not seem to lose more than was promised (proofs/drift.md).
 """
 
 import math
@@ -20,6 +21,7 @@ from takifugu.calibration import Calibration
 from takifugu.channels.listed import ListChannel
 from takifugu.channels.vector import GaussianVector
 from takifugu.errors import InputError
+from takifugu.laws.finite import Finite
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
 from takifugu.problems.guarantee import Renyi
@@ -38,7 +40,11 @@ class Parts(Protocol):
     """What is published, in finitely many parts: how probable each is for a batch of inputs, added up."""
 
     def added(self, ready: Array) -> Array:
-        """The sum over these inputs of the probability of each part."""
+        """What of these inputs is added up."""
+        ...
+
+    def published(self, added: Array) -> Array:
+        """The sum over all inputs of the probability of each part."""
         ...
 
     def orders(self, first: Any, second: Any) -> list[npt.NDArray[np.int64]]:
@@ -51,7 +57,7 @@ class _Outputs:
     """Of a finite channel, each output is a part. Places are counted, and go through the channel at the end."""
 
     channel: ListChannel
-    published: dict[Any, Array]
+    of_priors: dict[Any, Array]
 
     @classmethod
     def of(cls, channel: ListChannel, calibration: Calibration) -> "_Outputs":
@@ -59,12 +65,14 @@ class _Outputs:
         return cls(channel, {name: channel.through(channel.weights_of(law)) for name, law in laws.items()})
 
     def added(self, ready: Array) -> Array:
-        counts = np.bincount(ready.astype(np.int64), minlength=len(self.channel.inputs))
-        return self.channel.through(counts.astype(np.float64))
+        return np.bincount(ready.astype(np.int64), minlength=len(self.channel.inputs)).astype(np.float64)
+
+    def published(self, added: Array) -> Array:
+        return self.channel.through(added)
 
     def orders(self, first: Any, second: Any) -> list[npt.NDArray[np.int64]]:
         listed = np.arange(len(self.channel.outputs))
-        one, other = self.published[first], self.published[second]
+        one, other = self.of_priors[first], self.of_priors[second]
         return [listed, np.argsort(-one / np.maximum(one + other, 1e-300), kind="stable")]
 
 
@@ -88,6 +96,9 @@ class _Stretches:
             below[-1] += n.sum()
         return np.diff(below)
 
+    def published(self, added: Array) -> Array:
+        return added
+
     def orders(self, first: Any, second: Any) -> list[npt.NDArray[np.int64]]:
         return [np.arange(len(self.cuts) + 1)]
 
@@ -99,6 +110,7 @@ class Drift:
     calibration: Calibration
     parts: tuple[Parts, ...]
     among: int = 1  # how many such are looked at: a chance is shared by all of them
+    of_all: bool = True  # the rows, not those of a cell alone
     _sums: dict[Any, list[Array]] = field(default_factory=dict)
     _rows: dict[Any, int] = field(default_factory=dict)
 
@@ -149,11 +161,33 @@ class Drift:
         common = sorted(self._rows, key=lambda secret: -self._rows[secret])[:_SECRETS]
         pairs = [way for pair in protected_pairs(common, self.calibration) for way in permutations(pair)]
         for place, one in enumerate(self.parts) if pairs else ():
-            shares = {name: self._sums[name][place] / self._rows[name] for name in common}
+            shares = {name: one.published(self._sums[name][place]) / self._rows[name] for name in common}
             for low, high in (*self._whole(pairs, shares), self._halved(pairs, shares, one)):
-                if said := self._beyond(low, high):
+                if said := self._beyond(low, high, "{:.3g} or more"):
                     return said
+            if isinstance(one, _Outputs) and self.of_all:
+                others = {name for name in common if self._are_others(one.channel, name)}
+                for first, second in pairs:
+                    if {first, second} & others:
+                        said = self._beyond(shares[first][None, :], shares[second][None, :], "about {:.3g}")
+                        if said:
+                            return f"these are other rows than those that were counted, and as far as they tell, {said}"
         return None
+
+    def _are_others(self, channel: ListChannel, secret: Any) -> bool:
+        """Whether a secret's rows are surely no draws of the law that the counted ones were drawn from."""
+        belief: Any = self.calibration.beliefs[0]
+        if belief.label or secret not in belief.counted or not (counts := belief.counted[secret][0]).any():
+            return False
+        before = channel.weights_of(Finite(belief[secret].values, counts))
+        now, room = self._sums[secret][0], self._room_of(4 * (len(before) + _SPLITS))
+        ends = np.unique(np.linspace(0, len(now) - 1, _SPLITS + 2).astype(np.int64))[:-1]
+        bounds = []
+        for rows in (now, before):
+            shares, count = np.append(rows, np.cumsum(rows)[ends]) / rows.sum(), float(rows.sum())
+            bounds.append((1 - upper(1 - shares, room / count), upper(shares, room / count)))
+        (least, most), (least_before, most_before) = bounds
+        return bool(((least > most_before) | (most < least_before)).any())
 
     def _whole(self, pairs: Sequence[tuple[Any, Any]], shares: dict[Any, Array]) -> Iterator[tuple[Array, Array]]:
         """All parts by themselves: least probabilities for one secret, largest for the other."""
@@ -189,23 +223,29 @@ class Drift:
     @cached_property
     def _room(self) -> float:
         """So many probabilities are bounded, from both sides, that all hold but for a chance of `REFUSED`."""
-        sizes = sum(len(sums) + 4 * _SPLITS for sums in next(iter(self._sums.values())))
-        return math.log(2 * self.among * min(len(self._rows), _SECRETS) ** 2 * sizes / REFUSED)
+        found = next(iter(self._sums.values()))
+        sizes = sum(len(one.published(sums)) + 4 * _SPLITS for one, sums in zip(self.parts, found, strict=True))
+        return self._room_of(2 * sizes)
 
-    def _beyond(self, low: Array, high: Array) -> str | None:
+    def _room_of(self, bounds: int) -> float:
+        return math.log(self.among * min(len(self._rows), _SECRETS) ** 2 * bounds / REFUSED)
+
+    def _beyond(self, low: Array, high: Array, how_far: str) -> str | None:
         guarantee = self.calibration.guarantee
         assert isinstance(guarantee, Renyi)
         if (most := guarantee.most_odds) is not None:
-            odds = float((low / high).max(initial=0.0))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                odds = float(np.nanmax(low / high, initial=0.0))
             if odds > most:
-                return f"they move the odds by a factor of {odds:.3g} or more, and {most:.3g} was promised"
+                return f"they move the odds by a factor of {how_far.format(odds)}, and {most:.3g} was promised"
         if math.isinf(guarantee.alpha):
             return None
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             powers = guarantee.alpha * np.log(low) + (1 - guarantee.alpha) * np.log(high)
+            powers[low <= 0] = -np.inf
         loss = float(np.logaddexp.reduce(powers, axis=1).max(initial=-math.inf)) / (guarantee.alpha - 1)
         if loss > guarantee.epsilon:
-            return f"a pair of secrets loses {loss:.3g} or more, and {guarantee.epsilon:.3g} was promised"
+            return f"a pair of secrets loses {how_far.format(loss)}, and {guarantee.epsilon:.3g} was promised"
         return None
 
 

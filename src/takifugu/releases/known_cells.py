@@ -90,6 +90,7 @@ class KnownCells:
 
     def _drift_of(self, cell: Cell) -> Drift | None:
         if cell not in self._drifts and len(self._drifts) < _MOST and (made := self._plan.drift_watch()) is not None:
+            made.of_all = False  # of a cell's law some rows are those of other cells
             self._drifts[cell] = made
         return self._drifts.get(cell)
 
