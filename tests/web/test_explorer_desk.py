@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,10 @@ def _solve(desk: Desk, page: str, priors: Any, started: threading.Event | None =
 
 
 def test_work_apart_is_the_work_itself(desk: Desk) -> None:
-    facts = _solve(desk, "page", _SMALL)
-    assert facts.calibration == tk.calibrate(_SMALL, odds=2)
+    apart, here = _solve(desk, "page", _SMALL).calibration, tk.calibrate(_SMALL, odds=2)
+    # A process that has done much before may find the last digit of a multiplier otherwise, and with it of the bound.
+    assert apart.lower_bound == pytest.approx(here.lower_bound, rel=1e-14)
+    assert replace(apart, lower_bound=here.lower_bound) == here
 
 
 def test_a_newer_question_ends_the_older_one_in_the_middle_of_its_work(desk: Desk) -> None:
