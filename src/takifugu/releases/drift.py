@@ -185,7 +185,7 @@ class Drift:
         bounds = []
         for rows in (now, before):
             shares, count = np.append(rows, np.cumsum(rows)[ends]) / rows.sum(), float(rows.sum())
-            bounds.append((1 - upper(1 - shares, room / count), upper(shares, room / count)))
+            bounds.append((lower(shares, room / count), upper(shares, room / count)))
         (least, most), (least_before, most_before) = bounds
         return bool(((least > most_before) | (most < least_before)).any())
 
@@ -218,7 +218,7 @@ class Drift:
         return upper(np.clip(share, 0.0, 1.0), self._room / rows)
 
     def _least(self, share: Array, rows: int | Array) -> Array:
-        return 1 - upper(1 - np.clip(share, 0.0, 1.0), self._room / rows)
+        return lower(np.clip(share, 0.0, 1.0), self._room / rows)
 
     @cached_property
     def _room(self) -> float:
@@ -276,6 +276,11 @@ def upper(share: Array, room: float | Array) -> Array:
         fits = coin_divergence(share, middle) <= room
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)
     return high
+
+
+def lower(share: Array, room: float | Array) -> Array:
+    """The least such probability."""
+    return np.asarray(1 - upper(1 - share, room))
 
 
 def _in_two(shares: Array, ends: npt.NDArray[np.int64]) -> Array:

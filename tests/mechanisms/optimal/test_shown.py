@@ -10,7 +10,7 @@ from takifugu.mechanisms.optimal import linear as linear_programs
 from takifugu.mechanisms.optimal.linear import linear
 from takifugu.mechanisms.optimal.lower_bound import lower_bound
 from takifugu.mechanisms.optimal.promise import violation
-from takifugu.mechanisms.optimal.shown import broken, hardest, is_of_many
+from takifugu.mechanisms.optimal.shown import Many
 
 MANY = [
     program(30),
@@ -30,7 +30,7 @@ def test_few_rows_find_what_all_find(asked, monkeypatch):
     monkeypatch.setattr(linear_programs, "_solved", lambda *given: rows.append(len(given[3].pairs)) or solved(*given))
     ours = linear(asked, allowed)
     assert max(rows) < 0.3 * len(asked.constraints) * asked.size[1]
-    monkeypatch.setattr(linear_programs, "is_of_many", lambda _: False)
+    monkeypatch.setattr(Many, "of", lambda _: None)
     theirs = linear(asked, allowed)
     assert asked.value(ours.matrix) == pytest.approx(asked.value(theirs.matrix), rel=1e-7)
     assert violation(asked, ours.matrix) <= 1e-7
@@ -44,11 +44,12 @@ def test_no_broken_row_is_overlooked(asked):
     """A channel that breaks the promise breaks a row that is found, however few were shown before."""
     rng = np.random.default_rng(0)
     n, m = asked.size
-    shown, found = hardest(asked, np.ones(asked.size, dtype=bool)), 0
+    many = Many.of(asked)
+    shown, found = many.hardest(np.ones(asked.size, dtype=bool)), 0
     for share in np.linspace(0.0, 1.0, 40):
         matrix = (1 - share) * rng.dirichlet(np.ones(m), n) + share / m
         over = violation(asked, matrix) > 1e-7
-        known = broken(asked, matrix, shown)
+        known = many.broken(matrix, shown)
         rows = shown if known is None else known
         p, q = asked.shares @ matrix, np.ptp(matrix, axis=0)
         left, right = asked.left[rows.pairs], asked.right[rows.pairs]
@@ -61,8 +62,8 @@ def test_no_broken_row_is_overlooked(asked):
 
 def test_where_pairs_are_missing_or_laws_are_few_all_rows_are_written():
     whole = MANY[0]
-    assert is_of_many(whole)
-    assert not is_of_many(replace(whole, constraints=whole.constraints[1:]))
-    assert not is_of_many(program(24))
+    assert Many.of(whole) is not None
+    assert Many.of(replace(whole, constraints=whole.constraints[1:])) is None
+    assert Many.of(program(24)) is None
     itself = replace(MANY[5], constraints=(*MANY[5].constraints, (3, 3)))
-    assert not is_of_many(itself)
+    assert Many.of(itself) is None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.mechanisms.optimal.program import Indices, Program
+from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 
 
 class Grouped(NamedTuple):
@@ -27,17 +27,24 @@ def grouped(program: Program) -> Grouped:
     count = len(program.constraints)
     if program.radius is not None:
         return Grouped((), np.arange(count))
-    component = components(program.left, program.right, len(program.laws))
-    sizes = np.bincount(component)
-    held = np.bincount(component[program.left], minlength=len(sizes))
+    component, whole = families(program)
     groups: list[Indices] = []
     free = np.ones(count, dtype=np.bool_)
-    for name in np.flatnonzero((held == sizes * (sizes - 1)) & (sizes > 2)):  # every law of it against every other
+    for name in np.flatnonzero(whole):
         among = np.flatnonzero(component == name)
-        if 2 * among.size < held[name]:
+        if 2 * among.size < among.size * (among.size - 1):
             groups.append(among)
             free &= component[program.left] != name
     return Grouped(tuple(groups), np.flatnonzero(free))
+
+
+def families(program: Program) -> tuple[Indices, Mask]:
+    """The `components` of a program, and of which of them every law is hidden from every other."""
+    component = components(program.left, program.right, len(program.laws))
+    sizes = np.bincount(component)
+    held = np.bincount(component[program.left], minlength=len(sizes))
+    with_itself = np.bincount(component[program.left[program.left == program.right]], minlength=len(sizes))
+    return component, (held == sizes * (sizes - 1)) & (with_itself == 0)
 
 
 def components(left: Indices, right: Indices, laws: int) -> Indices:

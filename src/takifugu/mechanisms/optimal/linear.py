@@ -5,7 +5,7 @@ With α = ∞ every promise and wish is linear. The dual values it returns prove
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from takifugu.mechanisms.optimal.entries import Entries, identity, kron, listed,
 from takifugu.mechanisms.optimal.groups import grouped, shared_out
 from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 from takifugu.mechanisms.optimal.rows import Rows, add_diagonal, add_wishes
-from takifugu.mechanisms.optimal.shown import Shown, broken, everywhere, hardest, is_of_many
+from takifugu.mechanisms.optimal.shown import Many, Shown, everywhere
 
 _MARGIN = 1e-9  # HiGHS may violate a row by 1e-10
 _NOISE = 1e-10
@@ -42,20 +42,23 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
     Of many laws few bind: rows are written for some pairs and outputs, then for those that the answer breaks, until it
     breaks none. It is the answer to all rows then, and its multipliers are multipliers of all, zero for the others.
     """
-    if is_of_many(program):
-        shown = hardest(program, allowed)
+    if (many := Many.of(program)) is not None:
+        shown = many.hardest(allowed)
         for _ in range(_ROUNDS):
             found = _solved(program, allowed, (), shown, seconds)
-            if found is None or (more := broken(program, found.matrix, shown)) is None:
-                return found
+            if found is None:
+                return None
+            if (more := many.broken(found.matrix, shown)) is None:
+                return found.proved()
             shown = more
     parts = grouped(program)
-    return _solved(program, allowed, parts.groups, everywhere(program, parts.rest), seconds)
+    answer = _solved(program, allowed, parts.groups, everywhere(program, parts.rest), seconds)
+    return None if answer is None else answer.proved()
 
 
 def _solved(
     program: Program, allowed: Mask, groups: tuple[Indices, ...], shown: Shown, seconds: float
-) -> Linear | None:
+) -> "_Solved | None":
     """The best channel for the promises of groups, and beside them of pairs at outputs.
 
     With a radius a column is written as its least entry, `low`, and what lies above it, which is at most `apart`: half
@@ -108,8 +111,24 @@ def _solved(
     matrix = np.clip(matrix, 0.0, 1.0)
     matrix[matrix < _NOISE] = 0.0  # what is left of a column that is not used breaks every ratio
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
-    equations = n + len(means)
-    return Linear(matrix, _duals(program, groups, shown, allowed, found, scale, equations), int(found.nit))
+    return _Solved(program, groups, shown, allowed, found, scale, n + len(means), matrix)
+
+
+class _Solved(NamedTuple):
+    """What HiGHS found, for which rows; so many `equations` come before those of the wishes."""
+
+    program: Program
+    groups: tuple[Indices, ...]
+    shown: Shown
+    allowed: Mask
+    found: Any
+    scale: float
+    equations: int
+    matrix: Array
+
+    def proved(self) -> Linear:
+        """With the multipliers, which of a million pairs are a large table."""
+        return Linear(self.matrix, _duals(self), int(self.found.nit))
 
 
 def _equalities(program: Program, means: Indices, widths: dict[str, int]) -> tuple[Any, Array]:
@@ -134,23 +153,18 @@ def _inequalities(
     rows, eye, laws = Rows(widths), identity(m), program.laws.shape[0]
     factor = program.factor * (1.0 - _MARGIN)
 
-    def promised(reach: Array, outputs: Indices, **entries: Entries) -> None:
-        if program.radius is not None:
-            entries["apart"] = Entries(np.arange(reach.size), outputs, reach, (reach.size, m))
-        rows.add(np.zeros(reach.size), **entries)
-
     left, right = program.left[shown.pairs], program.right[shown.pairs]
     first, second = (picked(np.searchsorted(means, law * m + shown.outputs), means.size) for law in (left, right))
-    promised(program.reach[left] + factor * program.reach[right], shown.outputs, means=first + second.times(-factor))
+    promised = {"means": first + second.times(-factor)}
+    if program.radius is not None:
+        reach = program.reach[left] + factor * program.reach[right]
+        promised["apart"] = Entries(np.arange(reach.size), shown.outputs, reach, (reach.size, m))
+    rows.add(np.zeros(len(shown.pairs)), **promised)
     for place, group in enumerate(groups):
         floors = picked(np.full(len(group), place), len(groups))
         for sign, floor in ((1.0, -factor), (-1.0, 1.0)):
-            promised(
-                np.repeat(program.reach[group], m),
-                np.tile(np.arange(m), len(group)),
-                means=kron(picked(group, laws).times(sign), eye),
-                floors=kron(floors.times(floor), eye),
-            )
+            entries = {"means": picked(group, laws).times(sign), "floors": floors.times(floor)}
+            rows.add(np.zeros(len(group) * m), **{name: kron(part, eye) for name, part in entries.items()})
     add_diagonal(program, rows)
     _raise(program, rows)
     if program.radius is not None:
@@ -169,19 +183,9 @@ def _raise(program: Program, rows: Rows) -> None:
     rows.blocks.append(Entries(places // m, rows.starts["low"] + places % m, sums, said.shape))
 
 
-def _duals(
-    program: Program,
-    groups: tuple[Indices, ...],
-    shown: Shown,
-    allowed: Mask,
-    found: Any,
-    scale: float,
-    equations: int,
-) -> Duals:
-    """HiGHS' marginals, with the sign turned and in the units of the cost, as the multipliers of the lower bound.
-
-    So many `equations` come before those of the wishes.
-    """
+def _duals(solved: _Solved) -> Duals:
+    """HiGHS' marginals, with the sign turned and in the units of the cost, as the multipliers of the lower bound."""
+    program, groups, shown, allowed, found, scale, equations, _ = solved
     n, m = program.size
     below, equal = -scale * found.ineqlin.marginals, -scale * found.eqlin.marginals
     sides = [m * len(group) for group in groups for _ in range(2)]

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from takifugu.mechanisms.optimal.duals import Duals, no_duals
-from takifugu.mechanisms.optimal.free import cheapest, free_channel, negligible
+from takifugu.mechanisms.optimal.free import free_channel, hardly_changed, negligible
 from takifugu.mechanisms.optimal.interior_point import Iterate, interior_point
 from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 from takifugu.mechanisms.optimal.promise import excesses
@@ -27,11 +27,8 @@ def working_set(program: Program, allowed: Mask, *, progress: Callable[[int, flo
     count = len(program.constraints)
     if count <= _ALL if program.bounds_divergence else count * program.size[1] * len(program.laws) <= _ALL_ODDS:
         return interior_point(program, allowed, progress=progress)
-    # Which pairs are hardest to hide: those that hardly any change at all gives away the most.
-    n, m = program.size
-    change = np.full((n, m), 0.01 / m)
-    change[np.arange(n), cheapest(program, allowed)] += 0.99
-    chosen = np.sort(np.argsort(-excesses(program, change), kind="stable")[:_FEW])
+    hardest = -excesses(program, hardly_changed(program, allowed))
+    chosen = np.sort(np.argsort(hardest, kind="stable")[:_FEW])
     proof: Iterate | None = None
     for _ in range(_ROUNDS):
         some = replace(program, constraints=tuple(program.constraints[c] for c in chosen))
