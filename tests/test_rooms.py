@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "takifugu"
 ROOMS = (
     ("errors",),
     ("_nearest",),
-    ("_validation", "_display", "_threads", "_listening", "atomic"),
+    ("_validation", "_digits", "_display", "_threads", "_listening", "atomic"),
     ("laws",),
     ("problems",),
     ("divergences",),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Self
 
+from takifugu._digits import rounded_down
 from takifugu._display import Plotted
 from takifugu.audits.findings import MovedRows, NotThroughChannel
 from takifugu.divergences.proved.guessing import guess_allowed
@@ -141,9 +142,9 @@ class Audit(Plotted):
         else:
             some = self.lower_bound > 0
             what = (
-                f"odds of {_down(math.exp(self.lower_bound))}"
+                f"odds of {rounded_down(math.exp(self.lower_bound), 3)}"
                 if self._is_odds
-                else f"a loss of {_down(self.lower_bound)}"
+                else f"a loss of {rounded_down(self.lower_bound, 3)}"
             )
             shown = f"they show {what}" if some else "none of them shows any loss"
             first = (
@@ -171,9 +172,9 @@ class Audit(Plotted):
 
     def _told(self, attack: Attack) -> str:
         if attack.lower_bound > self.guarantee.epsilon and not self._is_odds:
-            return f"more than {_down(attack.lower_bound)}"
+            return f"more than {rounded_down(attack.lower_bound, 3)}"
         bound = attack.lower_bound if self._is_odds else attack.odds_bound or 0.0
-        return f"odds of more than {_down(math.exp(bound))}"
+        return f"odds of more than {rounded_down(math.exp(bound), 3)}"
 
     def __str__(self) -> str:
         """The sentences."""
@@ -220,16 +221,6 @@ class Audit(Plotted):
 
 def _page() -> Any:
     return import_module("takifugu.reports.audit_page")
-
-
-def _down(number: float) -> str:
-    """Three digits of a bound from below, and none of them more than is shown.
-
-    >>> _down(1.6469), _down(5.6379)
-    ('1.64', '5.63')
-    """
-    unit = 10.0 ** (math.floor(math.log10(number)) - 2) if 0 < number < math.inf else 1.0
-    return f"{math.floor(number / unit) * unit:.3g}" if math.isfinite(number) else "∞"
 
 
 def _shares(guess: Guess) -> dict[str, float]:

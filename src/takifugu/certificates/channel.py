@@ -4,11 +4,11 @@ Noise on the line has version 1, unless its promise is for the population: the e
 """
 
 from dataclasses import dataclass, field
-from decimal import ROUND_FLOOR, Context
 from typing import Any
 
 import numpy as np
 
+from takifugu._digits import rounded_down
 from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
 from takifugu.certificates.keeping import kept
@@ -86,9 +86,10 @@ class ChannelCertificate(Sealed):
         whose = f", for who has read {', '.join(read)} in the row" if read else ""
         best = ""
         if self.lower_bound is not None and (self.lower_bound > 0 or self.error == 0):  # that none gains goes unsaid
-            best = f"; it loses {self.error:.6g} a value, and none{self._wished} less than {_down(self.lower_bound)}"
+            least = rounded_down(self.lower_bound, 6)
+            best = f"; it loses {self.error:.6g} a value, and none{self._wished} less than {least}"
         if self.every_real is not None:
-            best += f", nor any to other real numbers less than {_down(self.every_real.lower_bound)}"
+            best += f", nor any to other real numbers less than {rounded_down(self.every_real.lower_bound, 6)}"
         pairs, beliefs = version_1.in_words(len(problem.pairs), len(problem.beliefs))
         bound = self.calibration.guarantee.bound
         return f"{_named(self.calibration.channel)} keeps {pairs} {bound}, under {beliefs}{whose}{best}"
@@ -155,11 +156,6 @@ def _every_real(value: Any) -> EveryReal:
         form.index(content["parts"], "every_real.parts", below=1 << 10),
         Duals.from_json(content["duals"]),
     )
-
-
-def _down(bound: float) -> str:
-    """A lower bound in six digits, rounded down: what is told is never more than what is proved."""
-    return f"{float(Context(prec=6, rounding=ROUND_FLOOR).create_decimal(bound)):.6g}"
 
 
 def _named(channel: Channel) -> str:
