@@ -53,6 +53,12 @@ def test_a_table_that_is_not_there_is_told_before_anything_is_served() -> None:
     assert "nosuch.csv" in result.output
 
 
+def test_a_link_that_holds_nothing_is_told_before_anything_is_served() -> None:
+    result = CliRunner().invoke(main, ["explore", "--no-browser", "--link", "http://127.0.0.1:8000/"])
+    assert result.exit_code == 2
+    assert "--link must be a link copied from the page" in result.output
+
+
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("takifugu.web.app.find_spec", lambda name: None)
     result = CliRunner().invoke(main, ["explore", "--no-browser"])

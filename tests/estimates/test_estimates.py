@@ -153,6 +153,13 @@ def merging():
     return FiniteChannel((0, 1, 2), (0, 1, 2), [[4, 4, 0], [4, 4, 0], [1, 0, 7]])
 
 
+def test_estimates_say_what_they_are_from():
+    table = tk.datasets.load("student-por")
+    made = tk.publish(table, secret="schoolsup", columns=["G3"], keep_shares=True, confidence=None)
+    said = repr(tk.estimate(made.table, made.certificate.redacted()))
+    assert said == "<estimates from 649 rows of 'G3': .mean, .histogram, .bounds, .regression>"
+
+
 def test_what_is_not_determined_is_refused_and_bounded():
     rng = np.random.default_rng(5)
     channel = merging()

@@ -109,7 +109,7 @@ FILES = {
     "sentinels": column(["34", "999", "999.0", "-1"], [34.0, None, None, None], "sentinels-treated",
                         sentinels=[999, "x=-1"]),
     "sentinels of text": column(["34", "?", "51"], [34, None, 51], "sentinels-treated", sentinels=["?"]),
-    "another column's sentinel": column(["34", "1"], [34, 1], sentinels=["name=1"]),
+    "another column's sentinel": column(["34", "1"], [34, 1], "sentinels-unseen", sentinels=["name=1"]),
     "truth": column(["true", "FALSE", "", "True"], [True, False, None, True]),
     "yes and no": column(["yes", "no"], ["yes", "no"]),
     "truth and others": column(["true", "no"], ["true", "no"]),

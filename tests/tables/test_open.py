@@ -389,6 +389,23 @@ def test_nan_is_missing_and_sentinels_are_found_in_every_engine(tmp_path):
         open_table(frame, reading=Reading(sentinels=("y=1",)))
 
 
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_sentinel_that_no_cell_has_is_told(kind, tmp_path):
+    columns = {"age": [30, 999, 41], "stay": [3, 2, 99]}
+    (tmp_path / "a.csv").write_text("age,stay\n30,3\n999,2\n41,99\n")
+    for source in (kind(columns), tmp_path / "a.csv"):
+        for said, unseen in [
+            (["age=99"], ("age=99",)),
+            ([9999, "stay=9"], ("9999", "stay=9")),
+            ([999, "stay=9"], ("stay=9",)),
+            ([999], None),
+            (["age=999", "stay=99"], None),
+        ]:
+            found = open_table(source, reading=Reading(sentinels=said)).findings
+            told = [one.sentinels for one in found if one.kind == "sentinels-unseen"]
+            assert told == ([unseen] if unseen else [])
+
+
 @pytest.mark.parametrize(
     ("said", "says"),
     [

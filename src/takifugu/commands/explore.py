@@ -10,6 +10,7 @@ import click
 
 from takifugu.commands.options import Command, reading_from, reading_options
 from takifugu.commands.progress import doing, done
+from takifugu.errors import InputError
 
 
 @click.command("explore", cls=Command)
@@ -38,7 +39,7 @@ def command(
     """
     from takifugu.web.server import browser_door, serve
 
-    held = "" if link is None or "#" not in link else "#" + link.partition("#")[2]
+    held = "" if link is None else _held(link)
     how = reading_from(reading)
     with contextlib.ExitStack() as until_the_end:
 
@@ -56,6 +57,14 @@ def command(
         serve(table, reading=how, port=port, ledger=ledger, ready=ready)
     click.echo("\nThe explorer has ended.")
     _leave_unfinished_work()
+
+
+def _held(link: str) -> str:
+    """What a link of the page holds; its address was that of an explorer that may have ended."""
+    _, mark, choices = link.partition("#")
+    if not choices:
+        raise InputError("--link must be a link copied from the page, with its choices behind a #: put it in quotes")
+    return mark + choices
 
 
 def _leave_unfinished_work() -> None:

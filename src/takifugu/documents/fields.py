@@ -62,7 +62,7 @@ def header(data: Any, kind: str, versions: tuple[int, ...], what: str) -> int:
     version = data.get("version")
     if type(version) is not int or version not in versions:
         known = " or ".join(map(str, versions))
-        raise InputError(f"'version' must be {known}, which are known here; got {str(version)[:40]}: upgrade Takifugu")
+        raise InputError(f"'version' must be {known} here; got {str(version)[:40]}: upgrade Takifugu")
     return version
 
 

@@ -69,6 +69,11 @@ class Estimates:
             raise InputError("a published column lacks values, and a channel leaves none out: this is another table")
         self._moments = _moments_of(description, self.columns, self._table)
 
+    def __repr__(self) -> str:
+        """How much was published, and what can be asked."""
+        listed = ", ".join(map(repr, self.columns))
+        return f"<estimates from {self.rows:,} rows of {listed}: .mean, .histogram, .bounds, .regression>"
+
     @property
     def rows(self) -> int:
         """How many rows were published."""

@@ -141,6 +141,14 @@ class SentinelsTreated(OfReading):
     cells: int
 
 
+@dataclass(frozen=True)
+class SentinelsUnseen(OfReading):
+    """Declared sentinels that no cell has: perhaps the table writes them in another way."""
+
+    says = "no cell has the declared sentinel {sentinels:either}: see how the table writes it"
+    sentinels: tuple[str, ...]
+
+
 def about(findings: Iterable[Finding], columns: Container[str]) -> tuple[Finding, ...]:
     """What of it concerns these columns, or the file as a whole: what was decided about others changes nothing.
 

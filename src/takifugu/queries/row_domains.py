@@ -27,7 +27,10 @@ def given_domain(name: str, values: Any) -> Choices:
     """A list that the caller gave."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(f"the domain of {name!r} must be a list of values, got one {type(values).__name__}")
-    return Choices(tuple(values))
+    try:
+        return Choices(tuple(values))
+    except InputError as error:  # which does not know whose list it is
+        raise InputError(f"the list for {name!r}: {error}") from None
 
 
 def with_other(name: str, choices: Choices, other: Any) -> Choices:

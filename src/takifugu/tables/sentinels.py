@@ -1,10 +1,13 @@
 """Declared sentinels in a table that is open: numbers by their value, texts by their letters."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from takifugu.problems.reading_findings import SentinelsTreated
+from takifugu.problems.findings import Finding
+from takifugu.problems.reading_findings import SentinelsTreated, SentinelsUnseen
 from takifugu.tables.floats import as_float
 from takifugu.tables.missing import how_many
+from takifugu.tables.reading import Reading
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -35,6 +38,18 @@ def without_sentinels(table: "Table", texts: tuple[str, ...]) -> "tuple[nw.LazyF
     told = [SentinelsTreated(name, int(tallies[name][0])) for name in hits if tallies[name][0]]
     cleared = (nw.when(~hit | hit.is_null()).then(nw.col(name)).alias(name) for name, hit in hits.items())
     return table.frame.with_columns(*cleared), told
+
+
+def unseen(reading: Reading, findings: Sequence[Finding]) -> list[SentinelsUnseen]:
+    """A remark on the sentinels of a reading that no column had, told by the findings of all that had some.
+
+    >>> [str(one) for one in unseen(Reading(sentinels=("age=99", 999)), [SentinelsTreated("stay", 3)])]
+    ["no cell has the declared sentinel 'age=99': see how the table writes it"]
+    """
+    seen = {one.column for one in findings if isinstance(one, SentinelsTreated)}
+    named = [f"{column}={value}" for column, value in reading.named_sentinels if column not in seen]
+    general = [] if seen else [str(one) for one in reading.sentinels if "=" not in str(one)]
+    return [SentinelsUnseen((*general, *named))] if general or named else []
 
 
 def _number(sentinel: str | int | float) -> float | None:

@@ -67,10 +67,11 @@ class Table:
         for column, _ in self.reading.named_sentinels:
             self._require_there(column)  # and none is cut before its sentinels are gone
         if self.reading.sentinels or (self.reading.na is not None and not found.is_text):
-            from takifugu.tables.sentinels import without_sentinels
+            from takifugu.tables.sentinels import unseen, without_sentinels
 
             self.frame, told = without_sentinels(self, texts=() if found.is_text else self.reading.na or ())
             self.findings = [*self.findings, *told]
+            self.findings += unseen(self.reading, self.findings)
 
     @property
     def columns(self) -> list[str]:
