@@ -153,3 +153,47 @@ def test_rare_types_of_arrow_are_counted_kept_and_published(kind, leaves):
     assert sorted(made.table["rare"].to_pylist()) == sorted(rare.to_pylist())
     shown = tk.publish(table, secret="s", columns=["rare"], confidence=None, allow_no_noise=True)
     assert set(map(str, shown.table["rare"].to_pylist())) <= set(map(str, made.table["rare"].to_pylist()))
+
+
+def memory_of(column):
+    """All that a column of pandas holds on to, byte by byte."""
+    native = column.array
+    if isinstance(column.dtype, pd.ArrowDtype):
+        parts = [part for chunk in native.__arrow_array__().chunks for part in chunk.buffers() if part is not None]
+        return b"".join(part.to_pybytes() for part in parts)
+    held = native._data if hasattr(native, "_mask") else column.to_numpy()
+    while isinstance(held.base, np.ndarray):
+        held = held.base
+    return held.tobytes()
+
+
+@pytest.mark.parametrize("kind", ["int64", "Int64", "int64[pyarrow]"])
+def test_a_pandas_table_is_no_view_into_the_one_it_was_taken_from(kind):
+    true = pd.DataFrame({"secret": SECRETS, "value": range(CODE, CODE + ROWS + 1), "text": np.arange(ROWS + 1) % 3})
+    rest = pd.concat([true[1:], true[:1].assign(text=CODE)], ignore_index=True)
+    table = rest.astype({"value": kind, "text": kind})[:ROWS]
+    assert CODE.to_bytes(8, "little") in memory_of(table["text"])  # of the row, or the column, beside its own
+    out = tk.release(table, hand_made(1.0), column="value", secret="secret", keep=["text"])
+    assert out["text"].dtype == kind
+    assert out["text"].tolist() == [k % 3 for k in range(1, ROWS + 1)]
+    left = memory_of(out["text"])
+    assert not any((CODE + k).to_bytes(8, "little") in left for k in range(ROWS + 1))
+
+
+class Cut(str):
+    """A text that knows where it was cut out of."""
+
+    __slots__ = ("page",)
+
+
+def test_texts_of_a_class_of_their_own_leave_as_texts():
+    cuts = [Cut(text) for text in TEXTS[1:]]
+    for cut in cuts:
+        cut.page = NAME
+    table = pd.DataFrame({"secret": SECRETS[1:], "value": COLUMNS["value"][1:]})
+    table["text"] = pd.Series([*cuts[:-1], None], dtype=object)
+    assert NAME.encode() in pickle.dumps(table)
+    out = tk.release(table, hand_made(1.0), column="value", secret="secret", keep=["text"])
+    assert [plain(one) for one in out["text"]] == [*TEXTS[1:-1], None]
+    assert {type(one) for one in out["text"][:-1]} == {str}
+    assert NAME.encode() not in pickle.dumps(out)

@@ -21,16 +21,26 @@ def _of_pandas(frame: Any) -> Any:
     """The index of a table which was sorted, filtered or mixed says where each row once stood.
 
     What its columns are called together is often the name of one that was left behind, and columns of pandas' own types
-    hold a value beneath each that is missing: what was there before.
+    hold a value beneath each that is missing: what was there before. A table that was not changed is a view into the
+    one that it was taken from, whose true values lie beside its own. And a text may be of a class that carries more
+    than its letters: one that was cut out of a web page brings the page along.
     """
     import pandas as pd
 
-    frame = frame.reset_index(drop=True).rename_axis(columns=None)
+    frame = frame.reset_index(drop=True).rename_axis(columns=None).copy()
     frame.attrs.clear()
     for name in frame.columns:
         column = frame[name]
-        if pd.api.types.is_extension_array_dtype(column.dtype) and column.isna().any():
-            frame[name] = pd.array(list(column), dtype=column.dtype)
+        if pd.api.types.is_extension_array_dtype(column.dtype):
+            has_holes = column.isna().any()
+            # A copy of what lies in PyArrow is the same memory; what is taken from it is not.
+            frame[name] = (
+                pd.array(list(column), dtype=column.dtype) if has_holes else column.array.take(np.arange(len(column)))
+            )
+        elif column.dtype == object:
+            plain = np.empty(len(column), dtype=object)
+            plain[:] = [str.__str__(one) if isinstance(one, str) else one for one in column]
+            frame[name] = pd.Series(plain, dtype=object)
     return frame
 
 
