@@ -237,6 +237,18 @@ def test_cells_are_those_of_all_kept_columns_together():
         tk.release(some.assign(floor=some.floor.astype(float).replace(2.0, np.nan)), calibration, keep=["floor"])
 
 
+def test_whole_numbers_that_share_a_float_are_not_the_cell_that_the_float_was():
+    people, large = wards(), 2**53
+    counted = people.assign(floor=np.where(people.floor == 1, 1.0, float(large)))
+    calibration = of_wards(counted)
+    whole = people.assign(floor=np.where(people.floor == 1, 1, large))
+    for native in (lambda table: table, pl.from_pandas, pa.table):
+        assert len(tk.release(native(whole), calibration, keep=["floor"])) == len(people)
+        last = whole.assign(floor=whole.floor + ((whole.floor == large) & (people.who == "A")))  # its digit says who
+        with pytest.raises(tk.InputError, match="what no row had"):
+            tk.release(native(last), calibration, keep=["floor"])
+
+
 def test_a_text_that_reads_as_the_cell_of_two_columns_was_not_counted():
     people = wards()
     changed = people.assign(ward=np.where(SIGNS, "f, floor = 1", "f"))

@@ -128,7 +128,9 @@ def _ways(value: Any) -> list[Any]:
     """The ways in which a cell may have been written: another reader has whole numbers as floats."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value % 1:
         return [value]
-    return [int(value), float(value), *([0.0, -0.0] if value == 0 else [])]  # engines write either zero
+    # A float that stands for several whole numbers is none of them: their last digits were not counted.
+    same = [way for way in (int(value), float(value)) if way == value]
+    return [*same, *([0.0, -0.0] if value == 0 else [])]  # engines write either zero
 
 
 def _is_among(ways: Sequence[Sequence[Any]], names: Sequence[str], labels: frozenset[str]) -> bool:
