@@ -138,6 +138,27 @@ def test_a_name_is_never_given_twice_and_the_oldest_file_makes_room() -> None:
     assert not shelf.uploads.folder.exists()
 
 
+def test_one_file_has_one_ledger_whatever_it_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    Path("data/people.csv").write_text(_ROWS)
+    shelf = Shelf("data/people.csv")
+
+    def dropped(name: str, content: str) -> Path:
+        path = shelf.uploads.new(name)
+        path.write_text(content)
+        return shelf.add_dropped(path, name).ledger
+
+    for name in ("people.csv", "people (1).csv", "copy.tsv"):
+        assert dropped(name, _ROWS) == Path("data/people.ledger")
+    changed = _ROWS.replace("1", "3")
+    assert dropped("others.csv", changed) == dropped("others (1).csv", changed) == Path("others.ledger")
+    # A ledger that is there already is not passed over for one that is not.
+    Path("last year.ledger").touch()
+    assert dropped("last year.csv", changed) == dropped("others.csv", changed) == Path("last year.ledger")
+    shelf.uploads.close()
+
+
 @pytest.mark.parametrize("source", ["people.csv", "heart"])
 def test_what_was_named_at_the_start_comes_first_whatever_is_dropped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str

@@ -1,5 +1,6 @@
 """The tables that the explorer may read: the bundled ones, the one named at the start, those dropped on the page."""
 
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -72,6 +73,7 @@ class Shelf:
         self._unread: dict[str, str] = {}  # why a file that was dropped could not be read yet
         self._dropped: list[tuple[str, Path]] = []
         self._lies: dict[str, str] = {}  # where each file is read from
+        self._books: dict[bytes, Path] = {}  # the ledger of each file that was seen, by its content
         self._names: set[str] = set()
         self._named: str | None = None  # the table named at the start, which every visit opens with
         self.entries: dict[str, Entry] = {}
@@ -130,7 +132,7 @@ class Shelf:
         title, lies = title_of(given), os.fspath(path)
         with self.lock:
             try:
-                name = self._add(title, source=title, ledger=ledger_beside(title), lies=lies)
+                name = self._add(title, source=title, ledger=self._book_of(path, title), lies=lies)
             except InputError as error:
                 path.unlink(missing_ok=True)
                 raise _about(error, lies, title) from None
@@ -144,6 +146,16 @@ class Shelf:
             except TakifuguError as error:
                 self._unread[name] = str(error)
                 return self.entries[name]
+
+    def _book_of(self, path: Path, title: str) -> Path:
+        """The ledger of a dropped file: its own, unless the same file was seen under another name and has one."""
+        named = self.entries.get(self._named or "")
+        if named is not None and named.file is not None and _may_be_same(named.file, path):
+            self._books.setdefault(_content(named.file), named.ledger)
+        own, content = ledger_beside(title), _content(path)
+        if own.exists():  # and may remember what was published of it before
+            self._books[content] = own
+        return self._books.setdefault(content, own)
 
     def read_again(self, name: str, asked: Mapping[str, str]) -> Entry:
         """Read a file in another way, in place of how it was read before; its ledger stays what it is."""
@@ -213,6 +225,16 @@ class Shelf:
         named = [(secret, count) for secret, count in found if secret is not None]
         named.sort(key=lambda one: (-one[1], str(one[0])))
         return {str(secret): (secret, count) for secret, count in named}
+
+
+def _may_be_same(one: Path, other: Path) -> bool:
+    """Whether two files have the same length; a pattern is no file, and what is gone has none."""
+    return one.is_file() and one.stat().st_size == other.stat().st_size
+
+
+def _content(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "blake2b").digest()
 
 
 def _read(lies: str, reading: Reading, title: str) -> Table:
