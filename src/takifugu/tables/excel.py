@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from takifugu.errors import InputError, MissingExtraError
 from takifugu.tables.reading import Reading
 from takifugu.tables.secrets import listed
+from takifugu.tables.workbook_size import MOST_CELLS, is_too_large
 
 
 class Sheet(NamedTuple):
@@ -46,6 +47,11 @@ def sheet_as_text(path: str, target: Path, reading: Reading) -> Sheet:
     except ImportError:
         raise MissingExtraError("Excel files are read with python-calamine: pip install 'takifugu[excel]'") from None
     where = f"the file {path!r}"
+    if is_too_large(path):
+        raise InputError(
+            f"{where} is too large to be read: a sheet of it spans more than {MOST_CELLS:,} cells, empty ones too, or "
+            f"it unpacks to gigabytes. Delete a stray cell far below or beside the table, or save the sheet as CSV"
+        )
     chosen: tuple[str, list[list[Any]]] | None = None
     every: list[str] = []
     tables: list[str] = []
