@@ -197,3 +197,35 @@ def test_texts_of_a_class_of_their_own_leave_as_texts():
     assert [plain(one) for one in out["text"]] == [*TEXTS[1:-1], None]
     assert {type(one) for one in out["text"][:-1]} == {str}
     assert NAME.encode() not in pickle.dumps(out)
+
+
+class Noted(pa.ExtensionType):
+    """A type of somebody's own, with a note about where it comes from."""
+
+    def __init__(self, storage, note):
+        self.note = note
+        super().__init__(storage, "takifugu.tests.noted")
+
+    def __arrow_ext_serialize__(self):
+        return self.note.encode()
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage, serialized):
+        return cls(storage, serialized.decode())
+
+
+@pytest.mark.parametrize("behind_pandas", [False, True])
+def test_what_a_type_of_pyarrow_says_of_itself_does_not_leave(behind_pandas):
+    plain_texts, labels = pa.array(TEXTS[1:]), pa.array(TEXTS).dictionary_encode()[1:]
+    noted = pa.ExtensionArray.from_storage(Noted(pa.string(), NAME), plain_texts)
+    within = pa.StructArray.from_arrays([noted], ["label"])
+    listing = pa.StructArray.from_arrays([labels], ["label"])
+    columns = {"secret": SECRETS[1:], "value": COLUMNS["value"][1:]}
+    for column in (noted, within, listing):
+        table = pa.table(columns | {"text": column})
+        if behind_pandas:
+            table = table.to_pandas(types_mapper=pd.ArrowDtype)
+        out = tk.release(table, hand_made(1.0), column="value", secret="secret", keep=["text"])
+        assert nw.from_native(out)["text"].to_list() == column.to_pylist()
+        assert NAME.encode() not in written(out) + pickle.dumps(out)
+        assert "ext" not in str(pa.table(out).schema.field("text").type)

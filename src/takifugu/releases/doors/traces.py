@@ -31,7 +31,10 @@ def _of_pandas(frame: Any) -> Any:
     frame.attrs.clear()
     for name in frame.columns:
         column = frame[name]
-        if pd.api.types.is_extension_array_dtype(column.dtype):
+        if isinstance(column.dtype, pd.ArrowDtype):
+            held = column.array.__arrow_array__()
+            frame[name] = pd.arrays.ArrowExtensionArray(_arrow_copy(held, _arrow_type(held.type)))
+        elif pd.api.types.is_extension_array_dtype(column.dtype):
             has_holes = column.isna().any()
             # A copy of what lies in PyArrow is the same memory; what is taken from it is not.
             frame[name] = (
@@ -100,6 +103,8 @@ def _arrow_copy(column: Any, plain: Any) -> Any:
     """
     import pyarrow as pa
 
+    while isinstance(column.type, pa.BaseExtensionType):
+        column = pa.chunked_array([one.storage for one in column.chunks], column.type.storage_type)
     if pa.types.is_nested(plain) or not plain.equals(column.type):
         return pa.chunked_array([pa.array(column.to_pylist(), plain)])
     valid = np.asarray(column.is_valid())
@@ -107,12 +112,14 @@ def _arrow_copy(column: Any, plain: Any) -> Any:
 
 
 def _arrow_type(kind: Any) -> Any:
-    """The type with values in place of labels and views, and with no notes beside its fields."""
+    """The type with values in place of labels and views, and with no notes: not beside its fields, nor in a type."""
     import pyarrow as pa
 
     def field(one: Any) -> Any:
         return pa.field(one.name, _arrow_type(one.type), one.nullable)
 
+    if isinstance(kind, pa.BaseExtensionType):  # somebody's own, with whatever it says of itself
+        return _arrow_type(kind.storage_type)
     if pa.types.is_dictionary(kind):
         return _arrow_type(kind.value_type)
     if pa.types.is_struct(kind):
