@@ -156,6 +156,10 @@ def test_one_file_has_one_ledger_whatever_it_is_called(tmp_path: Path, monkeypat
     # A ledger that is there already is not passed over for one that is not.
     Path("last year.ledger").touch()
     assert dropped("last year.csv", changed) == dropped("others.csv", changed) == Path("last year.ledger")
+    # Of two that are there, the one that this file is published through remembers most.
+    Path("data/people.ledger").touch()
+    Path("people.ledger").touch()
+    assert dropped("people.csv", _ROWS) == Path("data/people.ledger")
     shelf.uploads.close()
 
 

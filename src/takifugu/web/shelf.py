@@ -153,9 +153,10 @@ class Shelf:
         if named is not None and named.file is not None and _may_be_same(named.file, path):
             self._books.setdefault(_content(named.file), named.ledger)
         own, content = ledger_beside(title), _content(path)
-        if own.exists():  # and may remember what was published of it before
-            self._books[content] = own
-        return self._books.setdefault(content, own)
+        book = self._books.setdefault(content, own)
+        if own.exists() and not book.exists():  # it may remember what was published of it before; the other cannot
+            book = self._books[content] = own
+        return book
 
     def read_again(self, name: str, asked: Mapping[str, str]) -> Entry:
         """Read a file in another way, in place of how it was read before; its ledger stays what it is."""
