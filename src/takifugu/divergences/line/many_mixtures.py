@@ -12,7 +12,7 @@ wider grid.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -244,16 +244,40 @@ def _component_logs(log_weights: Array, means: Array, stds: Array, grid: Array) 
 
 
 def _log_products(log_p: Array, log_weight: Array, alpha: float) -> Array:
-    """ln Σ_y exp(α·log_p[i, y] + log_weight[j, y]) for all i, j, run by run."""
-    total = np.empty(0)
+    """ln Σ_y exp(α·log_p[i, y] + log_weight[j, y]) for all i, j, run by run: those of one length side by side."""
+    log_lead = alpha * log_p
+    total: Array = np.full((len(log_p), len(log_weight)), -np.inf)
     with np.errstate(divide="ignore"):
-        for start, stop in _runs(alpha * log_p, log_weight):
-            lead, follow = alpha * log_p[:, start:stop], log_weight[:, start:stop]
-            top_lead, top_follow = lead.max(axis=1), follow.max(axis=1)
-            product = np.exp(lead - top_lead[:, None]) @ np.exp(follow - top_follow[:, None]).T
-            here = np.log(product) + top_lead[:, None] + top_follow
-            total = here if start == 0 else np.logaddexp(total, here, out=total)
+        for start, count, length in _alike(_runs(log_lead, log_weight), max(1, _BLOCK // total.size)):
+            nodes = slice(start, start + count * length)
+            (lead, top_lead), (follow, top_follow) = (
+                _topped(logs[:, nodes].reshape(len(logs), count, length)) for logs in (log_lead, log_weight)
+            )
+            here = np.log(np.exp(lead) @ np.exp(follow).swapaxes(1, 2)) + top_lead + top_follow.swapaxes(1, 2)
+            for run in here:  # in order: sums of logarithms are rounded
+                np.logaddexp(total, run, out=total)
     return total
+
+
+def _topped(logs: Array) -> tuple[Array, Array]:
+    """Logarithms of rows × runs × nodes as runs × rows × nodes, less the largest of each row in a run; and those."""
+    logs = logs.swapaxes(0, 1)
+    top = logs.max(axis=2, keepdims=True)
+    return np.subtract(logs, top, order="C"), top
+
+
+def _alike(runs: list[tuple[int, int]], most: int) -> Iterator[tuple[int, int, int]]:
+    """Neighbours of one length, at most so many at a time: where they start, how many they are, and how long each is.
+
+    >>> list(_alike([(0, 64), (64, 128), (128, 131), (131, 134), (134, 137)], 2))
+    [(0, 2, 64), (128, 2, 3), (134, 1, 3)]
+    """
+    first = 0
+    for place, (start, stop) in enumerate(runs, start=1):
+        length = stop - start
+        if place == len(runs) or place - first == most or runs[place][1] - runs[place][0] != length:
+            yield runs[first][0], place - first, length
+            first = place
 
 
 def _runs(lead: Array, follow: Array) -> list[tuple[int, int]]:
