@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -53,10 +54,21 @@ class Solution:
 
 @dataclass(frozen=True)
 class _Attempt:
+    """What a solver found for a program; what that is worth is looked at several times, and worked out once."""
+
+    program: Program
     matrix: Array
     duals: Duals
     iterations: int
     method: str
+
+    @cached_property
+    def is_fine(self) -> bool:
+        return is_fine(self.program, self.matrix)
+
+    @cached_property
+    def bound(self) -> float:
+        return lower_bound(self.program, self.duals)
 
 
 def solve(program: Program, *, progress: Progress | None = None) -> Solution:
@@ -67,7 +79,7 @@ def solve(program: Program, *, progress: Progress | None = None) -> Solution:
     allowed = allowed_moves(program)
     free = free_channel(program, allowed)
     if free is not None:
-        return _proved(program, [_Attempt(free, no_duals(program), 0, "free")])
+        return _proved(program, [_Attempt(program, free, no_duals(program), 0, "free")])
     used: Mask = np.asarray(allowed.any(axis=0))
     if program.radius is not None and program.diagonal is None and program.keep != "marginal" and not used.all():
         # An output that nobody may use has no spread to speak of, and around it a radius leaves no interior.
@@ -76,13 +88,13 @@ def solve(program: Program, *, progress: Progress | None = None) -> Solution:
     for solver, good in _solvers(program, allowed):
         found = linear(program, allowed) if solver == "highs" else working_set(program, allowed, progress=progress)
         if found is not None:
-            attempt = _Attempt(_inside(program, found.matrix), found.duals, found.iterations, solver)
+            attempt = _Attempt(program, _inside(program, found.matrix), found.duals, found.iterations, solver)
             attempts.append(_tidy(program, allowed, attempt) if solver == "interior-point" else attempt)
-            if is_fine(program, attempts[0].matrix) and _proved(program, attempts).gap <= good:
+            if attempts[0].is_fine and _proved(program, attempts).gap <= good:
                 break
-    if not is_fine(program, attempts[0].matrix) or _proved(program, attempts).gap > _POOR:
+    if not attempts[0].is_fine or _proved(program, attempts).gap > _POOR:
         attempts += _stricter(program, allowed, attempts[0])
-    fine = [attempt for attempt in attempts if is_fine(program, attempt.matrix)]
+    fine = [attempt for attempt in attempts if attempt.is_fine]
     if not fine:
         raise impossible(program)
     return _proved(program, fine)
@@ -113,7 +125,7 @@ def _tidy(program: Program, allowed: Mask, found: _Attempt) -> _Attempt:
     matrix[:, used] = found.matrix[:, used] if vertex is None else vertex.matrix
     tidy = replace(found, matrix=_inside(program, matrix / matrix.sum(axis=1, keepdims=True)))
     cheap = program.value(tidy.matrix) <= program.value(found.matrix) * (1.0 + _GOOD_WITH_A_RADIUS / 2)
-    return tidy if cheap and is_fine(program, tidy.matrix) else found
+    return tidy if cheap and tidy.is_fine else found
 
 
 def _stricter(program: Program, allowed: Mask, poor: _Attempt) -> Iterator[_Attempt]:
@@ -127,14 +139,14 @@ def _stricter(program: Program, allowed: Mask, poor: _Attempt) -> Iterator[_Atte
         if order <= program.alpha:
             continue
         found = working_set(replace(program, alpha=order), allowed)
-        yield _Attempt(_inside(program, found.matrix), found.duals, found.iterations, "interior-point")
+        yield _Attempt(program, _inside(program, found.matrix), found.duals, found.iterations, "interior-point")
     is_other = program.bounds_divergence or _MOST_EPSILON < program.epsilon < np.inf
     if is_other and allowed.sum() <= _LARGEST_LINEAR:
         odds = linear(replace(program, alpha=np.inf, epsilon=min(program.epsilon, _MOST_EPSILON)), allowed)
         if odds is not None:
-            yield _Attempt(_inside(program, odds.matrix), poor.duals, odds.iterations, "highs")
+            yield _Attempt(program, _inside(program, odds.matrix), poor.duals, odds.iterations, "highs")
             mixed = _mixed(program, _without_dust(poor.matrix), odds.matrix)
-            yield _Attempt(mixed, poor.duals, poor.iterations, poor.method)
+            yield _Attempt(program, mixed, poor.duals, poor.iterations, poor.method)
 
 
 def _narrowed(program: Program, used: Mask) -> Program:
@@ -153,13 +165,13 @@ def _widened(program: Program, found: Solution, used: Mask) -> _Attempt:
     matrix[:, used] = found.matrix
     none.ratios[used], none.odds[used], none.spread[:, used] = found.duals.ratios, found.duals.odds, found.duals.spread
     duals = replace(found.duals, ratios=none.ratios, odds=none.odds, spread=none.spread)
-    return _Attempt(matrix, duals, found.iterations, found.method)
+    return _Attempt(program, matrix, duals, found.iterations, found.method)
 
 
 def _proved(program: Program, attempts: list[_Attempt]) -> Solution:
     """The best channel of several and the best bound, which need not come from the same attempt."""
     values = [program.value(attempt.matrix) for attempt in attempts]
-    bounds = [lower_bound(program, attempt.duals) for attempt in attempts]
+    bounds = [attempt.bound for attempt in attempts]
     chosen, proof = int(np.argmin(values)), int(np.argmax(bounds))
     value, bound = values[chosen], min(values[chosen], bounds[proof])
     best = attempts[chosen]
