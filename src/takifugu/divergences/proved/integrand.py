@@ -146,6 +146,11 @@ class Integrand:
         a, b, c = (alpha * x - (alpha - 1) * y for x, y in zip(lead_p, lead_q, strict=True))
         self._lead = _Parabola(a, b, c, self.radius)
         self._limit, self._unknown = arb(self.radius), acb(arb.nan())
+        # Where the other components are next to nothing, a side is the same ball for every u: its logarithm is, too.
+        self._p_logs, self._q_logs = (
+            None if side.size else [power * side.constant.log(analytic=analytic) for analytic in (False, True)]
+            for side, power in ((self._p, self._up), (self._q, self._down))
+        )
         self.cost = self._p.size + self._q.size + 4
 
     def __call__(self, u: Any, analytic: bool) -> Any:
@@ -153,9 +158,9 @@ class Integrand:
         self.calls += 1
         if not u.abs_upper() <= self._limit:
             return self._unknown  # components were left out that matter there: a smaller step is needed
-        log = self._lead(u)
-        p, q = self._p(u), self._q(u)
-        return (log + self._up * p.log(analytic=analytic) - self._down * q.log(analytic=analytic)).exp()
+        p = self._p_logs[bool(analytic)] if self._p_logs else self._up * self._p(u).log(analytic=analytic)
+        q = self._q_logs[bool(analytic)] if self._q_logs else self._down * self._q(u).log(analytic=analytic)
+        return (self._lead(u) + p - q).exp()
 
 
 class _Parabola:
