@@ -37,11 +37,12 @@ class Sealed(Plotted):
     @property
     def sha256(self) -> str:
         """The digest of the canonical content. The nonce in it keeps the priors from being guessed from it."""
-        return hashlib.sha256(strict_json.canonical(self._content())).hexdigest()
+        return _digest(self._content())
 
     def to_dict(self) -> dict[str, Any]:
         """The content as plain values for JSON, and its digest; no float loses a bit."""
-        return self._content() | {"sha256": self.sha256}
+        content = self._content()
+        return content | {"sha256": _digest(content)}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file that `verify` takes."""
@@ -60,11 +61,15 @@ class Sealed(Plotted):
             )
 
 
+def _digest(content: dict[str, Any]) -> str:
+    return hashlib.sha256(strict_json.canonical(content)).hexdigest()
+
+
 def losses_to(places: Iterable[tuple[int, int, int]], losses: Sequence[Enclosure]) -> list[dict[str, Any]]:
     """The loss at each place (belief, from, to); a draft has none yet."""
     return [
-        dict(zip(_LOSS, (*place, loss.lower, None if math.isinf(loss.upper) else loss.upper), strict=True))
-        for place, loss in zip(places if losses else (), losses, strict=True)
+        {"belief": b, "from": i, "to": j, "lower": loss.lower, "upper": None if math.isinf(loss.upper) else loss.upper}
+        for (b, i, j), loss in zip(places if losses else (), losses, strict=True)
     ]
 
 
