@@ -16,7 +16,10 @@ from forked import processes  # noqa: E402  (found there)
 EXAMPLES = sorted([*ROOT.glob("docs/examples/*.py"), *ROOT.glob("docs/examples/*.sh")])
 
 ALONE = ("readme", "spark")  # started as a reader starts them
-LOADED = ("takifugu", "flint", "narwhals", "pandas", "pyarrow.compute", "scipy.optimize", "scipy.special")
+LOADED = (
+    *("takifugu", "flint", "narwhals", "pandas", "pyarrow.compute", "scipy.optimize", "scipy.special"),
+    "made_before",  # beside this file
+)
 # Every warning is an error but one: what is to be known of a table is shown to whoever fits priors to it.
 STRICT = """
 import runpy, sys, warnings
