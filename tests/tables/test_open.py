@@ -19,6 +19,7 @@ import pytest
 from messy import FILES, MARKER, PEOPLE, PLAIN
 
 import takifugu as tk
+from takifugu.tables import engine
 from takifugu.tables import open as opening
 from takifugu.tables.engine import Workspace
 from takifugu.tables.missing import lacking
@@ -459,6 +460,53 @@ def test_a_childs_exit_leaves_the_parents_folder(tmp_path):
     folder = table.space.folder
     del table
     assert not os.path.exists(folder)
+
+
+def test_an_engine_goes_on_with_the_next_small_table_and_with_nothing_of_the_last(tmp_path, monkeypatch):
+    monkeypatch.setattr(engine, "_idle", [])
+    (tmp_path / "a.csv").write_text(PLAIN)
+    first, beside = Table(tmp_path / "a.csv"), Table(tmp_path / "a.csv")
+    used = first.space.connection
+    assert beside.space.connection is not used
+    tables = "SELECT table_name FROM duckdb_tables()"
+    assert len(used.execute(tables).fetchall()) == 1
+    held, folder = first.frame, first.space.folder
+    del first
+    assert not os.path.exists(folder)
+    after = Table(tmp_path / "a.csv")
+    assert after.space.connection is used
+    assert len(used.execute(tables).fetchall()) == 1
+    with pytest.raises(tk.InputError, match="cannot be read"):  # and no row of the other table
+        after.collect(held)
+    spill = used.execute("SELECT current_setting('temp_directory')").fetchall()[0][0]
+    assert os.path.dirname(spill) == after.space.folder
+    child = os.fork()
+    if not child:
+        after.space.__del__()  # as where it ends in a copy of the process
+        os._exit(len(engine._idle))
+    assert os.waitpid(child, 0)[1] == 0
+    monkeypatch.setattr(engine, "_SMALL", 1)
+    large = Table(tmp_path / "a.csv")
+    del large
+    assert engine._idle == []
+
+
+def test_an_engine_that_spilled_or_failed_is_not_used_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(engine, "_idle", [])
+    (tmp_path / "a.csv").write_text(PLAIN)
+    table = Table(tmp_path / "a.csv")
+    spilled = table.space.connection
+    spilled.execute("SET memory_limit = '30MB'")
+    spilled.execute("CREATE TABLE large AS SELECT range, hash(range)::VARCHAR FROM range(2000000)")
+    spilled.execute("DROP TABLE large")
+    del table
+    assert engine._idle == [spilled]
+    table = Table(tmp_path / "a.csv")
+    assert table.space.connection is not spilled
+    closed = table.space.connection
+    closed.close()
+    del table
+    assert engine._idle == []
 
 
 def test_a_stream_and_a_question_do_not_stand_in_each_others_way(tmp_path):

@@ -6,8 +6,10 @@ import shutil
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
+from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -20,30 +22,39 @@ _ENGINES = {
     *("ibis", "pyspark", "py4j", "psycopg", "psycopg2"),
 }
 
+# Engines whose workspaces are gone: to start one takes longer than to read a small file. One that was for larger files
+# is ended instead, since that alone frees all its memory. None lives on in a fork, where its threads do not.
+_idle: list[Any] = []
+_MOST_IDLE = 2  # what is published is often held against what it was made of
+_SMALL = 1 << 20  # bytes of files, packed or not
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_idle.clear)
+_numbers = count(1)
+
 
 class Workspace:
     """A DuckDB connection with a folder of its own, which is gone when the workspace is, at the latest at exit.
 
-    The folder takes the engine's spill and rewritten copies of awkward files.
+    The folder takes the engine's spill and rewritten copies of awkward files. No two workspaces share an engine, but
+    where one for small files is gone, and what it kept, the next goes on with its engine.
     """
 
-    def __init__(self) -> None:
-        """Connect, and make the folder."""
-        import duckdb
-
+    def __init__(self, paths: Iterable[str]) -> None:
+        """Connect, and make the folder, for questions about these files."""
         _quiet_at_exit()
         self.folder, self._end = private_folder(self, "takifugu-")
         self._files = 0
-        self.connection: Any = duckdb.connect(
-            config={"temp_directory": os.path.join(self.folder, "spill"), "preserve_insertion_order": True}
-        )
-        # DuckDB draws its bar on standard output, where the answers of the command line go.
-        self.connection.execute("SET enable_progress_bar = false")
+        self._kept: list[str] = []
+        self._is_small = _are_small(paths)
+        self._owner = os.getpid()
+        self.connection: Any = _engine(os.path.join(self.folder, "spill"))
 
     def keep(self, statement: str) -> str:
         """Take what a statement yields into memory, once; the statement that yields it from there, in its order."""
-        self.connection.execute(f"CREATE TABLE kept AS {statement}")
-        return "SELECT * FROM kept"
+        kept = f"kept_{next(_numbers)}"  # under a name of its own: no question about another table is answered with it
+        self.connection.execute(f"CREATE TABLE {kept} AS {statement}")
+        self._kept.append(kept)
+        return f"SELECT * FROM {kept}"
 
     def new_file(self) -> "Path":
         """A path in the private folder that is not taken."""
@@ -52,16 +63,48 @@ class Workspace:
         self._files += 1
         return Path(self.folder) / f"{self._files}.csv"
 
+    def __del__(self) -> None:
+        """Leave the engine to the next, unless enough are waiting or this is a copy in a forked process."""
+        if not hasattr(self, "connection") or not self._is_small or self._owner != os.getpid():
+            return
+        with suppress(Exception):  # an engine that fails is not used again
+            for kept in self._kept:
+                self.connection.execute(f"DROP TABLE {kept}")
+            if len(_idle) < _MOST_IDLE and not sys.is_finalizing():
+                _idle.append(self.connection)
+
+
+def _are_small(paths: Iterable[str]) -> bool:
+    try:
+        return sum(map(os.path.getsize, paths)) <= _SMALL
+    except OSError:  # of files elsewhere nothing is known
+        return False
+
+
+def _engine(spill: str) -> Any:
+    """The engine that waits, if it can put its spill there, or else a new one."""
+    import duckdb
+
+    with suppress(IndexError, duckdb.Error):  # one that has spilled before has its place for good
+        waiting = _idle.pop()
+        waiting.execute(f"SET temp_directory = {text(spill)}")
+        return waiting
+    started = duckdb.connect(config={"temp_directory": spill, "preserve_insertion_order": True})
+    # DuckDB draws its bar on standard output, where the answers of the command line go.
+    started.execute("SET enable_progress_bar = false")
+    return started
+
 
 @cache
 def _quiet_at_exit() -> None:
-    """Let go of the types that narwhals remembers before the interpreter ends, once per process.
+    """Let go of the types that narwhals remembers, and of idle engines, before the interpreter ends.
 
     DuckDB's binding reports every object that outlives it as a leak, in forty lines on standard error, where a command
     says one sentence.
     """
 
     def forget() -> None:
+        _idle.clear()
         for module in [module for name, module in sys.modules.items() if name.startswith("narwhals")]:
             for member in list(vars(module).values()):
                 if hasattr(member, "cache_clear"):

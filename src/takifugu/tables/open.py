@@ -86,7 +86,7 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
     files = files_of(source)
     _refuse_idle(files.kind, reading, shown)
     stamps = stamps_of(files.paths) if files.kind != "excel" else {}  # of that there is a copy
-    space = Workspace()
+    space = Workspace(files.paths)
     read_as, findings, aside, is_small = reading, [], "", False
     if files.kind == "parquet":
         from takifugu.tables.parquet import parquet_sql
