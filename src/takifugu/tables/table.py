@@ -133,11 +133,12 @@ class Table:
         self.require(column)
         dtype = self.schema[column]
         if dtype == nw.Boolean:
-            value = nw.col(column).cast(nw.Int32).cast(nw.Float64)  # PostgreSQL casts truth to int4 alone
-        elif dtype.is_numeric():
-            value = as_float(column, dtype, self.frame.implementation)
-        else:
+            return nw.col(column).cast(nw.Int32).cast(nw.Float64)  # PostgreSQL casts truth to int4 alone
+        if not dtype.is_numeric():
             raise self._no_numbers(column)
+        value = as_float(column, dtype, self.frame.implementation)
+        if dtype.is_integer():  # none is NaN, and pandas would go through all of it three times
+            return value
         return nw.when(~value.is_null() & ~value.is_nan()).then(value)
 
     def secret(self, column: str) -> "nw.Expr":
