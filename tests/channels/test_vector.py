@@ -192,3 +192,41 @@ def test_releases_of_other_vectors_do_not_compose():
         worth([LinearRelease.of([[1.0]], [[1.0, 0.0]])])
     with pytest.raises(InputError, match="a row for each"):
         LinearRelease.of(np.eye(2), [[1.0, 0.0, 0.0]])
+
+
+def test_a_matrix_that_only_floats_take_for_definite_is_no_noise():
+    """Its determinant is −10⁻¹⁷: the inverse has a negative direction, which would give budget back."""
+    # The products of (−2, −2)/3, (−2, 1)/3 and (0, 1)/3, rounded: three vectors in a plane.
+    thirds = np.array(
+        [
+            [0.8888888888888888, 0.22222222222222218, -0.2222222222222222],
+            [0.22222222222222218, 0.5555555555555555, 0.1111111111111111],
+            [-0.2222222222222222, 0.1111111111111111, 0.1111111111111111],
+        ]
+    )
+    assert np.linalg.eigvalsh(thirds)[0] > -1e-15
+    assert exact_matrix(thirds).det() < 0
+    np.linalg.cholesky(thirds)  # which is what floats go by
+    for refused in (
+        lambda: GaussianVector(64 * thirds),
+        lambda: fits([LinearRelease(64 * thirds)], budget=np.eye(3)),
+        lambda: fits([], budget=64 * thirds),
+        lambda: worth([LinearRelease(64 * thirds)]),
+    ):
+        with pytest.raises(InputError, match="positive definite"):
+            refused()
+
+
+@given(seed=seeds)
+@settings(max_examples=40, deadline=None)
+def test_what_is_next_to_singular_never_gives_budget_back(seed):
+    """Matrices of a rank too few, but for rounding: refused, or counted as the release of almost no noise it is."""
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(2, 6))
+    x = rng.integers(-3, 4, size=(d, d - 1)) / int(rng.integers(1, 8))
+    try:
+        release = LinearRelease.of(x @ x.T)
+        accepted = fits([release], budget=np.eye(d) * 2.0**-20)
+    except InputError:
+        return
+    assert not accepted

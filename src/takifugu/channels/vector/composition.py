@@ -39,7 +39,7 @@ class LinearRelease:
 
     def precision(self) -> Any:
         """AᵀS⁻¹A as rational numbers."""
-        inverse = exact_matrix(self.covariance).inv()
+        inverse = _inverse(self.covariance)
         if self.linear is None:
             return inverse
         a = exact_matrix(self.linear)
@@ -53,7 +53,7 @@ def fits(releases: Sequence[LinearRelease], *, budget: npt.ArrayLike) -> bool:
     >>> fits([half, half], budget=np.eye(2)), fits([half, half, half], budget=np.eye(2))
     (True, False)
     """
-    whole = exact_matrix(covariance_matrix("the budget's covariance", budget, definite=True)).inv()
+    whole = _inverse(covariance_matrix("the budget's covariance", budget, definite=True))
     for release in releases:
         spent = release.precision()
         if spent.nrows() != whole.nrows():
@@ -76,7 +76,7 @@ def what_is_left(releases: Sequence[LinearRelease], *, budget: npt.ArrayLike) ->
     [[2.0, 0.0], [0.0, 1.333333]]
     """
     whole = covariance_matrix("the budget's covariance", budget, definite=True)
-    left = exact_matrix(whole).inv()
+    left = _inverse(whole)
     for release in releases:
         left = left - release.precision()
     if not is_definite(left):
@@ -85,7 +85,9 @@ def what_is_left(releases: Sequence[LinearRelease], *, budget: npt.ArrayLike) ->
     covariance = 0.5 * (covariance + covariance.T)
     hair = 2.0**-52
     while hair < 1:
-        if np.isfinite(covariance).all() and fits([*releases, LinearRelease(covariance)], budget=whole):
+        if not np.isfinite(covariance).all() or not is_definite(exact_matrix(covariance)):
+            return None  # beyond floats, or so narrow that its rounding has no least direction left
+        if fits([*releases, LinearRelease(covariance)], budget=whole):
             return covariance
         covariance, hair = covariance * (1 + hair), 4 * hair
     return None
@@ -97,3 +99,15 @@ def worth(releases: Sequence[LinearRelease]) -> Array:
     if total.det() == 0:
         raise InputError("these releases leave a direction of the vector untold: no release of all of it is worth them")
     return nearest_floats(total.inv())
+
+
+def _inverse(covariance: Array) -> Any:
+    """S⁻¹ as rational numbers, once S is seen to be positive definite as the exact numbers it holds.
+
+    To floats a direction of −10⁻¹⁷ is one of 0 or a little more. Inverted, it would be a precision far below 0: a
+    release that is bare in that direction would give back more of the budget than any other takes.
+    """
+    exact = exact_matrix(covariance)
+    if not is_definite(exact):
+        raise InputError("a covariance must be positive definite: but for rounding this one is singular")
+    return exact.inv()
