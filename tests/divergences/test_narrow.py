@@ -43,6 +43,23 @@ def test_random_mixtures_of_very_different_widths_and_weights(seed):
     check(p, q, float(1 + 10 ** rng.uniform(-1.5, 1.5)))
 
 
+def test_a_component_that_never_leads_is_seen_on_the_stretch_where_it_adds():
+    """Next to the edge of convergence panels are ten thousand widths long, and D was 0.060 in place of 0.102."""
+    p = Mixture([0.6656803119279125, 0.33431968807208745], [0, 0.02719749667760661], [1, 0.9991969952677172])
+    check(p, Mixture.gaussian(0, math.sqrt(0.9844965288916662)), 64.50168435849471)
+
+
+@pytest.mark.parametrize("seed", range(some_of(40)))
+def test_random_components_that_never_lead_next_to_the_edge_of_convergence(seed):
+    rng = np.random.default_rng(seed)
+    alpha, count = 1 + 10 ** rng.uniform(-1, 2), int(rng.integers(2, 5))
+    stds = np.append(1 - 10 ** rng.uniform(-4, -0.2, count - 1), 1.0)
+    weights = stds * np.append(10 ** rng.uniform(-2, 0, count - 1), 1.0)  # of their heights the last is the largest
+    means = np.append(rng.normal(size=count - 1) * rng.choice([0.0, 0.01, 1.0]), 0.0)
+    width = math.sqrt((alpha - 1 + 10 ** rng.uniform(-13, -3)) / alpha)
+    check(Mixture(weights / weights.sum(), means, stds), Mixture.gaussian(0, width), alpha)
+
+
 @pytest.mark.parametrize("seed", range(some_of(60)))
 def test_components_of_almost_equal_width_next_to_the_edge_of_convergence(seed):
     """Their logarithms cross where each is 10¹⁷, and the mass may lie there: it was missed, and half of D with it."""

@@ -13,7 +13,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.divergences.line.envelope import Envelope, Indices, Parabolas, owners_at, upper_envelope
 from takifugu.divergences.line.gaussian import exact_margin
-from takifugu.divergences.line.narrow import fading_points, hidden_components
+from takifugu.divergences.line.narrow import fading_points, faint_stretches, hidden_components
 from takifugu.divergences.line.split import exact_sum
 
 _DROPS = (0.5, 3.0, 12.0, 40.0)  # where panels end, in units of the log-integrand below a peak
@@ -115,8 +115,11 @@ def panel_edges(skeleton: Skeleton, f: Parabolas, g: Parabolas, *, alpha: float)
         _bulk_points(skeleton, g),
     ]
     coarse = _thinned(np.unique(np.concatenate(edges)), skeleton, f, g, alpha)
+    within = np.searchsorted(skeleton.left[1:], coarse[:-1] + 0.5 * (coarse[1:] - coarse[:-1]))
     fine = [
         *(hidden_components(coarse, curves, alpha) for curves in (f, g)),
+        faint_stretches(coarse, skeleton.p_owner[within], f, alpha),
+        faint_stretches(coarse, skeleton.q_owner[within], g, alpha),
         fading_points(skeleton.left, skeleton.right, skeleton.p_owner, f),
         fading_points(skeleton.left, skeleton.right, skeleton.q_owner, g),
     ]
