@@ -55,6 +55,8 @@ shapes = {
     "one mean": lambda rng, n: (np.full(n, 3.0), rng.uniform(0.1, 1, n)),
     "tiny": lambda rng, n: (rng.normal(0, 1e-140, n), rng.uniform(0.5, 1.5, n) * 1e-140),
     "huge": lambda rng, n: (rng.normal(0, 1e140, n), rng.uniform(0.5, 1.5, n) * 1e140),
+    # on a line but for digits that squares below 1e-308 lose, though what they are multiplied with is large
+    "thin": lambda rng, n: (m := rng.uniform(1, 2, n) * 1e100, np.sqrt(m / 1e100) * 1e-160),
     "far": lambda rng, n: (1e9 + rng.normal(0, 1e-6, n), 1 + rng.normal(0, 1e-9, n)),
 }
 

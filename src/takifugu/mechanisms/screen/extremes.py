@@ -63,16 +63,17 @@ def _surely_between(ma: Array, sa: Array, mb: Array, sb: Array, mc: Array, sc: A
     Differences of variances are products, so that equal ones differ by exactly 0 and close ones by few roundings.
     """
     with np.errstate(all="ignore"):
-        before = (sb - sa) * (sb + sa) * (mc - mb)
-        after = (sc - sb) * (sc + sb) * (mb - ma)
-        reliable = _in_range(before, sa == sb) & _in_range(after, sb == sc)
+        rise, next_rise = (sb - sa) * (sb + sa), (sc - sb) * (sc + sb)
+        before, after = rise * (mc - mb), next_rise * (mb - ma)
+        reliable = _in_range(rise, before, sa == sb) & _in_range(next_rise, after, sb == sc)
         sure: Truths = reliable & (side * (after - before) >= _ROUNDING * (np.abs(before) + np.abs(after)))
         return sure
 
 
-def _in_range(product: Array, zero: Truths) -> Truths:
+def _in_range(rise: Array, product: Array, zero: Truths) -> Truths:
+    """Whether neither product has lost digits: one of 1e-320 has, and times 1e100 nobody sees that any more."""
     size = np.abs(product)
-    return zero | ((size > _SMALLEST) & (size < _LARGEST))
+    return zero | ((np.abs(rise) > _SMALLEST) & (size > _SMALLEST) & (size < _LARGEST))
 
 
 def _scan(m: list[float], s: list[float], side: float) -> list[int]:
@@ -86,10 +87,11 @@ def _scan(m: list[float], s: list[float], side: float) -> list[int]:
 
 
 def _between(m: list[float], s: list[float], a: int, b: int, c: int, side: float) -> bool:
-    before = (s[b] - s[a]) * (s[b] + s[a]) * (m[c] - m[b])
-    after = (s[c] - s[b]) * (s[c] + s[b]) * (m[b] - m[a])
+    rise, next_rise = (s[b] - s[a]) * (s[b] + s[a]), (s[c] - s[b]) * (s[c] + s[b])
+    before, after = rise * (m[c] - m[b]), next_rise * (m[b] - m[a])
     difference, size = side * (after - before), abs(before) + abs(after)
-    if _SMALLEST < abs(before) < _LARGEST and _SMALLEST < abs(after) < _LARGEST:
+    sizes = abs(rise), abs(next_rise), abs(before), abs(after)
+    if min(sizes) > _SMALLEST and max(sizes[2:]) < _LARGEST:
         if difference > _ROUNDING * size:
             return True
         if difference < -_ROUNDING * size:

@@ -21,6 +21,7 @@ _BLOCK = 1 << 12  # pairs of runs at a time, sixteen corners each
 _MOST = 1 << 18  # pairs of runs in one piece
 _ASKED = 64  # pairs of laws that are looked at before the runs are halved, so that more can be cleared
 _SLACK = 2.0**-44  # of the largest variance: thirty times what rounding can move a corner by
+_LEAST_NORMAL = 2.0**-1022  # and what it can move one by where squares are below it, many times over
 
 Bound = Callable[[Array, Array, Array], Array]  # of gaps and two standard deviations: losses, never below the truth
 Cleared = Callable[[Array], npt.NDArray[np.bool_]]
@@ -120,10 +121,10 @@ class Runs:
             low, high = np.minimum.reduceat(above, starts), np.maximum.reduceat(above, starts)
             first, last = np.minimum.reduceat(m, starts), np.maximum.reduceat(m, starts)
             least, most = np.minimum.reduceat(v, starts), np.maximum.reduceat(v, starts)
-            slack = _SLACK * (most + np.abs(slope) * (last - first))
+            slack = _SLACK * (most + np.abs(slope) * (last - first)) + _LEAST_NORMAL
             along = np.column_stack([slope * (first - m[starts]), slope * (last - m[starts])])
             bottom, top = along + (low - slack)[:, None], along + (high + slack)[:, None]
             # A side that would leave the half-plane of variances is laid level, below the least of them.
             flat = ~(bottom.min(axis=1) > 0)
-            bottom[flat] = (least * (1 - _SLACK))[flat, None]
+            bottom[flat] = np.maximum(least * (1 - _SLACK) - _LEAST_NORMAL, 0.0)[flat, None]
             return Corners(np.column_stack([first, last, first, last]), np.sqrt(np.concatenate([bottom, top], axis=1)))
