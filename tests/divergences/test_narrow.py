@@ -60,6 +60,14 @@ def test_random_components_that_never_lead_next_to_the_edge_of_convergence(seed)
     check(Mixture(weights / weights.sum(), means, stds), Mixture.gaussian(0, width), alpha)
 
 
+@pytest.mark.parametrize("alpha", [1.001, 1.01, 1.1])
+def test_the_bulk_of_p_is_seen_at_low_orders(alpha):
+    """There p is as large a part of the integrand as its power: D was six parts in a million too large."""
+    p, q = Mixture.gaussian(0, 8), Mixture([0.66, 0.34], [0, 0], [0.076, 0.204])
+    theta = math.sqrt(((alpha - 1) * 8**2 - alpha * 0.204**2) * (1 + 1e-9))
+    check(p, q, alpha, theta=theta)
+
+
 @pytest.mark.parametrize("seed", range(some_of(60)))
 def test_components_of_almost_equal_width_next_to_the_edge_of_convergence(seed):
     """Their logarithms cross where each is 10¹⁷, and the mass may lie there: it was missed, and half of D with it."""

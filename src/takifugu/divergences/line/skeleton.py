@@ -17,7 +17,7 @@ from takifugu.divergences.line.narrow import fading_points, faint_stretches, hid
 from takifugu.divergences.line.split import exact_sum
 
 _DROPS = (0.5, 3.0, 12.0, 40.0)  # where panels end, in units of the log-integrand below a peak
-_WIDTHS = (0.0, 1.0, 3.0, 6.0, 9.5)  # the same for the density of q, in standard deviations
+_WIDTHS = (0.0, 1.0, 3.0, 6.0, 9.5)  # the same for the densities of p and q, in standard deviations
 _NEGLIGIBLE = 46.0  # e^-46 = 1e-20
 _PANELS_PER_FEATURE = 2.0
 
@@ -112,7 +112,8 @@ def panel_edges(skeleton: Skeleton, f: Parabolas, g: Parabolas, *, alpha: float)
     edges = [
         anchor[high],
         _drop_points(skeleton, segment[high], anchor[high], slack),
-        _bulk_points(skeleton, g),
+        _bulk_points(skeleton, skeleton.p_owner, f),
+        _bulk_points(skeleton, skeleton.q_owner, g),
     ]
     coarse = _thinned(np.unique(np.concatenate(edges)), skeleton, f, g, alpha)
     within = np.searchsorted(skeleton.left[1:], coarse[:-1] + 0.5 * (coarse[1:] - coarse[:-1]))
@@ -158,11 +159,10 @@ def _drop_points(skeleton: Skeleton, segment: Indices, anchor: Array, slack: flo
     return np.concatenate(points)
 
 
-def _bulk_points(skeleton: Skeleton, g: Parabolas) -> Array:
-    """Points around each component of q, on the segments it dominates: q itself is part of the integrand."""
+def _bulk_points(skeleton: Skeleton, owner: Indices, curves: Parabolas) -> Array:
+    """Points around each component on the segments it dominates: p and q themselves are parts of the integrand."""
     steps = np.array([*(-w for w in _WIDTHS[:0:-1]), *_WIDTHS])
-    owner = skeleton.q_owner
-    y = g.means[owner][:, None] + g.stds[owner][:, None] * steps
+    y = curves.means[owner][:, None] + curves.stds[owner][:, None] * steps
     inside: Array = y[(y > skeleton.left[:, None]) & (y < skeleton.right[:, None])]
     return inside
 
