@@ -21,7 +21,6 @@ _QUIET = (
     "--disable-sync",
     "--no-first-run",
     "--no-proxy-server",
-    "--renderer-process-limit=1",  # a visit has a profile of its own, and needs no process of its own to be started
 )
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
