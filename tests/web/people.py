@@ -18,3 +18,9 @@ def write_people(path: Path, rows: int = 1800) -> Path:
         lines.append(f"P{100_000 + k};{DIAGNOSES[d]};{'fm'[k % 2]};{ward};{days};{cost}")
     path.write_text("\n".join(lines) + "\n", encoding="latin-1")
     return path
+
+
+def other_people(like: Path, path: Path, who: str) -> Path:
+    """A file of people who are called otherwise: the same ones share a ledger under any name of the file."""
+    path.write_text(like.read_text(encoding="latin-1").replace("\nP", f"\n{who}"), encoding="latin-1")
+    return path

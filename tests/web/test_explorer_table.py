@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from browser import DESKTOP, LONG, PHONE, Visit, opened
 from explorer_process import Explorer
-from people import DIAGNOSES, write_people
+from people import DIAGNOSES, other_people, write_people
 from playwright.sync_api import Browser, Route
 
 import takifugu as tk
@@ -36,8 +36,7 @@ def test_every_control_of_a_dropped_table(
     browser: Browser, running: Explorer, folder: Path, tmp_path: Path, size: dict[str, int]
 ) -> None:
     kind = "phone" if size is PHONE else "desktop"
-    people = tmp_path / f"{kind}.csv"  # a ledger for each
-    people.write_bytes((folder / "people.csv").read_bytes())
+    people = other_people(folder / "people.csv", tmp_path / f"{kind}.csv", kind)
     with opened(browser, running.quick, size=size) as visit:
         question = visit.drop(people)
         slider = visit.page.locator("#odds-slider").bounding_box()

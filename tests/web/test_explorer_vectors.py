@@ -11,7 +11,7 @@ from browser import DESKTOP, PHONE, opened
 from explorer_process import QUESTION, Explorer
 from hypothesis import given
 from hypothesis import strategies as st
-from people import DIAGNOSES, write_people
+from people import DIAGNOSES, other_people, write_people
 from playwright.sync_api import Browser
 
 import takifugu as tk
@@ -116,8 +116,7 @@ def test_a_vector_has_one_mechanism_and_only_where_there_can_be_one(
 def test_columns_are_published_together_with_noise(
     browser: Browser, running: Explorer, folder: Path, tmp_path: Path, size: dict[str, int]
 ) -> None:
-    people = tmp_path / f"vector-{size['width']}.csv"  # a ledger for each
-    people.write_bytes((folder / "people.csv").read_bytes())
+    people = other_people(folder / "people.csv", tmp_path / f"vector-{size['width']}.csv", str(size["width"]))
     with opened(browser, running.quick, size=size) as visit:
         page = visit.page
         visit.drop(people)
