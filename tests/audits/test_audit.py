@@ -91,14 +91,17 @@ def test_what_is_known_is_no_contradiction_but_a_failure_in_a_cell_is():
     priors = tk.fit_priors(truth, secret="s", query=tk.Row("x"), known=["sex"])
     calibration = tk.calibrate(priors, odds=3)
     released = tk.release(truth, calibration, keep=["sex"])
-    found = tk.audit(released, truth, calibration)
+    # The draws are fresh, and at the usual level one audit in twenty may raise a false alarm.
+    found = tk.audit(released, truth, calibration, level=1e-6)
     assert not found.contradicted
-    assert {one.where for one in found.attacks} == {"", " where sex = f", " where sex = m"}
+    f, m = " where sex = f", " where sex = m"
+    assert {one.where for one in found.attacks} == {"", f, m}
     assert any("sex" in one.sees for one in found.attacks)
     leaking = released.assign(x=released.x.where(released.sex == "m", truth.x))
     broken = tk.audit(leaking, truth, calibration)
     assert broken.contradicted
-    assert broken.strongest.where == " where sex = f"
+    worst = {where: max(one.lower_bound for one in broken.attacks if one.where == where) for where in (f, m)}
+    assert worst[m] < math.log(3) < worst[f]  # that cell alone fails, whichever attack happens to come out strongest
 
 
 def test_a_second_promise_about_odds_is_audited_too():
@@ -106,7 +109,7 @@ def test_a_second_promise_about_odds_is_audited_too():
     truth = labelled(rng, 3_000)
     laws = tk.fit_priors(truth, secret="s", query=tk.Row("x"))
     calibration = tk.calibrate(laws, alpha=2, epsilon=5, odds=3)
-    found = tk.audit(tk.release(truth, calibration), truth, calibration)
+    found = tk.audit(tk.release(truth, calibration), truth, calibration, level=1e-6)
     assert not found.contradicted
     assert all(one.odds_bound is not None for one in found.attacks)
     broken = tk.audit(truth[["x"]], truth, calibration)
