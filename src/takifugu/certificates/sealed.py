@@ -68,8 +68,8 @@ def _digest(content: dict[str, Any]) -> str:
 def losses_to(places: Iterable[tuple[int, int, int]], losses: Sequence[Enclosure]) -> list[dict[str, Any]]:
     """The loss at each place (belief, from, to); a draft has none yet."""
     return [
-        {"belief": b, "from": i, "to": j, "lower": loss.lower, "upper": None if math.isinf(loss.upper) else loss.upper}
-        for (b, i, j), loss in zip(places if losses else (), losses, strict=True)
+        dict(zip(_LOSS, (*place, loss.lower, None if math.isinf(loss.upper) else loss.upper), strict=True))
+        for place, loss in zip(places if losses else (), losses, strict=True)
     ]
 
 

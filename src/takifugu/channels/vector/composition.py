@@ -12,7 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array
-from takifugu.divergences.proved.matrices import exact_matrix, is_definite, is_semidefinite, nearest_floats
+from takifugu.divergences.proved.matrices import (
+    exact_matrix,
+    is_definite,
+    is_semidefinite,
+    nearest_floats,
+    require_definite,
+)
 from takifugu.errors import InputError
 from takifugu.laws.vector import covariance_matrix
 
@@ -102,12 +108,11 @@ def worth(releases: Sequence[LinearRelease]) -> Array:
 
 
 def _inverse(covariance: Array) -> Any:
-    """S⁻¹ as rational numbers, once S is seen to be positive definite as the exact numbers it holds.
+    """S⁻¹ as rational numbers, of a definite S.
 
-    To floats a direction of −10⁻¹⁷ is one of 0 or a little more. Inverted, it would be a precision far below 0: a
-    release that is bare in that direction would give back more of the budget than any other takes.
+    A direction of −10⁻¹⁷ would be a precision far below 0: a release that is bare there would give back more of the
+    budget than any other takes.
     """
     exact = exact_matrix(covariance)
-    if not is_definite(exact):
-        raise InputError("a covariance must be positive definite: but for rounding this one is singular")
+    require_definite("a covariance", exact)
     return exact.inv()

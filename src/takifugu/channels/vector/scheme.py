@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.divergences.proved.matrices import exact_matrix, is_definite, is_semidefinite, nearest_floats
+from takifugu.divergences.proved.matrices import exact_matrix, is_semidefinite, nearest_floats, require_definite
 from takifugu.divergences.proved.rational import fraction
 from takifugu.errors import InputError
 
@@ -42,8 +42,7 @@ class Scheme:
         unit = np.ldexp(1.0, [-e for e in exponents])
         sigma = covariance * unit * unit[:, None]
         exact = _scaled(covariance, exponents)
-        if not is_definite(exact):  # floats take a matrix with a direction of −10⁻¹⁷ for a definite one
-            raise InputError("the noise's covariance must be positive definite: but for rounding it is singular")
+        require_definite("the noise's covariance", exact)
         try:
             factor = np.linalg.cholesky(sigma)
         except np.linalg.LinAlgError:

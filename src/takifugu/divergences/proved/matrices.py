@@ -10,6 +10,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.divergences.proved.rational import fraction
+from takifugu.errors import InputError
 
 
 def exact_matrix(array: Array) -> Any:
@@ -28,6 +29,15 @@ def nearest_floats(matrix: Any) -> Array:
 def is_definite(matrix: Any) -> bool:
     """Whether every eigenvalue of a symmetric matrix is above 0."""
     return volume_if_definite(matrix) is not None
+
+
+def require_definite(name: str, matrix: Any) -> None:
+    """Raise unless a covariance is definite as the exact numbers it holds.
+
+    To floats a direction of −10⁻¹⁷ is one of 0 or a little more: a matrix of a rank too few, rounded, may pass there.
+    """
+    if not is_definite(matrix):
+        raise InputError(f"{name} must be positive definite: but for rounding it is singular")
 
 
 def volume_if_definite(matrix: Any) -> Any:

@@ -79,25 +79,25 @@ def solve(program: Program, *, progress: Progress | None = None) -> Solution:
     allowed = allowed_moves(program)
     free = free_channel(program, allowed)
     if free is not None:
-        return _proved(program, [_Attempt(program, free, no_duals(program), 0, "free")])
+        return _proved([_Attempt(program, free, no_duals(program), 0, "free")])
     used: Mask = np.asarray(allowed.any(axis=0))
     if program.radius is not None and program.diagonal is None and program.keep != "marginal" and not used.all():
         # An output that nobody may use has no spread to speak of, and around it a radius leaves no interior.
-        return _proved(program, [_widened(program, solve(_narrowed(program, used), progress=progress), used)])
+        return _proved([_widened(program, solve(_narrowed(program, used), progress=progress), used)])
     attempts: list[_Attempt] = []
     for solver, good in _solvers(program, allowed):
         found = linear(program, allowed) if solver == "highs" else working_set(program, allowed, progress=progress)
         if found is not None:
             attempt = _Attempt(program, _inside(program, found.matrix), found.duals, found.iterations, solver)
-            attempts.append(_tidy(program, allowed, attempt) if solver == "interior-point" else attempt)
-            if attempts[0].is_fine and _proved(program, attempts).gap <= good:
+            attempts.append(_tidy(allowed, attempt) if solver == "interior-point" else attempt)
+            if attempts[0].is_fine and _proved(attempts).gap <= good:
                 break
-    if not attempts[0].is_fine or _proved(program, attempts).gap > _POOR:
+    if not attempts[0].is_fine or _proved(attempts).gap > _POOR:
         attempts += _stricter(program, allowed, attempts[0])
     fine = [attempt for attempt in attempts if attempt.is_fine]
     if not fine:
         raise impossible(program)
-    return _proved(program, fine)
+    return _proved(fine)
 
 
 def _solvers(program: Program, allowed: Mask) -> list[tuple[str, float]]:
@@ -110,12 +110,13 @@ def _solvers(program: Program, allowed: Mask) -> list[tuple[str, float]]:
     return [highs, own]
 
 
-def _tidy(program: Program, allowed: Mask, found: _Attempt) -> _Attempt:
+def _tidy(allowed: Mask, found: _Attempt) -> _Attempt:
     """The same without outputs that the interior point gives up, and leaves a trace of every input in.
 
     Between those that are left HiGHS finds a vertex, with few moves, where that is quick. The multipliers are about all
     outputs, as before.
     """
+    program = found.program
     used: Mask = np.asarray(found.matrix.max(axis=0) > _TRACE)
     if program.bounds_divergence or program.keep == "marginal" or program.diagonal is not None or used.all():
         return found
@@ -168,8 +169,9 @@ def _widened(program: Program, found: Solution, used: Mask) -> _Attempt:
     return _Attempt(program, matrix, duals, found.iterations, found.method)
 
 
-def _proved(program: Program, attempts: list[_Attempt]) -> Solution:
+def _proved(attempts: list[_Attempt]) -> Solution:
     """The best channel of several and the best bound, which need not come from the same attempt."""
+    program = attempts[0].program
     values = [program.value(attempt.matrix) for attempt in attempts]
     bounds = [attempt.bound for attempt in attempts]
     chosen, proof = int(np.argmin(values)), int(np.argmax(bounds))
