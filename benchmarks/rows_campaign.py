@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 import takifugu as tk
-from benchmarks.rows_judge import excess, published, published_in_turn, shares, stays
+from benchmarks.rows_judge import excess, published, published_in_turn, shares
 from takifugu.documents.channels import channel_to
 from takifugu.errors import FindingWarning
 from takifugu.problems.answer import Answer
@@ -147,24 +147,12 @@ def known(case: Case) -> None:
     case.judge((_outcomes(made, belief), pairs) for belief in beliefs)
 
 
-def cells(case: Case) -> None:
-    """Known columns that are published as they are: the promise is to who has read them."""
-    table, columns = people(case.rng)
-    beliefs = tk.fit_priors(table, secret="s", query=tk.Row(*columns), known=["t"], per_cell=True, few="allow")
-    made = tk.calibrate(beliefs, **case.asked, keep=[None, "marginal"][case.rng.integers(2)])
-    pairs = list(itertools.combinations(sorted(table["s"].unique()), 2))
-    case.judge((_outcomes(made, belief), pairs) for belief in beliefs)
-    if not stays(_filed(channel_to(made.channel)), 1):
-        raise AssertionError("a row leaves its cell")
-
-
 KINDS: dict[str, Callable[[Case], None]] = {
     "joint": lambda case: together(case, "optimal"),
     "sparse": lambda case: together(case, "sparse"),
     "in turn": in_turn,
     "several secrets": several,
     "known": known,
-    "cells": cells,
 }
 
 

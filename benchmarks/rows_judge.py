@@ -58,11 +58,6 @@ def excess(p: Outcomes, q: Outcomes, *, alpha: float, epsilon: float, odds: floa
     return max(float(one.upper()) for one in over)
 
 
-def stays(channel: dict[str, Any], width: int) -> bool:
-    """Whether the first columns of every row are published as they are."""
-    return all(output[:width] == row[:width] for row, line in _lines(channel).items() for output, _ in line)
-
-
 def _lines(channel: dict[str, Any]) -> dict[Any, list[tuple[Any, Any]]]:
     """For each input the outputs it may become, with their probabilities."""
     outputs = [_entry(value) for value in channel["outputs"]]

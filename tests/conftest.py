@@ -117,7 +117,6 @@ SLOW = (
     "laws/test_mixture.py::TestIdentity::test_survives_pickle_and_copy",
     "laws/test_mixture.py::TestMoments::test_mean_and_variance_match_exact_arithmetic",
     "laws/test_quantiles.py",
-    "mechanisms/optimal/test_cells_channel.py",
     "mechanisms/optimal/test_every_law.py",
     "mechanisms/optimal/test_every_real.py",
     "mechanisms/optimal/test_lower_bound.py",

@@ -34,7 +34,6 @@ def test_a_card_of_gaussian_noise_is_read_back():
         "epsilon": 1,
         "odds": None,
         "words": "",
-        "read": [],
     }
     assert card["channel"]["theta"] == gaussian().theta
     assert card["evidence"]["certificate_sha256"] == certificate.sha256
@@ -61,17 +60,6 @@ def test_numbers_are_numbers_to_a_yaml_reader(number):
     laws = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(0, 1)}
     calibration = tk.calibrate(laws, alpha=2, epsilon=number)
     assert yaml.safe_load(release_card(calibration, title="x"))["promise"]["epsilon"] == number
-
-
-def test_a_card_says_to_whom_the_promise_is_made():
-    """Columns that are published as they are tell what they tell: a card that left them out would promise too much."""
-    rng = np.random.default_rng(1)
-    table = labelled(rng, 800)
-    table["ward"] = np.where((table.s == "a") ^ (rng.random(800) < 0.05), "north", "south")
-    priors = tk.fit_priors(table, secret="s", query=tk.Row("x"), known=["ward"], per_cell=True)
-    card = yaml.safe_load(release_card(tk.calibrate(priors, odds=3), title="Wards"))
-    assert card["promise"]["read"] == ["ward"]
-    assert card["promise"]["words"] == "odds within a factor of 3, for who has read ward"
 
 
 def test_a_certificate_of_other_beliefs_is_not_of_this_release():

@@ -190,7 +190,7 @@ def without_a_ward(rows=900):
 
 
 @pytest.mark.parametrize("columns", [["ward"], ["age", "ward"]])
-@pytest.mark.parametrize("options", [{}, {"known": ["sex"]}, {"keep": ["sex"], "per_cell": True}])
+@pytest.mark.parametrize("options", [{}, {"known": ["sex"]}, {"keep": ["sex"]}])
 def test_a_secret_whose_rows_all_lack_a_value_does_not_vanish(tmp_path, columns, options):
     table = without_a_ward()
     path = tmp_path / "people.csv"

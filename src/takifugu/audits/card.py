@@ -8,12 +8,11 @@ The schema, version 1. Every key is always there; `null` says that it is not kno
     software                        name and version
     answer: query, columns, rows    what was published, and how many rows
     hidden: secret, pairs, known    the column that is hidden, how many pairs of its values, what an adversary may know
-    promise: kind, alpha, epsilon, odds, words, read
+    promise: kind, alpha, epsilon, odds, words
     channel: kind, mechanism, theta, inputs, outputs
     evidence: certificate_sha256    the digest of the private certificate, which holds the priors
     audit: confidence, rows, contradicted, lower_bound, best_guess, best_guess_allowed
 
-`read` are columns that are published as they are: the promise is to who has read them, and about the others.
 
 A card names no secret's value and no figure of the priors: it is made to be public. The digest is that of a certificate
 because 256 random bits go into it; a digest of the priors alone could be guessed.
@@ -83,8 +82,7 @@ def release_card(
             "alpha": guarantee.alpha,
             "epsilon": guarantee.epsilon,
             "odds": getattr(guarantee, "most_odds", None),
-            "words": str(guarantee) + (f", for who has read {', '.join(read)}" if (read := calibration.read) else ""),
-            "read": list(read),
+            "words": str(guarantee),
         },
         "channel": {
             "kind": channel.kind,

@@ -52,11 +52,7 @@ def chosen_pairs(rows: Rows, calibration: Calibration) -> tuple[list[Pair], list
 def chosen_tasks(
     rows: Rows, calibration: Calibration, pairs: list[Pair], known: tuple[str, ...], findings: list[Finding]
 ) -> list[Task]:
-    """Everyone who knows the priors under each belief; learners on all rows and in the cells of what is known.
-
-    Where the promise is to who has read the cell, every attack stays within one: what the cell tells by itself is not
-    hidden, and contradicts nothing (proofs/cells.md).
-    """
+    """Everyone who knows the priors under each belief; learners on all rows and in the cells of what is known."""
     problem = calibration.problem
     cells = rows_of_beliefs(problem, rows)
     chosen = sorted(cells, key=lambda b: (b not in (0, calibration.place.belief), -len(cells[b].rows)))[:_MOST_BELIEFS]
@@ -67,16 +63,13 @@ def chosen_tasks(
         findings.append(NoPriorsAttack())
     tasks = []
     for pair in pairs:
-        if not calibration.read:
-            tasks += [Task(one, pair, 0, np.arange(len(rows))) for one in learners]
+        tasks += [Task(one, pair, 0, np.arange(len(rows))) for one in learners]
         for belief in sorted(chosen):
             here, depth = cells[belief]
             if min(int((rows.secrets[here] == name).sum()) for name in pair) < LEAST_ROWS:
                 continue
             tasks += [Task(one, pair, belief, here) for one in ratios]
-            if calibration.read:
-                tasks += [Task(one, pair, belief, here) for one in learners]
-            elif depth == len(known) > 0:  # with fewer columns known, those shown would tell more than is assumed
+            if depth == len(known) > 0:  # with fewer columns known, those shown would tell more than is assumed
                 tasks += [Task(one, pair, belief, here) for one in informed(rows, known)]
     if not tasks:
         raise InputError(

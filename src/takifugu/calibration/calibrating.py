@@ -135,13 +135,10 @@ def calibrated(
     """The calibration of a problem; `priors` are what it was made of, which know their rows."""
     if mechanism in (None, Optimal.name, Sparse.name) and (wanted := getattr(priors, "loss", None)) is not None:
         options = {"weights" if isinstance(wanted, ColumnWeights) else "loss": wanted} | options
-    if getattr(priors, "per_cell", False):
-        options = options | {"cells": True}
     by_name = default_mechanism(problem) if mechanism is None else mechanism
-    if by_name == Sparse.name and (population.grid or options.get("cells")):
-        what = "grid" if population.grid else "per_cell"
+    if by_name == Sparse.name and population.grid:
         raise InputError(
-            f"{what} is for channels of up to {MOST_VALUES:,} values: leave it out, publish fewer columns, or give "
+            f"grid is for channels of up to {MOST_VALUES:,} values: leave it out, publish fewer columns, or give "
             f"coarser domains"
         )
     if population.grid and by_name == Optimal.name:

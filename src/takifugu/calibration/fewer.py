@@ -28,7 +28,7 @@ def fewer_columns(
     if answer is None or answer.query != "row" or len(answer.columns) < 2 or not isinstance(channel, ListChannel):
         return []
     plain = rule.loss is None if isinstance(rule, Optimal | Sparse) else False
-    if not plain or (isinstance(rule, Optimal) and rule.cells):
+    if not plain:
         return []  # of a loss over whole rows nobody knows what single columns lose
     left = _left(rule, problem, channel)
     if left >= LITTLE:

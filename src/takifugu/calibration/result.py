@@ -141,12 +141,6 @@ class Calibration(Plotted):
         return self.guarantee.epsilon
 
     @property
-    def read(self) -> tuple[str, ...]:
-        """Columns that are published as they are, and to whose readers alone the promise is made; mostly none."""
-        answer = self.problem.answer
-        return answer.known if answer is not None and dict(self.options).get("cells") else ()
-
-    @property
     def pairs(self) -> Pairs:
         """The pairs of secrets that are hidden from one another."""
         return self.problem.pairs

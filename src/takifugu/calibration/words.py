@@ -24,7 +24,7 @@ def told(calibration: "Calibration") -> str:
         changed = channel.share_changed(table_of(calibration.problem).mass)
         return (
             f"A channel between {len(channel.inputs)} value{'s' if len(channel.inputs) > 1 else ''} hides "
-            f"{who}{_readers(calibration.read)} {promise.bound} ({rule}): {changed:.3g} of the values are published as "
+            f"{who} {promise.bound} ({rule}): {changed:.3g} of the values are published as "
             f"another. The worst pair is {closest}"
         )
     if isinstance(channel, GaussianVector):
@@ -43,11 +43,6 @@ def told(calibration: "Calibration") -> str:
         f"Gaussian noise of standard deviation θ = {calibration.theta:.6g} {hides} {promise.bound} "
         f"({rule}{foreign}). The worst pair is {closest}"
     )
-
-
-def _readers(columns: tuple[str, ...]) -> str:
-    """To whom the promise is made, where it is about what the rest of a row adds."""
-    return f", for who has read {', '.join(map(repr, columns))} in the row," if columns else ""
 
 
 def _protected(pairs: Pairs) -> str:

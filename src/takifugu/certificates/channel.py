@@ -82,8 +82,7 @@ class ChannelCertificate(Sealed):
     @property
     def claim(self) -> str:
         """What is proved, in a sentence."""
-        problem, read = self.calibration.problem, self.calibration.read
-        whose = f", for who has read {', '.join(read)} in the row" if read else ""
+        problem = self.calibration.problem
         best = ""
         if self.lower_bound is not None and (self.lower_bound > 0 or self.error == 0):  # that none gains goes unsaid
             least = rounded_down(self.lower_bound, 6)
@@ -92,7 +91,7 @@ class ChannelCertificate(Sealed):
             best += f", nor any to other real numbers less than {rounded_down(self.every_real.lower_bound, 6)}"
         pairs, beliefs = version_1.in_words(len(problem.pairs), len(problem.beliefs))
         bound = self.calibration.guarantee.bound
-        return f"{_named(self.calibration.channel)} keeps {pairs} {bound}, under {beliefs}{whose}{best}"
+        return f"{_named(self.calibration.channel)} keeps {pairs} {bound}, under {beliefs}{best}"
 
     @property
     def _wished(self) -> str:
@@ -132,7 +131,6 @@ class ChannelCertificate(Sealed):
                 "mechanism": self.mechanism,
                 "columns": None if self.calibration.answer is None else list(self.calibration.answer.columns),
                 "keeps": kept(self.calibration),
-                "read": list(self.calibration.read),
                 "software": dict(self.software),
                 "certificate_sha256": self.sha256,
             }

@@ -15,7 +15,6 @@ from takifugu.divergences.proved.effort import Effort
 from takifugu.divergences.proved.many_places import Claims, Progress, counted
 from takifugu.divergences.proved.vector import Prover
 from takifugu.errors import CertificationError, InputError
-from takifugu.mechanisms.optimal.cells import blocks
 from takifugu.mechanisms.optimal.lower_bound import lower_bound
 from takifugu.mechanisms.optimal.mechanism import Optimal, rule_of
 from takifugu.mechanisms.sparse.lower_bound import Prices
@@ -94,14 +93,8 @@ def _of_list(calibration: Calibration, channel: ListChannel, promise: Renyi) -> 
     _require_best(calibration, rule, promise)
     _require_evidence(calibration, promise)
     reach, size = rule.reach(problem), len(problem.pairs.secrets)
-    parts = None
-    if rule.cells and isinstance(channel, FiniteChannel):
-        parts = [(block.problem, block.part(channel)) for block in blocks(rule, problem)]
     for place in problem.places():
         p, q = problem.ends(place)
-        if parts is not None:  # a prior of who has read the cell lies in it, and so do those within its radius
-            here, channel = parts[place.belief]
-            p, q = here.ends(place._replace(belief=0))
         yield channel.enclosure(
             p,
             q,

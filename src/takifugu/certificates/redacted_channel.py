@@ -30,7 +30,6 @@ class RedactedChannel:
     that was read from the data, or of the rows that occur, would tell that somebody has each of them: of such a channel
     only the size is told. Of noise on vectors only the standard deviation of each axis is: its correlations point in
     the direction in which the secrets differ.
-    `read` names columns that are published as they are, to whose readers the promise is made.
     """
 
     content: dict[str, Any]
@@ -46,7 +45,7 @@ class RedactedChannel:
     @classmethod
     def from_dict(cls, data: Any) -> "RedactedChannel":
         """What `to_dict` wrote."""
-        keys = ("guarantee", "channel", "mechanism", "columns", "keeps", "read", "software", "certificate_sha256")
+        keys = ("guarantee", "channel", "mechanism", "columns", "keeps", "software", "certificate_sha256")
         form.header(data, version_1.REDACTED, (VERSION,), "a redacted certificate of a channel")
         content = form.fields(data, ("format", "version", *keys), "the redacted certificate")
         documents.guarantee_from(content["guarantee"])
@@ -56,7 +55,6 @@ class RedactedChannel:
             form.texts(content["columns"], "'columns'", least=1, most=MOST_AXES)
         if content["keeps"] not in (None, "marginal"):
             raise InputError("'keeps' must be 'marginal' or null")
-        form.texts(content["read"], "'read'")
         form.software(content["software"])
         form.hex_digest(content["certificate_sha256"], "'certificate_sha256'")
         return cls({key: content[key] for key in keys})

@@ -83,7 +83,6 @@ from takifugu.errors import InputError
 @click.option("--allow-no-noise", is_flag=True, help="Publish values as they are where nothing had to be changed.")
 @quiet_option
 @single("--grid", type=float, help="Such as 0.05: put the channel on a coarse grid, so as to tell less of the rows.")
-@click.option("--per-cell", is_flag=True, help="Promise it to who has read the kept columns; changes less.")
 @belief_options
 @click.option("--only-beliefs", is_flag=True, help="Take the priors of --belief alone, and not those of SOURCE.")
 @reading_options
@@ -120,7 +119,6 @@ def command(
     allow_no_noise: bool,
     quiet: bool,
     grid: float | None,
-    per_cell: bool,
     beliefs: tuple[str, ...],
     only_beliefs: bool,
     **reading: Any,
@@ -193,7 +191,6 @@ def command(
             dry_run=dry_run,
             allow_no_noise=allow_no_noise,
             grid=grid,
-            per_cell=per_cell,
             beliefs=beliefs,
             only_beliefs=only_beliefs,
             reading=reading_from(reading),

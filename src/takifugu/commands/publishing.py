@@ -55,7 +55,6 @@ class Asked:
     beliefs: tuple[str, ...] = ()
     only_beliefs: bool = False
     grid: float | None = None
-    per_cell: bool = False
     dry_run: bool = False
     reading: Reading = field(default_factory=Reading)
 
@@ -121,7 +120,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
             asked.target,
             made,
             ledger=ledger,
-            keep=() if asked.per_cell else asked.keep,  # they are published through the channel, unchanged
+            keep=asked.keep,
             others=asked.others,
             order=asked.order,
             drift=asked.drift,
@@ -149,7 +148,6 @@ def _calibrated(asked: Asked, table: Any, promise: dict[str, Any], others: Any, 
         beliefs=others,
         own=not asked.only_beliefs,
         keep=asked.keep,
-        per_cell=asked.per_cell,
         grid=asked.grid,
         secrets=_named_secrets(asked),
         pairs=asked.pairs or None,
@@ -172,8 +170,6 @@ def _require_what_flags_need(asked: Asked) -> None:
     """Refuse flags that are about something that was not given."""
     if asked.only_beliefs and not asked.beliefs:
         raise InputError("--only-beliefs leaves no priors: give those of another table with --belief NAME=FILE")
-    if asked.per_cell and not asked.keep:
-        raise InputError("--per-cell is about kept columns, and none is kept: name them with --keep")
     if asked.dry_run and asked.later:
         raise InputError("--dry-run opens no account, and --later does: name all columns with --columns to see them")
 

@@ -21,8 +21,7 @@ from takifugu.errors import InputError, MechanismError
 from takifugu.laws.lattice import Lattice
 from takifugu.mechanisms.band import band_noise, bands_of
 from takifugu.mechanisms.base import Found
-from takifugu.mechanisms.bounded_channel import MOST_VALUES, bounded_channel, cell_promises, every_law
-from takifugu.mechanisms.optimal.cells import assembled, stays_inside
+from takifugu.mechanisms.bounded_channel import MOST_VALUES, bounded_channel, every_law
 from takifugu.mechanisms.optimal.every_law import EveryLaw
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.optimal.table import has_inputs, table_of
@@ -57,13 +56,6 @@ class Band:
 
     def holds(self, problem: Problem, channel: Channel, asked: Renyi) -> bool:
         """Prove it again."""
-        if isinstance(channel, FiniteChannel) and _is_per_cell(problem):
-            if not has_inputs(channel, problem):
-                return False
-            parts = cell_promises(Optimal(keep=None, cells=True), problem, asked, _seen(problem), level=self.level)
-            return stays_inside(channel, [block for block, _ in parts]) and all(
-                promise.is_kept(block.part(channel).counts) for block, promise in parts
-            )
         if isinstance(channel, FiniteChannel) and is_bounded(problem):
             return has_inputs(channel, problem) and band_promise(
                 Optimal(keep=None), problem, asked, level=self.level
@@ -94,11 +86,7 @@ def assured(
         )
         theta = max(found.channel.theta, noise.theta)
         return Found(GaussianNoise(theta), found.place if theta == found.channel.theta else None), Band(level, without)
-    if isinstance(rule, Optimal) and rule.cells and _is_per_cell(problem):
-        parts = cell_promises(rule, problem, asked, _seen(problem), level=level)
-        made = [(block, bounded_channel(block.rule, block.problem, asked, promise).channel) for block, promise in parts]
-        return assembled(problem, made)._replace(options=rule.options), Band(level, without)
-    if not isinstance(rule, Optimal) or rule.cells:
+    if not isinstance(rule, Optimal):
         raise MechanismError(
             f"assurance='band' is for 'exact' and 'optimal', not for {rule.name!r}: publish fewer values, or use "
             f"confidence alone"
@@ -151,12 +139,6 @@ def radii(problem: Problem, level: float) -> Array:
 def _seen(problem: Problem) -> list[Array]:
     """The counts behind each law, belief by belief."""
     return [belief[secret].counts for belief in posterior(problem) for secret in problem.pairs.secrets]
-
-
-def _is_per_cell(problem: Problem) -> bool:
-    """Whether what is known is published too, so that each belief is that of who has read its cell."""
-    known = () if problem.answer is None else problem.answer.known
-    return problem.answer is not None and bool(known) and set(known) <= set(problem.answer.columns)
 
 
 def _lattice(problem: Problem) -> Lattice:

@@ -15,10 +15,9 @@ from takifugu.channels.counts import BITS
 from takifugu.channels.finite import FiniteChannel
 from takifugu.errors import MechanismError
 from takifugu.laws.bounds import Bounds
-from takifugu.laws.values import Value, key, number
+from takifugu.laws.values import Value, number
 from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.optimal.bounded import bounded
-from takifugu.mechanisms.optimal.cells import Block, blocks
 from takifugu.mechanisms.optimal.every_law import EveryLaw
 from takifugu.mechanisms.optimal.mechanism import FINER, Optimal
 from takifugu.mechanisms.optimal.program import Indices
@@ -82,13 +81,8 @@ def _within(problem: Problem, asked: Renyi, bounds: list[Bounds], reach: Array |
 
 
 def _numbers(values: tuple[Value, ...]) -> Array | None:
-    """What orders the values: their own numbers, or those of the one column in which rows of a cell differ."""
-    if all(map(number, values)):
-        return np.array(values, dtype=np.float64)
-    if not all(isinstance(value, tuple) for value in values):
-        return None
-    differ = [column for column in zip(*values, strict=True) if len(set(map(key, column))) > 1]
-    return np.array(differ[0], dtype=np.float64) if len(differ) == 1 and all(map(number, differ[0])) else None
+    """What orders the values: their own numbers."""
+    return np.array(values, dtype=np.float64) if all(map(number, values)) else None
 
 
 def bounded_channel(
@@ -110,23 +104,3 @@ def bounded_channel(
     counts = repaired_for(promise, matrix, allowed=None if program.forbidden is None else ~program.forbidden, bits=bits)
     values = table_of(problem).values
     return Found(FiniteChannel(values, values, counts), options=rule.options)
-
-
-def cell_promises(
-    rule: Optimal, problem: Problem, asked: Renyi, counts: list[Array], *, level: float
-) -> list[tuple[Block, EveryLaw]]:
-    """The blocks of a channel that leaves every row in its cell, and what each has to keep (proofs/cells.md).
-
-    A law of who has read the cell has no mass outside it: its bounds are about the rows of the cell alone.
-    """
-    size, found = len(problem.pairs.secrets), []
-    for k, block in enumerate(blocks(rule, problem)):
-        if len(block.rows) > MOST_VALUES:
-            raise MechanismError(
-                f"a cell has {len(block.rows):,} rows to choose from, and with assurance='band' it may have "
-                f"{MOST_VALUES} at most: give coarser domains, or use confidence alone"
-            )
-        seen = [one[block.rows] for one in counts[k * size : (k + 1) * size]]
-        reach = block.rule.reach(block.problem)
-        found.append((block, every_law(block.problem, asked, seen, level=level, laws=len(counts), reach=reach)))
-    return found

@@ -45,7 +45,6 @@ def calibrated(
     beliefs: Mapping[str, object] | None = None,
     own: bool = True,
     keep: Sequence[str] = (),
-    per_cell: bool = False,
     pairs: Iterable[Pair] | None = None,
     secrets: Iterable[Hashable] | None = None,
     leave_out: Sequence[Hashable] = (),
@@ -94,7 +93,7 @@ def calibrated(
         require_hidden(hidden, typed=True)
     if keep:
         refuse_notes(Table(table, reading), keep)
-    known, cells = known_with(known, keep), tuple(keep) if per_cell else ()
+    known = known_with(known, keep)
     turn = in_turn(
         table,
         ledger,
@@ -115,7 +114,6 @@ def calibrated(
             "other": other,
             "beliefs": beliefs,
             "own": None if own else False,
-            "per_cell": cells or None,
             "best_guess": best_guess,
             "error": error,
         }
@@ -128,7 +126,7 @@ def calibrated(
     query = Row(*columns, domain=domain, other=other)
     step("Counting what goes with each secret")
     asked: dict[str, Any] = {"secret": secret, "query": query, "secrets": secrets, "known": known, "reading": reading}
-    priors = priors_asked_for(table, asked, beliefs=beliefs, own=own, per_cell=cells)
+    priors = priors_asked_for(table, asked, beliefs=beliefs, own=own)
     pairs = None if pairs is None else named_pairs(pairs, priors)
     if not own:  # there may be secrets that others do not know
         require_hidden((priors if isinstance(priors, Mapping) else priors[0]) if hidden is None else hidden)
@@ -145,7 +143,7 @@ def calibrated(
         keep="marginal" if keep_shares else None,
         **options,
     )
-    return _told(made, table, () if cells else keep, reading, own=own, people=people)
+    return _told(made, table, keep, reading, own=own, people=people)
 
 
 def _names(secret: str | Sequence[str]) -> list[str]:

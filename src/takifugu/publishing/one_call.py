@@ -45,7 +45,6 @@ def publish(
     drift: str = "refuse",
     allow_no_noise: bool = False,
     insecure_seed: int | None = None,
-    per_cell: bool = False,
     step: Step = lambda what: None,
     **options: Any,
 ) -> Published:
@@ -74,8 +73,6 @@ def publish(
             these alone, are refused, or allowed.
         allow_no_noise: publish without a warning where nothing had to be changed.
         insecure_seed: for tests alone.
-        per_cell: make the promise to who has read the kept columns, one block of the channel for each of their cells,
-            which changes less. What these columns tell by themselves is then not hidden, and a finding says it.
         step: called with what is being done, before it is done.
         **options: `alpha`, `epsilon`, `best_guess`, `error`, `known`, `pairs`, `secrets`, `leave_out` (secrets too rare
             to be hidden, whose rows are not published), `domain`, `other`, `reading`, `seed`, `grid`; `beliefs`, what
@@ -98,8 +95,6 @@ def publish(
         book.refuse_twice()
     if options.get("leave_out") and others == "error":
         others = "drop"
-    if per_cell and not keep:
-        raise InputError("per_cell is about kept columns, and none is kept: name them with keep")
     odds_by_default(odds=odds, **{name: options.get(name) for name in ("alpha", "epsilon", "best_guess", "error")})
     if isinstance(table, str | os.PathLike):
         table = Table(table, options.get("reading"))  # once: to decide how every cell is read takes a look at them all
@@ -123,11 +118,9 @@ def publish(
         step=step,
         beforehand=ahead,
         keep=keep,
-        per_cell=per_cell,
         others=others,
         **options,
     )
-    keep = () if per_cell else keep  # they are published through the channel, unchanged
     step("Proving that it keeps the promise")
     certificate = certify(made)
     step("Drawing what is published")

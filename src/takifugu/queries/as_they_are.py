@@ -19,7 +19,7 @@ from takifugu.tables.table import Secret, Table, is_counted_as_text, plain
 from takifugu.tables.tally import tally
 
 
-def told_by_cells(names: Sequence[str], counts: Mapping[Secret, Array]) -> CellTells:
+def _told_by(names: Sequence[str], counts: Mapping[Secret, Array]) -> CellTells:
     """What cells tell of the secrets, whose rows in each of them are given, by their shares."""
     found = betrayal("", dict(counts))
     return CellTells(tuple(names)) if found is None else CellTells(tuple(names), found.odds, found.best_guess)
@@ -31,7 +31,7 @@ def told_by_kept(table: Table, columns: Sequence[str], keep: Sequence[str], hidd
     `hidden` are the secrets that are hidden from one another, named by their column where there are several.
     """
     chosen = set(hidden)
-    every = [told_by_cells(keep, _counts(table, name, keep, chosen, several=len(columns) > 1)) for name in columns]
+    every = [_told_by(keep, _counts(table, name, keep, chosen, several=len(columns) > 1)) for name in columns]
     return max(every, key=lambda one: (one.guess or 0.0, one.odds or 0.0))
 
 

@@ -150,11 +150,6 @@ def _name(one: Any) -> Any:
     return one if cut is None else cut.column
 
 
-def ordered_keys(cells: Mapping[tuple[Key, Secret], Array]) -> list[Key]:
-    """The combinations of all known columns that occur, in the order in which their beliefs stand last of all."""
-    return _keys(cells, tuple(range(len(next(iter(cells))[0]))))
-
-
 def _keys(cells: Mapping[tuple[Key, Secret], Array], subset: tuple[int, ...]) -> list[Key]:
     """The combinations that occur, in an order that any engine's answer leads to."""
     found = {tuple(key[k] for k in subset) for key, _ in cells}

@@ -39,7 +39,6 @@ def fit_priors(
     few: str | None = None,
     reading: Reading | None = None,
     beliefs: Mapping[str, object] | None = None,
-    per_cell: bool = False,
 ) -> Priors | Beliefs: ...
 def fit_priors(
     table: object,
@@ -51,7 +50,6 @@ def fit_priors(
     few: str | None = None,
     reading: Reading | None = None,
     beliefs: Mapping[str, object] | None = None,
-    per_cell: bool = False,
 ) -> Priors | Beliefs:
     """What an adversary who knows the table would expect of the answer, for each secret.
 
@@ -68,8 +66,6 @@ def fit_priors(
         few: "allow" lets secrets with fewer than 5 rows be used without confidence.
         beliefs: what others may believe, by name, such as {"last year": table}: each a table in which the same query is
             answered on the same lattice or lists, or priors that were fitted or made before.
-        per_cell: for `Row`, where the known columns are published too, as they are: the promise is then to who has read
-            them, one block of a channel for each cell, and what the cell itself tells is said in a finding.
 
     Returns:
         A dictionary from each secret to its prior, with `findings` that tell what to know about the data; with
@@ -84,7 +80,7 @@ def fit_priors(
     ...     print(finding)
     secret 3 has 21 rows: its prior is uncertain
     """
-    found = _fit(table, secret, query, secrets, known, few, reading, beliefs, per_cell)
+    found = _fit(table, secret, query, secrets, known, few, reading, beliefs)
     show(found.findings)
     return found
 
@@ -98,7 +94,6 @@ def _fit(
     few: str | None,
     reading: Reading | None,
     beliefs: Mapping[str, Any] | None,
-    per_cell: bool,
 ) -> Priors | Beliefs:
     if isinstance(query, type) or not isinstance(query, Query):
         raise InputError(f"query must be a Raw, Row, Mean, GP or BNN, such as Raw('age'); got {query!r}")
@@ -107,17 +102,11 @@ def _fit(
     no_cells("secret", secret)
     no_cells("known", known)
     if beliefs is not None:
-        if per_cell:
-            raise InputError("per_cell and beliefs do not go together: fit each table by itself")
         asked = {"secret": secret, "secrets": secrets, "known": known, "few": few, "reading": reading}
         from takifugu.queries.others import fit_beside
 
         return fit_beside(table, beliefs, query, asked)
     source = Table(table, reading)
-    if per_cell:
-        from takifugu.queries.row_cells import fit_per_cell
-
-        return fit_per_cell(source, secret, query, secrets, known)
     if not isinstance(secret, str):
         return _several(source, secret, query, secrets, known, few)
     found = query.priors(source, secret, secrets) if known is None else _cells(source, secret, query, secrets, known)

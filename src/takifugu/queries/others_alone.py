@@ -1,6 +1,6 @@
 """The priors that a publication asks for: of one's own rows, of others' tables beside them, or of those alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from takifugu.errors import InputError
@@ -9,18 +9,8 @@ from takifugu.queries.others import checked_names, fit_another, named_alone, sam
 from takifugu.queries.priors import Beliefs
 
 
-def priors_asked_for(
-    table: Any, asked: dict[str, Any], *, beliefs: Mapping[str, Any] | None, own: bool, per_cell: Sequence[str]
-) -> Any:
-    """The priors; `asked` are the other arguments of `fit_priors`, and `per_cell` columns that are published as is."""
-    if per_cell:
-        if beliefs or not own:
-            raise InputError("per_cell and beliefs do not go together: publish without one of them")
-        if left := [one for one in asked["known"] or () if one not in per_cell]:
-            raise InputError(
-                f"with per_cell what is known is published too, and {str(left[0])!r} is not: keep it as well"
-            )
-        return fit_priors(table, **(asked | {"known": list(per_cell)}), per_cell=True)
+def priors_asked_for(table: Any, asked: dict[str, Any], *, beliefs: Mapping[str, Any] | None, own: bool) -> Any:
+    """The priors; `asked` are the other arguments of `fit_priors`."""
     return fit_priors(table, **asked, beliefs=beliefs) if own else _of_others(beliefs, asked)
 
 

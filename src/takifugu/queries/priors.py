@@ -94,7 +94,6 @@ class Beliefs(Plotted, Sequence[Priors]):
         """Keep the beliefs and what there is to say about them."""
         self._beliefs = tuple(beliefs)
         self.findings = tuple(findings)
-        self.per_cell = False  # whether each is that of who has read its cell, which is published too
 
     @overload
     def __getitem__(self, index: int) -> Priors: ...

@@ -118,11 +118,10 @@ class Drift:
     def of(cls, calibration: Calibration, channel: Any) -> "Drift | None":
         """What to count for a channel; None where there is nothing to hold the rows against.
 
-        Priors that were made by hand are beliefs of their own; a group's figure is no row; and where columns leave as
-        they are, the promise is about what the rest adds to each of their cells.
+        Priors that were made by hand are beliefs of their own, and a group's figure is no row.
         """
         answer = calibration.answer
-        if answer is None or not answer.is_of_rows or calibration.read or not isinstance(calibration.guarantee, Renyi):
+        if answer is None or not answer.is_of_rows or not isinstance(calibration.guarantee, Renyi):
             return None
         laws = list(calibration.beliefs[0].values())[:_LAWS]
         if isinstance(channel, ListChannel):

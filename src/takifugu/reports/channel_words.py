@@ -6,10 +6,10 @@ import numpy as np
 
 from takifugu.channels.sentences import hundred, named
 from takifugu.laws.values import key
-from takifugu.problems.guarantee import Guarantee, Renyi
+from takifugu.problems.guarantee import Renyi
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.columns import ColumnFacts
-from takifugu.reports.text import at_least, at_most, beyond, clean, number, percent, share_of
+from takifugu.reports.text import at_least, at_most, clean, number, percent, share_of
 from takifugu.reports.words import what
 
 _PARTS = 4  # outcomes that a sentence names one by one
@@ -31,13 +31,7 @@ def answer(facts: ChannelFacts) -> str:
 
 def promise(facts: ChannelFacts) -> str:
     """What is kept, as a clause."""
-    asked, read = facts.calibration.guarantee, facts.calibration.read
-    if read:
-        return f"{beyond(read)}, for who has read {'it' if len(read) == 1 else 'them'}, {_kept(asked)}"
-    return _kept(asked)
-
-
-def _kept(asked: Guarantee) -> str:
+    asked = facts.calibration.guarantee
     within = f"every pair stays within the budget (α = {number(asked.alpha)}, ε = {number(asked.epsilon)})"
     most = asked.most_odds if isinstance(asked, Renyi) else None
     if most is None:

@@ -15,7 +15,7 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.reports.channel_facts import channel_facts
 from takifugu.reports.columns import ColumnFacts
 from takifugu.reports.rounding import rounded
-from takifugu.reports.text import beyond, clean, number, roughly, share_of
+from takifugu.reports.text import clean, number, roughly, share_of
 from takifugu.reports.words import for_each_row, in_guesses
 from takifugu.tables.binned import cut_named, written
 
@@ -59,10 +59,7 @@ class Publication:
                 "For these rows' own shares alone much less had to change: the answer hangs on how well the population "
                 f"is known, and more rows of the rarest secret{self._rarest} would help most."
             )
-        if read := self.calibration.read:
-            names = ", ".join(clean(name) for name in read)
-            lines.append(f"It is for who has read {names}, published as they are: what they tell is not hidden.")
-        elif answer is not None and answer.known:
+        if answer is not None and answer.known:
             lines.append(
                 f"It holds also for who knows {', '.join(map(_known, answer.known))}. What that tells by "
                 f"itself, where it is handed over too, is not hidden."
@@ -151,7 +148,7 @@ class Publication:
         )
 
     def _promise(self, secret: str) -> str:
-        guarantee, read = self.calibration.guarantee, self.calibration.read
+        guarantee = self.calibration.guarantee
         if isinstance(guarantee, Renyi) and guarantee.most_odds is not None:
             more = "" if math.isinf(guarantee.alpha) else f", and each pair is within {guarantee}"
             kept = (
@@ -161,9 +158,7 @@ class Publication:
         else:
             kept = f"every pair of values of {secret} is hidden {guarantee.bound}."
         answer = self.calibration.answer
-        if read:
-            kept = f"{beyond(read)}, {kept}"
-        elif answer is not None and answer.known:  # which may be handed over as they are
+        if answer is not None and answer.known:  # which may be handed over as they are
             kept = f"of {', '.join(map(clean, answer.drawn))}, {kept}"
         if for_each_row(self.calibration) is not None:
             kept = f"in one row, {kept}"

@@ -21,16 +21,6 @@ def clean(value: object, longest: int = 60) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def beyond(columns: Sequence[str]) -> str:
-    """What a promise leaves out that is made to who has read these columns, as the opening of a sentence.
-
-    >>> beyond(["sex"]), beyond(["sex", "ward"])
-    ('beyond what sex tells by itself', 'beyond what sex and ward tell by themselves')
-    """
-    names = " and ".join(clean(name) for name in columns)
-    return f"beyond what {names} " + ("tells by itself" if len(columns) == 1 else "tell by themselves")
-
-
 def escape(value: object, longest: int = 60) -> str:
     """`clean` text for HTML and SVG, in elements and in quoted attributes.
 

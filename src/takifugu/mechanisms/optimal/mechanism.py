@@ -17,13 +17,12 @@ from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws.values import Value, key, number
 from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.grids import grid_step
-from takifugu.mechanisms.optimal.cells import find_in_cells, is_kept_in_cells
 from takifugu.mechanisms.optimal.losses import frozen_matrix, loss_matrix
 from takifugu.mechanisms.optimal.lower_bound import to_state
 from takifugu.mechanisms.optimal.program import Program
 from takifugu.mechanisms.optimal.repair import repaired
 from takifugu.mechanisms.optimal.solving import solve
-from takifugu.mechanisms.optimal.table import Table, has_inputs, is_kept, promise_of, table_of
+from takifugu.mechanisms.optimal.table import Table, is_kept, promise_of, table_of
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 
@@ -52,7 +51,6 @@ class Optimal(Mechanism):
     diagonal: the share of values that must stay as they are.
     grid: such as 0.05. Probabilities are then multiples of a power of two, a tenth of this or less, so that the channel
         tells less about the rows that made it. That is hygiene and no proof.
-    cells: whether each belief has rows of its own, which no row may leave (proofs/cells.md).
     """
 
     name: ClassVar[str] = "optimal"
@@ -69,7 +67,6 @@ class Optimal(Mechanism):
     forbidden: tuple[tuple[Any, Any], ...] = ()
     diagonal: float | None = None
     grid: float = 0.0
-    cells: bool = False
 
     def __post_init__(self) -> None:
         """Freeze what came as lists, so that equal options are equal."""
@@ -78,8 +75,6 @@ class Optimal(Mechanism):
         several = isinstance(self.radius, Sequence | np.ndarray)
         object.__setattr__(self, "radius", tuple(map(_radius, self.radius)) if several else _radius(self.radius))
         object.__setattr__(self, "grid", grid_step(self.grid))
-        if not isinstance(self.cells, bool):
-            raise InputError(f"cells must be True or False, got {self.cells!r}")
         if self.keep not in ("marginal", "mean", None):
             raise InputError(f'keep must be "marginal", "mean" or None, got {self.keep!r}')
         if not isinstance(self.unbiased, bool):
@@ -96,8 +91,6 @@ class Optimal(Mechanism):
 
     def find(self, problem: Problem, asked: Renyi) -> Found:
         """Solve, repair and prove."""
-        if self.cells:
-            return find_in_cells(self, problem, asked)
         program = self.program(problem, asked)
         table = table_of(problem)
         solution = solve(program)
@@ -132,10 +125,6 @@ class Optimal(Mechanism):
 
     def is_kept(self, problem: Problem, asked: Renyi, channel: ListChannel) -> bool:
         """Whether a channel is proved to keep the promise for every pair, belief and prior within the radius."""
-        if self.cells and (not isinstance(channel, FiniteChannel) or not has_inputs(channel, problem)):
-            return False
-        if self.cells and isinstance(channel, FiniteChannel):
-            return is_kept_in_cells(self, problem, asked, channel)
         return is_kept(problem, asked, channel, radius=self.reach(problem))
 
     def cost(self, problem: Problem, channel: FiniteChannel) -> float:
