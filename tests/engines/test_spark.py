@@ -7,6 +7,7 @@ from agreement import agree, all_priors
 from py4j.protocol import Py4JJavaError
 
 import takifugu as tk
+from takifugu.tables.table import Table
 
 ROWS = 200_000
 
@@ -45,3 +46,12 @@ def test_only_a_sample_reaches_the_driver(spark, many):
     query = tk.GP("noise", features=["age"], max_rows=20, restarts=0)
     found = tk.fit_priors(table, secret="group", query=query, secrets=["North"])
     assert found["North"].mean == pytest.approx(0, abs=1)
+
+
+def test_there_is_one_zero(spark):
+    held = spark.createDataFrame([*zip([0.0, -0.0, 1.0, 2.0] * 20, [*"abba"] * 20, strict=True)], ["x", "group"])
+    table = Table(held)
+    found = table.collect(table.frame.select(table.number("x").alias("x")))["x"]
+    assert all(np.copysign(1, number) > 0 for number in found)
+    priors = tk.fit_priors(held, secret="group", query=tk.Row("x"))
+    assert priors["a"].values == (0, 1, 2)
