@@ -318,11 +318,12 @@ def test_an_index_does_not_leave():
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_text_that_a_spreadsheet_would_run_is_text(tmp_path, suffix):
     texts = ["=HYPERLINK(1)", "+1", "-1", "@SUM", "\ttab", "plain"] * 40
-    TABLE.assign(note=texts).to_parquet(tmp_path / "in.parquet")
-    tk.release_file(tmp_path / "in.parquet", tmp_path / f"out{suffix}", RAW, keep=["note"])
+    TABLE.assign(**{"note": texts, "=1+1": 0}).to_parquet(tmp_path / "in.parquet")
+    tk.release_file(tmp_path / "in.parquet", tmp_path / f"out{suffix}", RAW, keep=["note", "=1+1"])
     out = pd.read_csv(tmp_path / "out.csv") if suffix == ".csv" else pd.read_parquet(tmp_path / "out.parquet")
     expected = texts if suffix == ".parquet" else [t if t == "plain" else f"'{t}" for t in texts]
     assert out["note"].tolist() == expected
+    assert ("'=1+1" if suffix == ".csv" else "=1+1") in out.columns
 
 
 # ---- what libraries store beside the values

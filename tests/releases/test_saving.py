@@ -25,6 +25,15 @@ def test_every_library_writes_the_same_files(make, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "a.parquet"]
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+def test_the_name_of_a_column_is_text_too(make, tmp_path):
+    named = {"=HYPERLINK(1)": ["a", "b"], "@age": [30, 40], "ward": ["+1", "b"]}
+    save_table(make(named), tmp_path / "a.csv")
+    save_table(make(named), tmp_path / "a.parquet")
+    assert pd.read_csv(tmp_path / "a.csv").columns.tolist() == ["'=HYPERLINK(1)", "'@age", "ward"]
+    assert pq.read_table(tmp_path / "a.parquet").column_names == list(named)
+
+
 def test_what_is_there_stays(tmp_path):
     (tmp_path / "a.csv").write_text("mine")
     with pytest.raises(InputError, match="not written over"):

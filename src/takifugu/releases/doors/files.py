@@ -15,7 +15,7 @@ from takifugu.releases.as_fitted import reading_as_fitted, require_as_fitted
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
 from takifugu.releases.doors.frames import protected, ready, together
 from takifugu.releases.doors.groups import refuse_beside_a_mean, write_group_mean
-from takifugu.releases.doors.leaving import for_spreadsheets, leaving
+from takifugu.releases.doors.leaving import leaving
 from takifugu.releases.doors.saving import appear, check_format, writer
 from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.ledger import remember
@@ -103,7 +103,6 @@ def release_file(
                     rows, together(rows, values, plan)
                 )  # once more: nobody fingerprints the kept columns, and a file can change
                 made = leaving(rows, values, plan, columns)
-                made = for_spreadsheets(made) if goal.suffix == ".csv" else made
                 if shuffle:
                     waiting.append(made)
                 else:

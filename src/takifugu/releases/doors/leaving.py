@@ -76,14 +76,14 @@ def series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]"
 
 
 def for_spreadsheets(native: Any) -> Any:
-    """A PyArrow table whose texts no spreadsheet runs."""
+    """A PyArrow table whose texts, the names of its columns among them, no spreadsheet runs."""
     import pyarrow as pa
 
     for place, field in enumerate(native.schema):
         if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
             texts = [harmless(text) for text in native.column(place).to_pylist()]
             native = native.set_column(place, field, pa.array(texts, field.type))
-    return native
+    return native.rename_columns([harmless(name) for name in native.column_names])
 
 
 def named(name: str, plan: Plan) -> str:

@@ -27,7 +27,7 @@ def save_table(table: Any, path: str | os.PathLike[str]) -> None:
     made = frame.to_arrow()
     with draft(goal) as unfinished:
         with writer(unfinished, goal.suffix) as write:
-            write(for_spreadsheets(made) if goal.suffix == ".csv" else made)
+            write(made)
         appear(unfinished, goal)
 
 
@@ -35,8 +35,8 @@ def save_table(table: Any, path: str | os.PathLike[str]) -> None:
 def writer(path: Path, suffix: str) -> Iterator[Callable[[Any], None]]:
     """A function that appends tables to the file; the format follows the suffix.
 
-    A Parquet file is made of groups of rows, all of one size but for the last: groups that followed the batches of the
-    source would tell how many rows of each were left out.
+    In a CSV file no text is one that a spreadsheet would run. A Parquet file is made of groups of rows, all of one size
+    but for the last: groups that followed the batches of the source would tell how many rows of each were left out.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -48,6 +48,7 @@ def writer(path: Path, suffix: str) -> Iterator[Callable[[Any], None]]:
 
     def write(table: Any) -> None:
         nonlocal writer
+        table = for_spreadsheets(table) if suffix == ".csv" else table
         if writer is None:
             writer = kind(str(path), table.schema)
         waiting.append(table)
