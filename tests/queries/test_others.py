@@ -3,11 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import takifugu as tk
+from takifugu.cli import main
 from takifugu.errors import InputError
 from takifugu.problems.beliefs import Belief, belief_names, named_belief
+from takifugu.publishing import calibrated
 from takifugu.queries.others import beside
+from takifugu.tables.table import Table
 
 
 def people(seed, apart, rows=300, wards="AB"):
@@ -144,3 +148,60 @@ def test_another_table_may_be_a_file_of_another_kind(tmp_path, own, other, said)
     asked = {"secret": "ward", "query": tk.Row("days"), "reading": tk.Reading(**said)}
     fitted = tk.fit_priors(tmp_path / f"a.{own}", **asked, beliefs={"theirs": tmp_path / f"a.{other}"})
     assert [one.label for one in fitted] == ["", named_belief("theirs", "")]
+
+
+# ---- one reading for all tables
+
+
+def coded(seed, codes):
+    """People whose stay is 9 where it is not known: in `codes` of their rows."""
+    table = people(seed, 1)
+    table.loc[table.index[:codes], "stay"] = 9
+    return table.assign(age=50 + table["stay"])
+
+
+def files(tmp_path):
+    paths = {name: tmp_path / f"{name}.csv" for name in ("ours", "theirs")}
+    coded(0, 30).to_csv(paths["ours"], index=False)
+    coded(1, 57).drop(columns="age").to_csv(paths["theirs"], index=False)
+    return paths["ours"], paths["theirs"]
+
+
+@pytest.mark.parametrize("sentinel", [9, "stay=9"])
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_code_of_ours_means_the_same_in_another_table(tmp_path, sentinel, own, is_open):
+    ours, theirs = files(tmp_path)
+    reading = tk.Reading(sentinels=(sentinel, "age=59"))  # theirs has no age
+    given = (Table(ours, reading), None) if is_open else (ours, reading)
+    how = {"beliefs": {"last year": theirs}, "secret": "diagnosis", "columns": ["stay"], "confidence": None}
+    made = calibrated(given[0], reading=given[1], own=own, **how)
+    for belief in made.beliefs:
+        assert 9 not in [value for law in belief.values() for value in law.values]
+    rows = sum(made.beliefs[-1].rows.values())
+    assert rows == 300 - 57
+    if own:
+        both = tk.fit_priors(given[0], secret="diagnosis", query=RAW, beliefs=how["beliefs"], reading=given[1])
+        assert sum(both[1].rows.values()) == rows
+
+
+def test_a_belief_that_is_open_is_read_as_it_was_opened(tmp_path):
+    ours, theirs = files(tmp_path)
+    opened = Table(theirs, tk.Reading(sentinels=(9,)))
+    both = tk.fit_priors(ours, secret="diagnosis", query=RAW, beliefs={"last year": opened})
+    assert [sum(one.rows.values()) for one in both] == [300, 243]
+
+
+@pytest.mark.parametrize("only", [(), ("--only-beliefs",)])
+def test_sentinel_of_the_command_line_reaches_beliefs(tmp_path, only):
+    ours, theirs = files(tmp_path)
+    arguments = ["--secret", "diagnosis", "--sentinel", "stay=9", "--belief", f"last year={theirs}"]
+    done = CliRunner().invoke(
+        main,
+        ["publish", str(ours), str(tmp_path / "out.csv"), "--columns", "stay", "--quiet", *arguments, *only],
+    )
+    assert done.exit_code == 0, done.output
+    made = tk.Calibration.load(tmp_path / "out-calibration.json")
+    assert sum(made.beliefs[-1].rows.values()) == 243
+    for belief in made.beliefs:
+        assert 9 not in [value for law in belief.values() for value in law.values]

@@ -20,6 +20,8 @@ from takifugu.queries.priors import Beliefs, Priors
 from takifugu.queries.raw import Raw
 from takifugu.queries.row import Row
 from takifugu.tables.open import reading_beside
+from takifugu.tables.reading import Reading
+from takifugu.tables.table import Table
 
 
 def checked_names(beliefs: Any) -> dict[str, Any]:
@@ -41,6 +43,7 @@ def checked_names(beliefs: Any) -> dict[str, Any]:
 def fit_beside(table: Any, beliefs: Any, query: Any, asked: dict[str, Any]) -> Beliefs:
     """One's own priors, and those of other tables on the same lattice or lists, for the same secrets."""
     given = checked_names(beliefs)
+    asked = asked | {"reading": table.reading if isinstance(table, Table) else asked["reading"]}
     own = fit_priors(table, query=query, **asked)
     first = own if isinstance(own, Priors) else own[0]
     for name, source in given.items():
@@ -54,8 +57,17 @@ def fit_beside(table: Any, beliefs: Any, query: Any, asked: dict[str, Any]) -> B
     return beside(own, given)
 
 
-def fit_another(table: Any, *, reading: Any, **asked: Any) -> Any:
-    """The priors of another table, which may be a file of another kind than one's own."""
+def fit_another(table: Any, *, reading: Reading | None, **asked: Any) -> Any:
+    """The priors of another table, read as one's own is: a code that means a missing value there means it here too.
+
+    It may be a file of another kind, and lack columns that nothing is asked about.
+    """
+    query, known = asked["query"], asked.get("known") or ()
+    columns = getattr(query, "columns", None) or getattr(query, "column", None)
+    if reading is not None and columns is not None:
+        named = [asked["secret"], columns, known]
+        every = [one for part in named for one in ([part] if isinstance(part, str) else part)]
+        reading = reading.about({str(getattr(one, "column", one)) for one in every})
     return fit_priors(table, reading=reading_beside(table, reading), **asked)
 
 

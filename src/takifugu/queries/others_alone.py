@@ -7,11 +7,14 @@ from takifugu.errors import InputError
 from takifugu.queries.fitting import fit_priors
 from takifugu.queries.others import checked_names, fit_another, named_alone, same_domain
 from takifugu.queries.priors import Beliefs
+from takifugu.tables.table import Table
 
 
 def priors_asked_for(table: Any, asked: dict[str, Any], *, beliefs: Mapping[str, Any] | None, own: bool) -> Any:
     """The priors; `asked` are the other arguments of `fit_priors`."""
-    return fit_priors(table, **asked, beliefs=beliefs) if own else _of_others(beliefs, asked)
+    if own:
+        return fit_priors(table, **asked, beliefs=beliefs)
+    return _of_others(beliefs, asked | {"reading": table.reading if isinstance(table, Table) else asked["reading"]})
 
 
 def _of_others(beliefs: Mapping[str, Any] | None, asked: dict[str, Any]) -> Any:

@@ -122,7 +122,9 @@ def _refuse_idle(kind: str, reading: Reading, shown: str) -> None:
 
 
 def reading_beside(source: Any, reading: Reading | None) -> Reading | None:
-    """What is said of one file, for another beside it that may be of another kind."""
+    """How one table is read, for another beside it: of a file of another kind, and not of a table that is open."""
+    if isinstance(source, Table):
+        return source.reading
     if reading is None or not isinstance(source, str | os.PathLike):
         return reading
     unsaid: dict[str, Any] = dict.fromkeys(idle_words(files_of(os.fspath(source)).kind, reading))
