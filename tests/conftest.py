@@ -106,6 +106,7 @@ SLOW = (
     "engines",
     "estimates/test_estimates.py",
     "estimates/test_sparse_estimates.py",
+    "golden/test_golden.py",
     "laws/test_bands.py",
     "laws/test_bounds_on_laws.py",
     "laws/test_counts.py::test_a_rounded_normal_against_many_digits",
