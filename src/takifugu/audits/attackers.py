@@ -21,6 +21,7 @@ from takifugu.calibration import Calibration
 from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.listed import ListChannel
 from takifugu.channels.vector.noise import GaussianVector
+from takifugu.errors import InputError
 
 MOST_TAUGHT = 20_000  # rows that a learner is shown
 
@@ -58,7 +59,7 @@ def _covariance(channel: Any, columns: int) -> Array | None:
         return np.array([[channel.variance]]) if columns == 1 and channel.theta > 0 else None
     if isinstance(channel, GaussianVector):
         return channel.covariance if channel.dimension == columns else None
-    return None
+    raise InputError(f"no attack is known on what went through a {type(channel).__name__}")
 
 
 def learning(rows: Rows, known: tuple[str, ...]) -> list[Attacker]:

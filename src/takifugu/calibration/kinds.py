@@ -1,6 +1,5 @@
 """What each kind of law goes through, how it is found by default, and what a published value then loses."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -66,4 +65,6 @@ def expected_loss(rule: Mechanism, problem: Problem, channel: Channel) -> float:
         return (rule if isinstance(rule, Optimal) else Optimal(keep=None)).cost(problem, channel)
     if isinstance(channel, GaussianVector):
         return (rule if isinstance(rule, Shaped) else Shaped()).cost(problem, channel)
-    return channel.variance if isinstance(channel, GaussianNoise) else math.nan
+    if isinstance(channel, GaussianNoise):
+        return channel.variance
+    raise InputError(f"what a {type(channel).__name__} costs is not known here")

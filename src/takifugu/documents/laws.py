@@ -6,6 +6,7 @@ from takifugu.documents import fields as form
 from takifugu.errors import InputError
 from takifugu.laws import Law
 from takifugu.laws.finite import Finite
+from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
 
 _MIXTURE = ("weights", "means", "stds")
@@ -16,6 +17,8 @@ def law_to(law: Law) -> dict[str, Any]:
     """A law as an object; no float loses a bit."""
     if isinstance(law, Finite):
         return {"values": [value_to(value) for value in law.values], "weights": law.weights.tolist()}
+    if not isinstance(law, Mixture | VectorMixture):
+        raise InputError(f"a law of the type {type(law).__name__} has no form in a file")
     names = _VECTORS if isinstance(law, VectorMixture) else _MIXTURE
     return {name: getattr(law, name).tolist() for name in names}
 

@@ -12,6 +12,7 @@ from takifugu.calibration import Calibration
 from takifugu.channels.base import Channel
 from takifugu.channels.gaussian.composition import WHOLE, effective_theta, least_theta, share
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.listed import ListChannel
 from takifugu.channels.vector import GaussianVector
 from takifugu.channels.vector.composition import LinearRelease, at_least, fits, what_is_left, worth
 from takifugu.errors import BudgetError, CompositionError, InputError, PublishedOnceError
@@ -63,11 +64,12 @@ class Account:
         """Whether the answer was published and may be once more, with enough noise."""
         return self.releases > 0 and math.isfinite(self.next_theta)
 
-    def together(self, extra: Channel | None) -> GaussianNoise | None:
+    def together(self, extra: Any) -> GaussianNoise | None:
         """The one release that would tell as much as all so far, and one more; None where there is none."""
         if self.is_finite:
             raise InputError("an answer from a finite list is published once: see the loss of its calibration")
-        more = share(extra.theta, budget=self.theta) if isinstance(extra, GaussianNoise) else 0
+        _require_kind(extra, GaussianNoise, self.records)
+        more = 0 if extra is None else share(extra.theta, budget=self.theta)
         theta = effective_theta(self.spent + more, budget=self.theta)
         return None if math.isinf(theta) else GaussianNoise(theta)
 
@@ -152,9 +154,10 @@ class VectorAccount:
         """Whether the answer was published and may be once more, with enough noise."""
         return self.releases > 0 and self.next_covariance is not None
 
-    def together(self, extra: Channel | None) -> GaussianVector | None:
+    def together(self, extra: Any) -> GaussianVector | None:
         """The one release that would tell as much as all so far, and one more; None where there is none."""
-        more = [LinearRelease.of(extra.covariance)] if isinstance(extra, GaussianVector) else []
+        _require_kind(extra, GaussianVector, self.records)
+        more = [] if extra is None else [LinearRelease.of(extra.covariance)]
         every = [*self._releases, *more]
         return GaussianVector(worth(every)) if every else None
 
@@ -177,6 +180,12 @@ class VectorAccount:
                 f"epsilon={self.epsilon:g}), {_spent(self)}. Nothing was released; {advice}"
             )
         return replace(self, spent=(*self.spent, noise["covariance"])), noise
+
+
+def _require_kind(extra: Any, kind: type, records: str) -> None:
+    """Refuse to add another kind of release to those that were made: it would count for nothing."""
+    if extra is not None and not isinstance(extra, kind):
+        raise CompositionError(_OTHER_KIND.format(records=records))
 
 
 def _spent(account: Account | VectorAccount) -> str:
@@ -220,8 +229,10 @@ def noise_text(calibration: Calibration, *, theta: float | None = None, covarian
             raise BudgetError("the covariance is less noise than was calibrated: nothing was released")
         # An old reader of the file sees an answer that is published once, and refuses whatever it does not know.
         return {"theta": math.inf.hex(), "covariance": " ".join(float(x).hex() for x in given.reshape(-1))}
-    if not isinstance(channel, GaussianNoise):
+    if isinstance(channel, ListChannel):
         return {"theta": math.inf.hex()}
+    if not isinstance(channel, GaussianNoise):
+        raise InputError(f"a ledger cannot account for a {type(channel).__name__}. Nothing was released")
     number = math.nan if theta is None else float(theta)
     if not (math.isfinite(number) and number >= channel.theta):
         raise BudgetError(

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.listed import ListChannel
 from takifugu.channels.vector import GaussianVector
 from takifugu.errors import InputError
@@ -130,6 +131,8 @@ class Drift:
             spread = np.sqrt(np.diagonal(channel.covariance)).tolist()
             sides = [_Stretches(_cuts([_side(one, k) for one in laws], s), s, k) for k, s in enumerate(spread)]
             return cls(calibration, tuple(sides))
+        if not isinstance(channel, GaussianNoise):
+            raise InputError(f"what goes through a {type(channel).__name__} cannot be held against its priors")
         return cls(calibration, (_Stretches(_cuts(laws, channel.theta), channel.theta, None),))
 
     def look(self, secrets: Sequence[Any], ready: Array) -> None:

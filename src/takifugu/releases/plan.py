@@ -10,8 +10,6 @@ import numpy.typing as npt
 from takifugu._validation import Array, one_of
 from takifugu.calibration import Calibration
 from takifugu.channels.bits import BitSource, InsecureSeededBits, OsBits
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.channels.listed import ListChannel
 from takifugu.errors import CalibrationError, CompositionError, InputError
 from takifugu.problems.findings.shown import frames_within
 from takifugu.problems.guarantee import Renyi
@@ -111,10 +109,7 @@ class Plan:
         """Whatever sees that rows are not those of the priors; None where that was allowed, or cannot be said."""
         if self.drift == "allow":
             return None
-        channel: Any = self.calibration.channel  # of columns that follow others, that of all of them
-        if not isinstance(channel, ListChannel):  # of noise there may be more than was calibrated
-            channel = getattr(self.drawing, "channel", None) or GaussianNoise(self.theta or 0.0)
-        return Drift.of(self.calibration, channel)
+        return Drift.of(self.calibration, self.drawing.whole)
 
     def charge(self, answer: AnswerDigest, count: int) -> None:
         """Write the release into the ledger, if there is one, or refuse."""

@@ -4,7 +4,7 @@ import math
 
 from takifugu.calibration import Calibration
 from takifugu.calibration.backwards import values_published
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.listed import ListChannel
 from takifugu.divergences.proved.guessing import guess_allowed, odds_factor, recommended_alpha
 from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.problems.inspection_findings import SeveralRows
@@ -182,4 +182,4 @@ def population(facts: Facts) -> str | None:
 
 
 def _bare(facts: Facts) -> str:
-    return "from the true value" if isinstance(facts.calibration.channel, FiniteChannel) else "without noise"
+    return "from the true value" if isinstance(facts.calibration.channel, ListChannel) else "without noise"

@@ -11,6 +11,7 @@ from typing import Any
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
+from takifugu.channels.base import Channel
 from takifugu.channels.bits import BitSource
 from takifugu.errors import InputError
 
@@ -30,6 +31,11 @@ class Drawing(ABC):
     """One kind of channel at work. Only what `check` returned and the ledger knows may go through `draw`."""
 
     calibration: Calibration
+
+    @property
+    @abstractmethod
+    def whole(self) -> Channel:
+        """The channel of everything that is published, with the noise that is added now."""
 
     @property
     def noise(self) -> dict[str, Any]:

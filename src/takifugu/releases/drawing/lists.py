@@ -9,6 +9,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
+from takifugu.channels.base import Channel
 from takifugu.channels.bits import BitSource
 from takifugu.channels.listed import ListChannel
 from takifugu.channels.product import split
@@ -36,6 +37,11 @@ class Listed(Drawing):
         if answer is None or not answer.before:
             return found
         return split(channel, width=len(answer.before)).second
+
+    @property
+    def whole(self) -> Channel:
+        """See `Drawing.whole`: of columns that follow others, that of all of them."""
+        return self.calibration.channel
 
     @property
     def takes_labels(self) -> bool:

@@ -11,6 +11,7 @@ from takifugu._validation import Array, real
 from takifugu.calibration import Calibration
 from takifugu.channels.bits import BitSource
 from takifugu.channels.gaussian.grid import Grid, default_granularity
+from takifugu.channels.gaussian.noise import GaussianNoise
 from takifugu.channels.gaussian.sampler import checked, rounded_gaussian
 from takifugu.errors import BudgetError, InputError
 from takifugu.laws.lattice import Lattice
@@ -45,6 +46,11 @@ class Numbers(Drawing):
             granularity = default_granularity(theta)
         step = _step(options["round_to"])
         return cls(calibration, theta, granularity, _bounds(options["clip"], step), step)
+
+    @property
+    def whole(self) -> GaussianNoise:
+        """See `Drawing.whole`."""
+        return GaussianNoise(self.theta)
 
     @property
     def noise(self) -> dict[str, Any]:

@@ -49,6 +49,11 @@ class Vectors(Drawing):
         return cls(calibration, channel)
 
     @property
+    def whole(self) -> GaussianVector:
+        """See `Drawing.whole`."""
+        return self.channel
+
+    @property
     def noise(self) -> dict[str, Any]:
         """See `Drawing.noise`."""
         return {"covariance": self.channel.covariance}
