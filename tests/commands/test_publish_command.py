@@ -211,7 +211,7 @@ def test_findings_speak_in_flags(table):
 def test_what_others_believe_and_cells_of_kept_columns(table):
     last_year = table.with_name("2023.csv")
     pd.read_csv(table).sample(frac=1, random_state=1).head(200).to_csv(last_year, index=False)
-    first = run(table, "--columns", "stay", "--belief", f"last year={last_year}", "--grid", "0.05", "--quiet")
+    first = run(table, "--columns", "stay", "--belief", f"last year={last_year}", "--quiet")
     assert first.exit_code == 0, first.output
     assert "who believes 'last year'" in " ".join(first.output.split())
     for path in set(table.parent.iterdir()) - {table, last_year}:  # the ledger's marks too

@@ -13,11 +13,10 @@ from takifugu.calibration.kinds import default_mechanism
 from takifugu.calibration.population import Population
 from takifugu.calibration.result import Calibration
 from takifugu.calibration.telling import about_the_answer
-from takifugu.errors import InputError, MechanismError
+from takifugu.errors import MechanismError
 from takifugu.laws import Law
 from takifugu.mechanisms import get_mechanism
 from takifugu.mechanisms.base import Found, Mechanism
-from takifugu.mechanisms.grids import grid_step
 from takifugu.mechanisms.optimal.mechanism import MOST_VALUES, Optimal
 from takifugu.mechanisms.optimal.table import table_of
 from takifugu.mechanisms.sparse.mechanism import Sparse
@@ -50,7 +49,6 @@ def calibrate(
     best_guess: float | None = None,
     error: float | None = None,
     step: Step = lambda what: None,
-    grid: float | None = None,
     **options: Any,
 ) -> Calibration:
     """The channel that costs least and keeps every pair of secrets within the promise, both ways.
@@ -79,8 +77,6 @@ def calibrate(
             published value is off by at most this share of the spread (the standard deviation of the true values), or
             of labels this share is changed. Of several columns the worst counts.
         step: called with each promise that a search for `error` has tried.
-        grid: such as 0.05. θ is rounded up to a power of 1.05, or the probabilities of a channel to a coarse grid,
-            before anything is proved, so that they tell less about the rows they were fitted to. Hygiene, and no proof.
         **options: options of the mechanism, such as `delta` of "wasserstein-approx".
 
     >>> from takifugu import Mixture
@@ -88,7 +84,7 @@ def calibrate(
     >>> round(result.variance, 6)
     3.0
     """
-    population = Population(confidence, assurance, seed, grid_step(grid or 0.0))
+    population = Population(confidence, assurance, seed)
     if beliefs is not None:
         priors = beside(priors, beliefs)
     problem = Problem.of(priors, pairs)
@@ -136,19 +132,11 @@ def calibrated(
     if mechanism in (None, Optimal.name, Sparse.name) and (wanted := getattr(priors, "loss", None)) is not None:
         options = {"weights" if isinstance(wanted, ColumnWeights) else "loss": wanted} | options
     by_name = default_mechanism(problem) if mechanism is None else mechanism
-    if by_name == Sparse.name and population.grid:
-        raise InputError(
-            f"grid is for channels of up to {MOST_VALUES:,} values: leave it out, publish fewer columns, or give "
-            f"coarser domains"
-        )
-    if population.grid and by_name == Optimal.name:
-        options = options | {"grid": population.grid}
     rule = get_mechanism(by_name, options)
     require_rows(priors, confidence=0.95 if population.assurance else population.confidence)
     sample = checked(rule, rule.find(problem, asked), problem, asked)
     found, evidence = population.covered(rule, problem, asked, sample)
     found = _bounded_below(found, sample, rule)
-    found, rounded = population.on_grid(found)
     told = about_the_answer(priors, problem, found.channel, asked, rule, evidence)
     if not population.halvings:  # a search that tries many promises tells this of none
 
@@ -159,7 +147,7 @@ def calibrated(
     if mechanism is None and rule.name == Sparse.name:
         told.append(SparseChosen(len(table_of(problem).values), MOST_VALUES))
     return Calibration(
-        problem=replace(problem, findings=(*problem.findings, *told, *rounded)),
+        problem=replace(problem, findings=(*problem.findings, *told)),
         guarantee=rule.promise(asked),
         channel=found.channel,
         mechanism=rule.name,

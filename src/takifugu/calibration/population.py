@@ -1,21 +1,16 @@
-"""What is asked for beyond the rows there are: confidence, a band, a grid."""
+"""What is asked for beyond the rows there are: confidence, a band."""
 
 from dataclasses import dataclass, field, replace
 
 from takifugu import _validation as check
 from takifugu.calibration.backwards import HALVINGS, HALVINGS_OF_ALL
 from takifugu.calibration.kinds import expected_loss
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.channels.vector import GaussianVector
 from takifugu.errors import InputError
 from takifugu.mechanisms.assurance import Band, assured
 from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.draws import APART, draws_needed
 from takifugu.mechanisms.evidence import Confidence, Shared, confident
-from takifugu.mechanisms.grids import on_grid
-from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import Renyi
-from takifugu.problems.population_findings import OnGrid
 from takifugu.problems.problem import Problem
 
 _FAR = 64 * APART  # between the seeds of channels that are found one after another: each uses up to 30
@@ -33,7 +28,6 @@ class Population:
     confidence: float | None = None
     assurance: str | None = None
     seed: int = 0
-    grid: float = 0.0
     shared: Shared = field(default_factory=Shared)
     halvings: int = 0
 
@@ -76,16 +70,3 @@ class Population:
             shared=self.shared,
             halvings=self.halvings,
         )
-
-    def on_grid(self, found: Found) -> tuple[Found, list[Finding]]:
-        """More noise, on the grid; a channel is on it already. More noise never loses more (proofs/monotonicity.md)."""
-        if not self.grid:
-            return found, []
-        if isinstance(found.channel, GaussianVector):
-            raise InputError("grid is for noise on one number and for channels: leave it out for vectors")
-        if not isinstance(found.channel, GaussianNoise):
-            return found, [OnGrid("the channel's probabilities were", self.grid)]
-        theta, told = on_grid(found.channel.theta, self.grid), [OnGrid("the noise θ was", self.grid)]
-        if theta == found.channel.theta:
-            return found, [*told]
-        return Found(GaussianNoise(theta)), [*told]  # without its place: another may be the closest now

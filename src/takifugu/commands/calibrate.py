@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 )
 @single("--confidence", type=float, help="Such as 0.95: promise it for the population, not only for the sample.")
 @single("--assurance", type=click.Choice(["band"]), help="Promise it for the population, proved: more noise.")
-@single("--grid", type=float, help="Such as 0.05: round θ up to a coarse grid, so that it tells less about the rows.")
 @single("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws behind the confidence.")
 @single("--mechanism", help="The rule that finds the noise. [default: exact, and optimal for row]")
 @single("--delta", type=float, help="For wasserstein-approx: the share of cases left unprotected.")
@@ -54,7 +53,6 @@ def command(
     error: float | None,
     confidence: float | None,
     assurance: str | None,
-    grid: float | None,
     seed: int,
     mechanism: str | None,
     delta: float | None,
@@ -122,7 +120,6 @@ def command(
             step=lambda what: click.echo(what, err=True),
             confidence=confidence,
             assurance=assurance,
-            grid=grid,
             seed=seed,
             pairs=asked.pairs,
             mechanism=mechanism,

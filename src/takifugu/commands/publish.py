@@ -82,7 +82,6 @@ from takifugu.errors import InputError
 @click.option("--dry-run", is_flag=True, help="Find the channel and tell what it would do; publish nothing.")
 @click.option("--allow-no-noise", is_flag=True, help="Publish values as they are where nothing had to be changed.")
 @quiet_option
-@single("--grid", type=float, help="Such as 0.05: put the channel on a coarse grid, so as to tell less of the rows.")
 @belief_options
 @click.option("--only-beliefs", is_flag=True, help="Take the priors of --belief alone, and not those of SOURCE.")
 @reading_options
@@ -118,7 +117,6 @@ def command(
     dry_run: bool,
     allow_no_noise: bool,
     quiet: bool,
-    grid: float | None,
     beliefs: tuple[str, ...],
     only_beliefs: bool,
     **reading: Any,
@@ -190,7 +188,6 @@ def command(
             seed=seed,
             dry_run=dry_run,
             allow_no_noise=allow_no_noise,
-            grid=grid,
             beliefs=beliefs,
             only_beliefs=only_beliefs,
             reading=reading_from(reading),

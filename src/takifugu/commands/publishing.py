@@ -54,7 +54,6 @@ class Asked:
     allow_no_noise: bool = False
     beliefs: tuple[str, ...] = ()
     only_beliefs: bool = False
-    grid: float | None = None
     dry_run: bool = False
     reading: Reading = field(default_factory=Reading)
 
@@ -148,7 +147,6 @@ def _calibrated(asked: Asked, table: Any, promise: dict[str, Any], others: Any, 
         beliefs=others,
         own=not asked.only_beliefs,
         keep=asked.keep,
-        grid=asked.grid,
         secrets=_named_secrets(asked),
         pairs=asked.pairs or None,
         leave_out=asked.leave_out,

@@ -4,14 +4,12 @@ The set of laws follows from the counts and the level alone: bounds on the share
 shares up to each (proofs/bounds.md). The law that the problem has is within it too.
 """
 
-import math
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.channels.counts import BITS
 from takifugu.channels.finite import FiniteChannel
 from takifugu.errors import MechanismError
 from takifugu.laws.bounds import Bounds
@@ -19,7 +17,7 @@ from takifugu.laws.values import Value, number
 from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.optimal.bounded import bounded
 from takifugu.mechanisms.optimal.every_law import EveryLaw
-from takifugu.mechanisms.optimal.mechanism import FINER, Optimal
+from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.optimal.program import Indices
 from takifugu.mechanisms.optimal.repair import repaired_for
 from takifugu.mechanisms.optimal.table import table_of
@@ -100,7 +98,6 @@ def bounded_channel(
             "no channel was found in time that keeps these wishes for every law that the rows allow: drop a wish, "
             "promise less, give a coarser domain, or use confidence alone"
         )
-    bits = math.ceil(math.log2(FINER / rule.grid)) if rule.grid else BITS
-    counts = repaired_for(promise, matrix, allowed=None if program.forbidden is None else ~program.forbidden, bits=bits)
+    counts = repaired_for(promise, matrix, allowed=None if program.forbidden is None else ~program.forbidden)
     values = table_of(problem).values
     return Found(FiniteChannel(values, values, counts), options=rule.options)

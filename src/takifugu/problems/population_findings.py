@@ -1,4 +1,4 @@
-"""Findings about the population: what a cell tells by itself, and what was rounded so as to tell less."""
+"""Findings about the population: what a cell tells by itself, and what evidence rests on."""
 
 import math
 from dataclasses import dataclass
@@ -41,22 +41,6 @@ class CellTells(Finding):
         if self.guess is None:
             return ""
         return f", and a guess between two equally likely ones is right with a chance of up to {100 * self.guess:.0f} %"
-
-
-@dataclass(frozen=True)
-class OnGrid(Finding):
-    """Noise or probabilities that were put on a coarse grid."""
-
-    what: str
-    grid: float
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        return (
-            f"{self.what} put on a grid of {100 * self.grid:g} %, on the safe side, so as to tell less about these "
-            f"rows: hygiene, not a proof"
-        )
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ def publish(
         insecure_seed: for tests alone.
         step: called with what is being done, before it is done.
         **options: `alpha`, `epsilon`, `best_guess`, `error`, `known`, `pairs`, `secrets`, `leave_out` (secrets too rare
-            to be hidden, whose rows are not published), `domain`, `other`, `reading`, `seed`, `grid`; `beliefs`, what
+            to be hidden, whose rows are not published), `domain`, `other`, `reading`, `seed`; `beliefs`, what
             others may believe, other tables by name, and `own=False`, which takes these alone, so that nothing tells
             anything about one's own rows; options of the mechanism "optimal" such as `loss`; and `keep_shares`: True
             keeps the share of each published value what it was among the true ones, which changes more of them.

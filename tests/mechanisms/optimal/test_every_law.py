@@ -172,15 +172,13 @@ def test_the_certificate_proves_it_again_and_no_other_channel(table, tmp_path):
         tk.certify(replace(made, evidence=Band(0.999, made.evidence.without)))
 
 
-def test_wishes_a_radius_and_a_grid(table):
+def test_wishes_and_a_radius(table):
     priors = fitted(table)
     plain = tk.calibrate(priors, odds=3, assurance="band", keep=None)
     wide = tk.calibrate(priors, odds=3, assurance="band", keep=None, radius=0.3)
     assert wide.error > plain.error
     assert dict(wide.options)["radius"] == 0.3
     assert tk.verify(tk.certify(wide)).calibration == wide
-    coarse = tk.calibrate(priors, odds=3, assurance="band", grid=0.05)
-    assert coarse.channel.denominator == 256
     held = tk.calibrate(priors, odds=3, assurance="band", keep=None, forbidden=[(0, 7)])
     assert held.channel.matrix[0, 7] == 0
     both = tk.calibrate(priors, alpha=3, epsilon=0.8, odds=4, assurance="band")

@@ -1,6 +1,5 @@
 """The best of all channels between finite lists of values, as a mechanism."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,13 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array, real
-from takifugu.channels.counts import BITS
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.listed import ListChannel
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws.values import Value, key, number
 from takifugu.mechanisms.base import Found, Mechanism
-from takifugu.mechanisms.grids import grid_step
 from takifugu.mechanisms.optimal.losses import frozen_matrix, loss_matrix
 from takifugu.mechanisms.optimal.lower_bound import to_state
 from takifugu.mechanisms.optimal.program import Program
@@ -27,7 +24,6 @@ from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 
 MOST_VALUES = 2_000  # of the best channel; beyond, see the mechanism "sparse"
-FINER = 10  # steps of a channel's probabilities within the grid that is asked for: fewer would cost tenths of the error
 _SAFER = 0.9  # the share of the budget for which a channel is solved that repair may fall back on
 
 
@@ -49,8 +45,6 @@ class Optimal(Mechanism):
         for each secret.
     forbidden: (value, value) pairs of which the first must never be published as the second.
     diagonal: the share of values that must stay as they are.
-    grid: such as 0.05. Probabilities are then multiples of a power of two, a tenth of this or less, so that the channel
-        tells less about the rows that made it. That is hygiene and no proof.
     """
 
     name: ClassVar[str] = "optimal"
@@ -66,7 +60,6 @@ class Optimal(Mechanism):
     radius: Any = 0.0
     forbidden: tuple[tuple[Any, Any], ...] = ()
     diagonal: float | None = None
-    grid: float = 0.0
 
     def __post_init__(self) -> None:
         """Freeze what came as lists, so that equal options are equal."""
@@ -74,7 +67,6 @@ class Optimal(Mechanism):
             object.__setattr__(self, "loss", frozen_matrix(self.loss))
         several = isinstance(self.radius, Sequence | np.ndarray)
         object.__setattr__(self, "radius", tuple(map(_radius, self.radius)) if several else _radius(self.radius))
-        object.__setattr__(self, "grid", grid_step(self.grid))
         if self.keep not in ("marginal", "mean", None):
             raise InputError(f'keep must be "marginal", "mean" or None, got {self.keep!r}')
         if not isinstance(self.unbiased, bool):
@@ -108,7 +100,6 @@ class Optimal(Mechanism):
             radius=promise.radius,
             allowed=allowed,
             fallback=fallback,
-            bits=math.ceil(math.log2(FINER / self.grid)) if self.grid else BITS,
         )
         channel = FiniteChannel(table.values, table.values, counts)
         # Rounding to counts can miss a wish by a hair, and the exact condition for a radius is a hair wider than the
