@@ -227,7 +227,6 @@ SLOW = (
     "test_calibration.py::test_a_sweep_with_confidence_is_its_calibrations_one_by_one",
     "test_calibration.py::test_what_is_calibrated_can_be_certified",
     "test_count_house.py::test_the_table_is_printed",
-    "test_fewer_columns.py::test_with_confidence_single_columns_have_it_too",
     "test_publishing.py::test_pupils_are_published_within_odds_of_three",
     "test_publishing.py::test_rows_of_other_secrets_are_the_callers_to_decide",
     "test_publishing.py::test_tables_come_back_in_their_own_library",

@@ -8,7 +8,6 @@ import numpy as np
 
 from takifugu.calibration.backwards import Step, default_order, promise_asked, require_one_way, strongest
 from takifugu.calibration.checking import checked
-from takifugu.calibration.fewer import fewer_columns
 from takifugu.calibration.kinds import default_mechanism
 from takifugu.calibration.population import Population
 from takifugu.calibration.result import Calibration
@@ -138,12 +137,6 @@ def calibrated(
     found, evidence = population.covered(rule, problem, asked, sample)
     found = _bounded_below(found, sample, rule)
     told = about_the_answer(priors, problem, found.channel, asked, rule, evidence)
-    if not population.halvings:  # a search that tries many promises tells this of none
-
-        def again(other: Mechanism, part: Problem) -> Found:
-            return population.covered(other, part, asked, other.find(part, asked))[0]
-
-        told += fewer_columns(rule, problem, found, again)
     if mechanism is None and rule.name == Sparse.name:
         told.append(SparseChosen(len(table_of(problem).values), MOST_VALUES))
     return Calibration(

@@ -100,10 +100,6 @@ class Sparse(Mechanism):
         bound = self.proved_bound(problem, asked, proof)
         return Found(channel, None, to_state(bound, self.cost(problem, channel)), proof)
 
-    def best_constant(self, problem: Problem) -> int:
-        """The place of the value that costs least where all are published as one."""
-        return int(one_output(self._program(problem, 0.0)).targets[0])
-
     def proved_bound(self, problem: Problem, asked: Renyi, prices: Prices) -> float:
         """What no channel between these values that keeps these odds costs less than, by these prices."""
         if math.isfinite(asked.alpha) or asked.odds is not None:

@@ -23,7 +23,7 @@ from takifugu.problems.findings.fitting import (
     UnsafePrior,
     VectorOfRows,
 )
-from takifugu.problems.findings.thin import LittleLeft, OtherSmoothing, PriceOfIgnorance, Smoothed, SparseChosen
+from takifugu.problems.findings.thin import OtherSmoothing, PriceOfIgnorance, Smoothed, SparseChosen
 
 __all__ = [
     "Caution",
@@ -39,7 +39,6 @@ __all__ = [
     "HeavyTail",
     "LatticeRead",
     "LeftOutTells",
-    "LittleLeft",
     "ManyCells",
     "NoSecret",
     "NoValue",

@@ -66,25 +66,6 @@ class PriceOfIgnorance(Finding):
     share: float
 
 
-@dataclass(frozen=True)
-class LittleLeft(Finding):
-    """A row of several columns of which little is left, and what single columns would keep under the same promise."""
-
-    level = "warning"
-    left: float
-    alone: tuple[tuple[str, float], ...]
-
-    @property
-    def sentence(self) -> str:
-        """See `Finding.sentence`."""
-        alone = ", ".join(f"{name!r} {100 * left:.0f} %" for name, left in self.alone)
-        beside = f": published alone, each under the same promise, {alone} would be left" if alone else ""
-        return (
-            f"of what these columns tell together {100 * self.left:.0f} % is left, where 0 % is a table that tells "
-            f"nothing. Publish fewer of them together{beside}; or give coarser domains, or ask for less"
-        )
-
-
 def _counted(rows: float) -> str:
     """Three digits of a number of rows, with no exponent."""
     return f"{float(f'{rows:.3g}'):,.10g}"
