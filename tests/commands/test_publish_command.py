@@ -271,9 +271,14 @@ def test_bins_and_shares_that_moved_are_told(table):
     people.to_csv(table, index=False)
     given = [table, table.with_name("p.csv"), "--secret", "diagnosis", "--columns", "age", "--odds", "1.5", "--dry-run"]
     asked = ["publish", *map(str, given), "--confidence", "0"]  # for these rows alone, which takes no time
-    text = " ".join(CliRunner().invoke(main, asked).stdout.split())
+    refused = CliRunner().invoke(main, asked)
+    assert refused.exit_code == 2
+    said = " ".join(refused.stderr.split())
+    assert "999 stands far from the rest in 'age' (1 row) and may mean a missing value" in said
+    assert "if it does, give --sentinel 'age=999'; if it is a real value, give --sentinel 'age='" in said
+    text = " ".join(CliRunner().invoke(main, [*asked, "--sentinel", "age="]).stdout.split())
     assert "besides rounding all of them to steps of 20" in text
-    assert "999 stands far from the rest" in text
+    assert "999" not in text
     assert "shares of the values shift, by" in text
     assert "--leave-out" not in text  # there are two secrets
 

@@ -88,9 +88,10 @@ def test_a_warning_is_shown_where_the_call_stands_and_only_of_what_is_new(path):
         tk.calibrate(priors, odds=3, keep=None)  # what was said of the priors is not said again
 
 
-def test_publishing_shows_what_it_found_once(path):
+def test_publishing_shows_what_it_found_once():
+    people = pd.DataFrame({"positive": [*"yn"] * 60, "ward": [*"AaB"] * 40})
     with pytest.warns(tk.FindingWarning) as caught:
-        made = tk.publish(path, secret="positive", columns=["stay_days"], confidence=None, allow_no_noise=True)
+        made = tk.publish(people, secret="positive", columns=["ward"], confidence=None, allow_no_noise=True)
     said = [str(one.message) for one in caught if one.category is tk.FindingWarning]
     assert said == [str(one) for one in made.findings if one.level == "warning"]
     assert len(set(said)) == len(said) > 0

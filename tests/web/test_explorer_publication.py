@@ -10,9 +10,11 @@ import pytest
 from explorer_process import QUESTION
 
 import takifugu as tk
+from takifugu.tables.reading import Reading
 from takifugu.web.answers import Answers
 from takifugu.web.choices import Question, read_question
 from takifugu.web.publication import Publication
+from takifugu.web.rereading import as_asked, on_page
 from takifugu.web.shelf import Shelf
 
 _ASKED = QUESTION | {"query": "row", "columns": ["cp"], "pair": None, "promise": "odds", "odds": 2}
@@ -142,10 +144,10 @@ def _of_people(tmp_path: Path, lines: list[str]) -> Question:
     return _asked(table="file:people.csv", secret="s", columns=["x"], odds=2)
 
 
-def test_codes_and_rounding_are_said_before_anything_is_confirmed(tmp_path: Path, staffed: Any) -> None:
+def test_rounding_is_said_before_anything_is_confirmed(tmp_path: Path, staffed: Any) -> None:
     ages = [999 if k % 31 == 0 else 18 + k % 71 for k in range(600)]
     asked = _of_people(tmp_path, [f"{'ab'[k % 2]},{age}" for k, age in enumerate(ages)])
-    with closing(Answers(Shelf(tmp_path / "people.csv"))) as found, staffed(found.desk):
+    with closing(Answers(Shelf(tmp_path / "people.csv", Reading(sentinels=("x=",))))) as found, staffed(found.desk):
         told = Publication(found).prepare(asked)
         shown = found.answer(asked)
     # Nothing changes beside the rounding, which alone makes most cells another.
@@ -155,9 +157,19 @@ def test_codes_and_rounding_are_said_before_anything_is_confirmed(tmp_path: Path
     assert told["sentences"][0].startswith("From people.csv: x of up to 600 rows will be published")
     assert told["sentences"][1].startswith("x is published in steps of 20: each value is rounded to the nearest")
     assert "The secret is s, and every value of it is hidden from every other." in told["sentences"][2]
-    (code,) = (one for one in told["warnings"] if "999" in one)
-    assert code.startswith("Mind: 999 stands far from the rest in 'x' (20 rows) and may mean a missing value")
-    assert "“How the file is read”" in code
+    assert not any("999" in one for one in told["warnings"])  # it was said to be a value
+
+
+def test_a_code_that_nobody_declared_is_not_published(tmp_path: Path, staffed: Any) -> None:
+    ages = [999 if k % 31 == 0 else 18 + k % 71 for k in range(600)]
+    asked = _of_people(tmp_path, [f"{'ab'[k % 2]},{age}" for k, age in enumerate(ages)])
+    refusal = pytest.raises(tk.InputError, match="999 stands far from the rest in 'x'")
+    with closing(Answers(Shelf(tmp_path / "people.csv"))) as found, staffed(found.desk), refusal as refused:
+        Publication(found).prepare(asked)
+    said = on_page(str(refused.value))
+    assert "say so under “How the file is read”; if it is a real value, write x= under “How the file is read”" in said
+    read = as_asked(Reading(), {"sentinels": "x="})
+    assert read.sentinels == ("x=",)
 
 
 def test_of_a_row_the_columns_that_are_rounded_are_named(tmp_path: Path, staffed: Any) -> None:

@@ -28,11 +28,23 @@ class SuspectedSentinel(Finding):
     @property
     def sentence(self) -> str:
         """See `Finding.sentence`."""
-        how = "stands far from the rest" if self.apart else "is far more frequent than its neighbours"
         return (
-            f"{self.value:.15g} {how} in {self.column!r} ({rows_of(self.rows)}) and may mean a missing value: if it "
-            f"does, give reading=Reading(sentinels=[{self.code!r}]); otherwise it is published like any other value"
+            f"{self._suspicion}: if it does, give reading=Reading(sentinels=[{self.code!r}]); otherwise it is "
+            f"published like any other value"
         )
+
+    @property
+    def refusal(self) -> str:
+        """What is said where nothing is published before somebody has decided what it means."""
+        return (
+            f"{self._suspicion}: if it does, give reading=Reading(sentinels=[{self.code!r}]); if it is a real value, "
+            f"give reading=Reading(sentinels=[{f'{self.column}='!r}])"
+        )
+
+    @property
+    def _suspicion(self) -> str:
+        how = "stands far from the rest" if self.apart else "is far more frequent than its neighbours"
+        return f"{self.value:.15g} {how} in {self.column!r} ({rows_of(self.rows)}) and may mean a missing value"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import asked_for
 from takifugu.problems.pairs import Pair
 from takifugu.problems.population_findings import CellTells
+from takifugu.queries.about import require_no_codes
 from takifugu.queries.as_they_are import refuse_notes, told_by_kept
 from takifugu.queries.others_alone import priors_asked_for
 from takifugu.queries.row import Row
@@ -18,6 +19,7 @@ from takifugu.releases.in_turn import ODDS, in_turn, named_pairs
 from takifugu.releases.inside import require_inside
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.secret_rows import protected_secrets
+from takifugu.tables.missing import with_secrets
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Table
 
@@ -91,8 +93,11 @@ def calibrated(
 
     if hidden is not None:
         require_hidden(hidden, typed=True)
+    source = Table(table, reading)
     if keep:
-        refuse_notes(Table(table, reading), keep)
+        refuse_notes(source, keep)
+    about = [*_names(secret), *columns, *later, *keep, *(known or ())]
+    require_no_codes(with_secrets(source, _names(secret)), about, Row(*columns, *later, domain=domain).domain)
     known = known_with(known, keep)
     turn = in_turn(
         table,

@@ -11,6 +11,7 @@ from takifugu.errors import InputError
 from takifugu.laws.reading import Reading
 from takifugu.laws.weights import merge
 from takifugu.problems.column_findings import FreeText, LabelsAlike
+from takifugu.problems.domain import Choices
 from takifugu.problems.findings import Clipped, CoarserStep, Finding, HeavyTail, LatticeRead, PoorFit
 from takifugu.problems.inspection_findings import (
     LooksLikeDates,
@@ -22,9 +23,16 @@ from takifugu.problems.inspection_findings import (
 from takifugu.tables.alike import alike, shared
 from takifugu.tables.count import Subset
 from takifugu.tables.free_text import few_share
-from takifugu.tables.inspect import awkward_form, holds_dates, looks_like_identifier, numbers_rows
-from takifugu.tables.suspects import suspects, words_among_numbers
-from takifugu.tables.table import Secret
+from takifugu.tables.inspect import (
+    awkward_form,
+    codes_in,
+    holds_dates,
+    looks_like_identifier,
+    numbers_rows,
+    suspected,
+)
+from takifugu.tables.suspects import words_among_numbers
+from takifugu.tables.table import Secret, Table
 
 _POOR = 0.05  # a Kolmogorov distance worth a word, where there are rows enough to measure it
 _CHANCE = 1.36  # over √n: the distance that even the true distribution exceeds once in twenty times
@@ -66,17 +74,30 @@ def together(subsets: Mapping[Secret, Subset]) -> tuple[Array, Array]:
     )
 
 
-def suspected(column: str, values: Array, counts: Array) -> Iterable[SuspectedSentinel]:
+def about_codes(table: Table, column: str, values: Array, counts: Array) -> Iterable[SuspectedSentinel]:
     """Codes such as 999 that stand far from the rest: `inspect` tells these too, and whoever did not ask must know.
 
     Codes that are only frequent are left to `inspect`: 99 hours a week is as often the end of a scale.
-
-    >>> [one.code for one in suspected("age", np.array([20.0, 30, 40, 50, 60, 999]), np.full(6, 9.0))]
-    ['age=999']
     """
-    for one in suspects(values, counts):
+    for one in suspected(table, column, Subset(values, counts, 0.0)):
         if one.apart:
             yield SuspectedSentinel(column, one.value, one.rows, one.apart)
+
+
+def require_no_codes(table: Table, columns: Iterable[str], lists: Mapping[str, Choices]) -> None:
+    """Refuse to publish columns of which a number that nobody has declared may mean a missing value.
+
+    It would stretch the bins of its column until they hide little but cost much, or be published as somebody's value.
+    A number on a list that was given is one that its giver knows.
+    """
+    names = [getattr(one, "column", one) for one in columns]
+    told = [
+        SuspectedSentinel(name, code.value, code.rows, code.apart).refusal
+        for name, code in codes_in(table, [name for name in names if name in table.schema])
+        if name not in lists or code.value not in lists[name].values
+    ]
+    if told:
+        raise InputError(f"{'. '.join(told)}. Nothing was published")
 
 
 def naming(column: str, values: Sequence[Any], tallies: Sequence[float]) -> Iterable[Finding]:

@@ -57,8 +57,8 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
     sums = summed(held, [one for one in facts if one.name != secret])
     findings.extend([RowOfTotals(sums)] if sums else [])
     for one in facts:
-        # Only what questionnaires use and what stands apart is taken for missing: the rest is for people to judge.
-        dropped = () if one.name == secret else tuple(s for s in one.suspects if s.usual and s.apart)
+        # What stands apart has to be declared before anything is published; the rest is for people to judge.
+        dropped = tuple(s for s in one.suspects if s.apart)
         told = [SuspectedSentinel(one.name, s.value, s.rows, s.apart) for s in one.suspects]
         codes.extend(finding.code for finding, suspect in zip(told, one.suspects, strict=True) if suspect in dropped)
         doubles = tuple(look_alike(one))

@@ -112,7 +112,7 @@ class Inspection:
         alone = tuple(one.secret for one in self.groups if one.rows == 1)
         if not self.proposed or len(alone) > _MOST_LEFT_OUT:
             return None
-        codes = [code for code in self.sentinels if code.rpartition("=")[0] in self.proposed]
+        codes = [code for code in self.sentinels if code.rpartition("=")[0] in (self.secret, *self.proposed)]
         asked = Asked(self.secret, self.proposed, tuple(codes), self.reading, alone)
         return publish_call(asked) if self.source is None else publish_command(self.source, asked)
 

@@ -9,7 +9,7 @@ from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
 from takifugu.problems.answer import Answer
 from takifugu.problems.findings import Constant
-from takifugu.queries.about import suspected, together
+from takifugu.queries.about import about_codes, together
 from takifugu.queries.few_rows import about_rows, check_roles
 from takifugu.queries.mean_by import means_by
 from takifugu.queries.priors import Priors
@@ -53,7 +53,7 @@ class Mean:
         findings = about_rows(secret, (self.column,), seen)
         ends = {end for extent in seen.extents.values() for end in (extent.low, extent.high)}
         if ends & USUAL:  # another pass over the table, and no need of one otherwise
-            findings.extend(suspected(self.column, *together(count(table, secret, self.column, seen))))
+            findings.extend(about_codes(table, self.column, *together(count(table, secret, self.column, seen))))
         found = {}
         for name, (mean, std) in moments(table, secret, self.column, seen).items():
             if std == 0:

@@ -13,7 +13,7 @@ from takifugu.laws.mixture import Mixture
 from takifugu.laws.reading import Reading, read
 from takifugu.problems.answer import Answer
 from takifugu.problems.findings import Constant, Finding, Gridded
-from takifugu.queries.about import about_lattice, heavy_tail, missed_masses, suspected, together
+from takifugu.queries.about import about_codes, about_lattice, heavy_tail, missed_masses, together
 from takifugu.queries.cells import cell_beliefs, count_cells
 from takifugu.queries.few_rows import about_left_out, about_rows, about_scarce, check_roles
 from takifugu.queries.priors import Beliefs, Priors
@@ -90,7 +90,7 @@ class Raw:
         check_roles(secret, self.column)
         seen = overview(table, secret, self.column, secrets)
         subsets = count(table, secret, self.column, seen)
-        return self._from_counts(secret, seen, subsets, self._reading(subsets))
+        return self._from_counts(table, secret, seen, subsets, self._reading(subsets))
 
     def beliefs(self, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[str]) -> Beliefs:
         """The priors without knowledge, and those of every cell of every subset of the known columns."""
@@ -103,7 +103,7 @@ class Raw:
         counts = count_cells(table, secret, self.column, known, seen)
         subsets = counts.subsets(seen.extents)
         reading = read(together(subsets)[0], bounds=self.bounds, step=self.step, transform=self.transform)
-        first = self._from_counts(secret, seen, subsets, reading)
+        first = self._from_counts(table, secret, seen, subsets, reading)
         lattice = reading.lattice
         cells, findings = cell_beliefs(
             counts.known,
@@ -128,7 +128,7 @@ class Raw:
         return None if reading.changes_values and not asked else reading
 
     def _from_counts(
-        self, secret: str, seen: Overview, subsets: dict[Secret, Subset], reading: Reading | None
+        self, table: Table, secret: str, seen: Overview, subsets: dict[Secret, Subset], reading: Reading | None
     ) -> Priors:
         findings = about_rows(secret, (self.column,), seen)
         findings.extend(about_left_out({name: (e.rows - e.valid, e.rows) for name, e in seen.extents.items()}))
@@ -139,7 +139,7 @@ class Raw:
             for name, subset in subsets.items()
             if len(subset.values) == 1
         )
-        findings.extend(suspected(self.column, *together(subsets)))
+        findings.extend(about_codes(table, self.column, *together(subsets)))
         rows = {name: extent.valid for name, extent in seen.extents.items()}
         if reading is not None:
             findings.extend(about_lattice(self.column, reading, *together(subsets), bounded=self.bounds is not None))

@@ -17,7 +17,7 @@ from takifugu.mechanisms.sparse.mechanism import MOST_CELLS
 from takifugu.problems.answer import Answer
 from takifugu.problems.domain import Choices
 from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue, Smoothed
-from takifugu.queries.about import naming, suspected
+from takifugu.queries.about import about_codes, naming
 from takifugu.queries.cells import Key, cell_beliefs, checked_known
 from takifugu.queries.few_rows import FEW, about_left_out, about_scarce, check_roles
 from takifugu.queries.priors import Beliefs, ColumnWeights, Priors
@@ -176,7 +176,7 @@ class Row:
             if name not in self.domain:
                 yield from naming(name, lines.values[k], lines.tallies)
             if table.schema[name].is_numeric():
-                yield from suspected(name, *lines.counted(k))
+                yield from about_codes(table, name, *lines.counted(k))
 
     def _smoothed(
         self, counts: dict[Secret, Array], support: list[tuple[int, ...]], domain: tuple[Choices, ...]

@@ -6,7 +6,7 @@ whoever proposes something from them; what is shown to people is chosen elsewher
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -87,23 +87,39 @@ class ColumnFacts:
 
 def look(table: Table) -> tuple[ColumnFacts, ...]:
     """The facts of every column, in order."""
-    first = _overview(table)
+    found = _look(table, table.columns)
+    if not found:
+        raise table.no_rows()
+    return found
+
+
+def codes_in(table: Table, columns: Iterable[str]) -> list[tuple[str, Suspect]]:
+    """What stands far from the rest in columns of numbers, and may mean a missing value: `look` finds the same."""
+    numbers = [name for name in dict.fromkeys(columns) if table.schema[name].is_numeric()]
+    facts = _look(table, numbers) if numbers else ()
+    return [(one.name, code) for one in facts for code in one.suspects if code.apart]
+
+
+def _look(table: Table, names: Sequence[str]) -> tuple[ColumnFacts, ...]:
+    """The facts of some columns; none where there are no rows."""
+    first = _overview(table, names)
     rows = int(first["rows"])
     if not rows:
-        raise table.no_rows()
+        return ()
     kept = {name for finding in table.findings if isinstance(finding, KeptAsText) for name in finding.columns}
-    first |= _forms_of_many(table, first)
-    return tuple(_facts(table, name, place, first, rows, name in kept) for place, name in enumerate(table.columns))
+    first |= _forms_of_many(table, names, first)
+    return tuple(_facts(table, name, place, first, rows, name in kept) for place, name in enumerate(names))
 
 
-def _overview(table: Table) -> dict[str, Any]:
-    """One pass over all columns: gaps and distinct values, and the range of numbers."""
+def _overview(table: Table, names: Sequence[str]) -> dict[str, Any]:
+    """One pass over the columns: gaps and distinct values, and the range of numbers."""
     import narwhals as nw
 
     values: list[nw.Expr] = []
     asked: dict[str, nw.Expr] = {"rows": nw.len()}
     distinct: dict[str, str] = {}
-    for place, (name, dtype) in enumerate(table.schema.items()):
+    for place, name in enumerate(names):
+        dtype = table.schema[name]
         own, here = nw.col(f"x{place}"), f"{place}:"
         asked[here + "values"] = own.count()
         if dtype.is_numeric():
@@ -119,13 +135,13 @@ def _overview(table: Table) -> dict[str, Any]:
     return answers(table, table.frame.select(*values), asked, distinct)
 
 
-def _forms_of_many(table: Table, first: Mapping[str, Any]) -> dict[str, Any]:
+def _forms_of_many(table: Table, names: Sequence[str], first: Mapping[str, Any]) -> dict[str, Any]:
     """How many cells look like what, in the columns that have too many texts to go through them one by one."""
     import narwhals as nw
 
     asked: list[nw.Expr] = []
-    for place, (name, dtype) in enumerate(table.schema.items()):
-        if _is_text(dtype) and first[f"{place}:distinct"] > MOST_LABELS:
+    for place, name in enumerate(names):
+        if _is_text(table.schema[name]) and first[f"{place}:distinct"] > MOST_LABELS:
             told = table.secret(name).fill_null("")  # no form fits it; older pandas cannot count neither true nor false
             for form, look in _FORMS.items():
                 asked.append(how_many(told.str.contains(look)).alias(f"{place}:{form}"))
@@ -206,9 +222,14 @@ def _about_numbers(table: Table, known: ColumnFacts, told: dict[str, Any]) -> Co
         known,
         kind="whole numbers" if whole else "numbers",
         is_identifier=is_identifier,
-        suspects=() if counted is None or is_identifier else suspects(counted.values, counted.counts),
+        suspects=suspected(table, known.name, counted) if counted is not None and not is_identifier else (),
         numbers=counted,
     )
+
+
+def suspected(table: Table, column: str, counted: Subset) -> tuple[Suspect, ...]:
+    """The values of a column of numbers that may mean a missing one; none where the reading says that all are real."""
+    return () if table.reading.has_no_codes(column) else suspects(counted.values, counted.counts)
 
 
 def looks_like_identifier(name: str, distinct: int, rows: int, *, numeric: bool) -> bool:

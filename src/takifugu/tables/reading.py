@@ -23,7 +23,8 @@ class Reading:
         thousands: what groups digits: ",", ".", a space or an apostrophe; "" where nothing does.
         encoding: the name of the text's encoding, such as "utf-8" or "cp1252".
         na: the texts that mean a missing value, in place of the usual ones.
-        sentinels: numbers and texts that mean a missing value, such as 999; "age=999" is meant for one column.
+        sentinels: numbers and texts that mean a missing value, such as 999; "age=999" is meant for one column, and
+            "age=" says that every number in that column is a real value, however far from the others it lies.
         header: whether the table begins with the names of its columns. By default it does, and a first line that
             looks like a record is refused.
         skip: the number of lines above the header.
@@ -116,6 +117,14 @@ class Reading:
         """
         elsewhere = {f"{name}={value}" for name, value in self.named_sentinels if name not in columns}
         return replace(self, sentinels=tuple(one for one in self.sentinels if one not in elsewhere))
+
+    def has_no_codes(self, column: str) -> bool:
+        """Whether it was said that no number of this column stands for a missing value.
+
+        >>> Reading(sentinels=("age=",)).has_no_codes("age"), Reading(sentinels=("age=999",)).has_no_codes("age")
+        (True, False)
+        """
+        return (column, "") in self.named_sentinels
 
     @property
     def named_sentinels(self) -> list[tuple[str, str]]:

@@ -47,7 +47,7 @@ def unseen(reading: Reading, findings: Sequence[Finding]) -> list[SentinelsUnsee
     ["no cell has the declared sentinel 'age=99': see how the table writes it"]
     """
     seen = {one.column for one in findings if isinstance(one, SentinelsTreated)}
-    named = [f"{column}={value}" for column, value in reading.named_sentinels if column not in seen]
+    named = [f"{column}={value}" for column, value in reading.named_sentinels if value and column not in seen]
     general = [] if seen else [str(one) for one in reading.sentinels if "=" not in str(one)]
     return [SentinelsUnseen((*general, *named))] if general or named else []
 

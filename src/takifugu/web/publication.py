@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from takifugu.errors import BudgetError, InputError
 from takifugu.problems.column_findings import FreeText
 from takifugu.problems.findings import UnsafePrior
-from takifugu.problems.inspection_findings import LooksLikeDates, LooksLikeIdentifier, SuspectedSentinel
+from takifugu.problems.inspection_findings import LooksLikeDates, LooksLikeIdentifier
+from takifugu.queries.about import require_no_codes
 from takifugu.queries.several_rows import several_rows
 from takifugu.reports.rounding import in_steps
 from takifugu.reports.text import clean, listed, number
+from takifugu.tables.missing import with_secrets
 from takifugu.web.answers import DOWNLOAD, Answers
 from takifugu.web.choices import Choice, Question
 from takifugu.web.rereading import on_page
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 # Noise enough for the fitted priors and not for the rows, and what perhaps should not go out as it is: nobody should
 # confirm that without reading it.
-_WARNED = (UnsafePrior, SuspectedSentinel, LooksLikeIdentifier, LooksLikeDates, FreeText)
+_WARNED = (UnsafePrior, LooksLikeIdentifier, LooksLikeDates, FreeText)
 _MOST_TICKETS = 16
 
 
@@ -63,6 +65,9 @@ class Publication:
         if choice.fit.query not in ("row", "raw"):
             raise InputError("a table is published from people's own values: a mean or a prediction has none")
         entry = shelf.entry(choice.fit.table)
+        with shelf.lock:
+            held = with_secrets(shelf.open(choice.fit.table), [choice.fit.secret])
+            require_no_codes(held, [choice.fit.secret, *choice.fit.columns, *choice.fit.known], {})
         with self._answers.desk.errand(asked.page, DOWNLOAD) as errand:
             made = self._answers.calibrated(choice, errand)
             if not isinstance(made.guarantee, Renyi):

@@ -97,6 +97,7 @@ def on_page(sentence: str) -> str:
     >>> on_page("column 'ward' says 'NA' in 3 rows, read as missing: give reading=Reading(na=[...]) to change that")
     "column 'ward' says 'NA' in 3 rows, read as missing: “How the file is read” can change that"
     """
+    sentence = re.sub(r"give reading=Reading\(sentinels=\['([^']*)='\]\)", rf"write \1= under {_HERE}", sentence)
     sentence = re.sub(r"give reading=Reading\(sentinels=\[.*?\]\)", f"say so under {_HERE}", sentence)
     sentence = re.sub(r"give reading=Reading\(decimal=.*?\) to be sure", f"name it under {_HERE} to be sure", sentence)
     sentence = re.sub(r"give reading=Reading\(.*?\) to change that", f"{_HERE} can change that", sentence)
