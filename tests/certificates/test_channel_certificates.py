@@ -192,44 +192,6 @@ def test_a_changed_file_is_refused(certificate, tmp_path):
         refused(path, sealed(honest | {key: value}), kind=InputError)
 
 
-def test_a_bound_over_every_number_is_proved_again(tmp_path):
-    honest, path = tk.certify(CALIBRATIONS["free"]), tmp_path / "c.json"
-    assert 0 < honest.real_lower_bound < honest.lower_bound
-    assert honest.real_lower_bound == CALIBRATIONS["free"].real_lower_bound
-    assert "nor any to other real numbers less than" in honest.claim
-    content = honest.to_dict()
-    path.write_text(json.dumps(content))
-    assert tk.verify(path).real_lower_bound == honest.real_lower_bound
-    for change in (
-        {"lower_bound": honest.real_lower_bound * 1.001},
-        {"lower_bound": honest.lower_bound},
-        {"parts": 1},
-        {"parts": 1023},
-        {"duals": content["calibration"]["optimality"]},
-    ):
-        refused(path, sealed(content | {"every_real": content["every_real"] | change}))
-    for wrong in (None, [], {}, content["every_real"] | {"unheard": 1}, content["every_real"] | {"lower_bound": 0}):
-        refused(path, sealed(content | {"every_real": wrong}), kind=InputError)
-    path.write_text(json.dumps(sealed({key: value for key, value in content.items() if key != "every_real"})))
-    assert tk.verify(path).real_lower_bound is None  # it says less, and what it says is true
-
-
-def test_a_bound_over_every_number_is_about_square_errors():
-    """Between labels there are no other numbers; a kept histogram leaves none; another loss is not squared error."""
-    kept, labels = (tk.certify(CALIBRATIONS[name]) for name in ("odds", "order"))
-    assert kept.real_lower_bound == kept.lower_bound == CALIBRATIONS["odds"].real_lower_bound
-    assert kept.every_real is None
-    assert labels.real_lower_bound is None
-    assert tk.calibrate(NUMBERS, odds=1.5, keep=None, loss="absolute").real_lower_bound is None
-    assert (
-        tk.calibrate({"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(1, 1)}, alpha=2, epsilon=1).every_real
-        is None
-    )
-    moved = dataclasses.replace(labels, every_real=tk.certify(CALIBRATIONS["free"]).every_real)
-    with pytest.raises(TakifuguError):
-        tk.verify(moved)
-
-
 def test_figures_for_readers_are_those_of_the_channel(certificate):
     honest = json.loads(json.dumps(certificate.calibration.to_dict()))
     for key, value in (("error", honest["error"] + 0.01), ("epsilon", 9.0), ("pairs", [["a", "a"]])):

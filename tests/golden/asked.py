@@ -9,9 +9,6 @@ import takifugu as tk
 
 from .harness import Seen, fingerprint, own_weight
 
-# Above this many values a bound for every real output is not asked for: it would take longer than the rest.
-FEW = 40
-
 
 def or_refusal(made: Callable[[], Any], told: Callable[[Any], Seen]) -> Seen:
     """What is told of a thing; of a refusal its kind, and its sentence among the words."""
@@ -42,8 +39,6 @@ def of_calibration(calibration: tk.Calibration) -> Seen:
         "findings": codes(calibration.findings),
         "evidence": of_evidence(calibration.evidence),
     }
-    if len(getattr(calibration.channel, "inputs", ())) <= FEW:
-        figures["real_lower_bound"] = calibration.real_lower_bound
     pairs = list(calibration.losses)
     if len(pairs) <= 30:
         figures["losses"] = {f"{a} / {b}": calibration.losses[a, b] for a, b in pairs}

@@ -16,7 +16,6 @@ from takifugu.reports.channel_charts import coarsened
 from takifugu.reports.columns import column_facts
 from takifugu.reports.facts import ChannelFacts, facts_of
 from takifugu.reports.losses import pair_losses
-from takifugu.reports.text import number
 
 NUMBERS = {"a": tk.Finite([1, 2, 3, 4], [40, 30, 20, 10]), "b": tk.Finite([1, 2, 3, 4], [5, 10, 15, 20])}
 LABELS = {"a": tk.Finite(["x", "y", "z"], [6, 3, 1]), "b": tk.Finite(["x", "y", "z"], [1, 3, 6])}
@@ -140,14 +139,6 @@ def test_the_bound_names_what_was_asked_beside_the_promise():
     assert "leaves the histogram as it is" in words.best(kept)
     assert kept.columns[0].histogram_shift < 1e-6 < free.columns[0].histogram_shift
     assert kept.gap < 1e-3
-
-
-def test_other_numbers_are_spoken_of():
-    free, kept = (facts_of(tk.calibrate(NUMBERS, odds=1.5, keep=keep)) for keep in (None, "marginal"))
-    assert f"could not be below {number(free.real_lower_bound)}: at most" in words.best_of_all(free)
-    assert "no other numbers" in words.best_of_all(kept)
-    assert kept.to_dict()["real_lower_bound"] == kept.lower_bound
-    assert words.best_of_all(facts_of(tk.calibrate(LABELS, odds=1.5), compare=False)) is None
 
 
 def test_sentences_add_up_to_a_hundred():

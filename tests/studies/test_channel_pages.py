@@ -50,7 +50,7 @@ def test_the_best_channel_errs_least_and_its_bounds_hold(folder):
     for epsilon in (0.5, 2.0):
         at = {one.line: one for one in found if one.epsilon == epsilon}
         best = at["optimal"]
-        assert best.real_bound <= best.bound <= best.error <= at["optimal-kept"].error
+        assert best.bound <= best.error <= at["optimal-kept"].error
         assert all(best.error < one.error for one in at.values() if one.line != "optimal")
     own = side_by_side.reduction(found, "optimal", datasets=("student-por",))
     ratios = [

@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 from takifugu._display import Plotted
@@ -20,11 +19,7 @@ from takifugu.mechanisms.assurance import Band
 from takifugu.mechanisms.base import Mechanism
 from takifugu.mechanisms.evidence import Confidence
 from takifugu.mechanisms.losses import Losses
-from takifugu.mechanisms.optimal.duals import Duals
-from takifugu.mechanisms.optimal.every_real import EveryReal, every_real, has_no_other_outputs
-from takifugu.mechanisms.optimal.lower_bound import to_state
 from takifugu.mechanisms.optimal.mechanism import Optimal, rule_of
-from takifugu.mechanisms.optimal.program import Program
 from takifugu.mechanisms.shaped.mechanism import Shaped, is_proved
 from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.problems.answer import Answer
@@ -41,8 +36,7 @@ class Calibration(Plotted):
 
     `place` is the belief and pair closest to the limit. `theta` is the standard deviation of the noise, where the
     channel is Gaussian noise. `error` is what a published value is expected to lose; where `lower_bound` is a number,
-    no channel between these values that keeps the promise loses less, and `optimality` holds what proves it. Where
-    `real_lower_bound` is a number, none does that publishes any other numbers either.
+    no channel between these values that keeps the promise loses less, and `optimality` holds what proves it.
     """
 
     problem: Problem = field(repr=False)
@@ -85,39 +79,6 @@ class Calibration(Plotted):
     def error(self) -> float:
         """The expected loss of a published value: for Gaussian noise its square error."""
         return expected_loss(self._price, self.problem, self.channel)
-
-    @property
-    def real_lower_bound(self) -> float | None:
-        """What no channel loses less than, whatever real numbers it publishes: for the square error of numbers.
-
-        None for other losses, and where nothing was proved. It is found when asked for, in a second at most.
-        """
-        if self.has_no_other_outputs:
-            return self.lower_bound
-        return None if self.every_real is None else self.every_real.lower_bound
-
-    @property
-    def has_no_other_outputs(self) -> bool:
-        """Whether what was asked leaves nothing else to publish: the histogram is kept, so its values are all."""
-        return isinstance(self.optimality, Duals) and has_no_other_outputs(self._program)
-
-    @cached_property
-    def every_real(self) -> EveryReal | None:
-        """What proves `real_lower_bound`, where it is not `lower_bound` itself."""
-        if (
-            not isinstance(self.optimality, Duals) or not self.lower_bound
-        ):  # zero proves nothing, and more outputs no more
-            return None
-        found = every_real(self._program, self.optimality)
-        # More outputs never cost more: of two bounds that differ by roundings the lower one is stated.
-        return None if found is None else replace(found, lower_bound=to_state(found.lower_bound, self.lower_bound))
-
-    @property
-    def _program(self) -> Program:
-        """What the channel is the best answer to."""
-        if not isinstance(self.guarantee, Renyi):
-            raise InputError("a finite channel keeps (α, ε) or odds, and no other promise")
-        return self._rule.program(self.problem, self.guarantee)
 
     @property
     def _rule(self) -> Optimal:

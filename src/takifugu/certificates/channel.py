@@ -22,8 +22,6 @@ from takifugu.divergences.proved.balls import Enclosure
 from takifugu.documents import fields as form
 from takifugu.documents import problems as documents
 from takifugu.errors import InputError
-from takifugu.mechanisms.optimal.duals import Duals
-from takifugu.mechanisms.optimal.every_real import EveryReal
 
 _KEYS = ("format", "version", "nonce", "calibration", "losses", "software", "sha256")
 _WISHES = {"unbiased": "lack of bias", "forbidden": "forbidden moves", "diagonal": "share of values that stay"}
@@ -40,7 +38,6 @@ class ChannelCertificate(Sealed):
     losses: tuple[Enclosure, ...] = field(repr=False)
     software: tuple[tuple[str, str], ...] = field(repr=False)
     nonce: str = field(repr=False)
-    every_real: EveryReal | None = field(default=None, repr=False, compare=False)
 
     @property
     def alpha(self) -> float:
@@ -68,13 +65,6 @@ class ChannelCertificate(Sealed):
         return self.calibration.lower_bound
 
     @property
-    def real_lower_bound(self) -> float | None:
-        """What no channel loses less than, whatever real numbers it publishes, where that is proved."""
-        if self.every_real is not None:
-            return self.every_real.lower_bound
-        return self.lower_bound if self.calibration.has_no_other_outputs else None
-
-    @property
     def error(self) -> float:
         """The expected loss of a published value."""
         return self.calibration.error
@@ -87,8 +77,6 @@ class ChannelCertificate(Sealed):
         if self.lower_bound is not None and (self.lower_bound > 0 or self.error == 0):  # that none gains goes unsaid
             least = rounded_down(self.lower_bound, 6)
             best = f"; it loses {self.error:.6g} a value, and none{self._wished} less than {least}"
-        if self.every_real is not None:
-            best += f", nor any to other real numbers less than {rounded_down(self.every_real.lower_bound, 6)}"
         pairs, beliefs = version_1.in_words(len(problem.pairs), len(problem.beliefs))
         bound = self.calibration.guarantee.bound
         return f"{_named(self.calibration.channel)} keeps {pairs} {bound}, under {beliefs}{best}"
@@ -109,15 +97,13 @@ class ChannelCertificate(Sealed):
     def from_dict(cls, data: Any) -> "ChannelCertificate":
         """What `to_dict` wrote, every field checked; an `InputError` names the one that is wrong."""
         form.header(data, version_1.FORMAT, (VERSION,), "a certificate of a channel")
-        keys = (*_KEYS, "every_real") if "every_real" in data else _KEYS  # there only where it adds something
-        content = form.fields(data, keys, "the certificate")
+        content = form.fields(data, _KEYS, "the certificate")
         calibration = Calibration.from_essentials(content["calibration"])
         certificate = cls(
             calibration,
             losses_from(content["losses"], list(calibration.problem.places())),
             form.software(content["software"]),
             form.hex_digest(content["nonce"], "'nonce'"),
-            _every_real(content["every_real"]) if "every_real" in content else None,
         )
         certificate.require_digest(content["sha256"])
         return certificate
@@ -144,16 +130,7 @@ class ChannelCertificate(Sealed):
             "calibration": self.calibration.essentials(),
             "losses": losses_to(self.calibration.problem.places(), self.losses),
             "software": dict(self.software),
-        } | ({} if self.every_real is None else {"every_real": self.every_real.to_json()})
-
-
-def _every_real(value: Any) -> EveryReal:
-    content = form.fields(value, ("lower_bound", "parts", "duals"), "'every_real'")
-    return EveryReal(
-        form.number(content["lower_bound"], "every_real.lower_bound", above=0),
-        form.index(content["parts"], "every_real.parts", below=1 << 10),
-        Duals.from_json(content["duals"]),
-    )
+        }
 
 
 def _named(channel: Channel) -> str:

@@ -138,7 +138,7 @@ def _tell_channel(facts: "ChannelFacts", out: "Console") -> None:
     from takifugu.reports.words import in_guesses, population
 
     out.print(words.answer(facts))
-    beside = (words.radius, words.best, words.best_of_all, words.counted_as, words.gaussian)
+    beside = (words.radius, words.best, words.counted_as, words.gaussian)
     for told in (in_guesses(facts.calibration.guarantee), population(facts), *(say(facts) for say in beside)):
         if told:
             out.print(in_flags(told))

@@ -41,7 +41,7 @@ class ChannelFacts(Facts):
     """One calibration of a finite channel.
 
     `error` and `lower_bound` are in the units of `loss_name`, which is "square", "absolute", "change", "columns" (the
-    losses of several columns added up) or "matrix". `real_lower_bound` is about channels to any real numbers.
+    losses of several columns added up) or "matrix".
     """
 
     secrets: tuple[LawFacts, ...] = field(repr=False)
@@ -50,7 +50,6 @@ class ChannelFacts(Facts):
     loss_name: str
     error: float
     lower_bound: float | None
-    real_lower_bound: float | None
     share_changed: float
     worst_odds: float
     costs: tuple[Cost, ...] = ()
@@ -80,7 +79,6 @@ class ChannelFacts(Facts):
             "error": self.error,
             "error_of": self.loss_name,
             "lower_bound": self.lower_bound,
-            "real_lower_bound": self.real_lower_bound,
             "share_changed": self.share_changed,
             "worst_odds": None if math.isinf(self.worst_odds) else self.worst_odds,
             "columns": [column.to_dict() for column in self.columns],
@@ -117,7 +115,6 @@ def channel_facts(
         loss_name=_loss_name(calibration, columns),
         error=calibration.error,
         lower_bound=calibration.lower_bound,
-        real_lower_bound=calibration.real_lower_bound if compare or calibration.has_no_other_outputs else None,
         share_changed=channel.share_changed(mass),
         worst_odds=worst_odds(calibration, channel),
         costs=_costs(calibration, channel, columns, mass) if compare else (),

@@ -37,7 +37,6 @@ def parts(facts: ChannelFacts) -> dict[str, Any]:
             words.population(facts),
             told.radius(facts),
             told.best(facts),
-            told.best_of_all(facts),
             told.counted_as(facts),
             told.gaussian(facts),
         ),

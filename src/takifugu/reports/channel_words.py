@@ -14,7 +14,6 @@ from takifugu.reports.words import what
 
 _PARTS = 4  # outcomes that a sentence names one by one
 _CLOSE = 0.01  # a gap to the best possible that is not worth a word
-_TINY = 1e-3
 _VALUE = 40  # characters of a value in a sentence
 
 
@@ -87,21 +86,6 @@ def best(facts: ChannelFacts) -> str | None:
     near = "none does better than that" if gap < _CLOSE else f"at most {at_most(gap)} of that could be saved"
     return (
         f"No channel between these values that keeps this promise{wished} {unit} {least}; this one: {here}. So {near}."
-    )
-
-
-def best_of_all(facts: ChannelFacts) -> str | None:
-    """That no other numbers would help either, or by how much at most; None where that is not known."""
-    bound, error = facts.real_lower_bound, facts.error
-    if bound is None or not bound > 0 or error == 0:
-        return None
-    if facts.calibration.has_no_other_outputs:
-        return "Since the histogram stays as it is, there are no other numbers that could be published instead."
-    saved = max(0.0, 1.0 - bound / error)
-    little = "that would save nothing" if saved < _TINY else f"at most {at_most(saved)} of it would be saved"
-    return (
-        f"Publishing other numbers instead, any at all, the mean square error could not be below {at_least(bound)}: "
-        f"{little}."
     )
 
 

@@ -59,7 +59,7 @@ def _calibration(calibration: Calibration) -> str | None:
         rows = channel_words.figures(facts)
         column = facts.columns[0]
         picture = channel_chart(column, name=_name())
-        told = (channel_words.answer, channel_words.best, channel_words.best_of_all, channel_words.gaussian)
+        told = (channel_words.answer, channel_words.best, channel_words.gaussian)
         more = [say(facts) for say in told]
         people = channel_words.sentences(column, most=_SENTENCES)
         below = items(people) + paragraphs("takifugu.report(calibration) tells the rest. " + _PRIVATE)

@@ -54,10 +54,7 @@ def side_by_side_page(found: list[Found]) -> str:
         [_name(key), _PRIORS[line.prior], *(_number(at[name, key].error) for name in datasets)]
         for key, line in BY_KEY.items()
     ]
-    bounds = [
-        [f"no channel {which}", *(_number(getattr(at[name, "optimal"], bound)) for name in datasets)]
-        for which, bound in (("between these values", "bound"), ("to any real numbers", "real_bound"))
-    ]
+    bounds = [["no channel between these values", *(_number(at[name, "optimal"].bound) for name in datasets)]]
     best, kept = (reduction(found, key, datasets=paper) for key in ("optimal", "optimal-kept"))
     return _filled(
         "side-by-side.md",

@@ -61,14 +61,13 @@ BY_KEY = {line.key: line for line in LINES}
 
 @dataclass(frozen=True)
 class Found:
-    """How far off a published value is; of a channel also what no channel to these, or to any, numbers undercuts."""
+    """How far off a published value is; of a channel also what no channel between these values undercuts."""
 
     dataset: str
     epsilon: float
     line: str
     error: float
     bound: float | None = None
-    real_bound: float | None = None
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ def measured(
                 }
                 result = cache.get(inputs, partial(_one, fit, line, epsilon))
                 error = math.inf if result["error"] is None else result["error"]
-                found.append(Found(dataset, epsilon, line.key, error, result["bound"], result["real_bound"]))
+                found.append(Found(dataset, epsilon, line.key, error, result["bound"]))
     return found
 
 
@@ -125,14 +124,14 @@ def _one(fit: Fitted, line: Line, epsilon: float) -> dict[str, Any]:
     try:
         found = calibrate(laws, alpha=ORDER, epsilon=epsilon, mechanism=line.mechanism, **options)
     except NoAnswerError:
-        return {"error": None, "bound": None, "real_bound": None}
+        return {"error": None, "bound": None}
     if not line.is_channel:
-        return {"error": found.theta, "bound": None, "real_bound": None}
+        return {"error": found.theta, "bound": None}
     proof = certify(found)
     if not isinstance(proof, ChannelCertificate):
         raise TypeError("a finite channel has a certificate of a channel")
-    bounds = [None if b is None else math.sqrt(b) for b in (proof.lower_bound, proof.real_lower_bound)]
-    return {"error": math.sqrt(found.error), "bound": bounds[0], "real_bound": bounds[1]}
+    bound = None if proof.lower_bound is None else math.sqrt(proof.lower_bound)
+    return {"error": math.sqrt(found.error), "bound": bound}
 
 
 def reduction(found: list[Found], key: str, *, datasets: tuple[str, ...]) -> Reduction:

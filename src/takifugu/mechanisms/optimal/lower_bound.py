@@ -42,8 +42,6 @@ class Bracket:
     value: Array
     error: Array
     constant: float
-    tilt: Array  # n × m, the part that is linear in the output's number: m(x)θ or ψ(x)
-    law_part: Array  # n × m, all but the loss, the tilt, and the diagonal
 
 
 def lower_bound(program: Program, duals: Duals) -> float:
@@ -104,7 +102,6 @@ def bracket(program: Program, duals: Duals, tangents: Tangents) -> Bracket:
         size = size + pooled[:, None] * np.abs(duals.kept)
         constant -= float(duals.kept @ pooled)
         constant_size += float(np.abs(duals.kept) @ pooled)
-    tilt = np.zeros((program.size[0], 1))
     value, size = program.cost + law_part, size + program.cost + _UNDERFLOW * program.loss
     if program.inputs is not None and program.outputs is not None and (program.unbiased or program.keep == "mean"):
         tilt = duals.mean[:, None] if program.unbiased else duals.mean * pooled[:, None]
@@ -117,7 +114,7 @@ def bracket(program: Program, duals: Duals, tangents: Tangents) -> Bracket:
         constant += duals.diagonal * program.diagonal
         constant_size += duals.diagonal
     constant -= steps * (constant_size + abs(constant) + _sum(duals.weights)) + _TINY
-    return Bracket(value, steps * size + _TINY, constant, tilt, law_part)
+    return Bracket(value, steps * size + _TINY, constant)
 
 
 def _promised(program: Program, duals: Duals, tangents: Tangents, steps: float) -> tuple[Array, Array]:
