@@ -2,7 +2,10 @@
 
 import os
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from takifugu.calibration import Calibration
 from takifugu.certificates import ChannelCertificate
@@ -11,6 +14,9 @@ from takifugu.estimates import Estimates
 from takifugu.estimates.description import described
 from takifugu.problems.findings import Finding
 from takifugu.reports.publication import Publication, told
+
+if TYPE_CHECKING:
+    from takifugu.audits.result import Audit
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,6 +34,11 @@ class Published:
     calibration: Calibration = field(repr=False)
     certificate: Certificate | ChannelCertificate = field(repr=False)
     findings: tuple[Finding, ...] = field(repr=False)
+    _positions: npt.NDArray[np.intp] | None = field(default=None, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the positions: no file holds them that was not asked for."""
+        return {**self.__dict__, "_positions": None}
 
     @property
     def summary(self) -> Publication:
@@ -67,6 +78,36 @@ class Published:
         from takifugu.releases.doors.saving import save_table
 
         save_table(self.table, path)
+
+    def save_positions(self, path: str | os.PathLike[str]) -> None:
+        """Write which row of the source stands where in the table, as CSV or Parquet: a key for an auditor.
+
+        Rows were shuffled so that their places tell nothing; whoever has this file and the rows can undo that. Rows of
+        the source that were not published are not counted.
+        """
+        from takifugu.releases.doors.saving import save_positions
+
+        save_positions(self._positions, path)
+
+    def audit(self, truth: object, **options: Any) -> "Audit":
+        """Attack the table as an adversary would, beside the truth that it was made from.
+
+        `takifugu.audit` of the published table and its calibration, with the positions of the rows, which nothing but
+        this object knows until `save_positions`.
+
+        Args:
+            truth: the table that was published, with its secrets.
+            **options: as for `takifugu.audit`: `secret`, `seed`, `level`, `reading` and `progress`.
+
+        >>> import takifugu as tk
+        >>> pupils = tk.datasets.load("student-por")
+        >>> made = tk.publish(pupils, secret="schoolsup", columns=["G3"], odds=3)
+        >>> made.audit(pupils, level=1e-6).contradicted
+        False
+        """
+        from takifugu.audits.audit import audit
+
+        return audit(self.table, truth, self.calibration, positions=self._positions, **options)
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the report as one HTML file. It describes the priors: keep it private."""

@@ -90,7 +90,7 @@ def test_what_is_known_is_no_contradiction_but_a_failure_in_a_cell_is():
     truth["sex"] = np.where(rng.random(8_000) < np.where(truth.s == "a", 0.9, 0.1), "f", "m")
     priors = tk.fit_priors(truth, secret="s", query=tk.Row("x"), known=["sex"])
     calibration = tk.calibrate(priors, odds=3)
-    released = tk.release(truth, calibration, keep=["sex"])
+    released = tk.release(truth, calibration, keep=["sex"], order="keep")
     # The draws are fresh, and at the usual level one audit in twenty may raise a false alarm.
     found = tk.audit(released, truth, calibration, level=1e-6)
     assert not found.contradicted
@@ -109,7 +109,7 @@ def test_a_second_promise_about_odds_is_audited_too():
     truth = labelled(rng, 3_000)
     laws = tk.fit_priors(truth, secret="s", query=tk.Row("x"))
     calibration = tk.calibrate(laws, alpha=2, epsilon=5, odds=3)
-    found = tk.audit(tk.release(truth, calibration), truth, calibration, level=1e-6)
+    found = tk.audit(tk.release(truth, calibration, order="keep"), truth, calibration, level=1e-6)
     assert not found.contradicted
     assert all(one.odds_bound is not None for one in found.attacks)
     broken = tk.audit(truth[["x"]], truth, calibration)
@@ -151,7 +151,7 @@ def test_the_secret_itself_is_noticed():
     rng = np.random.default_rng(7)
     truth = labelled(rng, 600)
     calibration = tk.calibrate(tk.fit_priors(truth, secret="s", query=tk.Row("x")), odds=3)
-    found = tk.audit(tk.release(truth, calibration).assign(s=truth.s), truth, calibration)
+    found = tk.audit(tk.release(truth, calibration, order="keep").assign(s=truth.s), truth, calibration)
     assert found.contradicted
     assert "secret-published" in {one.kind for one in found.findings}
 
@@ -160,7 +160,7 @@ def test_a_channel_with_rows_in_another_order_is_noticed():
     rng = np.random.default_rng(8)
     truth = labelled(rng, 600)
     calibration = tk.calibrate(tk.fit_priors(truth, secret="s", query=tk.Row("x")), odds=3)
-    mixed = tk.release(truth, calibration).sample(frac=1, random_state=1).reset_index(drop=True)
+    mixed = tk.release(truth, calibration, order="keep").sample(frac=1, random_state=1).reset_index(drop=True)
     assert "not-through-channel" in {one.kind for one in tk.audit(mixed, truth, calibration).findings}
 
 

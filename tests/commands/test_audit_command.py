@@ -20,7 +20,11 @@ def folder(tmp_path_factory):
     calibration = tk.calibrate(tk.fit_priors(truth, secret="s", query=tk.Row("x")), odds=2)
     calibration.save(folder / "calibration.json")
     truth.to_csv(folder / "people.csv", index=False)
-    tk.release(truth, calibration, keep=["id"]).to_csv(folder / "published.csv", index=False)
+    tk.release(truth, calibration, keep=["id"], order="keep").to_csv(folder / "published.csv", index=False)
+    calibration_of = ["--calibration", str(folder / "calibration.json"), "--keep", "id", "--quiet"]
+    files = [str(folder / name) for name in ("people.csv", "shuffled.csv")]
+    done = CliRunner().invoke(main, ["release", *files, *calibration_of, "--positions", str(folder / "key.csv")])
+    assert done.exit_code == 0, done.output
     truth[["x"]].to_csv(folder / "bare.csv", index=False)
     return folder
 
@@ -35,6 +39,21 @@ def test_an_honest_file_passes(folder):
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("No attack contradicts the promise of odds within a factor of 2")
     assert "Not contradicted" in (folder / "audit.html").read_text(encoding="utf-8")
+
+
+def test_a_shuffled_file_is_audited_with_its_positions(folder):
+    pd.read_csv(folder / "shuffled.csv")[["x"]].to_csv(folder / "alone.csv", index=False)
+    assert run(folder, "alone.csv", "--positions", folder / "key.csv").exit_code == 0
+    without = run(folder, "alone.csv")
+    assert without.exit_code == 1
+    assert "give --positions" in without.output
+    both = run(folder, "shuffled.csv", "--positions", folder / "key.csv", "--keys", "id")
+    assert (both.exit_code, "give one of them" in both.stderr) == (2, True)
+    for name, says in (("people.csv", "has no column 'position'"), ("short-key.csv", "belong to another publication")):
+        if name == "short-key.csv":
+            pd.read_csv(folder / "key.csv")[1:].to_csv(folder / name, index=False)
+        wrong = run(folder, "alone.csv", "--positions", folder / name)
+        assert (wrong.exit_code, says in wrong.stderr) == (2, True), wrong.output
 
 
 def test_a_bare_file_does_not(folder):

@@ -142,26 +142,6 @@ def test_a_row_that_lacks_one_of_several_secrets_stays_whichever_pairs_are_hidde
         tk.release_file(tmp_path / "in.parquet", tmp_path / "out.parquet", calibration, allow_no_noise=True)
 
 
-def test_kept_columns_explain_an_order_by_their_cells_alone():
-    rng = np.random.default_rng(0)
-    secret = np.where(rng.random(4_000) < np.where(np.arange(4_000) < 2_000, 0.75, 0.25), "a", "b")
-    table = pd.DataFrame(
-        {"s": secret, "v": rng.choice(["p", "q"], 4_000), "same": "x", "half": np.arange(4_000) // 2_000}
-    )
-    how = {"allow_no_noise": True, "order": "keep"}
-    plain = tk.calibrate(tk.fit_priors(table, secret="s", query=tk.Row("v")), odds=1.5)
-    for keep in ([], ["same"]):
-        with pytest.raises(tk.InputError, match="order of the rows tells"):
-            tk.release(table, plain, keep=keep, **how)
-    for name, explains in (("same", False), ("half", True)):
-        known = tk.calibrate(tk.fit_priors(table, secret="s", query=tk.Row("v"), known=[name]), odds=1.5)
-        if explains:
-            assert len(tk.release(table, known, keep=[name], **how)) == 4_000
-        else:
-            with pytest.raises(tk.InputError, match="order of the rows tells"):
-                tk.release(table, known, keep=[name], **how)
-
-
 def test_rows_of_a_decimal_secret_are_those_that_were_counted():
     hidden = [decimal.Decimal(1 + int(one)) / 10 for one in HIDDEN]
     for table in (pl.DataFrame({"s": hidden, "x": X}), pa.table({"s": hidden, "x": X})):

@@ -223,19 +223,19 @@ def test_bare_values_are_told_in_python_and_refused_on_the_command_line(tmp_path
     nothing = tk.calibrate(tk.fit_priors(same, secret="s", query=tk.Raw("v")), alpha=2, epsilon=1)
     assert nothing.theta == 0
     with pytest.warns(NoNoiseWarning, match="nothing had to be hidden, so nothing was"):
-        assert tk.release(same, nothing)["v"].tolist() == same["v"].tolist()
+        assert tk.release(same, nothing, order="keep")["v"].tolist() == same["v"].tolist()
     with pytest.warns(NoNoiseWarning) as told:
         tk.publish(same, secret="s", columns=["v"], confidence=None)
     assert {one.filename for one in told} == {__file__}
     fine = dataclasses.replace(nothing, channel=GaussianNoise(0.25))
     with pytest.warns(NoNoiseWarning, match=r"noise \(0.25\) finer than the data's steps \(1\): .* enough") as told:
-        tk.release(same, fine)
+        tk.release(same, fine, order="keep")
     assert not any("so nothing was" in str(one.message) for one in told)  # there is noise, if little
     channel = tk.calibrate(tk.fit_priors(same, secret="s", query=tk.Row("v")), odds=3)
     with pytest.warns(NoNoiseWarning):
-        tk.release(same, channel)
+        tk.release(same, channel, order="keep")
     for calibration in (nothing, fine, channel):
-        tk.release(same, calibration, allow_no_noise=True)
+        tk.release(same, calibration, allow_no_noise=True, order="keep")
         calibration.save(tmp_path / "c.json")
         result = command(tmp_path)
         assert (result.exit_code, (tmp_path / "out.csv").exists()) == (1, False)
@@ -251,7 +251,7 @@ def test_digits_below_the_step_do_not_leave(recwarn):
     table = pd.DataFrame({"s": ["a", "b"] * 200, "v": low})
     calibration = tk.calibrate(tk.fit_priors(table, secret="s", query=tk.Raw("v")), alpha=2, epsilon=1)
     telling = table.assign(v=low + np.where(table.s == "a", 1e-9, 0.0))
-    assert tk.release(telling, calibration)["v"].tolist() == low.tolist()
+    assert tk.release(telling, calibration, order="keep")["v"].tolist() == low.tolist()
 
 
 def test_a_lattice_between_whole_steps_keeps_its_points(recwarn):
@@ -259,7 +259,7 @@ def test_a_lattice_between_whole_steps_keeps_its_points(recwarn):
     priors = tk.fit_priors(table, secret="s", query=tk.Raw("v", bounds=(0.5, 3.5), step=1))
     calibration = tk.calibrate(priors, alpha=2, epsilon=1)
     assert calibration.theta == 0
-    assert tk.release(table, calibration)["v"].tolist() == table["v"].tolist()
+    assert tk.release(table, calibration, order="keep")["v"].tolist() == table["v"].tolist()
 
 
 # ---- columns that go along
@@ -289,10 +289,10 @@ def test_a_copy_of_the_secret_is_found_however_many_secrets_there_are(size):
 
 @pytest.mark.draws
 def test_a_kept_column_that_only_goes_with_the_secret_leaves():
-    published = tk.release(TABLE, RAW, keep=["ward", "id"])
+    published = tk.release(TABLE, RAW, keep=["ward", "id"], order="keep")
     assert published["id"].tolist() == TABLE["id"].tolist()
     lists = TABLE.assign(notes=[[k, k + 1] for k in range(len(TABLE))])
-    assert tk.release(lists, RAW, keep=["notes"])["notes"].tolist() == lists["notes"].tolist()
+    assert tk.release(lists, RAW, keep=["notes"], order="keep")["notes"].tolist() == lists["notes"].tolist()
 
 
 @pytest.mark.draws
@@ -319,7 +319,7 @@ def test_an_index_does_not_leave():
 def test_text_that_a_spreadsheet_would_run_is_text(tmp_path, suffix):
     texts = ["=HYPERLINK(1)", "+1", "-1", "@SUM", "\ttab", "plain"] * 40
     TABLE.assign(**{"note": texts, "=1+1": 0}).to_parquet(tmp_path / "in.parquet")
-    tk.release_file(tmp_path / "in.parquet", tmp_path / f"out{suffix}", RAW, keep=["note", "=1+1"])
+    tk.release_file(tmp_path / "in.parquet", tmp_path / f"out{suffix}", RAW, keep=["note", "=1+1"], order="keep")
     out = pd.read_csv(tmp_path / "out.csv") if suffix == ".csv" else pd.read_parquet(tmp_path / "out.parquet")
     expected = texts if suffix == ".parquet" else [t if t == "plain" else f"'{t}" for t in texts]
     assert out["note"].tolist() == expected
@@ -423,7 +423,7 @@ def test_a_channel_is_published_once(tmp_path):
 def test_nothing_is_charged_for_nothing(tmp_path):
     path = tmp_path / "l.db"
     for calibration in (RAW, ROW):
-        assert len(tk.release(TABLE[:0], calibration, ledger=path)) == 0
+        assert len(tk.release(TABLE[:0], calibration, ledger=path, order="keep")) == 0
         refused(TABLE, calibration, "is the secret", keep=["diagnosis"], ledger=path)
     assert not path.exists() or Ledger(path).account() is None
 

@@ -11,6 +11,7 @@ from calibrations import hand_made
 from pyarrow import csv
 
 from takifugu.errors import BudgetError, CompositionError, InputError
+from takifugu.problems.asking_findings import OrderKept
 from takifugu.releases.doors import saving
 from takifugu.releases.doors.files import release_file
 from takifugu.releases.ledger import Ledger
@@ -62,7 +63,13 @@ def test_a_table_that_was_counted_and_then_changed_is_refused_before_anything_is
 def test_every_row_is_released_in_order(source, tmp_path, suffix):
     target, seen = tmp_path / f"out{suffix}", []
     result = release_file(
-        source, target, hand_made(1e-6), **NAMES, keep=["id"], progress=lambda done, rows: seen.append((done, rows))
+        source,
+        target,
+        hand_made(1e-6),
+        **NAMES,
+        keep=["id"],
+        progress=lambda done, rows: seen.append((done, rows)),
+        order="keep",
     )
     out = read(target)
     assert out.column_names == ["value", "id"]
@@ -132,9 +139,12 @@ def test_a_refusal_leaves_nothing_behind(source, tmp_path, change, options, says
 def test_rows_of_other_secrets_can_be_dropped(source, tmp_path):
     mixed = table().set_column(0, "secret", pa.array(["a", "c"] * (ROWS // 2)))
     write(source, mixed)
-    result = release_file(source, tmp_path / "out.csv", hand_made(), **NAMES, keep=["id"], others="drop")
+    result = release_file(source, tmp_path / "out.csv", hand_made(), **NAMES, keep=["id"], others="drop", order="keep")
     assert result.rows == ROWS // 2
-    assert [one.sentence for one in result.findings] == [f"{ROWS // 2:,} rows of other secrets stayed at home"]
+    assert [one.sentence for one in result.findings] == [
+        f"{ROWS // 2:,} rows of other secrets stayed at home",
+        OrderKept.says,
+    ]
     assert read(tmp_path / "out.csv")["id"].to_pylist() == list(range(0, ROWS, 2))
 
 
@@ -143,7 +153,7 @@ def test_groups_of_rows_tell_nothing_of_those_that_stayed_at_home(source, tmp_pa
     secrets = np.where(np.arange(ROWS) < 1_000, "c", "a")
     secrets[1_000::3] = "b"
     write(source, table().set_column(0, "secret", pa.array(secrets)))
-    release_file(source, tmp_path / "out.parquet", hand_made(), **NAMES, keep=["id"], others="drop")
+    release_file(source, tmp_path / "out.parquet", hand_made(), **NAMES, keep=["id"], others="drop", order="keep")
     made = pq.ParquetFile(tmp_path / "out.parquet").metadata
     assert [made.row_group(k).num_rows for k in range(made.num_row_groups)] == [600] * 6 + [400]
     assert read(tmp_path / "out.parquet")["id"].to_pylist() == list(range(1_000, ROWS))
@@ -174,19 +184,19 @@ def test_what_calibration_reads_release_reads(tmp_path):
     (tmp_path / "people1.csv").write_text("secret,value\na,0.5\n")
     path.write_bytes("secret;value;wörd\na;1.234,5;ä\nb;-2,25;ö\na;NA;ü\n".encode("cp1252"))
     with pytest.raises(InputError, match="1 missing"):
-        release_file(path, tmp_path / "out.csv", hand_made(1e-6), **NAMES)
+        release_file(path, tmp_path / "out.csv", hand_made(1e-6), **NAMES, order="keep")
     done = release_file(
         path, tmp_path / "out.csv", hand_made(1e-6), **NAMES, keep=["wörd"], reading=Reading(missing="drop"),
-        ledger=tmp_path / "l.db",
+        ledger=tmp_path / "l.db", order="keep",
     )  # fmt: skip
     assert np.allclose(read(tmp_path / "out.csv")["value"], [1234.5, -2.25], atol=1e-4)
     assert read(tmp_path / "out.csv")["wörd"].to_pylist() == ["ä", "ö"]
     kinds = [finding.kind for finding in done.findings]
-    assert kinds == ["read-as", "decimal-commas", "grouped-digits", "missing-texts", "no-value"]
-    assert (done.rows, done.findings[-1].rows) == (2, 1)
+    assert kinds == ["read-as", "decimal-commas", "grouped-digits", "missing-texts", "no-value", "order-kept"]
+    assert (done.rows, done.findings[-2].rows) == (2, 1)
     path.write_text("secret,value\na,1\nZorngiebel,2,3\n")
     with pytest.raises(InputError, match="line 3") as caught:
-        release_file(path, tmp_path / "again.csv", hand_made(), **NAMES, ledger=tmp_path / "l.db")
+        release_file(path, tmp_path / "again.csv", hand_made(), **NAMES, ledger=tmp_path / "l.db", order="keep")
     assert "Zorngiebel" not in str(caught.value)
     assert caught.value.__cause__ is caught.value.__context__ is None
 

@@ -133,7 +133,7 @@ def test_a_pandas_index_is_left_behind():
 @pytest.mark.parametrize("make", FRAMES)
 def test_a_table_comes_back_as_a_table_of_its_library(make):
     frame = make(COLUMNS)
-    y = tk.release(frame, hand_made(1e-3), secret="secret", column="value", keep=["id"])
+    y = tk.release(frame, hand_made(1e-3), secret="secret", column="value", keep=["id"], order="keep")
     assert type(y) is type(frame)
     found = columns_of(y)
     assert list(found) == ["value", "id"]
@@ -153,13 +153,13 @@ def test_rows_of_other_secrets(make, no_draws):
     frame = make({"secret": ["a", "c", None, "b"], "value": [1, 2, 3, 4], "id": [7, 8, 9, 10]})
     names = {"secret": "secret", "column": "value", "keep": ["id"]}
     with pytest.raises(InputError, match=r"2 of 4 rows have a secret outside the calibrated pairs: ") as told:
-        tk.release(frame, hand_made(), **names)
+        tk.release(frame, hand_made(), **names, order="keep")
     assert "'c'" not in str(told.value)
     quiet = hand_made(0.0, epsilon=1.0)
-    kept = columns_of(tk.release(frame, quiet, **names, others="drop"))
+    kept = columns_of(tk.release(frame, quiet, **names, others="drop", order="keep"))
     assert kept == {"value": [1.0, 4.0], "id": [7, 10]}
-    assert columns_of(tk.release(frame, quiet, **names, others="release"))["id"] == [7, 8, 9, 10]
-    assert columns_of(tk.release(frame, quiet, column="value", others="release"))["value"] == [1, 2, 3, 4]
+    assert columns_of(tk.release(frame, quiet, **names, others="release", order="keep"))["id"] == [7, 8, 9, 10]
+    assert columns_of(tk.release(frame, quiet, column="value", others="release", order="keep"))["value"] == [1, 2, 3, 4]
 
 
 def test_a_secret_in_no_pair_is_another_secret():

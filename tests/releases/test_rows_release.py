@@ -59,7 +59,7 @@ def test_a_table_comes_back_as_a_table_of_its_library(make):
         (TEXT, ["w"], {str}),
     ):
         table = make(TABLE)
-        out = tk.release(table, calibration, keep=["id"])
+        out = tk.release(table, calibration, keep=["id"], order="keep")
         assert type(out) is type(table)
         found = columns_of(out)
         assert list(found) == [*names, "id"]
@@ -123,7 +123,7 @@ def test_rows_made_by_hand_come_as_tuples_or_as_columns():
 def test_what_is_drawn_follows_the_channel():
     """The shares of what each true value becomes, within five standard errors."""
     many = pd.concat([TABLE] * 40, ignore_index=True)
-    out = tk.release(many, ONE)["x"].tolist()
+    out = tk.release(many, ONE, order="keep")["x"].tolist()
     joint = collections.Counter(zip(many["x"].tolist(), out, strict=True))
     for x, row in zip(ONE.channel.inputs, ONE.channel.matrix, strict=True):
         size = sum(joint[x, y] for y in ONE.channel.outputs)
@@ -146,10 +146,10 @@ def test_a_seed_repeats_and_is_never_silent():
 def test_rows_of_other_secrets(make):
     mixed = TABLE.assign(s=TABLE["s"].where(TABLE["id"] % 3 > 0, "z"))
     with pytest.raises(InputError, match="200 of 600 rows have a secret outside"):
-        tk.release(make(mixed), TWO, keep=["id"])
-    out = columns_of(tk.release(make(mixed), TWO, keep=["id"], others="drop"))
+        tk.release(make(mixed), TWO, keep=["id"], order="keep")
+    out = columns_of(tk.release(make(mixed), TWO, keep=["id"], others="drop", order="keep"))
     assert out["id"] == [k for k in range(600) if k % 3]
-    assert len(columns_of(tk.release(make(mixed), TWO, others="release"))["x"]) == 600
+    assert len(columns_of(tk.release(make(mixed), TWO, others="release", order="keep"))["x"]) == 600
 
 
 @pytest.mark.parametrize("make", FRAMES)
@@ -183,7 +183,9 @@ def test_files_whose_first_batches_are_dropped(small_batches, tmp_path, source, 
     else:
         pq.write_table(pa.Table.from_pandas(table), tmp_path / source)
     for calibration, names in ((TWO, ["x", "w"]), (TRUTH, ["t"])):
-        done = tk.release_file(tmp_path / source, tmp_path / target, calibration, others="drop", keep=["id"])
+        done = tk.release_file(
+            tmp_path / source, tmp_path / target, calibration, others="drop", keep=["id"], order="keep"
+        )
         out = read(tmp_path / target)
         assert (done.rows, done.theta, done.granularity) == (600, None, None)
         assert sorted(out.columns) == sorted([*names, "id"])

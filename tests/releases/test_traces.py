@@ -23,7 +23,9 @@ COLUMNS = {"secret": SECRETS, "value": [float(k) for k in range(ROWS + 1)]}
 
 
 def released(table):
-    return tk.release(table, hand_made(1.0), column="value", secret="secret", keep=["text"], others="drop")
+    return tk.release(
+        table, hand_made(1.0), column="value", secret="secret", keep=["text"], others="drop", order="keep"
+    )
 
 
 def written(table):
@@ -48,7 +50,7 @@ def test_texts_of_rows_that_stay_at_home_do_not_leave_with_a_polars_table():
 def test_texts_of_a_shuffled_polars_table_do_not_stand_in_their_first_order():
     texts = [f"somebody's label, of row {k:04d}" for k in range(ROWS)]
     table = pl.DataFrame({"secret": SECRETS[1:], "value": COLUMNS["value"][1:], "text": texts})
-    out = tk.release(table, hand_made(1.0), column="value", secret="secret", keep=["text"], order="shuffle")
+    out = tk.release(table, hand_made(1.0), column="value", secret="secret", keep=["text"])
     left = written(out).decode("latin-1")
     assert sorted(out["text"].to_list(), key=left.index) == out["text"].to_list()
 
@@ -119,7 +121,7 @@ def test_a_column_of_missing_values_alone_leaves_as_one():
 
 def test_a_slice_does_not_take_the_rest_of_its_table_along():
     table = pa.table(COLUMNS | {"text": TEXTS[::-1]})
-    out = tk.release(table[1:-1], hand_made(1.0), column="value", secret="secret", keep=["text"])
+    out = tk.release(table[1:-1], hand_made(1.0), column="value", secret="secret", keep=["text"], order="keep")
     assert NAME.encode() in written(table[1:-1])
     assert NAME.encode() not in written(out)
 
@@ -173,7 +175,7 @@ def test_a_pandas_table_is_no_view_into_the_one_it_was_taken_from(kind):
     rest = pd.concat([true[1:], true[:1].assign(text=CODE)], ignore_index=True)
     table = rest.astype({"value": kind, "text": kind})[:ROWS]
     assert CODE.to_bytes(8, "little") in memory_of(table["text"])  # of the row, or the column, beside its own
-    out = tk.release(table, hand_made(1.0), column="value", secret="secret", keep=["text"])
+    out = tk.release(table, hand_made(1.0), column="value", secret="secret", keep=["text"], order="keep")
     assert out["text"].dtype == kind
     assert out["text"].tolist() == [k % 3 for k in range(1, ROWS + 1)]
     left = memory_of(out["text"])
@@ -193,7 +195,7 @@ def test_texts_of_a_class_of_their_own_leave_as_texts():
     table = pd.DataFrame({"secret": SECRETS[1:], "value": COLUMNS["value"][1:]})
     table["text"] = pd.Series([*cuts[:-1], None], dtype=object)
     assert NAME.encode() in pickle.dumps(table)
-    out = tk.release(table, hand_made(1.0), column="value", secret="secret", keep=["text"])
+    out = tk.release(table, hand_made(1.0), column="value", secret="secret", keep=["text"], order="keep")
     assert [plain(one) for one in out["text"]] == [*TEXTS[1:-1], None]
     assert {type(one) for one in out["text"][:-1]} == {str}
     assert NAME.encode() not in pickle.dumps(out)
@@ -225,7 +227,7 @@ def test_what_a_type_of_pyarrow_says_of_itself_does_not_leave(behind_pandas):
         table = pa.table(columns | {"text": column})
         if behind_pandas:
             table = table.to_pandas(types_mapper=pd.ArrowDtype)
-        out = tk.release(table, hand_made(1.0), column="value", secret="secret", keep=["text"])
+        out = tk.release(table, hand_made(1.0), column="value", secret="secret", keep=["text"], order="keep")
         assert nw.from_native(out)["text"].to_list() == column.to_pylist()
         assert NAME.encode() not in written(out) + pickle.dumps(out)
         assert "ext" not in str(pa.table(out).schema.field("text").type)

@@ -83,7 +83,7 @@ def test_a_table_and_numbers_in_another_order_are_refused_for_a_group():
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, lambda t: pl.DataFrame(t).lazy()])
 def test_a_table_of_several_columns(library):
     table = library(TABLE.assign(kept=range(200)).to_dict(orient="list"))
-    published = tk.release(table, ROWS, keep=["kept"])
+    published = tk.release(table, ROWS, keep=["kept"], order="keep")
     frame = published.collect() if hasattr(published, "collect") else published
     assert list(frame.columns) == ["x", "y", "kept"]
     both = np.column_stack([frame["x"], frame["y"]])
@@ -110,20 +110,22 @@ def test_arrays_of_rows_need_their_secrets():
 
 
 def test_priors_by_hand_take_the_columns_in_their_order():
-    published = tk.release(TABLE, BY_HAND, column=["y", "x"], secret="group", others="release")
+    published = tk.release(TABLE, BY_HAND, column=["y", "x"], secret="group", others="release", order="keep")
     assert list(published.columns) == ["x", "y"]
-    swapped = tk.release(TABLE.rename(columns={"x": "y", "y": "x"}), BY_HAND, column=["x", "y"], others="release")
+    swapped = tk.release(
+        TABLE.rename(columns={"x": "y", "y": "x"}), BY_HAND, column=["x", "y"], others="release", order="keep"
+    )
     deviations = np.sqrt(np.diagonal(BY_HAND.channel.covariance))
     for table, columns in ((published - TABLE[["x", "y"]], ["y", "x"]), (swapped, None)):
         if columns is not None:
             assert np.allclose(table[columns].std(), deviations, rtol=0.4)
-    assert tk.release([0.0, 0.0], BY_HAND).unchecked
-    assert tk.release(np.zeros((3, 2)), BY_HAND).shape == (3, 2)
+    assert tk.release([0.0, 0.0], BY_HAND, order="keep").unchecked
+    assert tk.release(np.zeros((3, 2)), BY_HAND, order="keep").shape == (3, 2)
     for column in ("x", ["x"], ["x", "y", "group2"]):
         with pytest.raises(tk.InputError):
-            tk.release(TABLE, BY_HAND, column=column, others="release")
+            tk.release(TABLE, BY_HAND, column=column, others="release", order="keep")
     with pytest.raises(tk.InputError, match="different columns"):
-        tk.release(TABLE, BY_HAND, column=["x", "x"], others="release")
+        tk.release(TABLE, BY_HAND, column=["x", "x"], others="release", order="keep")
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

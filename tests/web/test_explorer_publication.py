@@ -190,9 +190,7 @@ def test_rows_sorted_by_the_secret_are_shuffled(tmp_path: Path, staffed: Any) ->
     with closing(Answers(Shelf(tmp_path / "people.csv"))) as found, staffed(found.desk):
         publication = Publication(found)
         told = publication.prepare(asked)
-        assert "unless it plainly tells the secret or they are fewer than 500: they are shuffled then" in " ".join(
-            told["sentences"]
-        )
+        assert "The rows are shuffled: where a row stands tells nothing." in told["sentences"]
         published = [int(line) for line in publication.publish(told["ticket"]).read_text().splitlines()[1:]]
     halves = sum(published[:2000]), sum(published[2000:])
     assert len(published) == 4000

@@ -29,6 +29,7 @@ def audit(
     *,
     secret: str | None = None,
     keys: Sequence[str] | str | None = None,
+    positions: object = None,
     seed: int = 0,
     level: float = 0.05,
     reading: Reading | None = None,
@@ -48,7 +49,9 @@ def audit(
         calibration: what was promised.
         secret: the column of secrets in `truth`; needed for priors made by hand. Of several columns of secrets, the
             one to attack; by default each in turn.
-        keys: the columns that say which published row is whose. Without them, row k is row k.
+        keys: the columns that say which published row is whose. Without them and `positions`, row k is row k.
+        positions: the private key of a shuffled publication, as `release` and `Published.save_positions` write it (a
+            path), or its content. `Published.audit` needs none.
         seed: of the division of the rows and of the learners.
         level: the probability, at most, that any bound is wrong: of a false alarm.
         reading: what is known of the form of `truth`, where it is a file. What meant a missing value when the priors
@@ -64,7 +67,8 @@ def audit(
     if secret is None and len(own) > 1:
         part = level / len(own)  # of the chance of a false alarm
         each = [
-            _audited(published, truth, calibration, guarantee, one, keys, seed, part, reading, progress) for one in own
+            _audited(published, truth, calibration, guarantee, one, keys, positions, seed, part, reading, progress)
+            for one in own
         ]
         return Audit(
             guarantee=guarantee,
@@ -74,7 +78,7 @@ def audit(
             before=tuple(guess for one in each for guess in one.before),
             rows=max(one.rows for one in each),
         )
-    return _audited(published, truth, calibration, guarantee, secret, keys, seed, level, reading, progress)
+    return _audited(published, truth, calibration, guarantee, secret, keys, positions, seed, level, reading, progress)
 
 
 def _audited(
@@ -84,13 +88,14 @@ def _audited(
     guarantee: Renyi,
     secret: str | None,
     keys: Sequence[str] | str | None,
+    positions: Any,
     seed: int,
     level: float,
     reading: Any,
     progress: Callable[[int, int], None] | None,
 ) -> Audit:
     """The attacks on one column's secrets."""
-    rows = read_rows(published, truth, calibration, secret=secret, keys=keys, reading=reading)
+    rows = read_rows(published, truth, calibration, secret=secret, keys=keys, positions=positions, reading=reading)
     known = known_columns(calibration.problem)
     pairs, findings = chosen_pairs(rows, calibration)
     findings += look(rows, calibration, pairs, known)

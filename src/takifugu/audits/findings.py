@@ -86,7 +86,7 @@ class MoreNoise(LessNoise):
     says = (
         "published and true values differ with a spread of {spread:.4g}, and the noise was calibrated to "
         "{theta:.4g}: either more was added, or the rows are in another order and no attack can succeed. "
-        "Name the columns that say which row is whose with keys"
+        "Where publishing shuffled them, give positions; or name the columns that say which row is whose with keys"
     )
 
 
@@ -97,8 +97,8 @@ class MovedRows(Finding):
     level = "warning"
     says = (
         "{share:.1%} of the rows were published as they are, and the channel leaves {expected:.1%}: the "
-        "rows are in another order and no attack can succeed. Name the columns that say which row is whose with "
-        "keys"
+        "rows are in another order and no attack can succeed. Where publishing shuffled them, give positions; or name "
+        "the columns that say which row is whose with keys"
     )
     share: float
     expected: float
@@ -112,7 +112,7 @@ class NotThroughChannel(Finding):
     says = (
         "{rows:,} of {of:,} rows were published as something that the channel never makes of their true "
         "values: this is not the table that was published, another channel was used, or the rows are in another "
-        "order, as where publishing shuffled them"
+        "order. Where publishing shuffled them, give positions"
     )
     rows: int
     of: int

@@ -1,7 +1,9 @@
 """Which true row each published one came from: by its place, or by columns that name it."""
 
+import os
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +11,8 @@ import numpy.typing as npt
 from takifugu._nearest import no_column
 from takifugu.audits.column import Column, Objects
 from takifugu.errors import InputError
+from takifugu.releases.doors.saving import POSITION
+from takifugu.tables.table import Table
 
 
 def in_order(
@@ -28,6 +32,21 @@ def in_order(
         f"published has {here:,} rows and truth {there:,} ({len(protected):,} of calibrated secrets): nobody can tell "
         f"which row is whose. Name the columns that say so with keys, or give the truth that was published"
     )
+
+
+def unshuffled(positions: Any, rows: int) -> npt.NDArray[np.intp]:
+    """Where in the publication each of its rows stands, in their first order; `positions` may be a path."""
+    if isinstance(positions, str | os.PathLike):
+        table = Table(positions)
+        if POSITION not in table.columns:
+            raise InputError(f"{os.fspath(positions)!r} has no column {POSITION!r}: it is no key to a publication")
+        positions = table.collect(table.frame)[POSITION]
+    found = np.asarray(positions)
+    if found.shape != (rows,) or found.dtype.kind not in "iu" or not np.array_equal(np.sort(found), np.arange(rows)):
+        raise InputError(
+            f"positions must name each of the {rows:,} published rows once: these belong to another publication"
+        )
+    return np.argsort(found)
 
 
 def joined(out: dict[str, Column], true: dict[str, Column], names: tuple[str, ...]) -> npt.NDArray[np.intp]:
@@ -69,6 +88,6 @@ def refuse_another_order(kept: dict[str, Column], true: dict[str, Column], rows:
         other = true[name].at(rows)
         if not column.agrees(other).all() and Counter(map(str, column.labels)) == Counter(map(str, other.labels)):
             raise InputError(
-                f"column {name!r} has the same values in published and in truth, in another order: name the columns "
-                f"that say which row is whose with keys"
+                f"column {name!r} has the same values in published and in truth, in another order. Where publishing "
+                f"shuffled them, give positions; or name the columns that say which row is whose with keys"
             )

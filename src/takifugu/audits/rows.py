@@ -10,7 +10,7 @@ import numpy.typing as npt
 from takifugu._nearest import no_column
 from takifugu._validation import Array
 from takifugu.audits.column import Column, Objects
-from takifugu.audits.joining import in_order, joined, refuse_another_order
+from takifugu.audits.joining import in_order, joined, refuse_another_order, unshuffled
 from takifugu.calibration import Calibration
 from takifugu.channels.listed import ListChannel
 from takifugu.errors import InputError
@@ -26,7 +26,7 @@ from takifugu.tables.table import Table, match_secret, plain
 
 @dataclass(frozen=True)
 class Rows:
-    """What was published and what is true, in the order of the publication; `place` is the row's place in it."""
+    """What was published and what is true, row by row; `place` is the row's place in the publication."""
 
     published: dict[str, Column]
     truth: dict[str, Column]
@@ -56,9 +56,13 @@ def read_rows(
     *,
     secret: str | None,
     keys: Sequence[str] | str | None,
+    positions: Any = None,
     reading: Reading | None = None,
 ) -> Rows:
-    """Read both tables and put them side by side; rows of secrets that are not calibrated are left out."""
+    """Read both tables and put them side by side; rows of secrets that are not calibrated are left out.
+
+    `positions` undo a shuffle: row k of the publication was its row `positions[k]` before.
+    """
     _require_of_rows(calibration)
     true = _read(truth, "truth", _as_calibrated(reading, calibration), _cut(calibration))
     out = _read(_framed(published, calibration), "published")
@@ -67,9 +71,15 @@ def read_rows(
     answer = _answer(calibration, out, true, hidden)
     names = (keys,) if isinstance(keys, str) else tuple(keys or ())
     secrets = _matched(true[hidden], calibration, hidden)
+    place = np.arange(len(next(iter(out.values())).labels))
+    if names and positions is not None:
+        raise InputError("keys and positions both say which row is whose: give one of them")
     if names:
         rows = joined(out, true, names)
     else:
+        if positions is not None:
+            place = unshuffled(positions, len(place))
+            out = {name: column.at(place) for name, column in out.items()}
         rows = in_order(out, true, secrets, [true[name] for name in answer if name in true])
         refuse_another_order({n: c for n, c in out.items() if n in true and n not in answer}, true, rows)
     mine = secrets[rows]
@@ -82,7 +92,7 @@ def read_rows(
         published={name: column.at(kept) for name, column in out.items()},
         truth={name: column.at(rows[kept]) for name, column in true.items()},
         secrets=mine[kept],
-        place=kept.astype(np.float64),
+        place=place[kept].astype(np.float64),
         keys=names,
         answer=answer,
     )

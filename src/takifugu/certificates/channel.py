@@ -12,7 +12,7 @@ from takifugu._digits import rounded_down
 from takifugu.calibration import Calibration
 from takifugu.certificates import version_1
 from takifugu.certificates.keeping import kept
-from takifugu.certificates.redacted_channel import VERSION, RedactedChannel, public_form
+from takifugu.certificates.redacted_channel import KEPT, VERSION, RedactedChannel, public_form
 from takifugu.certificates.sealed import Sealed, losses_from, losses_to
 from takifugu.channels.base import Channel
 from takifugu.channels.gaussian.noise import GaussianNoise
@@ -22,6 +22,7 @@ from takifugu.divergences.proved.balls import Enclosure
 from takifugu.documents import fields as form
 from takifugu.documents import problems as documents
 from takifugu.errors import InputError
+from takifugu.problems.asking_findings import OrderKept
 
 _KEYS = ("format", "version", "nonce", "calibration", "losses", "software", "sha256")
 _WISHES = {"unbiased": "lack of bias", "forbidden": "forbidden moves", "diagonal": "share of values that stay"}
@@ -120,6 +121,7 @@ class ChannelCertificate(Sealed):
                 "software": dict(self.software),
                 "certificate_sha256": self.sha256,
             }
+            | ({"order": KEPT} if OrderKept.among(self.calibration.findings) else {})
         )
 
     def _content(self) -> dict[str, Any]:

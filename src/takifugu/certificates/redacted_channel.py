@@ -19,6 +19,7 @@ from takifugu.documents import strict_json
 from takifugu.errors import InputError
 
 VERSION = 2
+KEPT = "kept: stated to be random"  # what is said of an order that was not drawn
 _LISTS = (FiniteChannel.kind, SparseChannel.kind)
 
 
@@ -29,7 +30,8 @@ class RedactedChannel:
     A finite channel may be known where its list is public: whoever believes the priors could have computed it. A list
     that was read from the data, or of the rows that occur, would tell that somebody has each of them: of such a channel
     only the size is told. Of noise on vectors only the standard deviation of each axis is: its correlations point in
-    the direction in which the secrets differ.
+    the direction in which the secrets differ. `order` is there where the rows were not shuffled, on the word of whoever
+    published them.
     """
 
     content: dict[str, Any]
@@ -47,7 +49,10 @@ class RedactedChannel:
         """What `to_dict` wrote."""
         keys = ("guarantee", "channel", "mechanism", "columns", "keeps", "software", "certificate_sha256")
         form.header(data, version_1.REDACTED, (VERSION,), "a redacted certificate of a channel")
-        content = form.fields(data, ("format", "version", *keys), "the redacted certificate")
+        told = ("order",) if "order" in data else ()  # there only where the rows were not shuffled
+        if told and data["order"] != KEPT:
+            raise InputError(f"'order' must be {KEPT!r}, where it is told")
+        content = form.fields(data, ("format", "version", *keys, *told), "the redacted certificate")
         documents.guarantee_from(content["guarantee"])
         _require_public(content["channel"])
         form.mechanism(content["mechanism"])
@@ -57,7 +62,7 @@ class RedactedChannel:
             raise InputError("'keeps' must be 'marginal' or null")
         form.software(content["software"])
         form.hex_digest(content["certificate_sha256"], "'certificate_sha256'")
-        return cls({key: content[key] for key in keys})
+        return cls({key: content[key] for key in (*keys, *told)})
 
 
 def public_form(calibration: Calibration) -> dict[str, Any]:

@@ -16,6 +16,9 @@ from takifugu.commands.words import in_flags
 @single("--calibration", required=True, type=click.Path(), help="The file that `takifugu calibrate -o` wrote.")
 @single("--secret", metavar="COLUMN", help="The column of secrets; a calibration knows its own.")
 @click.option("--keys", multiple=True, metavar="COLUMN", help="A column that says which row is whose; may be repeated.")
+@single(
+    "--positions", type=click.Path(), help="Which row stands where, as --positions of publish and release wrote it."
+)
 @single("--report", type=click.Path(), help="Where to write the page with pictures (private).")
 @single("--level", type=float, default=0.05, show_default=True, help="The chance of a false alarm, at most.")
 @single("--seed", type=int, default=0, show_default=True, help="Of the division of the rows and of the learners.")
@@ -28,6 +31,7 @@ def command(
     calibration: str,
     secret: str | None,
     keys: tuple[str, ...],
+    positions: str | None,
     report: str | None,
     level: float,
     seed: int,
@@ -55,6 +59,7 @@ def command(
             Calibration.load(calibration),
             secret=secret,
             keys=keys or None,
+            positions=positions,
             seed=seed,
             level=level,
             reading=reading_from(reading),

@@ -161,9 +161,16 @@ drift_option = single(
 )
 order_option = single(
     "--order",
-    type=click.Choice(["warn", "keep", "shuffle", "auto"]),
-    help="What becomes of the order of the rows where it follows the secret: warn, keep (refuse), auto (shuffle, and "
-    "wherever rows are fewer than 500); shuffle does so in any case. [default: auto for publish, warn for release]",
+    type=click.Choice(["shuffle", "keep"]),
+    default="shuffle",
+    show_default=True,
+    help="Rows are shuffled; keep is your own statement that their order is random.",
+)
+positions_option = single(
+    "--positions",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write which row stands where, as CSV or Parquet: a private key, for takifugu audit.",
 )
 
 

@@ -24,10 +24,12 @@ def tell_before(made: Any, bare: str | None) -> None:
     tell_findings(made.findings, out)
 
 
-def tell(made: Any, done: Any, target: Path, paths: dict[str, Path], ledger: Any) -> None:
+def tell(
+    made: Any, done: Any, target: Path, paths: dict[str, Path], ledger: Any, positions: Path | None = None
+) -> None:
     """One page of plain words: what is hidden, what changed, what can still be guessed, what to keep private."""
+    from takifugu.problems.asking_findings import OrderKept
     from takifugu.releases.secret_rows import OthersLeftOut
-    from takifugu.releases.shuffling import RowsShuffled
     from takifugu.reports.publication import told
 
     out = console()
@@ -37,16 +39,18 @@ def tell(made: Any, done: Any, target: Path, paths: dict[str, Path], ledger: Any
     if (left := _left(ledger)) is not None:
         out.print(left)
     out.print()
-    # Those of the release are about the same reading of the same table, but for which rows went out, and in what order.
-    of_rows = (one for one in done.findings if isinstance(one, OthersLeftOut | RowsShuffled))
-    tell_findings((*made.findings, *of_rows), out)
+    # Those of the release are about the same reading of the same table, but for which rows went out.
+    of_rows = (one for one in done.findings if isinstance(one, OthersLeftOut))
+    said = (one for one in made.findings if not isinstance(one, OrderKept))  # among the sentences
+    tell_findings((*said, *of_rows), out)
     out.print()
     made_files = [
-        (target, f"{done.rows:,} rows (public)"),
+        (target, f"{done.rows:,} rows{'' if OrderKept.among(done.findings) else ', shuffled'} (public)"),
         (paths["public"], "the promise, without priors (public)"),
         (paths["report"], "open it in a browser (private)"),
         (paths["certificate"], "the proof, for an auditor (private)"),
         (paths["calibration"], "for takifugu release and audit (private)"),
+        *([] if positions is None else [(positions, "which row stands where, for takifugu audit (private)")]),
         (ledger.path, "remembers what was published (private)"),
     ]
     for folder in dict.fromkeys(path.parent for path, _ in made_files):

@@ -11,6 +11,7 @@ from takifugu.commands.options import (
     drift_option,
     names_in,
     order_option,
+    positions_option,
     quiet_option,
     reading_from,
     reading_options,
@@ -60,6 +61,7 @@ from takifugu.errors import InputError
     help="What to do with rows of secrets outside the pairs.",
 )
 @order_option
+@positions_option
 @drift_option
 @single(
     "--later",
@@ -102,7 +104,8 @@ def command(
     leave_out: tuple[str, ...],
     keep: tuple[str, ...],
     others: str,
-    order: str | None,
+    order: str,
+    positions: str | None,
     drift: str,
     later: str | None,
     spend: float | None,
@@ -174,7 +177,8 @@ def command(
             leave_out=list(leave_out),
             keep=names_in(keep),
             others="drop" if leave_out and others == "error" else others,
-            order=order or "auto",
+            order=order,
+            positions=None if positions is None else Path(positions),
             drift=drift,
             later=names_in([later or ""]),
             spend=spend,

@@ -16,6 +16,7 @@ from takifugu.commands.telling import console, file_of
 from takifugu.commands.wishes import domain_of, known_of
 from takifugu.commands.words import in_flags
 from takifugu.errors import CalibrationError, InputError
+from takifugu.problems.asking_findings import OrderKept
 from takifugu.tables.reading import Reading
 
 
@@ -39,7 +40,8 @@ class Asked:
     leave_out: list[str] = field(default_factory=list)
     keep: list[str] = field(default_factory=list)
     others: str = "error"
-    order: str = "auto"
+    order: str = "shuffle"
+    positions: Path | None = None
     drift: str = "refuse"
     later: list[str] = field(default_factory=list)
     spend: float | None = None
@@ -61,6 +63,11 @@ class Asked:
     def wishes(self) -> dict[str, Any]:
         """The options of the mechanism."""
         return {} if self.loss is None else {"loss": self.loss}
+
+    @property
+    def keys(self) -> list[Path]:
+        """The file of positions, where one was asked for."""
+        return [] if self.positions is None else [self.positions]
 
 
 def run(asked: Asked, *, quiet: bool) -> None:
@@ -90,13 +97,13 @@ def run(asked: Asked, *, quiet: bool) -> None:
     files = Files(*paths.values())
     check_format(asked.target)
     if not asked.dry_run:
-        _require_free((asked.target, *paths.values()), asked.source, asked.ledger)
+        _require_free((asked.target, *paths.values(), *asked.keys), asked.source, asked.ledger)
     source, where = _source(asked)
     ledger = _book(asked, where, paths["calibration"])
     step(f"Reading {Path(asked.source).name}")
     table = Table(source, asked.reading)
     with listening(step.meanwhile):
-        made = _calibrated(asked, table, promise, others, ledger, step)
+        made = _stated(asked, _calibrated(asked, table, promise, others, ledger, step))
     words = drawing_of(made, {}).bare
     if asked.dry_run:
         step.end()
@@ -122,15 +129,22 @@ def run(asked: Asked, *, quiet: bool) -> None:
             keep=asked.keep,
             others=asked.others,
             order=asked.order,
+            positions=asked.positions,
             drift=asked.drift,
             allow_no_noise=True,
             progress=lambda rows, _: step.meanwhile(f"{rows:,} rows"),
         )
-        undo.callback(asked.target.unlink)
+        for path in (asked.target, *asked.keys):
+            undo.callback(path.unlink)
         files.write()
         undo.pop_all()
     step.end()
-    tell(made, done, asked.target, paths, ledger)
+    tell(made, done, asked.target, paths, ledger, asked.positions)
+
+
+def _stated(asked: Asked, made: Any) -> Any:
+    """The calibration with what whoever publishes states of the rows."""
+    return made.with_finding(OrderKept()) if asked.order == "keep" else made
 
 
 def _calibrated(asked: Asked, table: Any, promise: dict[str, Any], others: Any, ledger: Any, step: Any) -> Any:

@@ -9,6 +9,7 @@ from takifugu.commands.options import (
     drift_option,
     names_in,
     order_option,
+    positions_option,
     quiet_option,
     reading_from,
     reading_options,
@@ -45,6 +46,7 @@ from takifugu.commands.words import in_flags
 )
 @single("--of", metavar="VALUE", help="Of a mean: the value of the secret whose rows are averaged.")
 @order_option
+@positions_option
 @drift_option
 @single("--ledger", type=click.Path(), help="The ledger to charge before anything is published.")
 @click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
@@ -70,7 +72,8 @@ def command(
     columns: tuple[str, ...],
     secret: tuple[str, ...],
     of: str | None,
-    order: str | None,
+    order: str,
+    positions: str | None,
     drift: str,
     allow_no_noise: bool,
     accept_weaker_promise: bool,
@@ -86,13 +89,13 @@ def command(
     from takifugu.calibration import Calibration
     from takifugu.channels.listed import ListChannel
     from takifugu.errors import CalibrationError, InputError
+    from takifugu.problems.asking_findings import OrderKept
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.drawing import drawing_of
     from takifugu.releases.ledger import Ledger
     from takifugu.releases.marks import refuse_forgetting
     from takifugu.releases.plan import require_kept
     from takifugu.releases.secret_rows import OthersLeftOut
-    from takifugu.releases.shuffling import RowsShuffled
 
     if (records is not None or new_ledger) and ledger is None:
         raise InputError("--records and --new-ledger are about a ledger: give --ledger too")
@@ -119,7 +122,8 @@ def command(
             column=_one_or_several(columns),
             secret=_one_or_several(secret),
             of=of,
-            order=order or "warn",
+            order=order,
+            positions=positions,
             drift=drift,
             allow_no_noise=allow_no_noise,
             accept_weaker_promise=accept_weaker_promise,
@@ -135,7 +139,7 @@ def command(
     click.echo(f"Published {what} in {target} {in_flags(how)}.")
     if told is not None:
         click.echo(f"{told[0].upper()}{told[1:]}.")
-    of_rows = (in_flags(one.sentence) for one in done.findings if isinstance(one, OthersLeftOut | RowsShuffled))
+    of_rows = (in_flags(one.sentence) for one in done.findings if isinstance(one, OthersLeftOut | OrderKept))
     for sentence in (*map(in_flags, done.unchecked), *of_rows):
         click.echo(f"{sentence[0].upper()}{sentence[1:]}.")
     if account is None:

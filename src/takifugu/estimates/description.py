@@ -12,7 +12,7 @@ from takifugu.calibration import Calibration
 from takifugu.certificates import ChannelCertificate
 from takifugu.certificates.document import Certificate
 from takifugu.certificates.keeping import kept
-from takifugu.certificates.redacted_channel import RedactedChannel
+from takifugu.certificates.redacted_channel import KEPT, RedactedChannel
 from takifugu.certificates.redaction import RedactedCertificate
 from takifugu.certificates.version_1 import REDACTED
 from takifugu.channels.finite import FiniteChannel
@@ -22,6 +22,7 @@ from takifugu.channels.vector import GaussianVector
 from takifugu.documents import channels as channel_form
 from takifugu.documents import strict_json
 from takifugu.errors import InputError
+from takifugu.problems.asking_findings import OrderKept
 
 _ACCEPTED = "the public certificate of the release (a path, or what .redacted() gives), its calibration or its channel"
 
@@ -43,11 +44,15 @@ Known = FiniteChannel | SparseChannel | GaussianNoise | GaussianVector | Axes | 
 
 @dataclass(frozen=True)
 class Description:
-    """The channel, its columns where they are told, and what it keeps: "marginal", the shares of rows, or None."""
+    """The channel, its columns where they are told, and what it keeps: "marginal", the shares of rows, or None.
+
+    `order` is what the publisher states of rows that were not shuffled; None of shuffled ones.
+    """
 
     channel: Known
     columns: tuple[str, ...] | None = None
     keeps: str | None = None
+    order: str | None = None
 
     @property
     def width(self) -> int:
@@ -72,11 +77,13 @@ def described(public: Any) -> Description:
         return Description(GaussianNoise(public.theta))
     if isinstance(public, RedactedChannel):
         content = public.content
-        return Description(_public_channel(content["channel"]), _names(content["columns"]), content["keeps"])
+        channel = _public_channel(content["channel"])
+        return Description(channel, _names(content["columns"]), content["keeps"], content.get("order"))
     if isinstance(public, Calibration):
         answer = public.answer
         columns = None if answer is None else answer.columns
-        return Description(_supported(public.channel), columns, kept(public))
+        order = KEPT if OrderKept.among(public.findings) else None
+        return Description(_supported(public.channel), columns, kept(public), order)
     return Description(_supported(public))
 
 

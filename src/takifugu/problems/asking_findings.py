@@ -1,5 +1,6 @@
-"""What there is to say about a promise that was asked for backwards."""
+"""What there is to say about what was asked for: a promise told backwards, an order that is kept."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from takifugu.problems.findings import Finding
@@ -39,3 +40,18 @@ class ErrorAsked(Finding):
             f"an error of {self.asked:.4g} of the spread at most was asked for: of {self.tried} promises tried, the "
             f"strongest that errs no more is {self.promise}, with {self.error:.3g}{doubt}"
         )
+
+
+@dataclass(frozen=True)
+class OrderKept(Finding):
+    """Rows that leave in their own order, on the word of whoever publishes them."""
+
+    says = (
+        "the rows were not shuffled: whoever published them states that their order is random, and has nothing to do "
+        "with the secret or with any column. Where it has, the guarantee does not hold"
+    )
+
+    @classmethod
+    def among(cls, findings: Iterable[Finding]) -> bool:
+        """Whether that is stated, by this finding or by one that a file told."""
+        return any(one.sentence == cls.says for one in findings)

@@ -11,19 +11,20 @@ from takifugu.calibration import Calibration, calibrate
 from takifugu.certificates import certify
 from takifugu.errors import InputError
 from takifugu.mechanisms import options_of_ours
+from takifugu.problems.asking_findings import OrderKept
 from takifugu.problems.findings import Finding
 from takifugu.problems.findings.shown import show, show_ahead
 from takifugu.published import Published
 from takifugu.publishing.calibrating import CONFIDENCE, Step, calibrated, odds_by_default
-from takifugu.releases.doors.dispatch import refuse_lazy, release
+from takifugu.releases.doors.dispatch import refuse_lazy, released
 from takifugu.releases.doors.frames import as_frame, collected
 from takifugu.releases.drift import DRIFTS
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.ledger import Ledger, remember
 from takifugu.releases.ledger_file import require_place
-from takifugu.releases.order import gives_up_order
+from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import OTHERS, OthersLeftOut
-from takifugu.releases.shuffling import ORDERS, RowsShuffled
+from takifugu.releases.shuffling import ORDERS
 from takifugu.tables.reading import Reading
 from takifugu.tables.rows import complete_rows
 from takifugu.tables.table import Table, files_behind
@@ -41,7 +42,7 @@ def publish(
     spend: float | None = None,
     keep: Sequence[str] = (),
     others: str = "error",
-    order: str = "auto",
+    order: str = "shuffle",
     drift: str = "refuse",
     allow_no_noise: bool = False,
     insecure_seed: int | None = None,
@@ -66,9 +67,9 @@ def publish(
         ledger: a `Ledger`, or the path of one: it lets these records out once, or each column of an account once.
         keep: columns to hand over as they are.
         others: as for `release`; "drop" where secrets are left out.
-        order: the rows keep their order unless it plainly tells the secret or they are fewer than 500, of which that
-            cannot be seen: they are shuffled then ("auto"). "shuffle" gives it up in any case, and "keep" refuses. To
-            `audit` them, or to join columns published in turn, shuffle the table yourself and give "keep".
+        order: the rows are shuffled, since where a row stands may tell its secret; `audit` of what is returned knows
+            which row is which all the same. "keep" is your own statement that their order is random already, as where
+            you shuffled the table yourself to join columns published in turn: report and certificate repeat it.
         drift: as for `release`: rows that tell the secret more plainly than others' priors say, where `own=False` takes
             these alone, are refused, or allowed.
         allow_no_noise: publish without a warning where nothing had to be changed.
@@ -99,7 +100,7 @@ def publish(
     if isinstance(table, str | os.PathLike):
         table = Table(table, options.get("reading"))  # once: to decide how every cell is read takes a look at them all
     table, is_lazy = _made_once(table)
-    _refuse_late(table, has_ledger=book is not None, order=order, is_seeded=insecure_seed is not None)
+    _refuse_late(table, has_ledger=book is not None, is_seeded=insecure_seed is not None)
     told: list[Finding] = []
 
     def ahead(findings: Sequence[Finding]) -> None:
@@ -121,6 +122,8 @@ def publish(
         others=others,
         **options,
     )
+    if order == "keep":
+        made = made.with_finding(OrderKept())
     step("Proving that it keeps the promise")
     certificate = certify(made)
     step("Drawing what is published")
@@ -131,28 +134,27 @@ def publish(
     if isinstance(table, Table):
         table.require_unchanged()  # its rows are in memory now
     frame = as_frame(source)
-    if order == "auto" and isinstance(frame, nw.DataFrame) and gives_up_order(frame, made):  # a lazy table has no order
-        order = "shuffle"
-    published = release(
-        source,
+    plan = Plan.of(
         made,
         ledger=book,
-        keep=keep,
-        others=others,
         order=order,
         drift=drift,
         allow_no_noise=allow_no_noise,
         insecure_seed=insecure_seed,
+    )
+    published, places = released(
+        source,
+        plan,
+        keep=keep,
+        others=others,
         missing="drop" if isinstance(frame, nw.LazyFrame) and drops else "refuse",  # of others they are gone already
     )
     of_rows: list[Finding] = []
     if isinstance(frame, nw.DataFrame) and len(published) < len(frame):
         of_rows.append(OthersLeftOut(len(frame) - len(published)))
-    if order == "shuffle" and hasattr(published, "__len__"):
-        of_rows.append(RowsShuffled(len(published)))
     show(one for one in made.findings if one not in told)
     published = published.lazy() if is_lazy else published
-    return Published(published, made, certificate, (*made.findings, *of_rows))
+    return Published(published, made, certificate, (*made.findings, *of_rows), places)
 
 
 def _refuse_unknown(options: dict[str, Any]) -> None:
@@ -186,7 +188,7 @@ def _made_once(table: Any) -> tuple[Any, bool]:
     return collected(frame).to_native(), True
 
 
-def _refuse_late(table: Any, *, has_ledger: bool, order: str, is_seeded: bool) -> None:
+def _refuse_late(table: Any, *, has_ledger: bool, is_seeded: bool) -> None:
     """Refuse before the search for a channel what `release` would refuse of a lazy table after it."""
     import narwhals as nw
 
@@ -196,7 +198,7 @@ def _refuse_late(table: Any, *, has_ledger: bool, order: str, is_seeded: bool) -
     refuse_lazy(frame)
     from takifugu.releases.doors.spark import refuse_of_spark
 
-    refuse_of_spark(has_ledger=has_ledger, order=order, is_seeded=is_seeded)
+    refuse_of_spark(has_ledger=has_ledger, is_seeded=is_seeded)
 
 
 def _frame(table: Any, made: Calibration, reading: Reading | None, *, also: Sequence[str], keep: Sequence[str]) -> Any:

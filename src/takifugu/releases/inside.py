@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from takifugu.errors import InputError
-from takifugu.releases.order import as_called
-from takifugu.releases.secret_rows import has_any, outside
+from takifugu.releases.secret_rows import as_called, has_any, outside
 from takifugu.tables.choosing import SECRETS
 from takifugu.tables.missing import present
 from takifugu.tables.table import Table, match_secret, plain

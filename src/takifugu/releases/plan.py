@@ -55,7 +55,7 @@ class Plan:
         insecure_seed: int | None = None,
         allow_no_noise: bool = False,
         accept_weaker_promise: bool = False,
-        order: str = "warn",
+        order: str = "shuffle",
         drift: str = "refuse",
     ) -> "Plan":
         """Check every option; nothing is drawn or charged."""

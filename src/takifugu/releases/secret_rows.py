@@ -1,7 +1,8 @@
 """Which rows a calibration protects."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import numpy.typing as npt
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems.findings import Finding
+from takifugu.problems.pairs import Pair
 from takifugu.queries.several import named
 from takifugu.tables.floats import as_float
-from takifugu.tables.table import as_text, is_counted_as_text
+from takifugu.tables.table import as_text, is_counted_as_text, plain
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -34,6 +36,23 @@ def protected_secrets(calibration: Calibration) -> frozenset[Any]:
     if pairs.is_every:
         return frozenset(pairs.secrets)
     return frozenset(secret for pair in pairs for secret in pair)
+
+
+def protected_pairs(common: Iterable[Any], calibration: Calibration) -> Iterator[Pair]:
+    """The calibrated pairs among these secrets."""
+    pairs = calibration.pairs
+    secrets = [secret for secret in common if secret in protected_secrets(calibration)]
+    chosen = None if pairs.is_every else {frozenset(pair) for pair in pairs}
+    for pair in combinations(secrets, 2):
+        if chosen is None or frozenset(pair) in chosen:
+            yield pair
+
+
+def as_called(secrets: Any, column: str, *, of: Collection[str]) -> Any:
+    """One column's secrets as the priors call them: those of several columns are told apart by their column."""
+    if len(of) == 1:
+        return secrets
+    return [secret if secret is None else named(column, plain(secret)) for secret in secrets]
 
 
 def has_pairs(calibration: Calibration, column: str) -> bool:

@@ -10,6 +10,7 @@ from takifugu.channels.listed import ListChannel
 from takifugu.errors import InputError
 from takifugu.laws.values import columns, key
 from takifugu.mechanisms.evidence import Confidence
+from takifugu.problems.asking_findings import OrderKept
 from takifugu.problems.beliefs import belief_names
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.channel_facts import channel_facts
@@ -69,6 +70,8 @@ class Publication:
             lines.append(f"That is for {', '.join(map(clean, answer.drawn))} together with {before}, published before.")
         if answer is not None:
             lines.append(self._beliefs())
+        if OrderKept.among(self.calibration.findings):
+            lines.append(f"{OrderKept.says[0].upper()}{OrderKept.says[1:]}.")
         lines += [f"{clean(column.name)}: {self._changed(column)}." for column in self.columns]
         if moved := self._moved():
             lines.append(

@@ -98,8 +98,7 @@ class Publication:
             f"From {clean(entry.title)}: {names} of up to {rows:,} rows will be published, and no other column. Rows "
             "that lack a value stay out.",
             f"The secret is {clean(fit.secret)}, and {first} is hidden from {second}. {_promise(made)}",
-            "The rows keep their order, unless it plainly tells the secret or they are fewer than 500: they are "
-            "shuffled then.",
+            "The rows are shuffled: where a row stands tells nothing.",
             f"It can be done once: the ledger {os.path.abspath(entry.ledger)} is charged before the first value is "
             "drawn. It refuses to let these records out again, here and at every other door that uses it.",
         ]
@@ -137,7 +136,6 @@ class Publication:
                     target,
                     found.calibration,
                     ledger=entry.book(),
-                    order="auto",  # what the sentences said of it
                     others="drop" if self._answers.has_others(found.choice) else "error",
                     allow_no_noise=True,  # what there is to say about that was confirmed with the rest
                 )

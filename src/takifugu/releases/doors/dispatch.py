@@ -13,20 +13,12 @@ from takifugu.releases.as_fitted import as_fitted, refuse_sentinels
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_one_number
 from takifugu.releases.doors.frames import as_frame, collected, publish, release_frame, release_series
 from takifugu.releases.doors.groups import group_mean, refuse_beside_a_mean
+from takifugu.releases.doors.saving import require_name, save_positions
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.order import (
-    NOTICED,
-    REFUSED,
-    Order,
-    as_called,
-    kept_order,
-    refuse_telling_order,
-    told_by,
-    warn,
-)
 from takifugu.releases.plan import Plan
 from takifugu.releases.released import Released
-from takifugu.releases.secret_rows import OTHERS, are_texts, has_pairs, protected_rows, refuse_fewer
+from takifugu.releases.secret_rows import OTHERS, are_texts, as_called, has_pairs, protected_rows, refuse_fewer
+from takifugu.releases.shuffling import Places, warn_of_order
 from takifugu.tables.rows import complete_rows
 from takifugu.tables.table import plain
 
@@ -47,10 +39,11 @@ def release(
     round_to: float | None = None,
     allow_no_noise: bool = False,
     accept_weaker_promise: bool = False,
-    order: str = "warn",
+    order: str = "shuffle",
     drift: str = "refuse",
     missing: str = "refuse",
     of: object = None,
+    positions: str | os.PathLike[str] | None = None,
     insecure_seed: int | None = None,
 ) -> Any:
     """Publish values with the calibrated noise: each becomes a rounding of the exact x + N(0, θ²).
@@ -81,16 +74,17 @@ def release(
         allow_no_noise: publish without a warning where the priors ask for no noise, or for less than the data's step.
         accept_weaker_promise: publish under a promise that is weaker than (α, ε), such as that of
             "wasserstein-approx".
-        order: what becomes of the order of the rows, which may tell the secret too. "warn" keeps it, and says in the
-            log where it plainly tells the secret; "keep" refuses there; of a table "auto"
-            shuffles the rows there and wherever they are fewer than 500, and "shuffle" always. Those of a PySpark table
-            are always shuffled, and "keep" is refused.
+        order: the rows of a table are shuffled ("shuffle"), since where a row stands may tell its secret. "keep" is
+            your own statement that their order is random already, and has nothing to do with any column. An array or
+            a column keeps its order, since you hold the rows beside it: shuffle them first if the order is not random.
         drift: what to do with rows that plainly go with the secret more closely than the priors of the calibration say,
             as those of another table do: "refuse" them, or "allow" them where only who believes those priors counts.
         missing: what to do with rows of a table that lack a value of the answer or a secret: "refuse" them, since a
             hole tells who is missing, or "drop" them, as `publish` does with those that were left out of the priors.
         of: of a table and the calibration of a mean, the value of the secret whose rows are averaged. The mean is taken
             as the priors took it, from any table that `fit_priors` takes, and nothing published says whose it is.
+        positions: of a table, where to write which of its rows stands where: a private key, CSV or Parquet, for
+            `takifugu.audit`. Whoever has it and the rows' secrets can undo the shuffle.
         insecure_seed: makes the release reproducible, for tests alone. A warning says so, and so do the name of a
             published column and the attribute `insecure` of an array.
 
@@ -104,10 +98,6 @@ def release(
     >>> published.granularity, len(published)
     (0.0009765625, 3)
     """
-    import narwhals as nw
-
-    given: Any = values
-    whose: Any = secret
     one_of("others", others, OTHERS)
     one_of("missing", missing, ("refuse", "drop"))
     if isinstance(values, str | os.PathLike):
@@ -129,6 +119,33 @@ def release(
         order=order,
         drift=drift,
     )
+    if positions is not None:
+        require_name(positions)
+    made, places = released(
+        values, plan, secret=secret, column=column, keep=keep, others=others, missing=missing, of=of
+    )
+    if positions is not None:
+        save_positions(places, positions)
+    return made
+
+
+def released(
+    values: object,
+    plan: Plan,
+    *,
+    secret: object = None,
+    column: str | Sequence[str] | None = None,
+    keep: Sequence[str] = (),
+    others: str = "error",
+    missing: str = "refuse",
+    of: object = None,
+) -> tuple[Any, Places | None]:
+    """What `release` publishes, and which of the source's rows that leave stands where; None where nobody knows."""
+    import narwhals as nw
+
+    given: Any = values
+    whose: Any = secret
+    calibration = plan.calibration
     frame, answer = as_frame(given), calibration.answer
     if of is not None:
         refuse_beside_a_mean(column, whose, keep)
@@ -139,21 +156,30 @@ def release(
         columns = bound_columns(calibration, names, column=column, secret=whose, keep=keep, others=others)
         columns = columns.with_those_in_turn(plan.in_turn, names)
         if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
-            return _release_table(_whole(collected(frame), columns, missing), plan, columns).lazy()
-        return _release_table(_whole(frame, columns, missing), plan, columns)
+            made, places = release_frame(_whole(collected(frame), columns, missing), plan, columns)
+            return made.lazy(), places
+        frame = _whole(frame, columns, missing)
+        if isinstance(frame, nw.DataFrame):
+            return release_frame(frame, plan, columns)
+        refuse_lazy(frame)
+        from takifugu.releases.doors.spark import release_spark
+
+        return release_spark(frame.to_native(), plan, columns), None
     if plan.in_turn:
         raise InputError(
             f"columns that are published one after another ({', '.join(plan.in_turn)}) are held against the joint law "
             f"of their account: give the whole table, not one column of it. Nothing was released"
         )
-    if column is not None or keep or order not in ("warn", "keep"):
-        raise InputError("column, keep and order are for tables: these values are one column already")
+    if column is not None or keep:
+        raise InputError("column and keep are for tables: these values are one column already")
     if answer is not None:
         refuse_sentinels(given if frame is None else frame, answer)
     called = _secrets(given, whose, plan, others)
     kept = _kept(called, plan, others)
+    if plan.order != "keep" and of is None and (answer is None or answer.is_of_rows) and _are_several(given):
+        warn_of_order()
     if frame is not None:
-        return release_series(frame, plan, kept, called)
+        return release_series(frame, plan, kept, called), None
     rows = given
     if kept is not None and plan.drawing.takes_labels:
         rows = [value for value, stays in zip(given, kept, strict=True) if stays]
@@ -161,14 +187,19 @@ def release(
         rows = plan.drawing.check(given)[kept]
     published = publish(rows, plan, kept, called)
     if not plan.drawing.noise:
-        return published
-    return Released(
+        return published, None
+    made = Released(
         published,
         **plan.drawing.noise,
         granularity=plan.drawing.granularity,
         insecure=plan.insecure,
         unchecked=NOT_CHECKED if calibration.answer is None else (),
     )
+    return made, None
+
+
+def _are_several(values: Any) -> bool:
+    return getattr(values, "shape", True) != () and hasattr(values, "__len__") and len(values) > 1
 
 
 def _whole(frame: Any, columns: Columns, missing: str) -> Any:
@@ -184,17 +215,6 @@ def _whole(frame: Any, columns: Columns, missing: str) -> Any:
     from takifugu.releases.doors.spark import whole_rows
 
     return nw.from_native(whole_rows(frame.to_native(), needed))
-
-
-def _release_table(frame: Any, plan: Plan, columns: Columns) -> Any:
-    import narwhals as nw
-
-    if isinstance(frame, nw.DataFrame):
-        return release_frame(frame, plan, columns)
-    refuse_lazy(frame)
-    from takifugu.releases.doors.spark import release_spark
-
-    return release_spark(frame.to_native(), plan, columns)
 
 
 def refuse_lazy(frame: Any) -> None:
@@ -248,15 +268,10 @@ def _secrets(values: Any, secrets: Any, plan: Plan, others: str) -> list[list[An
 
 
 def _kept(called: list[list[Any]], plan: Plan, others: str) -> Any:
-    """Which rows may leave, all where it is None; and whether the order of those tells a secret."""
+    """Which rows may leave, all where it is None."""
     kept = None
     for secrets in called:
         here = protected_rows(secrets, plan.calibration, others)
-        order = Order()
-        order.look(secrets if here is None else [secret for secret, stays in zip(secrets, here, strict=True) if stays])
-        if plan.order == "keep":
-            refuse_telling_order(told_by(order, plan.calibration, chance=REFUSED))
-        warn(kept_order(told_by(order, plan.calibration, chance=NOTICED)))
         if here is None:
             continue
         if len(plan.calibration.answer.secret if plan.calibration.answer is not None else ()) > 1:

@@ -2,27 +2,31 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from takifugu._validation import Array, one_of
 from takifugu.atomic import draft, synchronise
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
+from takifugu.problems.asking_findings import OrderKept
 from takifugu.problems.findings import Finding
 from takifugu.releases.as_fitted import reading_as_fitted, require_as_fitted
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
 from takifugu.releases.doors.frames import protected, ready, together
 from takifugu.releases.doors.groups import refuse_beside_a_mean, write_group_mean
 from takifugu.releases.doors.leaving import leaving
-from takifugu.releases.doors.saving import appear, check_format, writer
+from takifugu.releases.doors.saving import POSITION, appear, check_format, positions_writer, require_name, writer
 from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.ledger import remember
 from takifugu.releases.ledger_file import require_place
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import OTHERS, OthersLeftOut
-from takifugu.releases.shuffling import RowsShuffled, require_few_enough, shuffled
+from takifugu.releases.shuffling import Shuffle
 from takifugu.releases.watching import Watch
 from takifugu.tables.formats import PARQUET
 from takifugu.tables.missing import lacking
@@ -56,6 +60,7 @@ def release_file(
     keep: Sequence[str] = (),
     others: str = "error",
     of: object = None,
+    positions: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     reading: Reading | None = None,
     **options: Any,
@@ -64,7 +69,9 @@ def release_file(
 
     The arguments are those of `takifugu.release`. The rows are gone through twice: whatever is to be refused is
     refused, and the release is written into the ledger, before a value is drawn. `target` appears when it is complete;
-    until then it is a draft beside it that only its owner can read. Up to five million rows can be shuffled (`order`).
+    until then it is a draft beside it that only its owner can read. The rows are shuffled, however many there are: of
+    more than fit in memory each goes into a random one of some files without a name in the folder of `target`, which
+    are shuffled one by one. `order="keep"` is your own statement that their order is random.
 
     `progress` is called with the number of rows done and, where it is known, of all rows. `reading` is what is known
     of the file, as for `takifugu.tables.open.open_table`; without it missing values are refused, but of a mean (`of`),
@@ -81,6 +88,8 @@ def release_file(
         require_place(plan.ledger.path)
     if goal.exists():
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
+    if positions is not None:
+        require_name(positions, goal)
     if of is not None:
         refuse_beside_a_mean(column, secret, keep)
         write_group_mean(origin, reading, goal, plan, of)
@@ -92,36 +101,64 @@ def release_file(
     columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
     columns = columns.with_those_in_turn(plan.in_turn, reader.names)
     with draft(goal) as unfinished:  # before the ledger is opened: there is a place to write to
-        paid, count, shuffle = _first_reading(reader, plan, columns)
+        paid, count = _first_reading(reader, plan, columns)
         plan.charge(paid, count)
-        drawn, watch, done, left_out = _digest(plan), Watch(columns, plan), 0, 0
-        waiting: list[Any] = []
-        with writer(unfinished, goal.suffix) as write:
-            for rows, values, others_here in _values(reader, plan, columns):
-                left_out += others_here
-                watch.look(
-                    rows, together(rows, values, plan)
-                )  # once more: nobody fingerprints the kept columns, and a file can change
-                made = leaving(rows, values, plan, columns)
-                if shuffle:
-                    waiting.append(made)
-                else:
-                    write(made)
-                drawn.update(values)
-                done += len(values)
-                if progress is not None:
-                    progress(done, reader.rows)
-            if waiting:
-                write(_shuffled(waiting, plan))
+        watch = Watch(columns, plan)
+        with ExitStack() as files:
+            write = files.enter_context(writer(unfinished, goal.suffix))
+            key = None if positions is None else files.enter_context(positions_writer(positions))
+            shuffle = files.enter_context(Shuffle(count, len(columns.published), goal.parent, plan.source))
+            drawn, done, left_out = _draw(reader, plan, columns, watch, shuffle, write, key, progress)
         _refuse_changed(reader, watch, is_same=drawn.hexdigest() == paid.hexdigest())
         synchronise(unfinished)
         appear(unfinished, goal)
     synchronise(goal.parent)
-    unchecked = (*(NOT_CHECKED if calibration.answer is None else ()), *watch.kept_order)
+    unchecked = NOT_CHECKED if calibration.answer is None else ()
     noise = plan.theta, plan.drawing.granularity
     findings = [*reader.findings(columns), *([OthersLeftOut(left_out)] if left_out else [])]
-    findings += [RowsShuffled(done)] if shuffle else []
+    findings += [OrderKept()] if plan.order == "keep" else []
     return FileRelease(goal, done, *noise, plan.insecure, unchecked, tuple(findings))
+
+
+def _draw(
+    reader: "_Reader",
+    plan: Plan,
+    columns: Columns,
+    watch: Watch,
+    shuffle: Shuffle,
+    write: Callable[[Any], None],
+    key: Callable[[Any], None] | None,
+    progress: Progress | None,
+) -> tuple[AnswerDigest, int, int]:
+    """Draw and write all rows; the digest of what was drawn for, how many there are, and how many were left out.
+
+    Their positions go along as one more column, and into the key.
+    """
+    import pyarrow as pa
+
+    drawn, done, left_out = _digest(plan), 0, 0
+
+    def publish(made: Any) -> None:
+        if key is not None:
+            key(made.column(made.num_columns - 1))
+            made = made.remove_column(made.num_columns - 1)
+        write(made)
+
+    for rows, values, others_here in _values(reader, plan, columns):
+        left_out += others_here
+        # Once more: nobody fingerprints the kept columns, and a file can change.
+        watch.look(rows, together(rows, values, plan))
+        made = leaving(rows, values, plan, columns)
+        if key is not None:
+            made = made.append_column(POSITION, pa.array(np.arange(done, done + len(values))))
+        (publish if plan.order == "keep" else shuffle.add)(made)
+        drawn.update(values)
+        done += len(values)
+        if progress is not None:
+            progress(done, reader.rows)
+    for made in shuffle.tables():
+        publish(made)
+    return drawn, done, left_out
 
 
 def _values(reader: "_Reader", plan: Plan, columns: Columns) -> Iterator[tuple[Any, Array, int]]:
@@ -146,16 +183,8 @@ def _refuse_changed(reader: "_Reader", watch: Watch, *, is_same: bool) -> None:
         raise InputError(changed)
 
 
-def _shuffled(tables: list[Any], plan: Plan) -> Any:
-    """The rows of all tables in a random order; nothing of it is kept."""
-    import pyarrow as pa
-
-    whole = pa.concat_tables(tables)
-    return whole.take(pa.array(shuffled(whole.num_rows, plan.source)))
-
-
-def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[AnswerDigest, int, bool]:
-    """Refuse what is to be refused; what the ledger is to know of the answer, its length, and whether to shuffle it."""
+def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[AnswerDigest, int]:
+    """Refuse what is to be refused; what the ledger is to know of the answer, and its length."""
     if plan.ledger is not None:
         plan.ledger.require_room(plan.calibration, **plan.drawing.noise)
     digest, count, watch = _digest(plan), 0, Watch(columns, plan)
@@ -167,9 +196,7 @@ def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[Ans
     reader.table.require_unchanged()
     if count == 0:
         raise InputError("the file has no rows: there is nothing to publish")
-    if watch.shuffles:
-        require_few_enough(count)
-    return digest, count, watch.shuffles
+    return digest, count
 
 
 class _Reader:

@@ -10,10 +10,9 @@ from takifugu.releases.binding import Columns
 from takifugu.releases.doors.leaving import leaving, named, series
 from takifugu.releases.drawing.lists import Listed
 from takifugu.releases.drift import refuse_drift
-from takifugu.releases.order import as_called, warn
 from takifugu.releases.plan import Plan
-from takifugu.releases.secret_rows import as_counted, has_pairs, protected_rows, refuse_fewer
-from takifugu.releases.shuffling import shuffled
+from takifugu.releases.secret_rows import as_called, as_counted, has_pairs, protected_rows, refuse_fewer
+from takifugu.releases.shuffling import Places, shuffled
 from takifugu.releases.watching import Watch
 from takifugu.tables.arrow import in_usual_types
 from takifugu.tables.engine import attempt, kind_of
@@ -79,18 +78,17 @@ def _require_same_labels(rows: "nw.Series[Any]", plan: Plan) -> None:
         )
 
 
-def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Any:
-    """The table with its column published, and of the others only those to be kept."""
+def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> tuple[Any, Places]:
+    """The table with its column published, and of the others only those to be kept; and which row stands where."""
     rows = protected(frame, plan, columns)
     values, watch = ready(rows, plan, columns), Watch(columns, plan)
     watch.look(rows, together(rows, values, plan))
     watch.refuse()
-    warn(watch.kept_order)
     paid = charged(values, plan)
-    if watch.shuffles:
-        order = shuffled(len(rows), plan.source)
-        rows, paid = rows[order.tolist()], paid[order]
-    return leaving(rows, paid, plan, columns)
+    places = np.arange(len(rows)) if plan.order == "keep" else shuffled(len(rows), plan.source)
+    if plan.order != "keep":
+        rows, paid = rows[places.tolist()], paid[places]
+    return leaving(rows, paid, plan, columns), places
 
 
 def ready(rows: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Array:

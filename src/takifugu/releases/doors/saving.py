@@ -6,11 +6,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from takifugu.atomic import draft, open_to_readers
 from takifugu.errors import InputError
 from takifugu.releases.doors.frames import as_frame
 from takifugu.releases.doors.leaving import for_spreadsheets
 
+POSITION = "position"  # the column of a file of positions
 _GROUP = 1 << 16  # rows of a group in a Parquet file
 
 
@@ -29,6 +33,42 @@ def save_table(table: Any, path: str | os.PathLike[str]) -> None:
         with writer(unfinished, goal.suffix) as write:
             write(made)
         appear(unfinished, goal)
+
+
+def require_name(path: str | os.PathLike[str], target: Path | None = None) -> None:
+    """Refuse a name for the positions of rows that cannot be written to, before anything is drawn."""
+    goal = Path(path)
+    check_format(goal)
+    if target is not None and goal.resolve() == target.resolve():
+        raise InputError(f"{os.fspath(path)!r} is to be published: the positions of its rows need a file of their own")
+    if goal.exists():
+        raise InputError(f"{os.fspath(path)!r} exists already: a key to what was published is not written over")
+    with draft(goal):
+        pass
+
+
+def save_positions(places: npt.NDArray[np.intp] | None, path: str | os.PathLike[str]) -> None:
+    """Write which row stands where, for the owner's eyes: row k of what was published was row `position` of the source.
+
+    Rows of the source that were not published are not counted.
+    """
+    if places is None:
+        raise InputError("which row stands where is known of tables in memory and of files alone: this is neither")
+    require_name(path)
+    with positions_writer(path) as write:
+        write(places)
+
+
+@contextmanager
+def positions_writer(path: str | os.PathLike[str]) -> Iterator[Callable[[Any], None]]:
+    """A function that appends positions to a file that only its owner can read; it appears when all are written."""
+    import pyarrow as pa
+
+    goal = Path(path)
+    with draft(goal) as unfinished:
+        with writer(unfinished, goal.suffix) as write:
+            yield lambda places: write(pa.table({POSITION: places}))
+        os.rename(unfinished, goal)
 
 
 @contextmanager

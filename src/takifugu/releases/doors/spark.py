@@ -12,9 +12,8 @@ from takifugu.releases.doors.leaving import leaving
 from takifugu.releases.drift import refuse_drift
 from takifugu.releases.kept import MOST, Telling
 from takifugu.releases.known_cells import KnownCells
-from takifugu.releases.order import as_called
 from takifugu.releases.plan import Plan
-from takifugu.releases.secret_rows import outside, protected_rows, protected_secrets
+from takifugu.releases.secret_rows import as_called, outside, protected_rows, protected_secrets
 from takifugu.tables.engine import attempt
 from takifugu.tables.open import SAME_NAME
 
@@ -29,7 +28,7 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
     Spark computes a table anew whenever it is read, and noise drawn anew is a second release. So the result is
     materialised on the executors (a local checkpoint) before it is handed back.
     """
-    refuse_of_spark(has_ledger=plan.ledger is not None, order=plan.order, is_seeded=plan.insecure)
+    refuse_of_spark(has_ledger=plan.ledger is not None, is_seeded=plan.insecure)
     from pyspark.sql.functions import rand
     from pyspark.sql.types import BooleanType, DoubleType, LongType, StringType, StructField, StructType
 
@@ -52,9 +51,9 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
         named = (pa.RecordBatch.from_arrays(batch.columns, columns.read) for batch in batches)
         yield from release_batches(named, plan, columns)
 
-    # Whether an order tells the secret is cheaper given up than found out.
     numbered = [_col(name).alias(f"c{place}") for place, name in enumerate(columns.read)]  # no name with a dot
-    rows = frame.select(*numbered).orderBy(rand())
+    rows = frame.select(*numbered)
+    rows = rows if plan.order == "keep" else rows.orderBy(rand())
     return _of_engine(lambda: rows.mapInArrow(released, schema).localCheckpoint(eager=True))
 
 
@@ -80,7 +79,7 @@ def whole_rows(frame: Any, needed: Iterable[str]) -> Any:
     return frame
 
 
-def refuse_of_spark(*, has_ledger: bool, order: str, is_seeded: bool) -> None:
+def refuse_of_spark(*, has_ledger: bool, is_seeded: bool) -> None:
     """Refuse what no release of a Spark table can do, whatever is in it."""
     if has_ledger:
         raise InputError(
@@ -89,11 +88,6 @@ def refuse_of_spark(*, has_ledger: bool, order: str, is_seeded: bool) -> None:
         )
     if is_seeded:
         raise InputError("every partition would draw the same noise from one seed: leave insecure_seed out")
-    if order == "keep":
-        raise InputError(
-            "Spark hands rows on in the order of their source, and nobody has looked whether that tells the secret: "
-            "leave order out, and the rows are shuffled"
-        )
 
 
 def _of_engine(work: Callable[[], T]) -> T:

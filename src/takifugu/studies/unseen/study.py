@@ -14,7 +14,6 @@ from takifugu.audits.audit import audit
 from takifugu.audits.result import Audit
 from takifugu.calibration import Calibration, calibrate
 from takifugu.channels.finite import FiniteChannel
-from takifugu.errors import InputError
 from takifugu.laws.lattice import Lattice
 from takifugu.queries.fitting import fit_priors
 from takifugu.queries.raw import Raw
@@ -71,8 +70,7 @@ def _ratio(noise: float, channel: float) -> float:
 class Line:
     """What was found on one table.
 
-    `changed` is the share of labels that bounded odds change; `order_tells` says that the rows, in the order of the
-    file, are refused because of that order.
+    `changed` is the share of labels that bounded odds change.
     """
 
     unseen: Unseen
@@ -83,7 +81,6 @@ class Line:
     numbers: Numbers
     changed: float
     audits: dict[str, Audit]
-    order_tells: bool
     seconds: float
 
     @property
@@ -131,7 +128,7 @@ def study(unseen: Unseen, frame: "pd.DataFrame", tell: Tell = lambda _: None) ->
     shuffled = frame.sample(frac=1, random_state=SEED).reset_index(drop=True)
     for name, calibration in channels.items():
         tell(f"{unseen.name}: attacking {name}")
-        published = release(shuffled, calibration, allow_no_noise=True)
+        published = release(shuffled, calibration, allow_no_noise=True, order="keep")
         audits[name] = audit(published, shuffled, calibration, seed=SEED)
     places, counts = np.unique(lattice.snap(frame[unseen.number].to_numpy(np.float64)), return_counts=True)
     shares = counts / counts.sum()
@@ -156,18 +153,8 @@ def study(unseen: Unseen, frame: "pd.DataFrame", tell: Tell = lambda _: None) ->
         ),
         changed=share_changed(tables["label, odds"], frame[unseen.label].tolist()),
         audits=audits,
-        order_tells=order_tells(frame, channels["both, odds"]),
         seconds=time.process_time() - begin,
     )
-
-
-def order_tells(frame: "pd.DataFrame", calibration: Calibration) -> bool:
-    """Whether a release of the rows in their own order is refused."""
-    try:
-        release(frame, calibration, allow_no_noise=True, order="keep")
-    except InputError:
-        return True
-    return False
 
 
 def square_error(channel: FiniteChannel, places: Array, shares: Array) -> float:

@@ -20,7 +20,6 @@ _HEAD = (
     f"labels, odds {ODDS:g}",
     "best guess (allowed)",
     "contradicted",
-    "order",
 )
 
 
@@ -48,7 +47,6 @@ def _row(line: Line) -> tuple[str, ...]:
         _percent(line.changed),
         f"{worst.best_guess:.1%} ({worst.guess_limit:.1%})",
         ", ".join(line.contradicted) or "none",
-        "refused" if line.order_tells else "",
     )
 
 
