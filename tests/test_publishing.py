@@ -1,5 +1,7 @@
 """The main job in one call: what comes out, what it says, and that nothing is left behind where it fails."""
 
+from inspect import signature
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -11,7 +13,7 @@ import takifugu as tk
 from takifugu.certificates import ChannelCertificate
 from takifugu.errors import BudgetError, InputError
 from takifugu.problems.population_findings import CellTells
-from takifugu.publishing import ledger_beside
+from takifugu.publishing import calibrated, ledger_beside
 from takifugu.releases.ledger import Ledger
 from takifugu.tables import open as opening
 from takifugu.tables.reading import Reading
@@ -147,7 +149,6 @@ def test_the_same_seed_gives_the_same_channel_and_fresh_draws():
         ({"others": "some"}, "others must be"),
         ({"pairs": [("flu", "cold")]}, "'cold'"),
         ({"confidence": 3}, "confidence"),
-        ({"colour": 1}, "colour"),
     ],
 )
 def test_where_it_fails_nothing_is_left_behind(tmp_path, change, says):
@@ -169,12 +170,44 @@ def test_a_word_that_is_none_is_refused_before_any_work(name):
     assert not told
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("ods", "odds"), ("colums", "columns"), ("keep_share", "keep_shares")])
-def test_an_argument_that_nobody_takes_is_told_before_any_work(monkeypatch, typed, meant):
+NEVER = [
+    "ods",
+    "beforehand",
+    "cells",
+    "per_cell",
+    "mechanism",
+    "floor",
+    "delta",
+    "shape",
+    "rounds",
+    "weights",
+    "caution",
+]
+
+
+@pytest.mark.parametrize("name", NEVER)
+def test_publish_takes_what_it_can_take_and_nothing_else(monkeypatch, name):
     monkeypatch.setattr("takifugu.publishing.one_call._made_once", lambda *_, **__: pytest.fail("work was done"))
-    people = pd.DataFrame({"s": ["a", "b"], "x": [1, 2]})
-    with pytest.raises(InputError, match=f"publish has no argument {typed!r}. Did you mean {meant!r}"):
-        tk.publish(people, secret="s", columns=["x"], **{typed: 2})
+    for door in (tk.publish, calibrated):
+        if name != "beforehand" or door is tk.publish:
+            with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+                door(TABLE, **ASKED, **{name: None})
+
+
+def test_every_argument_of_publish_is_taken():
+    """Nothing is offered that is always refused: each option of the channel leads to one that has it."""
+    offered = signature(tk.publish).parameters
+    assert not any(one.kind is one.VAR_KEYWORD for one in offered.values())
+    row = (1, "A"), (6, "B")
+    wishes = {"loss": "change", "diagonal": 0.1, "forbidden": [row], "unbiased": False, "radius": 0.01}
+    assert wishes.keys() <= offered.keys()
+    made = tk.publish(TABLE, **SAMPLE, **wishes, allow_no_noise=True)
+    told = dict(made.calibration.options)
+    assert (told["loss"], told["diagonal"], told["radius"], told["unbiased"]) == ("change", 0.1, 0.01, False)
+    assert tuple(told["forbidden"]) == (row,)
+    one = {**ASKED, "columns": ["stay"]}
+    band = tk.publish(TABLE, **one, odds=20, assurance="band", domain=[1, 4, 7], allow_no_noise=True)
+    assert type(band.calibration.evidence).__name__ == "Band"
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ __all__ = [
     "is_ours",
     "label_of",
     "list_mechanisms",
-    "options_of_ours",
 ]
 
 GROUP = "takifugu.mechanisms"  # the entry-point group of mechanisms that other packages install
@@ -60,11 +59,6 @@ def list_mechanisms() -> dict[str, str]:
 def is_ours(name: str) -> bool:
     """Whether a mechanism of that name comes with Takifugu."""
     return name in _OURS
-
-
-def options_of_ours() -> set[str]:
-    """The names of all options that a mechanism of Takifugu's takes."""
-    return {field.name for mechanism in _OURS.values() for field in fields(mechanism)}
 
 
 def label_of(name: str) -> str:

@@ -61,7 +61,12 @@ def calibrated(
     ledger: Ledger | None = None,
     later: Sequence[str] = (),
     spend: float | None = None,
-    **options: Any,
+    assurance: str | None = None,
+    loss: Any = None,
+    diagonal: float | None = None,
+    forbidden: Sequence[tuple[Any, Any]] | None = None,
+    unbiased: bool | None = None,
+    radius: Any = None,
 ) -> Calibration:
     """The calibration that `publish` makes: rows of the columns, through the best channel, for the population.
 
@@ -80,6 +85,8 @@ def calibrated(
         raise InputError(
             f"column {both!r} is the secret, and cannot leave beside what hides it: leave it out of `keep`"
         )
+    wishes = {"loss": loss, "diagonal": diagonal, "forbidden": forbidden, "unbiased": unbiased, "radius": radius}
+    options = {name: value for name, value in wishes.items() if value is not None}
     promise = odds_by_default(odds=odds, alpha=alpha, epsilon=epsilon, best_guess=best_guess, error=error)
     if leave_out:
         secrets = _without(leave_out, table, secret, reading, secrets is not None or pairs is not None)
@@ -121,6 +128,7 @@ def calibrated(
             "own": None if own else False,
             "best_guess": best_guess,
             "error": error,
+            "assurance": assurance,
         }
         | options,
     )
@@ -143,6 +151,7 @@ def calibrated(
         **promise,
         step=step,
         confidence=confidence,
+        assurance=assurance,
         pairs=pairs,
         seed=seed,
         keep="marginal" if keep_shares else None,

@@ -1,19 +1,16 @@
 """The main job in one call: a table in, a table out that keeps a secret, with its proof, its report and its ledger."""
 
 import os
-from collections.abc import Sequence
-from inspect import signature
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from takifugu._nearest import suggestion
 from takifugu._validation import no_cells, no_text, one_of
-from takifugu.calibration import Calibration, calibrate
+from takifugu.calibration import Calibration
 from takifugu.certificates import certify
-from takifugu.errors import InputError
-from takifugu.mechanisms import options_of_ours
 from takifugu.problems.asking_findings import OrderKept
 from takifugu.problems.findings import Finding
 from takifugu.problems.findings.shown import show, show_ahead
+from takifugu.problems.pairs import Pair
 from takifugu.published import Published
 from takifugu.publishing.calibrating import CONFIDENCE, Step, calibrated, odds_by_default
 from takifugu.releases.doors.dispatch import refuse_lazy, released
@@ -36,7 +33,18 @@ def publish(
     secret: str | Sequence[str],
     columns: Sequence[str],
     odds: float | None = None,
+    alpha: float | None = None,
+    epsilon: float | None = None,
+    best_guess: float | None = None,
+    error: float | None = None,
     confidence: float | None = CONFIDENCE,
+    assurance: str | None = None,
+    pairs: Iterable[Pair] | None = None,
+    secrets: Iterable[Hashable] | None = None,
+    leave_out: Sequence[Hashable] = (),
+    known: Sequence[str] | None = None,
+    beliefs: Mapping[str, object] | None = None,
+    own: bool = True,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     later: Sequence[str] = (),
     spend: float | None = None,
@@ -46,8 +54,17 @@ def publish(
     drift: str = "refuse",
     allow_no_noise: bool = False,
     insecure_seed: int | None = None,
+    domain: Mapping[str, Sequence[object]] | Sequence[object] | None = None,
+    other: object = None,
+    keep_shares: bool = False,
+    loss: object = None,
+    diagonal: float | None = None,
+    forbidden: Sequence[tuple[object, object]] | None = None,
+    unbiased: bool | None = None,
+    radius: float | Sequence[float] | None = None,
+    reading: Reading | None = None,
+    seed: int = 0,
     step: Step = lambda what: None,
-    **options: Any,
 ) -> Published:
     """Publish columns of a table so that nothing published moves the odds of anyone's secret by more than a factor.
 
@@ -59,7 +76,18 @@ def publish(
         secret: the column to hide, or several.
         columns: the columns to publish, together in one row.
         odds: the factor, 3 by default; or give `alpha` and `epsilon`, `best_guess` or `error`, as for `calibrate`.
+        alpha: see `odds`.
+        epsilon: see `odds`.
+        best_guess: see `odds`.
+        error: see `odds`.
         confidence: the promise is for the population: see `calibrate`. None promises it for the sample alone.
+        assurance: "band" proves that, as for `calibrate`.
+        pairs: the pairs of secrets to hide from one another; every pair by default.
+        secrets: the values of the secret to hide; all by default.
+        leave_out: secrets too rare to be hidden, whose rows are not published.
+        known: columns that the adversary may know, as for `fit_priors`.
+        beliefs: what others may believe, as for `fit_priors`: other tables by name.
+        own: False takes the priors of `beliefs` alone, so that nothing tells anything about one's own rows.
         later: further columns of the same people that may be published later on, each by another call with the same
             ledger: everything together then keeps the promise. Columns published together cost less.
         spend: the share of the promise that is spent on `columns` where others are to follow; by default it is divided
@@ -74,31 +102,36 @@ def publish(
             these alone, are refused, or allowed.
         allow_no_noise: publish without a warning where nothing had to be changed.
         insecure_seed: for tests alone.
+        domain: the list of values of each column, as for `Row`; what is not given is read from the table.
+        other: what a label on no list becomes, as for `Row`.
+        keep_shares: True keeps the share of each published value what it was among the true ones, which changes more of
+            them.
+        loss: what is lost least: "square", "absolute" or "change", or a matrix, as for the mechanism "optimal".
+        diagonal: at least this share of the values stays as it is.
+        forbidden: pairs of a true value and a published one that it never becomes.
+        unbiased: True publishes every number right on average.
+        radius: the promise holds for every prior within this total variation of those given.
+        reading: how the table is to be read: see `Reading`. The tables of `beliefs` are read in the same way.
+        seed: of the draws behind the confidence.
         step: called with what is being done, before it is done.
-        **options: `alpha`, `epsilon`, `best_guess`, `error`, `known`, `pairs`, `secrets`, `leave_out` (secrets too rare
-            to be hidden, whose rows are not published), `domain`, `other`, `reading`, `seed`; `beliefs`, what
-            others may believe, other tables by name, and `own=False`, which takes these alone, so that nothing tells
-            anything about one's own rows; options of the mechanism "optimal" such as `loss`; and `keep_shares`: True
-            keeps the share of each published value what it was among the true ones, which changes more of them.
     """
     import narwhals as nw
 
-    _refuse_unknown(options)
     no_text("keep", keep, "columns")
     no_cells("keep", keep)
     keep = tuple(keep)
-    for name, word, known in (("others", others, OTHERS), ("order", order, ORDERS), ("drift", drift, DRIFTS)):
-        one_of(name, word, known)  # `release` would say so too, when all the work is done
+    for name, word, words in (("others", others, OTHERS), ("order", order, ORDERS), ("drift", drift, DRIFTS)):
+        one_of(name, word, words)  # `release` would say so too, when all the work is done
     book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
     remember(book, *files_behind(table))
     if book is not None:
         require_place(book.path)
         book.refuse_twice()
-    if options.get("leave_out") and others == "error":
+    if leave_out and others == "error":
         others = "drop"
-    odds_by_default(odds=odds, **{name: options.get(name) for name in ("alpha", "epsilon", "best_guess", "error")})
+    odds_by_default(odds=odds, alpha=alpha, epsilon=epsilon, best_guess=best_guess, error=error)
     if isinstance(table, str | os.PathLike):
-        table = Table(table, options.get("reading"))  # once: to decide how every cell is read takes a look at them all
+        table = Table(table, reading)  # once: to decide how every cell is read takes a look at them all
     table, is_lazy = _made_once(table)
     _refuse_late(table, has_ledger=book is not None, is_seeded=insecure_seed is not None)
     told: list[Finding] = []
@@ -112,15 +145,35 @@ def publish(
         secret=secret,
         columns=columns,
         odds=odds,
+        alpha=alpha,
+        epsilon=epsilon,
+        best_guess=best_guess,
+        error=error,
         confidence=confidence,
+        assurance=assurance,
+        pairs=pairs,
+        secrets=secrets,
+        leave_out=leave_out,
+        known=known,
+        beliefs=beliefs,
+        own=own,
         ledger=book,
         later=later,
         spend=spend,
-        step=step,
-        beforehand=ahead,
         keep=keep,
         others=others,
-        **options,
+        domain=domain,
+        other=other,
+        keep_shares=keep_shares,
+        loss=loss,
+        diagonal=diagonal,
+        forbidden=forbidden,
+        unbiased=unbiased,
+        radius=radius,
+        reading=reading,
+        seed=seed,
+        step=step,
+        beforehand=ahead,
     )
     if order == "keep":
         made = made.with_finding(OrderKept())
@@ -129,8 +182,8 @@ def publish(
     step("Drawing what is published")
     account = None if book is None else book.account()
     also = account.columns if isinstance(account, JointAccount) else ()
-    drops = getattr(options.get("reading"), "missing", "drop") == "drop"
-    source = _frame(table, made, options.get("reading"), also=also, keep=keep)
+    drops = getattr(reading, "missing", "drop") == "drop"
+    source = _frame(table, made, reading, also=also, keep=keep)
     if isinstance(table, Table):
         table.require_unchanged()  # its rows are in memory now
     frame = as_frame(source)
@@ -155,20 +208,6 @@ def publish(
     show(one for one in made.findings if one not in told)
     published = published.lazy() if is_lazy else published
     return Published(published, made, certificate, (*made.findings, *of_rows), places)
-
-
-def _refuse_unknown(options: dict[str, Any]) -> None:
-    """Refuse an argument that nobody takes, before any work, with the one that was probably meant."""
-    if options.get("mechanism") is not None:
-        return  # which knows its own options
-    doors = (publish, calibrated, calibrate)
-    named = [one.name for door in doors for one in signature(door).parameters.values() if one.kind is one.KEYWORD_ONLY]
-    known = sorted({*named, *options_of_ours()})
-    for option in options:
-        if option not in known:
-            raise InputError(
-                f"publish has no argument {option!r}.{suggestion(option, known)} It takes {', '.join(known)}"
-            )
 
 
 def _made_once(table: Any) -> tuple[Any, bool]:
