@@ -28,7 +28,6 @@ def test_free_text_is_told_and_never_shown(notes, rows):
     assert f"'note' looks like free text: {notes:,} labels, most of which few people share" in str(found.findings[0])
     assert column(found, "note").advice == "free text: do not publish"
     assert column(found, "note").domain is None
-    assert found.proposed == ("x",)
     assert "headache" not in json.dumps(found.to_dict()) + str(found) + found._repr_html_()
 
 
@@ -54,7 +53,6 @@ def test_a_column_that_tells_the_secret_outright():
     assert found.findings[0].sentence.startswith("'therapy' tells 's' outright: each of its values goes with one value")
     assert column(found, "therapy").advice == "tells the secret: leave it out"
     assert column(found, "nearly").advice == "publishable"
-    assert "therapy" not in found.proposed
 
 
 def test_values_that_nobody_shares_tell_no_secret_outright():

@@ -1,7 +1,6 @@
 """`inspect`: what is said of a hospital's messy export, and that no record is."""
 
 import json
-import math
 
 import numpy as np
 import pandas as pd
@@ -80,25 +79,6 @@ def test_the_groups(found):
     assert sum(group.rows for group in found.groups) == found.rows == 600
 
 
-def test_the_next_step_can_be_run_as_it_stands(found, by_secret, path):
-    assert found.next_step.startswith(f"takifugu publish {path} published.csv --secret diagnosis --columns ")
-    assert found.next_step.endswith(" --odds 3")
-    assert by_secret["positive"].next_step.endswith(" --odds 3")
-    assert inspect(path).next_step == f"takifugu inspect {path} --secret positive"
-    table = pd.DataFrame(records())
-    assert inspect(table, "positive").next_step.startswith("tk.publish(table, secret='positive', columns=[")
-    assert inspect(table).next_step is None
-    assert inspect(table[["positive", "stay_days"]], "positive").next_step.endswith(
-        "columns=['stay_days'], odds=3, reading=Reading(sentinels=['stay_days=999']))"
-    )
-
-
-def test_the_proposed_columns_fit_a_channel(found):
-    sizes = {one.name: len(one.domain.choices.values) for one in found.columns if one.domain is not None}
-    assert 1 <= len(found.proposed) <= 3
-    assert math.prod(sizes[name] for name in found.proposed) <= 64
-
-
 def test_no_record_is_shown(found):
     table = records()
     said = json.dumps(found.to_dict(), ensure_ascii=False) + found._repr_html_() + str(found) + str(found.findings)
@@ -147,7 +127,6 @@ def test_a_declared_sentinel_is_no_suspect(path):
     found = inspect(path, "diagnosis", reading=reading)
     assert found.sentinels == ()
     assert "suspected-sentinel" not in [finding.kind for finding in found.findings]
-    assert "--sentinel stay_days=999" in found.next_step
     assert next(one for one in found.columns if one.name == "stay_days").missing == 12
 
 
@@ -175,7 +154,6 @@ def test_a_row_without_a_secret_has_no_say(door):
     assert plain.findings == ()
     assert totals.columns[1:] == plain.columns[1:]
     assert (totals.columns[0].missing, plain.columns[0].missing) == (1, 0)
-    assert totals.next_step == plain.next_step
 
 
 @pytest.mark.parametrize("door", [pd.DataFrame, pl.from_pandas, lambda table: pl.from_pandas(table).lazy()])
@@ -247,20 +225,12 @@ def test_a_secret_that_nobody_has():
         inspect(pd.DataFrame({"s": pd.array([None] * 3, dtype="Int64"), "x": [1, 2, 3]}), "s")
 
 
-def test_numbers_that_are_text_for_a_word_are_not_proposed_before_the_word_is_named():
-    marks = ["k.A." if k % 6 == 1 else str(k % 8) for k in range(120)]
-    table = pd.DataFrame({"x": marks, "s": np.random.default_rng(0).choice(["a", "b"], 120), "y": [1, 2, 3] * 40})
-    assert inspect(table, "s").proposed == ("y",)
-    assert inspect(table.assign(x=pd.to_numeric(table["x"], errors="coerce")), "s").proposed == ("x", "y")
-
-
 @pytest.mark.parametrize(("other", "kind"), [("né ", "labels-alike"), ("ne\u0301", "unclear-labels")])
 def test_labels_that_look_alike(other, kind):
     table = pd.DataFrame({"x": ["né", other] * 30, "s": ["a", "b", "b", "a"] * 15, "y": [1, 2] * 30})
     found = inspect(table, "s")
     assert [finding.kind for finding in found.findings] == [kind]
     assert found.columns[0].advice == "cannot be published as it is"
-    assert found.proposed == ("y",)
 
 
 @pytest.mark.parametrize(
@@ -273,7 +243,7 @@ def test_odd_secrets(path, secret, sentence):
             inspect(path, secret)
         return
     found = inspect(path, secret)
-    assert (found.betrayals, found.next_step) == ((), None)
+    assert found.betrayals == ()
 
 
 def test_dates_and_lists_are_no_secrets():
@@ -336,25 +306,3 @@ def test_names_that_mean_harm_stay_text():
 def test_several_secrets_are_looked_at_one_by_one(secret):
     with pytest.raises(InputError, match="once for each"):
         tk.inspect(tk.datasets.load("student-por"), secret=secret)
-
-
-def test_the_next_step_leaves_out_secrets_of_one_row_which_are_refused(tmp_path):
-    people = pd.DataFrame({"s": ["only one", *"abbab" * 20], "x": ["u", *"uvuvv" * 20]})
-    people.to_csv(tmp_path / "people.csv", index=False)
-    assert inspect(tmp_path / "people.csv", "s").next_step.endswith(" --columns x --odds 3 --leave-out 'only one'")
-    assert inspect(people, "s").next_step.endswith("columns=['x'], odds=3, leave_out=['only one'])")
-    with pytest.raises(InputError, match="has 1 row with a value"):
-        tk.publish(people, secret="s", columns=["x"])
-    many = pd.concat([people, pd.DataFrame({"s": list("cdefgh"), "x": list("uuvvuv")})])
-    assert inspect(many, "s").next_step is None  # to merge them is the better way, and for their owner to choose
-
-
-def test_the_next_step_names_no_secret_that_is_mostly_empty_and_no_column_with_a_word_among_its_numbers(tmp_path):
-    labels = [f"{k % 3}x,{'ab'[k % 2]}b,{'cd'[k // 2 % 2]}d" for k in range(120)]
-    marks = ["absent" if k % 9 == 0 else f"{k % 12}" for k in range(120)]
-    rows = [f"{labels[k]},{marks[k]},{'ok' * (k < 9)}\n" for k in range(120)]
-    (tmp_path / "t.csv").write_text("".join(rows))
-    reading = Reading(header=False)
-    assert inspect(tmp_path / "t.csv", reading=reading).next_step.endswith(" --secret column2 --no-header")
-    step = inspect(tmp_path / "t.csv", "column1", reading=reading).next_step
-    assert step.endswith(" --secret column1 --columns column2,column3 --odds 3 --no-header")

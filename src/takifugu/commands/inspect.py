@@ -1,6 +1,5 @@
 """takifugu inspect: what is in a table, before anything of it is published."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,7 @@ _SHOWN = 20  # groups of the secret, and columns that betray it, before the rest
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON instead; null is infinite.")
 def command(table: str, secret: str | None, as_json: bool, **reading: Any) -> None:
-    """Look at TABLE: what its columns hold, which betray a secret, and what to run next.
+    """Look at TABLE: what its columns hold, and which betray a secret.
 
     \b
     What is in a file:
@@ -47,23 +46,21 @@ def command(table: str, secret: str | None, as_json: bool, **reading: Any) -> No
 
     source, _ = source_of(table)
     doing("Reading the table")
-    found = replace(inspect(source, secret, reading=reading_from(reading)), source=table)
+    found = inspect(source, secret, reading=reading_from(reading))
     done()
     if as_json:
         print_json(found.to_dict())
     else:
-        _tell(found, console())
+        _tell(found, Path(table).name, console())
 
 
-def _tell(found: "Inspection", out: "Console") -> None:
+def _tell(found: "Inspection", name: str, out: "Console") -> None:
     from rich.text import Text
 
     from takifugu.reports.text import clean
 
     hidden = "" if found.secret is None else f", of which {clean(found.secret)} is to be hidden"
-    title = (
-        f"{clean(Path(found.source or 'the table').name)}: {found.rows:,} rows, {len(found.columns)} columns{hidden}"
-    )
+    title = f"{clean(name)}: {found.rows:,} rows, {len(found.columns)} columns{hidden}"
     out.print(Text(title, style="bold"))
     out.print()
     _tell_columns(found, out)
@@ -76,13 +73,6 @@ def _tell(found: "Inspection", out: "Console") -> None:
     if found.findings:
         out.print()
         tell_findings(found.findings, out)
-    out.print()
-    if found.next_step is None:
-        out.print("Nothing here can be published yet: the lines above say what stands in the way.")
-        return
-    out.print("Next, for example:")
-    # A command is copied as a whole: broken over lines by the terminal, never by us.
-    out.print(Text(f"  {clean(found.next_step, 2_000)}", style="bold"), soft_wrap=True)
 
 
 def _tell_columns(found: "Inspection", out: "Console") -> None:

@@ -4,7 +4,6 @@ Values are called by their names where at least `SHARED` rows have them, and sec
 record is shown. All figures are of the rows there are: evidence for choosing what to publish, and no promise.
 """
 
-import os
 from collections.abc import Iterable
 
 from takifugu.errors import InputError
@@ -99,7 +98,6 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
         for one in facts
     )
     return Inspection(
-        source=os.fspath(table) if isinstance(table, str | os.PathLike) else None,
         rows=facts[0].rows + facts[0].missing + without,
         columns=columns,
         secret=secret,
@@ -107,7 +105,6 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
         without_secret=without,
         sentinels=tuple(codes),
         findings=tuple(findings),
-        reading=source.reading,
     )
 
 

@@ -1,10 +1,10 @@
 """What is shown, without the page: the command and the Python that find the same, to be copied."""
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from takifugu.queries.next_step import with_commas
 from takifugu.tables.reading import Reading
 from takifugu.web.choices import Choice
 from takifugu.web.fits import GP_ROWS
@@ -37,6 +37,15 @@ def command(choice: Choice, entry: Entry, *, others: bool = False, bare: bool = 
     words += ["--columns", with_commas(fit.columns), *_promise(choice)]
     words += [*known, *pair, *(["--others", "drop"] if others else []), *(["--allow-no-noise"] if bare else [])]
     return shlex.join([*words, "--ledger", str(entry.ledger), *_flags(entry.reading)])
+
+
+def with_commas(names: Sequence[str]) -> str:
+    """Names as the command line takes several: one that holds a comma or a quotation mark stands in such marks.
+
+    >>> with_commas(["ward", "stay, days"])
+    'ward,"stay, days"'
+    """
+    return ",".join(f'"{name.replace(chr(34), 2 * chr(34))}"' if set(name) & set(',"') else name for name in names)
 
 
 def _can_be_typed(name: str) -> bool:
