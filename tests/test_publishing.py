@@ -119,7 +119,7 @@ def test_what_may_be_asked_for():
     shares = tk.publish(TABLE, **ASKED, keep_shares=True, loss="change")
     assert dict(shares.calibration.options)["keep"] == "marginal"
     known = tk.publish(TABLE, secret="diagnosis", columns=["stay"], known=["ward"], odds=6, confidence=None)
-    assert len(known.calibration.beliefs) == 3
+    assert len(known.calibration.beliefs) == 5
     numbers = TABLE.assign(diagnosis=TABLE.diagnosis.map({"flu": 1, "none": 3}))
     assert tk.publish(numbers, **SAMPLE, pairs=[("1", "3")]).calibration.pairs[0] == (1, 3)
 

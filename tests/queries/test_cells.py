@@ -1,4 +1,4 @@
-"""What the adversary knows: a belief per cell, counted in one pass, small cells by the rule of the other cells."""
+"""Side information: two beliefs per cell, counted in one pass, one of which borrows from the other cells."""
 
 import numpy as np
 import pandas as pd
@@ -8,6 +8,7 @@ import pytest
 import takifugu as tk
 from takifugu.laws.fitting.counts import own_normal
 from takifugu.laws.lattice import Lattice
+from takifugu.problems.beliefs import OWN_ROWS
 from takifugu.problems.findings import ManyCells, OneSecretCells, SmallCells
 from takifugu.tables.binned import binned
 from takifugu.tables.table import Table
@@ -23,11 +24,18 @@ def people(rows=600, seed=0):
     return pd.DataFrame({"s": secret, "x": x, "sex": sex, "age": age})
 
 
-def test_a_belief_for_every_cell_of_every_subset():
+def cells_of(beliefs):
+    """The labels of what is known, each of which but that of nothing known stands twice."""
+    first, seconds = beliefs.labels[:1] + beliefs.labels[1::2], beliefs.labels[2::2]
+    assert seconds == tuple(label + OWN_ROWS for label in first[1:])
+    return first
+
+
+def test_two_beliefs_for_every_cell_of_every_subset():
     table = people()
     known = ["sex", binned("age", [30, 60])]
     beliefs = tk.fit_priors(table, secret="s", query=QUERY, known=known)
-    assert beliefs.labels == (
+    assert cells_of(beliefs) == (
         "",
         "sex = f", "sex = m",
         "age below 30", "age from 30 to 60", "age from 60",
@@ -37,7 +45,9 @@ def test_a_belief_for_every_cell_of_every_subset():
     assert [dict(b) for b in beliefs[:1]] == [dict(tk.fit_priors(table, secret="s", query=QUERY))]
     lattice = Lattice(0, 10, 1)
     bins = pd.cut(table.age, [-np.inf, 30, 60, np.inf], right=False).cat.codes
-    cell = beliefs[beliefs.labels.index("sex = m, age from 30 to 60")]
+    where = beliefs.labels.index("sex = m, age from 30 to 60")
+    cell, alone = beliefs[where], beliefs[where + 1]
+    assert (alone.rows, alone.counts.keys()) == (cell.rows, cell.counts.keys())
     for s in "ab":
         mine = table[(table.s == s) & (table.sex == "m") & (bins == 1)]
         rest = table[(table.s == s) & ~((table.sex == "m") & (bins == 1))]
@@ -49,6 +59,9 @@ def test_a_belief_for_every_cell_of_every_subset():
         assert cell.rows[s] == len(mine)
         expected = (counts + 5 * others / others.sum()) / (len(mine) + 5)
         assert cell[s].weights == pytest.approx(expected[expected > 0], rel=1e-10)
+        own = (counts + own_normal(lattice, counts)) / (len(mine) + 1)
+        assert alone[s].weights == pytest.approx(own[own > 0], rel=1e-10)
+        assert (alone.counts[s] == counts).all()
     calibration = tk.calibrate(beliefs, alpha=2, epsilon=1)
     assert calibration.theta >= tk.calibrate(beliefs[0], alpha=2, epsilon=1).theta
 
@@ -64,7 +77,7 @@ def test_cells_are_counted_in_one_pass(monkeypatch):
 def test_small_and_many_cells_are_told():
     beliefs = tk.fit_priors(people(), secret="s", query=QUERY, known=["age", "sex"])
     found = {type(finding): finding for finding in beliefs.findings}
-    cells = len(beliefs) - 1
+    cells = (len(beliefs) - 1) // 2
     assert found[SmallCells].cells == found[ManyCells].cells == cells > 50
     assert (
         str(found[SmallCells])
@@ -78,11 +91,13 @@ def test_a_cell_with_one_secret_takes_the_other_from_its_other_cells():
     table = people()
     table = table[~((table.sex == "f") & (table.s == "b"))]
     beliefs = tk.fit_priors(table, secret="s", query=QUERY, known=["sex"])
-    women, men = beliefs[1], beliefs[2]
+    women, alone, men = beliefs[1:4]
     assert women.rows == {"a": women.rows["a"], "b": 0}
     lattice = Lattice(0, 10, 1)
     others = men.counts["b"] + own_normal(lattice, men.counts["b"])
     assert women["b"].weights == pytest.approx((others / others.sum())[others > 0])
+    assert alone["b"] == women["b"]  # no row of its own says anything
+    assert alone["a"] != women["a"]
     assert any(isinstance(f, OneSecretCells) for f in beliefs.findings)
 
 
@@ -91,14 +106,14 @@ def test_what_is_missing_is_a_cell_of_its_own():
     table.loc[:80, "sex"] = None
     for frame in (table, pl.from_pandas(table)):
         beliefs = tk.fit_priors(frame, secret="s", query=QUERY, known=["sex"])
-        assert beliefs.labels == ("", "sex = f", "sex = m", "sex missing")
-        assert sum(sum(b.rows.values()) for b in beliefs[1:]) == len(table)
+        assert cells_of(beliefs) == ("", "sex = f", "sex = m", "sex missing")
+        assert sum(sum(b.rows.values()) for b in beliefs[1::2]) == len(table)
 
 
 def test_an_empty_text_is_a_cell_beside_others_and_beside_what_is_missing():
     table = people().assign(sex=np.resize(np.array(["f", "", None], dtype=object), 600))
     beliefs = tk.fit_priors(table, secret="s", query=QUERY, known=["sex"])
-    assert beliefs.labels == ("", "sex = ", "sex = f", "sex missing")
+    assert cells_of(beliefs) == ("", "sex = ", "sex = f", "sex missing")
     calibration = tk.calibrate(beliefs, alpha=2, epsilon=1)
     assert len(tk.release(table, calibration, keep=["sex"], allow_no_noise=True)) == len(table)
 

@@ -232,7 +232,7 @@ def test_a_secret_with_one_row_is_refused_and_few_are_told():
 def test_known_columns_make_cells():
     beliefs = fit("n", known=["w", tk.binned("age", [40, 65])], domain=[1, 2, 3, 4, 5])
     assert beliefs[0].label == ""
-    assert len(beliefs) == 1 + 2 + 3 + 6
+    assert len(beliefs) == 1 + 2 * (2 + 3 + 6)
     assert beliefs.answer.known[0] == "w"
     cell = next(b for b in beliefs if b.label in ("w = A", "w = 'A'"))
     rows = TABLE[(TABLE.w == "A") & (TABLE.s == "a")]

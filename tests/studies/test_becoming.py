@@ -12,7 +12,7 @@ def test_each_promise_costs_more_than_the_one_before(tmp_path):
     (row,) = becoming("student-mat", cache, epsilons=(1.0,))
     assert row.counts < row.confidence < row.band
     assert row.confidence < row.cells
-    assert row.beliefs == 9
+    assert row.beliefs == 17
     assert row.closest != "nothing known"
     assert becoming("student-mat", cache, epsilons=(1.0,)) == [row]
     assert (cache.computed, cache.found) == (1, 1)

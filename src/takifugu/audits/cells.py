@@ -27,7 +27,8 @@ def known_columns(problem: Problem) -> tuple[str, ...]:
 def rows_of_beliefs(problem: Problem, rows: Rows) -> dict[int, Cell]:
     """For each belief the rows it is about; a belief that is about no cell is about all rows.
 
-    A belief whose cell cannot be found in the truth is left out: nothing is said about it.
+    A belief whose cell cannot be found in the truth is left out: nothing is said about it. Of the two beliefs about a
+    cell the second is too, as it is about the same rows.
     """
     known = () if problem.answer is None else problem.answer.known
     everyone = Cell(np.arange(len(rows)), 0)

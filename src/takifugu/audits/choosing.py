@@ -11,6 +11,7 @@ from takifugu.audits.findings import CellsLeftOut, NoPriorsAttack, PairsLeftOut
 from takifugu.audits.rows import Rows
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
+from takifugu.problems.beliefs import OWN_ROWS
 from takifugu.problems.findings import Finding
 from takifugu.problems.pairs import Pair
 
@@ -55,9 +56,12 @@ def chosen_tasks(
     """Everyone who knows the priors under each belief; learners on all rows and in the cells of what is known."""
     problem = calibration.problem
     cells = rows_of_beliefs(problem, rows)
-    chosen = sorted(cells, key=lambda b: (b not in (0, calibration.place.belief), -len(cells[b].rows)))[:_MOST_BELIEFS]
-    if len(chosen) < len(problem.beliefs):
-        findings.append(CellsLeftOut(len(chosen), len(problem.beliefs)))
+    labels = [belief.label for belief in problem.beliefs]
+    first = {labels[0], labels[calibration.place.belief].removesuffix(OWN_ROWS)}
+    chosen = sorted(cells, key=lambda b: (labels[b] not in first, -len(cells[b].rows)))[:_MOST_BELIEFS]
+    every = sum(not label.endswith(OWN_ROWS) for label in labels)
+    if len(chosen) < every:
+        findings.append(CellsLeftOut(len(chosen), every))
     ratios, learners = knowing(calibration, rows), learning(rows, known)
     if not ratios:
         findings.append(NoPriorsAttack())

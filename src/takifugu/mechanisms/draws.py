@@ -113,8 +113,7 @@ def lattice_draws(beliefs: Sequence[Mapping[Secret, Counted]], pairs: Pairs, dra
         for s, secret in enumerate(pairs.secrets):
             counts, pseudo = belief[secret]
             ends = unseen_ends(counts)
-            # A cell's pseudo-rows are the same secret's in other cells, which have ends of their own; the law of all
-            # cells together is among the beliefs.
+            # Pseudo-rows of other cells have ends of their own, and the cell's rows are drawn without them as well.
             if ends.any() and pseudo.sum() < CELL_ROWS:
                 is_wide[b, s] = True
                 wide[b, 1:, s] = posterior_draws(counts, pseudo + ends, draws, [seed, b, s, 1])

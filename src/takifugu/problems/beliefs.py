@@ -13,6 +13,7 @@ from takifugu.laws import LAWS, Law
 from takifugu.laws.mixture import Mixture
 from takifugu.laws.vector import VectorMixture
 
+OWN_ROWS = ", by its own rows alone"  # ends the label of the second belief about a cell of side information
 _LARGEST = 1e150
 
 

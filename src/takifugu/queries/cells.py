@@ -1,7 +1,9 @@
-"""What the adversary knows: a belief for every combination of values of the known columns, and of their subsets.
+"""Side information: two beliefs for every combination of values of the known columns, and of their subsets.
 
 The law without knowledge mixes the cells with other weights for each secret, so the cells alone do not cover it: every
-subset of the known columns has cells of its own, down to the one cell of nothing known (proofs/population.md).
+subset of the known columns has cells of its own, down to the one cell of nothing known. In one belief about a cell its
+few rows are helped by those of the other cells; where it differs from them that hides what it tells, so in another the
+cell's rows stand for themselves, and the guarantee holds for both (proofs/cells.md).
 """
 
 from collections import Counter
@@ -17,6 +19,7 @@ from takifugu.errors import InputError
 from takifugu.laws import Law
 from takifugu.laws.fitting.counts import cell_pseudo_counts, counted
 from takifugu.laws.lattice import Lattice
+from takifugu.problems.beliefs import OWN_ROWS
 from takifugu.problems.findings import Finding, ManyCells, OneSecretCells, SmallCells
 from takifugu.queries.priors import Priors
 from takifugu.tables.binned import cell_in_words, cut_named, reads_as_more
@@ -75,18 +78,23 @@ def count_cells(table: Table, secret: str, column: str, known: Sequence[str], se
 def cell_beliefs(
     known: tuple[str, ...],
     cells: Mapping[tuple[Key, Secret], Array],
-    own: Mapping[Secret, Array],
+    everyone: Mapping[Secret, Array],
     *,
+    alone: Callable[[Array], Array],
     make: Callable[[Array], Law],
     lattice: Lattice | None = None,
 ) -> tuple[list[Priors], list[Finding]]:
     """The priors of every cell of every subset of the known columns but the empty one, and what to know of them.
 
-    `cells` has the counts of each combination of known values and secret, all over the same list of answers; `own` the
-    pseudo-row of each secret; `make` turns masses into a law.
+    Each cell has two: as elsewhere, its pseudo-rows being those of the secret's other cells, and by its own rows alone,
+    as a table of these rows would have it. A secret without rows in a cell is as elsewhere in both.
+
+    `cells` has the counts of each combination of known values and secret, all over the same list of answers;
+    `everyone` the pseudo-counts of each secret where nothing is known; `alone` makes such pseudo-counts of counts, and
+    `make` a law of masses.
     """
-    size, secrets = len(known), list(own)
-    width = len(next(iter(own.values())))
+    size, secrets = len(known), list(everyone)
+    width = len(next(iter(everyone.values())))
     chosen = [subset for length in range(1, size + 1) for subset in combinations(range(size), length)]
     keys = {subset: _keys(cells, subset) for subset in chosen}
     total = sum(len(found) for found in keys.values())
@@ -100,24 +108,30 @@ def cell_beliefs(
     for k in range(size):
         _require_no_names(known[k], cells, k)
         _require_told_apart(known, cells, k)
-    beliefs = []
+    beliefs: list[Priors] = []
+
+    def believe(label: str, counts: dict[Secret, Array], pseudo: dict[Secret, Array]) -> None:
+        beliefs.append(
+            Priors(
+                {s: make(counted(c, pseudo[s])) for s, c in counts.items()},
+                rows={s: int(c.sum()) for s, c in counts.items()},
+                lattice=lattice,
+                counts=counts,
+                pseudo=pseudo,
+                label=label,
+            )
+        )
+
     for subset in chosen:
         _require_mixed(known, cells, subset, secrets)
         tables = {s: _by_cell(cells, subset, keys[subset], s, width) for s in secrets}
-        pseudo = {s: cell_pseudo_counts(tables[s], own[s]) for s in secrets}
+        elsewhere = {s: cell_pseudo_counts(tables[s], everyone[s]) for s in secrets}
         for row, key in enumerate(keys[subset]):
             label = ", ".join(cell_in_words(known[k], part) for k, part in zip(subset, key, strict=True))
-            here = {s: (tables[s][row], pseudo[s][row]) for s in secrets}
-            beliefs.append(
-                Priors(
-                    {s: make(counted(*pair)) for s, pair in here.items()},
-                    rows={s: int(c.sum()) for s, (c, _) in here.items()},
-                    lattice=lattice,
-                    counts={s: c for s, (c, _) in here.items()},
-                    pseudo={s: g for s, (_, g) in here.items()},
-                    label=label,
-                )
-            )
+            here = {s: tables[s][row] for s in secrets}
+            borrowed = {s: elsewhere[s][row] for s in secrets}
+            believe(label, here, borrowed)
+            believe(label + OWN_ROWS, here, {s: alone(c) if c.any() else borrowed[s] for s, c in here.items()})
     _require_names_of_their_own(beliefs)
     return beliefs, _about(beliefs, widest, values[widest])
 
@@ -220,11 +234,11 @@ def _require_mixed(
 
 def _about(beliefs: list[Priors], widest: str, values: int) -> list[Finding]:
     findings: list[Finding] = []
-    small = sum(min(belief.rows.values()) < SMALL for belief in beliefs)
-    if small:
-        findings.append(SmallCells(small, len(beliefs), SMALL))
-    if lone := sum(min(belief.rows.values()) == 0 for belief in beliefs):
+    rarest = [min(belief.rows.values()) for belief in beliefs[::2]]  # of the two about each cell, which has its rows
+    if small := sum(rows < SMALL for rows in rarest):
+        findings.append(SmallCells(small, len(rarest), SMALL))
+    if lone := sum(rows == 0 for rows in rarest):
         findings.append(OneSecretCells(lone))
-    if len(beliefs) > MANY:
-        findings.append(ManyCells(len(beliefs), _name(widest), values))
+    if len(rarest) > MANY:
+        findings.append(ManyCells(len(rarest), _name(widest), values))
     return findings

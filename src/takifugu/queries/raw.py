@@ -109,6 +109,7 @@ class Raw:
             counts.known,
             {place: lattice.count(*pair) for place, pair in counts.cells.items()},
             {name: first.pseudo[name] for name in seen.extents},
+            alone=lambda seen_here: own_normal(lattice, seen_here),
             make=lambda masses: Mixture.empirical(lattice.points, masses),
             lattice=lattice,
         )

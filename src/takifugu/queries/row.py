@@ -1,6 +1,6 @@
 """A person's own values of one or several columns, each from a finite list."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -101,13 +101,17 @@ class Row:
     def beliefs(self, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[str]) -> Beliefs:
         """The laws without knowledge, and those of every cell of every subset of the known columns."""
         known = checked_known(secret, self.columns, known)
-        first, cells, values = self._fitted(table, secret, secrets, known)
-        more, findings = cell_beliefs(known, cells, first.pseudo, make=lambda masses: Finite(values, masses))
+        first, cells, alone = self._fitted(table, secret, secrets, known)
+        values = next(law.values for law in first.values() if isinstance(law, Finite))
+        more, findings = cell_beliefs(
+            known, cells, first.pseudo, alone=alone, make=lambda masses: Finite(values, masses)
+        )
         return Beliefs([first, *more], findings=[*first.findings, *findings])
 
     def _fitted(
         self, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[str]
-    ) -> tuple[Priors, dict[tuple[Key, Secret], Array], tuple[Value, ...]]:
+    ) -> tuple[Priors, dict[tuple[Key, Secret], Array], Callable[[Array], Array]]:
+        """The priors where nothing is known, the counts of every cell, and what makes pseudo-counts of counts."""
         for name in self.columns:
             check_roles(secret, name)
             table.require(name)
@@ -151,10 +155,14 @@ class Row:
         findings.extend(FewRows(name, int(c.sum())) for name, c in counts.items() if c.sum() < FEW)
         findings.extend(one for name, c in counts.items() for one in about_scarce(name, c))
         answer = Answer("row", self.columns, (secret,), known=tuple(str(one) for one in known), domain=domain)
-        laws, pseudo = counts, {name: own_row(c, support, domain) for name, c in counts.items()}
-        smooth = self._smoothed(counts, support, domain)
+        add = self._smoother(support, domain)
+        smooth = {} if add is None else {name: add(c) for name, c in counts.items()}
+
+        def alone(seen: Array) -> Array:
+            return own_row(seen, support, domain) if add is None else add(seen).pseudo
+
+        laws, pseudo = counts, {name: smooth[name].pseudo if smooth else alone(c) for name, c in counts.items()}
         if smooth:
-            pseudo = {name: one.pseudo for name, one in smooth.items()}
             # Weighed as the rows that were seen: what a secret counts for among all people stays the same.
             laws = {name: (c + pseudo[name]) * (c.sum() / (c + pseudo[name]).sum()) for name, c in counts.items()}
             findings.append(Smoothed(tuple((n, int(counts[n].sum()), s.rows, s.shape) for n, s in smooth.items())))
@@ -168,7 +176,7 @@ class Row:
         )
         made.loss = self._loss(values, np.sum(list(counts.values()), axis=0))
         made.is_smoothed = bool(smooth)
-        return made, cells, values
+        return made, cells, alone
 
     def _about_columns(self, table: Table, lines: Lines) -> Iterable[Finding]:
         """Columns that single people out where values go out as they are, and codes that may mean a missing value."""
@@ -178,18 +186,18 @@ class Row:
             if table.schema[name].is_numeric():
                 yield from about_codes(table, name, *lines.counted(k))
 
-    def _smoothed(
-        self, counts: dict[Secret, Array], support: list[tuple[int, ...]], domain: tuple[Choices, ...]
-    ) -> dict[Secret, Smoothing]:
-        """What is added to the rows of each secret; nothing where the rows stand for themselves."""
+    def _smoother(
+        self, support: list[tuple[int, ...]], domain: tuple[Choices, ...]
+    ) -> Callable[[Array], Smoothing] | None:
+        """What adds rows to those of a secret, all of them or a cell's; None where the rows stand for themselves."""
         asked = self.smoothing
         if asked is None and len(domain) > 1 and len(support) > MOST_VALUES:
             asked = HELD_OUT
         if asked is None or asked == 0 or len(domain) == 1:
-            return {}
+            return None
         places, sizes = np.array(support, dtype=np.intp), [len(one.values) for one in domain]
         number = None if isinstance(asked, str) else asked
-        return {name: smoothing(c, places, sizes, number) for name, c in counts.items()}
+        return lambda counts: smoothing(counts, places, sizes, number)
 
     def _loss(self, values: tuple[Value, ...], mass: Array) -> Any:
         """The loss for `calibrate`: weights of columns become a matrix."""

@@ -14,7 +14,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
-from takifugu.problems.beliefs import belief_names, named_belief
+from takifugu.problems.beliefs import OWN_ROWS, belief_names, named_belief
 from takifugu.releases.drift import Drift
 from takifugu.releases.kept import hashable
 from takifugu.releases.plan import Plan
@@ -99,6 +99,8 @@ def _labels(calibration: Calibration) -> frozenset[str]:
     """What the beliefs are about; those of others, which have a name, count where the table has none of its own."""
     own, others = [], []
     for belief in calibration.beliefs:
+        if belief.label.endswith(OWN_ROWS):  # the second about its cell
+            continue
         (name,) = belief_names([belief])
         if name is None:
             own.append(belief.label)

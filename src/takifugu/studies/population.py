@@ -13,7 +13,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.divergences.line.general import divergence
-from takifugu.laws.fitting.counts import CELL_ROWS, cell_pseudo_counts, own_normal, rounded_normal
+from takifugu.laws.fitting.counts import cell_pseudo_counts, own_normal, rounded_normal
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.band import bands_of, searched
@@ -69,14 +69,12 @@ def sampled(truth: Truth, epsilon: float, seed: int, *, band: bool = True) -> Ou
     return Outcome(truth.name, epsilon, theta, above)
 
 
-def sampled_cells(
-    cells: int, epsilon: float, seed: int, *, interaction: float = 0.5, pseudo_rows: float = CELL_ROWS
-) -> Outcome:
+def sampled_cells(cells: int, epsilon: float, seed: int, *, interaction: float = 0.5) -> Outcome:
     """The same where the adversary knows one of two columns, both or neither; the loss is that of the worst cell.
 
     The two columns have 2 × 4 or 5 × 10 values; both move the laws of both secrets, which are not evenly spread. A
     cell moves the two secrets alike, but for `interaction`: by so much (in values) it moves each of them on its own.
-    What a cell says of one secret alone is what pseudo-rows from the other cells cannot know.
+    What a cell says of one secret alone is what pseudo-rows from the other cells cannot know, and its own rows can.
     """
     rng = np.random.default_rng([seed, cells])
     lattice = Lattice(0, 20, 1)
@@ -95,16 +93,16 @@ def sampled_cells(
     for axes in ((0, 1), (1,), (0,), ()):
         tables = {s: counts[s].sum(axis=axes).reshape(-1, len(lattice)) for s in laws}
         truth = {s: joint[s].sum(axis=axes).reshape(-1, len(lattice)) for s in laws}
-        pseudo = {}
-        for s in laws:
-            own = own_normal(lattice, counts[s].sum(axis=(0, 1)))
-            pseudo[s] = own[None] if len(axes) == 2 else cell_pseudo_counts(tables[s], own, rows=pseudo_rows)
+        everyone = {s: own_normal(lattice, counts[s].sum(axis=(0, 1))) for s in laws}
+        elsewhere = {s: cell_pseudo_counts(tables[s], everyone[s]) for s in laws}
         for row in range(len(tables["a"])):
-            known.append({s: Counted(tables[s][row], pseudo[s][row]) for s in laws})
+            here: dict[Secret, Counted] = {s: Counted(tables[s][row], elsewhere[s][row]) for s in laws}
+            own = {s: Counted(c, own_normal(lattice, c)) if c.any() else here[s] for s, (c, _) in here.items()}
+            known += [own] if len(axes) == 2 else [here, own]
             true.append((truth["a"][row], truth["b"][row]))
     found = confident_noise(lattice.points, known, _PAIR, alpha=ALPHA, epsilon=epsilon, seed=seed)
-    alone = confident_noise(lattice.points, known[:1], _PAIR, alpha=ALPHA, epsilon=epsilon, seed=seed)
-    theta = {"no cells, confidence": alone.theta, "plug-in": found.centre_theta, "confidence": found.theta}
+    ignored = confident_noise(lattice.points, known[:1], _PAIR, alpha=ALPHA, epsilon=epsilon, seed=seed)
+    theta = {"no cells, confidence": ignored.theta, "plug-in": found.centre_theta, "confidence": found.theta}
     above = {name: _worst(lattice, true, noise) > epsilon * (1 + _TOLERANCE) for name, noise in theta.items()}
     return Outcome(f"{cells} cells", epsilon, theta, above)
 

@@ -2,16 +2,19 @@
 
 `python -m takifugu.studies.population_channels --samples 1000` draws tables from the laws of
 `takifugu.studies.population` on lists of at most twelve values, fits and calibrates as a user would, and judges each
-channel by the true laws. `--alpha 3` promises a finite order, `--cells 8` is for adversaries who know a cell. Evidence;
-the proof is proofs/bounds.md. `--datasets` tells what each promise costs on the paper's own columns.
+channel by the true laws. `--alpha 3` promises a finite order, `--cells 8` is for adversaries who know a cell, and
+`--reversals` for those who know one of few rows in which the secrets change places. Evidence; the proof is
+proofs/bounds.md. `--datasets` tells what each promise costs on the paper's own columns.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 import takifugu as tk
@@ -69,6 +72,49 @@ def sampled_cells(cells: int, promise: dict[str, Any], seed: int, *, interaction
     return _judged(f"{cells} cells", promise, asked, true)
 
 
+def sampled_reversal(promise: dict[str, Any], seed: int) -> Outcome:
+    """The same where one column is known, and in some of its cells the laws are not what they are elsewhere."""
+    rng = np.random.default_rng([seed, 29])
+    name, laws, rows = _reversed(seed % 4, rng)
+    values = np.arange(laws.shape[2])
+    parts = [
+        pd.DataFrame({"s": f"s{s}", "u": f"u{u}", "x": np.repeat(values, rng.multinomial(rows[u, s], laws[u, s]))})
+        for u, s in np.ndindex(rows.shape)
+    ]
+    weights = rows / rows.sum(axis=0)
+    true = [
+        (here[a], here[b])
+        for here in [*laws, np.einsum("us,usx->sx", weights, laws)]
+        for a, b in combinations(range(len(here)), 2)
+    ]
+    table, query = pd.concat(parts), _query(len(values))
+    ignored = tk.fit_priors(table, secret="s", query=query)
+    known = tk.fit_priors(table, secret="s", query=query, known=["u"])
+    confident = {"confidence": 0.95, "seed": seed}
+    asked = {"no cells, confidence": (ignored, confident), "plug-in": (known, {}), "confidence": (known, confident)}
+    return _judged(name, promise, asked, true)
+
+
+def _reversed(kind: int, rng: np.random.Generator) -> tuple[str, Array, npt.NDArray[np.int64]]:
+    """A population: the law of every cell and secret, and how many rows a sample has of each.
+
+    In all but the third there are cells of 300 rows a secret that agree, and one of 5 to 60 in which the secrets change
+    places: as far apart as can be, less far, or between several values. In the third no cell agrees with another.
+    """
+    few = rng.integers(5, 61, 4)
+    if kind == 2:
+        share = rng.beta(0.5, 0.5, (6, 2))
+        return "six cells", np.stack([1 - share, share], axis=2), rng.integers(5, 101, (6, 2))
+    if kind == 3:
+        laws = rng.dirichlet(np.full(4, 0.7), 3)
+        cells = np.stack([laws, laws, laws, laws[[1, 2, 0]]])
+        return "several values", cells, np.array([[300] * 3, [300] * 3, [300] * 3, few[:3]])
+    high, low = (0.9, 0.02) if kind == 0 else (rng.uniform(0.6, 0.9), rng.uniform(0.02, 0.4))
+    share = np.array([[high, 1 - high], [high, 1 - high], [low, 1 - low]])
+    name = "sharp reversal" if kind == 0 else "milder reversal"
+    return name, np.stack([1 - share, share], axis=2), np.array([[300, 300], [300, 300], few[:2]])
+
+
 def _judged(name: str, promise: dict[str, Any], asked: dict[str, Any], true: list[tuple[Array, Array]]) -> Outcome:
     """The error of each method's channel, and whether a true pair of laws is beyond the promise."""
     errors, above = {}, {}
@@ -104,10 +150,12 @@ def _known() -> list[tuple[str, dict[Any, Array], dict[Any, int]]]:
     return found
 
 
-def _job(task: tuple[int | None, float, float | None, int]) -> Outcome:
-    cells, interaction, alpha, seed = task
-    turn = seed // (len(_known()) if cells is None else 1)
+def _job(task: tuple[int | None, float, float | None, bool, int]) -> Outcome:
+    cells, interaction, alpha, reversals, seed = task
+    turn = seed // (4 if reversals else len(_known()) if cells is None else 1)
     promise = {"odds": ODDS[turn % 3]} if alpha is None else {"alpha": alpha, "epsilon": EPSILONS[turn % 3]}
+    if reversals:
+        return sampled_reversal(promise, seed)
     if cells is None:
         return sampled(seed % len(_known()), promise, seed)
     return sampled_cells(cells, promise, seed, interaction=interaction)
@@ -120,12 +168,13 @@ def run(
     cells: int | None = None,
     interaction: float = 0.5,
     alpha: float | None = None,
+    reversals: bool = False,
     workers: int = 1,
     picture: Path | None = None,
     say: Callable[[str], None] = print,
 ) -> None:
     """Draw, calibrate, judge, and tell the shares; each sample's seed is its number, from `first` on."""
-    tasks = [(cells, interaction, alpha, k) for k in range(first, first + samples)]
+    tasks = [(cells, interaction, alpha, reversals, k) for k in range(first, first + samples)]
     outcomes = gathered(_job, tasks, workers=workers)
     tell_shares(outcomes, say, cost="error")
     if picture is not None:
@@ -153,6 +202,7 @@ def main() -> None:
     """The command line."""
     parser = arguments("How often the population is beyond the promise of a channel.")
     parser.add_argument("--alpha", type=float, help="promise this order with ε = 0.5, 1 and 2, not odds of 2, 3 and 5")
+    parser.add_argument("--reversals", action="store_true", help="one known column, whose cells are not all alike")
     parser.add_argument("--datasets", action="store_true", help="what each promise costs on the paper's columns")
     given = vars(parser.parse_args())
     if given.pop("datasets"):

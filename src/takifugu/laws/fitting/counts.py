@@ -106,7 +106,8 @@ def cell_pseudo_counts(counts: npt.ArrayLike, pseudo: npt.ArrayLike, *, rows: fl
         rows: how many pseudo-rows each cell starts from.
 
     A cell's own rows stay out of its pseudo-counts, or they would count twice. An empty cell is then the law of the
-    others; where there are no others, of the pseudo-row.
+    others; where there are no others, of the pseudo-row. A cell that differs from the others is drawn towards them, so
+    what follows from this holds for one belief of two (`takifugu.queries.cells`).
     """
     c = np.atleast_2d(np.asarray(counts, dtype=np.float64))
     others = np.maximum(c.sum(axis=0) - c, 0.0) + np.asarray(pseudo, dtype=np.float64)

@@ -54,7 +54,7 @@ def smoothing(counts: Array, support: Places, sizes: Sequence[int], rows: float 
     for shape, law in ((INDEPENDENT, whole.independent), (TREE, whole.tree)):
         if shape == TREE and support.shape[1] < 3:
             continue  # of two columns a tree is the counts themselves
-        added = float(counts.sum()) * _AMOUNTS
+        added = np.maximum(float(counts.sum()) * _AMOUNTS, 1.0)  # with less, what was not seen would be impossible
         scores = left_out_likelihood(counts, law(left_out=1), added)
         most = int(np.argmax(scores))
         if best is None or scores[most] > best[0]:

@@ -34,8 +34,10 @@ class ManyCells(Finding):
 class OneSecretCells(Finding):
     """Cells in which the rows of some secret are missing altogether."""
 
+    level = "warning"
     says = (
         "{cells} cell{cells:plural} of what the adversary knows hold{cells:singular} no row of some secret: its law "
-        "there is that of its other cells. Who knows such a cell may know the secret without any release"
+        "there is taken from its other cells, and if it differs from them the guarantee does not hold there. Who knows "
+        "such a cell may know the secret without any release"
     )
     cells: int
