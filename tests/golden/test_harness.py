@@ -17,6 +17,7 @@ from .harness import Family, fingerprint, moved, plain
         ({"theta": 1.0}, {"theta": 1.0 + 1e-10}),
         ({"rows": 3}, {"rows": 3.0}),
         ([1e-20], [0.0]),
+        ({"stays": 0.5}, {"stays": 0.5 + 1e-8}),
         (plain(np.float64(1 / 3)), 1 / 3),
         (plain(math.inf), "inf"),
         (plain({"a": (1, True, None)}), {"a": [1, True, None]}),
