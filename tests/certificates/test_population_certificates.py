@@ -1,14 +1,19 @@
 """Certificates of Gaussian noise whose promise is for the population carry its evidence, and verify looks again."""
 
+import copy
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import takifugu as tk
+from takifugu.certificates import ChannelCertificate
 from takifugu.certificates.proving import load_redacted
+from takifugu.certificates.sealed import _digest
 from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.cli import main
 from takifugu.mechanisms.evidence import Confidence
 
 
@@ -55,3 +60,92 @@ def test_a_lattice_that_the_counts_are_not_about_is_refused(priors):
 
 def test_without_evidence_the_file_stays_what_it_was(priors):
     assert tk.certify(tk.calibrate(priors, alpha=2, epsilon=1)).to_dict()["version"] == 1
+
+
+@pytest.fixture(scope="module")
+def counted():
+    """A certificate of rows from a list, whose evidence is drawn from counts."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"s": np.repeat(["a", "b"], 90)})
+    table["x"] = np.where(rng.random(180) < 0.4, rng.integers(0, 4, 180), np.where(table.s == "a", 1, 2))
+    made = tk.publish(table, secret="s", columns=["x"], domain=range(4), odds=2)
+    return made.certificate
+
+
+def tampered(certificate, change):
+    """The file of a certificate with other counts or rows, sealed again."""
+    content = copy.deepcopy(certificate.to_dict())
+    for belief in content["calibration"]["problem"]["beliefs"]:
+        change(belief)
+    content.pop("sha256")
+    return content | {"sha256": _digest(content)}
+
+
+def refused(content):
+    with pytest.raises((tk.InputError, tk.CertificationError)):
+        tk.verify(ChannelCertificate.from_dict(content))
+
+
+def test_the_number_of_rows_is_named_as_the_holders_word(counted, tmp_path):
+    counted.save(tmp_path / "certificate.json")
+    proved = tk.verify(tmp_path / "certificate.json")
+    assert "it rests on 180 rows (90 of the rarest secret), by the word of whoever holds them" in str(proved)
+    assert "nothing here proves that number" in str(proved)
+    said = CliRunner().invoke(main, ["verify", str(tmp_path / "certificate.json")])
+    assert said.exit_code == 0
+    assert "180 rows (90 of the rarest secret), by the word of whoever holds them" in " ".join(said.output.split())
+
+
+@pytest.mark.parametrize("rows", [None, 0, -90, 90.5, "90", True, 91, 90 * 10**9])
+def test_rows_that_are_not_those_counted_are_refused(counted, rows):
+    def change(belief):
+        belief["rows"] = [rows for _ in belief["rows"]]
+
+    refused(tampered(counted, change))
+
+
+def test_more_counts_than_rows_are_refused(counted):
+    """Counts times a billion make any sample as good as the population; that number of rows would have to be said."""
+
+    def more(belief):
+        for secret in belief["counted"]:
+            secret["counts"] = [1e9 * n for n in secret["counts"]]
+
+    def more_and_silent(belief):
+        more(belief)
+        belief["rows"] = [None for _ in belief["rows"]]
+
+    refused(tampered(counted, more))
+    refused(tampered(counted, more_and_silent))
+
+
+def test_no_counts_and_no_rows_are_refused(counted):
+    def silent(belief):
+        belief["counted"] = [None for _ in belief["counted"]]
+        belief["rows"] = [None for _ in belief["rows"]]
+
+    refused(tampered(counted, silent))
+    with pytest.raises(tk.InputError, match="must say how many rows"):
+        ChannelCertificate.from_dict(tampered(counted, silent))
+
+
+def test_half_a_row_is_refused(counted):
+    def halves(belief):
+        for secret in belief["counted"]:
+            secret["counts"][0] += 0.5
+            secret["counts"][1] -= 0.5
+
+    refused(tampered(counted, halves))
+
+
+def test_priors_made_by_hand_rest_on_their_weights(tmp_path):
+    priors = {"a": tk.Finite([0, 1], [40, 20]), "b": tk.Finite([0, 1], [20, 40])}
+    certificate = tk.certify(tk.calibrate(priors, odds=1.5, confidence=0.9))
+    assert "120 rows (60 of the rarest secret)" in str(certificate)
+    certificate.save(tmp_path / "certificate.json")
+    assert tk.verify(tmp_path / "certificate.json") == certificate
+
+    def silent(belief):
+        belief["rows"] = [None, None]
+
+    refused(tampered(certificate, silent))

@@ -184,7 +184,7 @@ ANSWERS = [
 def problem(answer, laws=None):
     laws = laws or {"yes": tk.Finite([1, 2], [3, 1]), "no": tk.Finite([1, 2], [1, 1]), 3: tk.Finite([2], [9])}
     counted = {"yes": (np.array([3.0, 1.0]), np.array([0.5, 0.5]))}
-    beliefs = (Belief(laws, label="sex = f", counted=counted), Belief(laws))
+    beliefs = (Belief(laws, label="sex = f", counted=counted, rows={"yes": 4}), Belief(laws))
     return Problem(beliefs, Pairs(laws, [("yes", "no"), ("no", 3)]), answer)
 
 

@@ -18,6 +18,7 @@ from takifugu.mechanisms import get_mechanism
 from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.optimal.mechanism import MOST_VALUES, Optimal
 from takifugu.mechanisms.optimal.table import table_of
+from takifugu.mechanisms.posterior import with_rows
 from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.asking_findings import GuessAsked
@@ -136,6 +137,8 @@ def calibrated(
     sample = checked(rule, rule.find(problem, asked), problem, asked)
     found, evidence = population.covered(rule, problem, asked, sample)
     found = _bounded_below(found, sample, rule)
+    if evidence is not None:
+        problem = with_rows(problem)
     told = about_the_answer(priors, problem, found.channel, asked, rule, evidence)
     if mechanism is None and rule.name == Sparse.name:
         told.append(SparseChosen(len(table_of(problem).values), MOST_VALUES))

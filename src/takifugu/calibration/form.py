@@ -15,6 +15,7 @@ from takifugu.mechanisms.assurance import Band
 from takifugu.mechanisms.draws import draws_needed
 from takifugu.mechanisms.evidence import Confidence
 from takifugu.mechanisms.optimal.duals import Duals
+from takifugu.mechanisms.posterior import require_rows_behind
 from takifugu.mechanisms.sparse.lower_bound import Prices
 from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.mechanisms.worst import worst
@@ -123,6 +124,10 @@ def parts(data: Any) -> dict[str, Any]:
     name = form.mechanism(content["mechanism"])
     channel = channel_form.channel_from(content["channel"])
     require_fitting(problem, channel)
+    # A channel is fitted to draws and judged by others, the first time by as many as one halving asks for.
+    evidence = _evidence_from(content["evidence"], halvings=int(isinstance(channel, ListChannel)))
+    if evidence is not None:
+        require_rows_behind(problem)
     return {
         "problem": problem,
         "guarantee": guarantee,
@@ -130,8 +135,7 @@ def parts(data: Any) -> dict[str, Any]:
         "mechanism": name,
         "place": _place(content["place"], problem),
         "options": _options(name, content["options"], guarantee),
-        # A channel is fitted to draws and judged by others, the first time by as many as one halving asks for.
-        "evidence": _evidence_from(content["evidence"], halvings=int(isinstance(channel, ListChannel))),
+        "evidence": evidence,
         "lower_bound": _optional(content["lower_bound"], "'lower_bound'"),
         "optimality": _optimality(content["optimality"], name),
     }

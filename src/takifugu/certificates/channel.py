@@ -22,6 +22,7 @@ from takifugu.divergences.proved.balls import Enclosure
 from takifugu.documents import fields as form
 from takifugu.documents import problems as documents
 from takifugu.errors import InputError
+from takifugu.mechanisms.posterior import rows_in_words
 from takifugu.problems.asking_findings import OrderKept
 
 _KEYS = ("format", "version", "nonce", "calibration", "losses", "software", "sha256")
@@ -81,6 +82,16 @@ class ChannelCertificate(Sealed):
         pairs, beliefs = version_1.in_words(len(problem.pairs), len(problem.beliefs))
         bound = self.calibration.guarantee.bound
         return f"{_named(self.calibration.channel)} keeps {pairs} {bound}, under {beliefs}{best}"
+
+    @property
+    def population(self) -> str | None:
+        """What is said of the population, and on how many rows that rests; None where nothing is."""
+        evidence = self.calibration.evidence
+        return None if evidence is None else f"{evidence.sentence}; {rows_in_words(self.calibration.problem)}"
+
+    def __str__(self) -> str:
+        """What is proved, and what is said of the population."""
+        return self.claim if self.population is None else f"{self.claim}. For the population: {self.population}"
 
     @property
     def _wished(self) -> str:

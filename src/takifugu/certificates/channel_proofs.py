@@ -16,6 +16,7 @@ from takifugu.divergences.proved.vector import Prover
 from takifugu.errors import CertificationError, InputError
 from takifugu.mechanisms.optimal.lower_bound import lower_bound
 from takifugu.mechanisms.optimal.mechanism import Optimal, rule_of
+from takifugu.mechanisms.posterior import require_rows_behind
 from takifugu.mechanisms.sparse.lower_bound import Prices
 from takifugu.mechanisms.sparse.mechanism import Sparse
 from takifugu.problems.guarantee import Renyi
@@ -124,7 +125,10 @@ def _require_noise_alone(calibration: Calibration, promise: Renyi) -> None:
 
 def _require_evidence(calibration: Calibration, promise: Renyi) -> None:
     evidence = calibration.evidence
-    if evidence is not None and not evidence.holds(calibration.problem, calibration.channel, promise):
+    if evidence is None:
+        return
+    require_rows_behind(calibration.problem)
+    if not evidence.holds(calibration.problem, calibration.channel, promise):
         raise CertificationError("what is said about the population does not hold when it is looked at again")
 
 

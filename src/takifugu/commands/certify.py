@@ -24,9 +24,8 @@ def tell_replaced(*papers: str | None) -> None:
 def tell_proved(certificate: Any) -> None:
     """What is proved, and what is said of the population: evidence from draws is looked at, and no proof."""
     click.echo(f"Proved: {in_flags(certificate.claim)}.")
-    evidence = getattr(getattr(certificate, "calibration", None), "evidence", None)
-    if evidence is not None:
-        click.echo(f"For the population, looked at again: {evidence.sentence}.")
+    if (population := getattr(certificate, "population", None)) is not None:
+        click.echo(f"For the population, looked at again: {population}.")
 
 
 @click.command("certify", cls=Command)

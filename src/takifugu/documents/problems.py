@@ -131,7 +131,7 @@ def _belief_from(
             raise InputError(f"{where}.drawn is not about as many numbers as its laws")
     label = form.text(content["label"], f"{where}.label")
     for secret, (counts, pseudo) in rests.items():
-        right = rows.get(secret) in (None, counts.sum())
+        right = rows.get(secret) == counts.sum() and (counts == np.rint(counts)).all()
         if not right or not _rests_on(found[secret], counts, pseudo, lattice, of_a_cell=bool(label)):
             raise InputError(f"{where}.counted is not what its laws rest on: the file was changed")
     return Belief(found, label=label, counted=rests, drawn=drawn, rows=rows)

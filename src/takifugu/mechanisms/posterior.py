@@ -1,5 +1,6 @@
 """What the laws of a problem rest on, and so what draws of the population's laws are drawn from."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from takifugu.laws.finite import Finite
 from takifugu.laws.values import key
 from takifugu.mechanisms.draws import Counted
 from takifugu.mechanisms.optimal.table import table_of
+from takifugu.problems.beliefs import Belief, belief_names, is_of_all
 from takifugu.problems.problem import Problem
 
 _OTHER_VALUES = "the counts behind the laws must be about the same values: fit all beliefs on the same lists"
@@ -37,6 +39,55 @@ def posterior(problem: Problem) -> list[dict[Any, Counted]]:
     if len({array.shape for here in found for counts in here.values() for array in counts}) > 1:
         raise InputError(_OTHER_VALUES)
     return found
+
+
+def with_rows(problem: Problem) -> Problem:
+    """The problem with the number of rows behind each law, which of priors made by hand are their weights."""
+    beliefs = [
+        Belief(
+            belief,
+            label=belief.label,
+            rows=_by_weights(belief) | belief.rows,
+            histograms=belief.histograms,
+            counted=belief.counted,
+            drawn=belief.drawn,
+        )
+        for belief in problem.beliefs
+    ]
+    return replace(problem, beliefs=tuple(beliefs))
+
+
+def require_rows_behind(problem: Problem) -> None:
+    """Refuse what is said about the population where it does not say on how many rows it rests.
+
+    That the rows were there no file can prove; so their number is named wherever the evidence is.
+    """
+    for place, belief in enumerate(problem.beliefs):
+        least, weights = int(is_of_all(belief)), _by_weights(belief)
+        for secret in problem.pairs.secrets:
+            rows = belief.rows.get(secret)
+            if rows is None or rows < least or rows != weights.get(secret, rows):
+                raise InputError(
+                    f"beliefs[{place}].rows must say how many rows there are with each secret, as what is said about "
+                    f"the population rests on them: make the certificate anew from the rows"
+                )
+
+
+def rows_in_words(problem: Problem) -> str:
+    """On how many rows the evidence rests, and whose word that is."""
+    told = []
+    for name in belief_names(problem.beliefs):
+        rows = [dict(one.rows) for one in problem.beliefs if belief_names([one]) == [name]]
+        most = max(rows, key=lambda one: sum(one.values()))  # cells have a part of them each
+        whose = "" if name is None else f" of {name!r}"
+        told.append(f"{sum(most.values()):,} rows{whose} ({min(most.values()):,} of the rarest secret)")
+    return f"it rests on {' and '.join(told)}, by the word of whoever holds them: nothing here proves that number"
+
+
+def _by_weights(belief: Belief) -> dict[Any, int]:
+    """Of finite laws made by hand, whose weights stand for rows."""
+    laws = {secret: law for secret, law in belief.items() if secret not in belief.counted}
+    return {secret: int(law.total) for secret, law in laws.items() if isinstance(law, Finite)}
 
 
 def _in_order(law: Law, counted: Counted, problem: Problem) -> Counted:

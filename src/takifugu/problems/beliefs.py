@@ -114,6 +114,15 @@ def belief_names(beliefs: Iterable[Belief]) -> list[str | None]:
     return list(dict.fromkeys(None if name is None else name.group(1) for name in found))
 
 
+def is_of_all(belief: Belief) -> bool:
+    """Whether a belief is about all rows, and not about a cell of what the adversary knows.
+
+    >>> [is_of_all(Belief({}, label=label)) for label in ("", "sex = f", named_belief("last year"))]
+    [True, False, True]
+    """
+    return not _NAMED.sub("", belief.label)
+
+
 def beliefs_from(priors: Any) -> tuple[Belief, ...]:
     """One or several mappings as a tuple of beliefs about the same secrets, all with laws of one kind."""
     given = [priors] if isinstance(priors, Mapping) else priors

@@ -150,6 +150,8 @@ def _certificate(certificate: Certificate | ChannelCertificate) -> str:
         ("Largest loss", f"{number(max(loss.upper for loss in certificate.losses))} at most"),
         ("SHA-256", certificate.sha256),
     ]
+    if (population := getattr(certificate, "population", None)) is not None:
+        rows.insert(2, ("Population", population))
     # A digest is longer than a notebook is wide.
     wide = table("Certificate", ("", ""), rows).replace("<td", '<td style="overflow-wrap:anywhere;white-space:normal"')
     return wide + paragraphs(f"{_PRIVATE} .redacted() is for the public.")
