@@ -49,7 +49,8 @@ class Published:
     def estimate(self) -> Estimates:
         """What the published table still says: `mean`, `histogram`, `regression` and `bounds`, with standard errors.
 
-        Analysts have the same from the public papers alone: see `takifugu.estimate`.
+        It needs the probabilities of the channel, which are mostly private: `takifugu.estimate` is what analysts can do
+        with the public file, and figures that they cannot make can be handed out.
         """
         return Estimates(self.table, described(self.calibration), None, None)
 

@@ -107,34 +107,52 @@ def test_what_is_published_has_no_priors(certificate, tmp_path):
             load_redacted(path)
 
 
-def test_a_list_that_is_not_public_stays_private(tmp_path):
+def wards(seed):
+    """60 rows of two public columns, one value of which hardly anybody has."""
     table = pd.DataFrame(
         {"s": ["ill", "well"] * 30, "ward": list("ABC") * 20, "rare": (["usual"] * 29 + ["strange"]) * 2}
     )
-    lists = {"ward": ["A", "B", "C"], "rare": ["usual", "strange"]}
-    queries = {
-        "rows": tk.Row("ward", "rare", domain=lists),  # every list is public, and which rows occur is not
-        "read": tk.Row("rare"),
-        "given": tk.Row("ward", domain=lists["ward"]),
-    }
-    for name, query in queries.items():
-        made = tk.calibrate(tk.fit_priors(table, secret="s", query=query), odds=2)
-        tk.certify(made).redacted().save(tmp_path / f"{name}.json")
-        text, told = (tmp_path / f"{name}.json").read_text(), load_redacted(tmp_path / f"{name}.json")
-        if name == "given":
-            assert told.content["channel"]["counts"] == made.channel.counts.tolist()
-        else:
-            assert told.content["channel"] == {
-                "kind": "finite",
-                "inputs": len(made.channel.inputs),
-                "outputs": len(made.channel.outputs),
-            }
-            assert "strange" not in text
-    bad = json.loads((tmp_path / "rows.json").read_text())
-    for change in ({"inputs": "4"}, {"inputs": -1}, {"more": 1}):
+    return table.sample(frac=1, random_state=seed)
+
+
+LISTS = {"ward": ["A", "B", "C"], "rare": ["usual", "strange"]}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [tk.Row("ward", "rare", domain=LISTS), tk.Row("rare"), tk.Row("ward", domain=LISTS["ward"])],
+    ids=["rows", "read", "given"],
+)
+def test_probabilities_fitted_to_the_rows_stay_private(query, tmp_path):
+    """Whoever knows all other rows could fit again, and see by which last row these probabilities come out."""
+    made = tk.calibrate(tk.fit_priors(wards(0), secret="s", query=query), odds=2)
+    tk.certify(made).redacted().save(tmp_path / "public.json")
+    told = load_redacted(tmp_path / "public.json")
+    assert told.content["channel"] == {"kind": "finite"}
+    assert "strange" not in (tmp_path / "public.json").read_text()
+    bad = json.loads((tmp_path / "public.json").read_text())
+    for change in ({"kind": "other"}, {"inputs": 4}, {"more": 1}):
         (tmp_path / "bad.json").write_text(json.dumps(bad | {"channel": bad["channel"] | change}))
         with pytest.raises(InputError):
             load_redacted(tmp_path / "bad.json")
+
+
+@pytest.mark.parametrize(("column", "domain"), [("ward", LISTS["ward"]), ("rare", None)], ids=["given", "read"])
+def test_probabilities_of_another_table_are_public_where_the_list_is(column, domain):
+    asked = {"secret": "s", "columns": [column], "domain": domain, "odds": 2, "confidence": None}
+    asked["allow_no_noise"] = True
+    beside = tk.publish(wards(0), **asked, beliefs={"last year": wards(1)})  # fitted to both
+    assert beside.certificate.redacted().content["channel"] == {"kind": "finite"}
+    alone = tk.publish(wards(0), **asked, beliefs={"last year": wards(1)}, own=False)
+    told = alone.certificate.redacted().content["channel"]
+    assert ("counts" in told) is (domain is not None)
+    if domain is not None:
+        assert told["counts"] == alone.calibration.channel.counts.tolist()
+
+
+def test_probabilities_of_priors_made_by_hand_stay_private(certificate):
+    if certificate.redacted().content["channel"]["kind"] in ("finite", "sparse"):
+        assert certificate.redacted().content["channel"].keys() == {"kind"}
 
 
 def test_the_nonce_keeps_two_certificates_apart():
@@ -206,7 +224,10 @@ def test_evidence_is_drawn_again(tmp_path):
     calibration = certificate.calibration
     assert calibration.evidence.draws >= 8
     naked = tk.calibrate(NUMBERS, odds=4, keep=calibration._rule.keep)
-    lie = dataclasses.replace(naked, evidence=dataclasses.replace(calibration.evidence, level=0.99, draws=500))
+    told = dataclasses.replace(calibration.evidence, level=0.99, draws=500)
+    with pytest.raises(InputError, match="must say how many rows"):
+        tk.certify(dataclasses.replace(naked, evidence=told))
+    lie = dataclasses.replace(naked, problem=calibration.problem, evidence=told)
     with pytest.raises(CertificationError, match="looked at again"):
         tk.certify(lie)
     content = certificate.to_dict()

@@ -174,11 +174,13 @@ def test_a_channel_that_changes_more_rows_by_less_says_so():
     assert "may change more rows, each of them by less" in render(facts)
 
 
-@pytest.mark.parametrize("domain", [None, ["x", "y"]])
-def test_a_page_says_once_whether_the_chances_may_go_out(domain):
-    """A list that was read from the data is not for the public, at the top of the page as at its end."""
-    table = {"s": ["a", "b"] * 20, "v": ["x", "x", "x", "y", "y"] * 8}
-    fitted = tk.fit_priors(pd.DataFrame(table), secret="s", query=tk.Row("v", domain=domain))
-    page = render(facts_of(tk.calibrate(fitted, odds=2)))
-    assert ("the table of chances (the channel), the promise" in page) is (domain is not None)
-    assert ("The chances are for you alone" in page) is (domain is None)
+@pytest.mark.parametrize("own", [True, False])
+def test_a_page_says_once_whether_the_probabilities_may_go_out(own):
+    """Those that were fitted to the rows are not for the public, at the top of the page as at its end."""
+    table = pd.DataFrame({"s": ["a", "b"] * 20, "v": ["x", "x", "y", "y", "x"] * 7 + ["x", "y"] * 2 + ["x"]})
+    asked = {"secret": "s", "columns": ["v"], "domain": ["x", "y"], "odds": 2, "confidence": None}
+    made = tk.publish(table, **asked, beliefs={"last year": table}, own=own, allow_no_noise=True).calibration
+    page = render(facts_of(made))
+    assert ("the probabilities of the channel, the promise" in page) is not own
+    assert ("The probabilities are for you alone" in page) is own
+    assert ("The probabilities may be published" in page) is not own

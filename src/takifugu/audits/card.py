@@ -9,7 +9,7 @@ The schema, version 1. Every key is always there; `null` says that it is not kno
     answer: query, columns, rows    what was published, and how many rows
     hidden: secret, pairs, known    the column that is hidden, how many pairs of its values, what an adversary may know
     promise: kind, alpha, epsilon, odds, words
-    channel: kind, mechanism, theta, inputs, outputs
+    channel: kind, mechanism, theta
     evidence: certificate_sha256    the digest of the private certificate, which holds the priors
     audit: confidence, rows, contradicted, lower_bound, best_guess, best_guess_allowed
 
@@ -27,7 +27,6 @@ from takifugu import _validation as check
 from takifugu.audits.result import Audit
 from takifugu.calibration import Calibration
 from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.channels.listed import ListChannel
 from takifugu.errors import InputError
 
 FORMAT = "takifugu-release-card"
@@ -59,7 +58,6 @@ def release_card(
 
     _require_same(calibration, certificate, audit)
     answer, guarantee, channel = calibration.answer, calibration.guarantee, calibration.channel
-    finite = channel if isinstance(channel, ListChannel) else None
     content: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -88,8 +86,6 @@ def release_card(
             "kind": channel.kind,
             "mechanism": calibration.mechanism,
             "theta": channel.theta if isinstance(channel, GaussianNoise) else None,
-            "inputs": None if finite is None else len(finite.inputs),
-            "outputs": None if finite is None else len(finite.outputs),
         },
         "evidence": {"certificate_sha256": None if certificate is None else certificate.sha256},
         "audit": None

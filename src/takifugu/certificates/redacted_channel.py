@@ -17,21 +17,21 @@ from takifugu.documents import fields as form
 from takifugu.documents import problems as documents
 from takifugu.documents import strict_json
 from takifugu.errors import InputError
+from takifugu.problems.beliefs import belief_names
 
 VERSION = 2
 KEPT = "kept: stated to be random"  # what is said of an order that was not drawn
-_LISTS = (FiniteChannel.kind, SparseChannel.kind)
+LISTS = (FiniteChannel.kind, SparseChannel.kind)
 
 
 @dataclass(frozen=True)
 class RedactedChannel:
     """A certificate without its priors and losses.
 
-    A finite channel may be known where its list is public: whoever believes the priors could have computed it. A list
-    that was read from the data, or of the rows that occur, would tell that somebody has each of them: of such a channel
-    only the size is told. Of noise on vectors only the standard deviation of each axis is: its correlations point in
-    the direction in which the secrets differ. `order` is there where the rows were not shuffled, on the word of whoever
-    published them.
+    The probabilities of a finite channel are in it only where they tell nothing about the rows that are published: see
+    `tells_probabilities`. Of noise on vectors only the standard deviation of each axis is told: its correlations point
+    in the direction in which the secrets differ. `order` is there where the rows were not shuffled, on the word of
+    whoever published them.
     """
 
     content: dict[str, Any]
@@ -65,14 +65,31 @@ class RedactedChannel:
         return cls({key: content[key] for key in (*keys, *told)})
 
 
+def tells_probabilities(calibration: Calibration) -> bool:
+    """Whether the probabilities of a finite channel may be published.
+
+    Probabilities that were fitted to the rows that are published give the secret of one of them away to whoever knows
+    all others and can fit again (benchmarks/small_tables.py); so every belief must be that of another table, which has
+    a name. A list of values that was read from data, or the rows that occur, would tell that somebody has each of them;
+    so the list must be given by the user.
+    """
+    answer = calibration.answer
+    return answer is not None and answer.is_public and None not in belief_names(calibration.beliefs)
+
+
 def public_form(calibration: Calibration) -> dict[str, Any]:
-    """What may be published of a channel."""
-    channel, answer = calibration.channel, calibration.answer
+    """What may be published of a channel: of a finite one whose probabilities are withheld, its kind and no size."""
+    channel = calibration.channel
     if isinstance(channel, GaussianVector):
         return {"kind": channel.kind, "deviations": np.sqrt(np.diagonal(channel.covariance)).tolist()}
-    if isinstance(channel, ListChannel) and answer is not None and not answer.is_public:
-        return {"kind": channel.kind, "inputs": len(channel.inputs), "outputs": len(channel.outputs)}
+    if isinstance(channel, ListChannel) and not tells_probabilities(calibration):
+        return {"kind": channel.kind}
     return channel_form.channel_to(channel)
+
+
+def is_withheld(value: dict[str, Any]) -> bool:
+    """Whether what was published of a channel is that it is a finite one, and no more."""
+    return value == {"kind": value["kind"]}
 
 
 def _require_public(value: Any) -> None:
@@ -80,10 +97,5 @@ def _require_public(value: Any) -> None:
         content = form.fields(value, ("kind", "deviations"), "'channel'")
         for n, one in enumerate(form.items(content["deviations"], "channel.deviations", least=1, most=MOST_AXES)):
             form.number(one, f"channel.deviations[{n}]", above=0)
-        return
-    if form.kind_of(value) in _LISTS and "counts" not in value:
-        content = form.fields(value, ("kind", "inputs", "outputs"), "'channel'")
-        for key in ("inputs", "outputs"):
-            form.index(content[key], f"channel.{key}", below=1 << 31)
-        return
-    channel_form.channel_from(value)
+    elif not (form.kind_of(value) in LISTS and is_withheld(value)):
+        channel_form.channel_from(value)

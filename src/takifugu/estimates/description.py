@@ -12,7 +12,7 @@ from takifugu.calibration import Calibration
 from takifugu.certificates import ChannelCertificate
 from takifugu.certificates.document import Certificate
 from takifugu.certificates.keeping import kept
-from takifugu.certificates.redacted_channel import KEPT, RedactedChannel
+from takifugu.certificates.redacted_channel import KEPT, RedactedChannel, is_withheld
 from takifugu.certificates.redaction import RedactedCertificate
 from takifugu.certificates.version_1 import REDACTED
 from takifugu.channels.finite import FiniteChannel
@@ -36,7 +36,7 @@ class Axes:
 
 @dataclass(frozen=True)
 class Withheld:
-    """A finite channel that is not told: its values were read from the data, and a list tells that each occurs."""
+    """A finite channel that is not told: its probabilities, or its list of values, tell about the rows behind it."""
 
 
 Known = FiniteChannel | SparseChannel | GaussianNoise | GaussianVector | Axes | Withheld
@@ -122,7 +122,7 @@ def _read(path: str | os.PathLike[str]) -> Any:
 def _public_channel(value: Any) -> Known:
     if value.get("kind") == GaussianVector.kind and "deviations" in value:
         return Axes(np.array(value["deviations"], dtype=np.float64))
-    if value.get("kind") in (FiniteChannel.kind, SparseChannel.kind) and "counts" not in value:
+    if is_withheld(value):
         return Withheld()
     return _supported(channel_form.channel_from(value))
 

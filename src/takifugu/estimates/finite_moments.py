@@ -141,9 +141,10 @@ class WithheldMoments(Moments):
         """Refuse where nothing follows from the published values alone."""
         if description.keeps != "marginal":
             raise NotDeterminedError(
-                "the public papers do not tell the channel, since its lists of values were read from the data, and "
-                "shares were not kept: nothing can be undone. Whoever publishes can give public lists (domain), or ask "
-                "to keep shares (keep_shares=True)"
+                "the public file does not tell the probabilities of the channel, which were fitted to the rows behind "
+                "it, and shares were not kept: nothing can be undone. Ask whoever published for the estimate "
+                "(published.estimate), for shares that are kept (keep_shares=True), or for a channel of another "
+                "table's priors and a given list (own=False, domain=), whose probabilities are public"
             )
         self.names, self.table, self.rows = names, table, len(table[names[0]])
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from takifugu.certificates.redacted_channel import tells_probabilities
 from takifugu.reports import channel_charts, words
 from takifugu.reports import channel_words as told
 from takifugu.reports.blocks import (
@@ -147,7 +148,7 @@ def _use(facts: ChannelFacts) -> str:
         columns(
             paragraphs(told.cost(facts), told.averages(facts))
             + by_column
-            + paragraphs(_about_chances(facts), kind="quiet"),
+            + paragraphs(_about_probabilities(facts), kind="quiet"),
             _costs(facts),
         ),
     )
@@ -195,20 +196,18 @@ def _note(promise: str, is_weaker: bool) -> str:
     return f", for the weaker {promise}" if is_weaker else ""
 
 
-def _is_public(facts: ChannelFacts) -> bool:
-    answer = facts.calibration.answer
-    return answer is None or answer.is_public
-
-
 def _may_be_published(facts: ChannelFacts) -> str:
-    chances = "the table of chances (the channel), " if _is_public(facts) else ""
-    return f"{chances}the promise, the mechanism, and the redacted certificate"
+    probabilities = "the probabilities of the channel, " if tells_probabilities(facts.calibration) else ""
+    return f"{probabilities}the promise, the mechanism, and the redacted certificate"
 
 
-def _about_chances(facts: ChannelFacts) -> str:
-    if not _is_public(facts):
+def _about_probabilities(facts: ChannelFacts) -> str:
+    if tells_probabilities(facts.calibration):
         return (
-            "The chances are for you alone: their list was read from the table, and would tell which values occur in "
-            "it. With a public list an analyst could be given them, and correct for them."
+            "The probabilities may be published, since they come from another table's priors: an analyst can correct "
+            "for them."
         )
-    return "The chances may be published: an analyst who knows them can correct for them."
+    return (
+        "The probabilities are for you alone: they were fitted to rows and tell of them. Analysts can be given "
+        "estimates that you make, or shares that are kept."
+    )
