@@ -128,7 +128,7 @@ def test_publishing_by_another_table_alone_says_that_it_tells_nothing():
     asked = {"secret": "diagnosis", "columns": ["stay"], "domain": range(1, 7), "confidence": None, "odds": 1.5}
     ours = people(0, 1)
     own = tk.publish(ours, **asked)
-    assert "counted on these very rows" in str(own)
+    assert "fitted to these very rows" in str(own)
     both = tk.publish(ours, **asked, beliefs={"last year": THEIRS})
     assert "who believes 'last year'; the closest to the limit is " in str(both)
     alone = tk.publish(ours, **asked, beliefs={"last year": THEIRS}, own=False)

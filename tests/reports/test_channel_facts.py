@@ -247,7 +247,7 @@ def test_a_publication_tells_the_same_figures():
     facts, publication = facts_of(result, compare=False), told(result)
     assert [c.to_dict() for c in publication.columns] == [c.to_dict() for c in facts.columns]
     assert publication.worst_odds == facts.worst_odds
-    assert publication.guess_after == facts.adversary.guess_after
+    assert publication.adversary == facts.adversary
     lost = any("Little of use" in sentence for sentence in publication.sentences)
     assert len(publication.sentences) == 6 + lost + (publication.gone > 0)
 

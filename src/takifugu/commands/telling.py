@@ -84,9 +84,8 @@ def tell(facts: "Facts", out: "Console") -> None:
 
 def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
     from takifugu.reports import words
-    from takifugu.reports.text import number, percent
+    from takifugu.reports.text import number
 
-    guess = facts.adversary
     typical = next(o for o in facts.adversary.odds if o.probability == 0.95)
     out.print(words.answer(facts))
     promise = words.in_guesses(facts.calibration.guarantee)
@@ -99,8 +98,8 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
         [
             ("Noise θ", number(facts.theta), f"for α = {number(facts.alpha)}, ε = {number(facts.epsilon)}"),
             facts.worst_figure,
-            ("Best guess", percent(guess.guess_after), f"of the secret; {percent(guess.guess_before)} without noise"),
-            ("Odds rise", f"≤ ×{number(typical.exact, 3)}", "in 95 of 100 releases"),
+            facts.guess_figure,
+            ("Odds rise", f"≤ ×{number(typical.exact, 3)}", f"in 95 of 100 releases, {facts.adversary.after_between}"),
             *([averaged] if words.is_averaged(facts) else []),
         ],
         out,
@@ -115,9 +114,7 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
 
 def _tell_vectors(facts: "VectorFacts", out: "Console") -> None:
     from takifugu.reports import vector_page, words
-    from takifugu.reports.text import percent
 
-    guess = facts.adversary
     out.print(vector_page.answer(facts))
     if told := words.population(facts):
         out.print(in_flags(told))
@@ -126,7 +123,7 @@ def _tell_vectors(facts: "VectorFacts", out: "Console") -> None:
         [
             *vector_page.figures(facts),
             facts.worst_figure,
-            ("Best guess", percent(guess.guess_after), f"of the secret; {percent(guess.guess_before)} without noise"),
+            facts.guess_figure,
         ],
         out,
     )

@@ -26,13 +26,14 @@ def _told_by(names: Sequence[str], counts: Mapping[Secret, Array]) -> CellTells:
 
 
 def told_by_kept(table: Table, columns: Sequence[str], keep: Sequence[str], hidden: Iterable[Any]) -> CellTells:
-    """What kept columns together tell of the secrets in `columns`; of several, of the one that they tell most of.
+    """The most that kept columns together tell of any of the secrets in `columns`: in odds, and in guesses.
 
     `hidden` are the secrets that are hidden from one another, named by their column where there are several.
     """
     chosen = set(hidden)
     every = [_told_by(keep, _counts(table, name, keep, chosen, several=len(columns) > 1)) for name in columns]
-    return max(every, key=lambda one: (one.guess or 0.0, one.odds or 0.0))
+    odds, guesses = [one.odds for one in every if one.odds], [one.guess for one in every if one.guess]
+    return CellTells(tuple(keep), max(odds, default=None), max(guesses, default=None))
 
 
 def refuse_notes(table: Table, keep: Sequence[str]) -> None:

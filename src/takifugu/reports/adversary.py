@@ -36,12 +36,18 @@ class OddsFactor:
 
 @dataclass(frozen=True)
 class Adversary:
-    """One release, one guess. `guess_*` are probabilities of guessing right, 0.5 being blind luck."""
+    """One release, one guess. `guess_*` are probabilities of guessing right, 0.5 being a random guess.
+
+    In a report each is the largest over all pairs and beliefs, and `*_between` names the pair and belief that it is
+    about; the odds are those of `after_between`.
+    """
 
     guess_before: float
     guess_after: float
     guess_bound: float
     odds: tuple[OddsFactor, ...]
+    before_between: str = ""
+    after_between: str = ""
 
 
 def total_variation(p: Mixture, q: Mixture) -> float:

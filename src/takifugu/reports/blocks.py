@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from takifugu.reports.adversary import Adversary
 from takifugu.reports.svg import colour
-from takifugu.reports.text import escape, number, percent
+from takifugu.reports.text import at_most, escape, number
 
 _LONG = 2_000  # characters of a sentence: its parts were shortened already
 
@@ -71,11 +71,11 @@ def bars(label: str, rows: Iterable[tuple[str, str, float, int]]) -> str:
 
 
 def guesses(guess: Adversary, *, before: str) -> str:
-    """Three bars from blind luck (50 %) to certainty."""
+    """Three bars from a random guess (50 %) to certainty."""
     return bars(
-        "Chance of guessing right; an empty bar is blind luck",
+        "Chance of guessing right; an empty bar is a random guess",
         (
-            (name, percent(share), 2 * (share - 0.5), index)
+            (name, at_most(share), 2 * (share - 0.5), index)
             for name, share, index in (
                 (before, guess.guess_before, 1),
                 ("As published", guess.guess_after, 0),
@@ -91,7 +91,7 @@ def odds_table(guess: Adversary) -> str:
         (f"{one.probability * 100:g} of 100", f"×{number(one.exact, 3)}", f"×{number(one.bound, 3)}")
         for one in guess.odds
     ]
-    caption = "The odds of the true secret rise by at most"
+    caption = f"The odds of the true secret rise by at most ({guess.after_between})"
     return scroll("How far the odds can move", table(caption, ("Releases", "Here", "By the promise alone"), rows))
 
 

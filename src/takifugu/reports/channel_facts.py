@@ -14,11 +14,11 @@ from takifugu.channels.sentences import named
 from takifugu.errors import InputError
 from takifugu.mechanisms.optimal.table import table_of
 from takifugu.reports.alternatives import Cost, at_finite_order, gaussian_noise, replaced_at_random
-from takifugu.reports.channel_adversary import channel_adversary
 from takifugu.reports.columns import ColumnFacts, column_facts
-from takifugu.reports.common import Facts, promised, question_of
+from takifugu.reports.common import Facts, question_of
 from takifugu.reports.few_rows import is_shown
-from takifugu.reports.losses import belief_losses, pair_losses, worst_odds
+from takifugu.reports.losses import belief_losses, pair_losses
+from takifugu.reports.most_telling import most_telling, worst_odds
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def channel_facts(
         share_changed=channel.share_changed(mass),
         worst_odds=worst_odds(calibration, channel),
         costs=_costs(calibration, channel, columns, mass) if compare else (),
-        adversary=channel_adversary(channel, p, q, promise=promised(calibration)),
+        adversary=most_telling(calibration),
         pair_losses=pair_losses(calibration),
         beliefs=belief_losses(calibration),
         findings=calibration.findings,

@@ -196,14 +196,14 @@ def _sentence(column: ColumnFacts, row: int) -> str:
 
 def figures(facts: ChannelFacts) -> list[tuple[str, str, str]]:
     """The figures that count: a name, a value and a note each."""
-    guess, only = facts.adversary, facts.columns[0] if len(facts.columns) == 1 else None
+    only = facts.columns[0] if len(facts.columns) == 1 else None
     found = [("Changed", percent(facts.share_changed), f"of the {'values' if only else 'rows'}")]
     if only is not None and only.error is not None:
         beside = f"beside a spread of {number(only.spread, 3)}" if only.spread else "root mean square"
         found.append(("Off by", number(only.error, 3), beside))
     found += [
         ("Worst odds", f"×{number(facts.worst_odds, 3)}", "of any published value"),
-        ("Best guess", percent(guess.guess_after), f"of the secret; {percent(guess.guess_before)} from the truth"),
+        facts.guess_figure,
         facts.worst_figure,
     ]
     return found

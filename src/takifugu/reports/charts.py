@@ -10,7 +10,7 @@ from takifugu.reports.few_rows import TOO_FEW, empty_chart
 from takifugu.reports.grids import Curve
 from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.svg import LETTER, Panel, Scale, document, label, legend
-from takifugu.reports.text import clean, number, share_of
+from takifugu.reports.text import clean, number
 
 WIDTH = 480  # units of a picture's width, by default
 _LEFT, _MARGIN = 46.0, 14.0
@@ -61,7 +61,6 @@ def density_chart(facts: NoiseFacts, *, width: int = WIDTH) -> str:
 def before_after_chart(facts: NoiseFacts, *, width: int = WIDTH) -> str:
     """The worst pair as it is, and as it is published: one above the other, on one axis."""
     a, b = facts.worst_pair
-    guess = facts.adversary
     name, title = "tk-before-after", f"{clean(a)} and {clean(b)} before and after noise"
     if facts.unshown:
         return empty_chart(facts.unshown, name=name, title=title, width=width)
@@ -72,8 +71,8 @@ def before_after_chart(facts: NoiseFacts, *, width: int = WIDTH) -> str:
         name=name,
         title=title,
         description=(
-            f"Before noise a value tells {clean(a)} from {clean(b)} with a chance of {share_of(guess.guess_before)}; "
-            f"with noise of standard deviation {number(facts.theta)}, {share_of(guess.guess_after)}."
+            f"The laws of {clean(a)} and {clean(b)} as they are, and with noise of standard deviation "
+            f"{number(facts.theta)}."
         ),
     )
 

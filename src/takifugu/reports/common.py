@@ -7,12 +7,13 @@ from typing import Any
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
+from takifugu.channels.listed import ListChannel
 from takifugu.documents.problems import guarantee_to
 from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.adversary import Adversary
 from takifugu.reports.few_rows import is_shown
-from takifugu.reports.text import clean, listed, number
+from takifugu.reports.text import at_most, clean, listed, number
 
 MOST_SECRETS = 20  # in a matrix of losses: more could not be read
 
@@ -81,6 +82,21 @@ class Facts:
         return "Worst pair’s loss", number(self.loss), f"{a} against {b}{where}"
 
     @property
+    def guess_figure(self) -> tuple[str, str, str]:
+        """The best guess of all: a name, the value, and which pair it is about."""
+        guess = self.adversary
+        return (
+            "Best guess",
+            at_most(guess.guess_after),
+            f"{guess.after_between}; {at_most(guess.guess_before)} {self.bare}",
+        )
+
+    @property
+    def bare(self) -> str:
+        """What an adversary would see if nothing were hidden, after a chance."""
+        return "from the true value" if isinstance(self.calibration.channel, ListChannel) else "without noise"
+
+    @property
     def belief(self) -> str:
         """The belief that binds, for a sentence; empty where there is only one."""
         return belief_name(self.calibration, self.calibration.place.belief)
@@ -99,7 +115,9 @@ class Facts:
             "loss": finite(self.loss),
             "adversary": {
                 "guess_before": guess.guess_before,
+                "guess_before_between": guess.before_between,
                 "guess_after": guess.guess_after,
+                "guess_after_between": guess.after_between,
                 "guess_bound": guess.guess_bound,
                 "odds": [
                     {"probability": o.probability, "exact": finite(o.exact), "bound": finite(o.bound)}

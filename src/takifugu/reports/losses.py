@@ -55,25 +55,8 @@ def belief_losses(calibration: Calibration) -> tuple[BeliefLoss, ...]:
     return tuple(found[k] for k in order[:_MOST_BELIEFS])
 
 
-def worst_odds(calibration: Calibration, channel: ListChannel) -> float:
-    """The most that any published value changes the odds of any pair to hide, under any belief.
-
-    The place is found in float64; there the factor is exact, and rounded up.
-    """
-    found, place = -1.0, calibration.place
-    for belief in range(len(calibration.beliefs)):
-        losses = _all_losses(calibration, belief, alpha=math.inf)
-        if losses is None:  # too many secrets to look at all: the pair closest to the limit speaks for them
-            break
-        i, j = np.unravel_index(int(np.nanargmax(losses)), losses.shape)
-        if losses[i, j] > found:
-            found, place = float(losses[i, j]), Place(belief, int(i), int(j))
-    return channel.worst_odds(*calibration.problem.ends(place))
-
-
-def _all_losses(calibration: Calibration, belief: int, *, alpha: float | None = None) -> Array | None:
+def _all_losses(calibration: Calibration, belief: int) -> Array | None:
     """Losses by position of the secrets; NaN where a pair is not among those to hide. None where they are too many."""
-    alpha = calibration.alpha if alpha is None else alpha
     problem, secrets = calibration.problem, calibration.pairs.secrets
     size, channel = len(secrets), calibration.channel
     found = np.full((size, size), math.nan)
@@ -82,7 +65,7 @@ def _all_losses(calibration: Calibration, belief: int, *, alpha: float | None = 
         if size * size * len(channel.outputs) > _MOST_NUMBERS:
             return None
         published = np.stack([channel.apply(law).probabilities for law in problem.laws(belief)])
-        every = divergence(published[:, None, :], published[None, :, :], alpha=alpha)
+        every = divergence(published[:, None, :], published[None, :, :], alpha=calibration.alpha)
         for a, b in calibration.pairs.directed():
             found[position[a], position[b]] = every[position[a], position[b]]
         return found
@@ -90,5 +73,5 @@ def _all_losses(calibration: Calibration, belief: int, *, alpha: float | None = 
         return None
     laws = calibration.beliefs[belief]
     for a, b in calibration.pairs.directed():
-        found[position[a], position[b]] = channel.loss(laws[a], laws[b], alpha=alpha)
+        found[position[a], position[b]] = channel.loss(laws[a], laws[b], alpha=calibration.alpha)
     return found

@@ -12,11 +12,11 @@ from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.laws.mixture import Mixture
 from takifugu.problems.beliefs import Belief
-from takifugu.reports.adversary import adversary
-from takifugu.reports.common import Facts, drawn_secrets, finite, promised, question_of
+from takifugu.reports.common import Facts, drawn_secrets, finite, question_of
 from takifugu.reports.few_rows import is_shown
 from takifugu.reports.grids import Curve, curve, grid
 from takifugu.reports.losses import belief_losses, pair_losses
+from takifugu.reports.most_telling import most_telling
 from takifugu.reports.noise_curves import Comparison, Drawn, compared, itself, noise_curves
 from takifugu.reports.priors_compared import UnderPrior, priors_compared
 
@@ -125,7 +125,7 @@ def noise_facts(
         before=(curve(str(a), p, pair_x), curve(str(b), q, pair_x)),
         after=(curve(str(a), noisy[0], noisy_x), curve(str(b), noisy[1], noisy_x)),
         comparisons=comparisons,
-        adversary=adversary(p, q, promise=promised(calibration), theta=theta),
+        adversary=most_telling(calibration),
         analyst=tuple(Averaged(n, theta / math.sqrt(n)) for n in _RELEASES),
         spread=max(p.std, q.std),
         other_priors=priors_compared(calibration) if compare else (),

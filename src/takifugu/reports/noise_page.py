@@ -8,14 +8,13 @@ from takifugu.reports.blocks import columns, guesses, odds_table, paragraphs, pr
 from takifugu.reports.few_rows import TOO_FEW, too_few
 from takifugu.reports.noise_facts import NoiseFacts, SecretFacts
 from takifugu.reports.spread_of_losses import spread_of_losses
-from takifugu.reports.text import clean, number, percent
+from takifugu.reports.text import clean, number
 
 _MOST_ROWS = 40  # secrets that a table lists
 
 
 def parts(facts: NoiseFacts) -> dict[str, Any]:
     """The parts of the page: see `takifugu.reports.html.Page`."""
-    guess = facts.adversary
     return {
         "answer": words.answer(facts),
         "beside": (
@@ -28,7 +27,7 @@ def parts(facts: NoiseFacts) -> dict[str, Any]:
         "figures": (
             ("Noise θ", number(facts.theta), "standard deviation"),
             ("Budget", f"ε = {number(facts.epsilon)}", f"at order α = {number(facts.alpha)}"),
-            ("Best guess of the secret", percent(guess.guess_after), f"{percent(guess.guess_before)} without noise"),
+            facts.guess_figure,
             proof_card(facts.certificate_sha256),
         ),
         "sections": "\n".join((_assumed(facts), _done(facts), spread_of_losses(facts), _use(facts), _cost(facts))),

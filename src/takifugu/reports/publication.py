@@ -13,11 +13,12 @@ from takifugu.mechanisms.evidence import Confidence
 from takifugu.problems.asking_findings import OrderKept
 from takifugu.problems.beliefs import belief_names
 from takifugu.problems.guarantee import Renyi
+from takifugu.reports.adversary import Adversary
 from takifugu.reports.channel_facts import channel_facts
 from takifugu.reports.columns import ColumnFacts
 from takifugu.reports.rounding import rounded
 from takifugu.reports.text import clean, number, roughly, share_of
-from takifugu.reports.words import for_each_row, in_guesses
+from takifugu.reports.words import best_guess, for_each_row, in_guesses
 from takifugu.tables.binned import cut_named, written
 
 _LESS = 0.5  # of what is lost: what the promise for the sample alone would lose, where that is worth a word
@@ -29,23 +30,20 @@ _GIVEN_AWAY = 0.95  # of the guesses from the true row: right
 
 @dataclass(frozen=True)
 class Publication:
-    """The figures of one publication; `guess_*` are chances of guessing right between two secrets, 0.5 blind luck."""
+    """The figures of one publication; `adversary` has the best guess of all, and which pair it is about."""
 
     calibration: Calibration
     columns: tuple[ColumnFacts, ...]
     rows_changed: float
     gone: int
     worst_odds: float
-    guess_before: float
-    guess_after: float
-    pair: tuple[str, str]
+    adversary: Adversary
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """One page of plain words."""
         answer, evidence = self.calibration.answer, self.calibration.evidence
         secret = "the secret" if answer is None else " and ".join(map(repr, answer.secret))
-        a, b = self.pair
         lines = [self._promise(secret)]
         both = for_each_row(self.calibration), in_guesses(self.calibration.guarantee)
         lines += [sentence for sentence in both if sentence is not None]
@@ -79,18 +77,15 @@ class Publication:
                 f"keep_shares=True."
             )
         if (lost := max(self.columns, key=_lost)) and _lost(lost) > _USELESS:
+            given = self.adversary.guess_before > _GIVEN_AWAY
             telling = "True rows nearly give the secret away, and so few of them may leave as they are. "
             lines.append(
-                f"Little of use is left of {clean(lost.name)}. {telling if self.guess_before > _GIVEN_AWAY else ''}"
+                f"Little of use is left of {clean(lost.name)}. {telling if given else ''}"
                 f"The rarest secret decides what can be promised"
                 f"{self._rarest}: {self._fewer}publish fewer columns, give coarser lists (domain=), or allow larger "
                 f"odds."
             )
-        lines.append(
-            f"The pair hardest to hide is {clean(a)} and {clean(b)}. From one published row the best possible guess "
-            f"between them is right with a chance of {share_of(self.guess_after)}; from the true row it would be "
-            f"{share_of(self.guess_before)}, and blind luck is 50 %."
-        )
+        lines.append(best_guess(self.adversary, "row", "from the true row"))
         return tuple(lines)
 
     def _changed(self, column: ColumnFacts) -> str:
@@ -146,8 +141,9 @@ class Publication:
             f"It holds also for who believes {others}; the closest to the limit is {clean(where)}. " if others else ""
         )
         return (
-            f"{also}The shares were counted on these very rows, so the channel itself tells a little about them; those "
-            f"of another table, last year's or a survey's, would not."
+            f"{also}The channel was fitted to these very rows, so its probabilities tell of them and stay private; in "
+            f"a small table even what is published tells more to who knows all other rows. The priors of another table "
+            f"avoid both."
         )
 
     def _promise(self, secret: str) -> str:
@@ -184,9 +180,7 @@ def told(calibration: Calibration) -> Publication:
         facts.share_changed,
         sum(_gone(calibration.channel, place) for place in range(len(facts.columns))),
         facts.worst_odds,
-        facts.adversary.guess_before,
-        facts.adversary.guess_after,
-        facts.worst_pair,
+        facts.adversary,
     )
 
 

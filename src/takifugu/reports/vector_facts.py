@@ -11,11 +11,11 @@ from takifugu.calibration import Calibration
 from takifugu.channels.vector import GaussianVector
 from takifugu.errors import InputError
 from takifugu.laws.vector import VectorMixture
-from takifugu.reports.common import Facts, promised, question_of
+from takifugu.reports.common import Facts, question_of
 from takifugu.reports.few_rows import is_shown
 from takifugu.reports.grids import Curve, curve, grid
 from takifugu.reports.losses import belief_losses, pair_losses
-from takifugu.reports.vector_adversary import vector_adversary
+from takifugu.reports.most_telling import most_telling
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def vector_facts(
         secrets=tuple(str(name) for name in calibration.pairs.secrets),
         rows=rows,
         correlation=channel.covariance / np.outer(width, width),
-        adversary=vector_adversary(belief[a], belief[b], promise=promised(calibration), channel=channel),
+        adversary=most_telling(calibration),
         pair_losses=pair_losses(calibration),
         beliefs=belief_losses(calibration),
         findings=calibration.findings,

@@ -6,7 +6,7 @@ from takifugu.reports import words
 from takifugu.reports.blocks import columns, guesses, odds_table, paragraphs, proof_card, scroll, section, table
 from takifugu.reports.few_rows import TOO_FEW, too_few
 from takifugu.reports.spread_of_losses import spread_of_losses
-from takifugu.reports.text import clean, number, percent
+from takifugu.reports.text import clean, number
 from takifugu.reports.vector_charts import picture
 from takifugu.reports.vector_facts import VectorFacts
 
@@ -21,14 +21,13 @@ _UNBIASED = (
 
 def parts(facts: VectorFacts) -> dict[str, Any]:
     """The parts of the page: see `takifugu.reports.html.Page`."""
-    guess = facts.adversary
     return {
         "answer": answer(facts),
         "beside": (words.order(facts), words.population(facts)),
         "figures": (
             ("Numbers", f"{len(facts.axes)}", "published as one vector"),
             ("Budget", f"ε = {number(facts.epsilon)}", f"at order α = {number(facts.alpha)}"),
-            ("Best guess of the secret", percent(guess.guess_after), f"{percent(guess.guess_before)} without noise"),
+            facts.guess_figure,
             proof_card(facts.certificate_sha256),
         ),
         "sections": "\n".join((_assumed(facts), _done(facts), spread_of_losses(facts), _noise(facts))),

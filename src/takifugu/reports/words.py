@@ -4,10 +4,10 @@ import math
 
 from takifugu.calibration import Calibration
 from takifugu.calibration.backwards import values_published
-from takifugu.channels.listed import ListChannel
 from takifugu.divergences.proved.guessing import guess_allowed, odds_factor, recommended_alpha
 from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.problems.inspection_findings import SeveralRows
+from takifugu.reports.adversary import Adversary
 from takifugu.reports.common import Facts
 from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.priors_compared import hangs_on_prior
@@ -33,19 +33,32 @@ def answer(facts: NoiseFacts) -> str:
 
 def inference(facts: Facts) -> str:
     """What an adversary can still infer, in one sentence."""
-    a, b = map(clean, facts.worst_pair)
-    guess = facts.adversary
+    return best_guess(facts.adversary, "value", facts.bare)
+
+
+def best_guess(guess: Adversary, thing: str, bare: str) -> str:
+    """The best guess of all pairs and beliefs, from what is published and from what is true, each about its own pair.
+
+    >>> found = Adversary(0.7, 0.6621, 0.75, (), "a and b", "a and c")
+    >>> best_guess(found, "row", "from the true row")
+    'From one published row no guess between two secrets is right with a chance above 66.3 % (a and c); from the true \
+row it would be 70 % (a and b), and a random guess is right with 50 %.'
+    """
+    other = "" if guess.before_between == guess.after_between else f" ({guess.before_between})"
     return (
-        f"From one published value, the best possible guess between {a} and {b} is right with a chance of "
-        f"{share_of(guess.guess_after)}; {_bare(facts)} it would be {share_of(guess.guess_before)}, and blind luck is "
-        "50 %."
+        f"From one published {thing} no guess between two secrets is right with a chance above "
+        f"{at_most(guess.guess_after)} ({guess.after_between}); {bare} it would be {at_most(guess.guess_before)}{other}"
+        f", and a random guess is right with 50 %."
     )
 
 
 def odds(facts: Facts) -> str:
     """How far one release can move somebody's opinion."""
     typical = next(o for o in facts.adversary.odds if o.probability == 0.95)
-    here = f"In 95 of 100 releases the odds in favour of the true secret rise by a factor of {number(typical.exact, 3)}"
+    here = (
+        f"In 95 of 100 releases the odds between {facts.adversary.after_between} rise in favour of the true one by a "
+        f"factor of {number(typical.exact, 3)}"
+    )
     if math.isinf(typical.bound):
         return f"{here} or less; the mechanism's promise, weaker than the budget's, bounds nothing by itself."
     return f"{here} or less; the budget alone, whatever the priors, promises {number(typical.bound, 3)} or less."
@@ -179,7 +192,3 @@ def population(facts: Facts) -> str | None:
     if not any(belief.rows for belief in facts.calibration.beliefs):
         return None
     return "That is for who believes these rows’ own shares; with confidence=0.95 it would be for the population too."
-
-
-def _bare(facts: Facts) -> str:
-    return "from the true value" if isinstance(facts.calibration.channel, ListChannel) else "without noise"

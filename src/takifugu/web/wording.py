@@ -9,7 +9,7 @@ from takifugu.reports import channel_words, vector_page, words
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.rounding import besides, in_steps
-from takifugu.reports.text import clean, listed, number, percent
+from takifugu.reports.text import at_most, clean, listed, number, percent
 from takifugu.reports.vector_facts import VectorFacts
 from takifugu.web.rereading import on_page
 
@@ -42,7 +42,7 @@ def told(facts: "Facts", choice: "Choice") -> dict[str, Any]:
     promised = isinstance(facts.calibration.guarantee, Renyi) and math.isfinite(kind["size"])
     return kind | {
         "guess": {"before": guess.guess_before, "after": guess.guess_after},
-        "guess_texts": {"before": percent(guess.guess_before), "after": percent(guess.guess_after)},
+        "guess_texts": {"before": at_most(guess.guess_before), "after": at_most(guess.guess_after)},
         "guess_words": words.inference(facts),
         "worst_pair": list(facts.worst_pair),
         "certifiable": promised,
