@@ -1,7 +1,6 @@
 """Estimates from published tables: right on average, with errors that are as large as they say, or refused."""
 
 import itertools
-import json
 import math
 
 import numpy as np

@@ -47,10 +47,11 @@ def of_published(made: Any) -> Seen:
         }
         for one in summary.columns
     }
-    names = ("rows_changed", "gone", "worst_odds", "guess_before", "guess_after", "pair")
+    between = [summary.adversary.before_between, summary.adversary.after_between]
+    names = ("rows_changed", "gone", "worst_odds", "guess_before", "guess_after")
     return {
         "table": of_table(made.table),
-        "summary": {"columns": columns, **{name: getattr(summary, name) for name in names}},
+        "summary": {"columns": columns, **{name: getattr(summary, name) for name in names}, "between": between},
         "calibration": figures,
         "findings": codes(made.findings),
         "public": sorted(made.certificate.redacted().to_dict()),

@@ -36,6 +36,7 @@ def most_telling(calibration: Calibration) -> Adversary:
     Of finite channels both are the largest in exact fractions. The odds are those of the pair that is guessed best.
     """
     problem, channel = calibration.problem, calibration.channel
+    found: Adversary
     if isinstance(channel, ListChannel):
         told: Any = partial(channel_adversary, channel, promise=promised(calibration))
         before = _most_apart(problem, lambda law: Masses.of(channel.weights_of(law)))

@@ -40,6 +40,16 @@ class Publication:
     adversary: Adversary
 
     @property
+    def guess_before(self) -> float:
+        """How often the best guess from a true row is right, between the two secrets of which it is right most."""
+        return self.adversary.guess_before
+
+    @property
+    def guess_after(self) -> float:
+        """The same from a published row."""
+        return self.adversary.guess_after
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """One page of plain words."""
         answer, evidence = self.calibration.answer, self.calibration.evidence
@@ -77,7 +87,7 @@ class Publication:
                 f"keep_shares=True."
             )
         if (lost := max(self.columns, key=_lost)) and _lost(lost) > _USELESS:
-            given = self.adversary.guess_before > _GIVEN_AWAY
+            given = self.guess_before > _GIVEN_AWAY
             telling = "True rows nearly give the secret away, and so few of them may leave as they are. "
             lines.append(
                 f"Little of use is left of {clean(lost.name)}. {telling if given else ''}"
