@@ -7,7 +7,8 @@ far, and how often, the odds between the two secrets move. In random order (shuf
 each value occurs; in the table's own order (kept) it is how often each true value became each other, and the person's
 own value.
 
-`python -m benchmarks.small_tables` prints what docs/guides/not-protected.md quotes (a few minutes).
+`python -m benchmarks.small_tables` prints what docs/guides/not-protected.md quotes (a few minutes);
+`python -m benchmarks.small_tables 8 100 300` takes 8 tables each of 100 and of 300 rows, shuffled alone.
 """
 
 import itertools
@@ -20,8 +21,6 @@ import numpy as np
 import takifugu as tk
 
 ODDS = 3.0
-ROWS = (15, 25, 40)
-TABLES = 23  # of each size
 FEWEST = 6  # rows of a secret: of fewer the library asks for more
 
 Cells = tuple[tuple[int, ...], ...]  # how many rows have each value, for either secret
@@ -109,27 +108,31 @@ def looked_at(cells: Cells, person: tuple[int, int], confidence: float | None, *
     return beyond > 0.05 >= by_itself, most == np.inf > furthest, not first & second
 
 
-def study(confidence: float | None, *, kept: bool) -> tuple[int, ...]:
+def study(sizes: tuple[int, ...], tables: int, confidence: float | None, *, kept: bool) -> tuple[int, ...]:
     """In how many tables that is so of somebody."""
     found = np.zeros(3, dtype=int)
-    for rows, seed in itertools.product(ROWS, range(TABLES)):
+    for rows, seed in itertools.product(sizes, range(tables)):
         cells = table(rows, seed)
         people = [(s, x) for s, tallies in enumerate(cells) for x, n in enumerate(tallies) if n]
         found += np.any([looked_at(cells, person, confidence, kept=kept) for person in people], axis=0)
     return tuple(found.tolist())
 
 
-def run() -> None:
-    print(f"{len(ROWS) * TABLES} tables of {', '.join(map(str, ROWS))} rows, odds within a factor of {ODDS:g}: in how")
+def run(tables: int = 23, *sizes: int) -> None:
+    orders = (False,) if sizes else (False, True)  # what is published in the rows' order has too many outcomes
+    sizes = sizes or (15, 25, 40)
+    print(
+        f"{len(sizes) * tables} tables of {', '.join(map(str, sizes))} rows, odds within a factor of {ODDS:g}: in how"
+    )
     print("many of them somebody's odds move, for who knows all other rows,")
     print(f"{'':38}{'beyond in > 5 %':>16}{'to infinity':>13}{'surely, by the':>16}")
     print(f"{'':38}{'of the cases':>16}{'':>13}{'probabilities':>16}")
-    for confidence, kept in itertools.product((0.95, None), (False, True)):
+    for confidence, kept in itertools.product((0.95, None), orders):
         name = f"confidence={confidence}, rows {'in their order' if kept else 'shuffled'}"
-        beyond, endless, told = study(confidence, kept=kept)
+        beyond, endless, told = study(sizes, tables, confidence, kept=kept)
         print(f"{name:38}{beyond:>16}{endless:>13}{told:>16}", flush=True)
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    sys.exit(run())
+    run(*map(int, sys.argv[1:]))

@@ -95,7 +95,7 @@ class Publication:
                 f"{self._rarest}: {self._fewer}publish fewer columns, give coarser lists (domain=), or allow larger "
                 f"odds."
             )
-        lines.append(best_guess(self.adversary, "row", "from the true row"))
+        lines.append(best_guess(self.adversary, "row", "from the true row", exact=True))
         return tuple(lines)
 
     def _changed(self, column: ColumnFacts) -> str:

@@ -4,6 +4,7 @@ import math
 
 from takifugu.calibration import Calibration
 from takifugu.calibration.backwards import values_published
+from takifugu.channels.listed import ListChannel
 from takifugu.divergences.proved.guessing import guess_allowed, odds_factor, recommended_alpha
 from takifugu.problems.guarantee import Guarantee, Renyi
 from takifugu.problems.inspection_findings import SeveralRows
@@ -33,22 +34,24 @@ def answer(facts: NoiseFacts) -> str:
 
 def inference(facts: Facts) -> str:
     """What an adversary can still infer, in one sentence."""
-    return best_guess(facts.adversary, "value", facts.bare)
+    return best_guess(facts.adversary, "value", facts.bare, exact=isinstance(facts.calibration.channel, ListChannel))
 
 
-def best_guess(guess: Adversary, thing: str, bare: str) -> str:
+def best_guess(guess: Adversary, thing: str, bare: str, *, exact: bool) -> str:
     """The best guess of all pairs and beliefs, from what is published and from what is true, each about its own pair.
 
     >>> found = Adversary(0.7, 0.6621, 0.75, (), "a and b", "a and c")
-    >>> best_guess(found, "row", "from the true row")
+    >>> best_guess(found, "row", "from the true row", exact=True)
     'From one published row no guess between two secrets is right with a chance above 66.3 % (a and c); from the true \
 row it would be 70 % (a and b), and a random guess is right with 50 %.'
     """
     other = "" if guess.before_between == guess.after_between else f" ({guess.before_between})"
+    most = "no guess between two secrets is right with a chance above"
+    if not exact:  # of noise they are computed, and not proved
+        most = "the best guess between two secrets is right with a chance of about"
     return (
-        f"From one published {thing} no guess between two secrets is right with a chance above "
-        f"{at_most(guess.guess_after)} ({guess.after_between}); {bare} it would be {at_most(guess.guess_before)}{other}"
-        f", and a random guess is right with 50 %."
+        f"From one published {thing} {most} {at_most(guess.guess_after)} ({guess.after_between}); {bare} it would be "
+        f"{at_most(guess.guess_before)}{other}, and a random guess is right with 50 %."
     )
 
 
