@@ -46,13 +46,21 @@ def best_guess(guess: Adversary, thing: str, bare: str, *, exact: bool) -> str:
 row it would be 70 % (a and b), and a random guess is right with 50 %.'
     """
     other = "" if guess.before_between == guess.after_between else f" ({guess.before_between})"
-    most = "no guess between two secrets is right with a chance above"
-    if not exact:  # of noise they are computed, and not proved
+    if guess.guess_after > _HARDLY_BOUND:
+        most = "a guess between two secrets is right with a chance of"
+    elif exact:
+        most = "no guess between two secrets is right with a chance above"
+    else:  # of noise they are computed, and not proved
         most = "the best guess between two secrets is right with a chance of about"
     return (
-        f"From one published {thing} {most} {at_most(guess.guess_after)} ({guess.after_between}); {bare} it would be "
-        f"{at_most(guess.guess_before)}{other}, and a random guess is right with 50 %."
+        f"From one published {thing} {most} {_up(guess.guess_after)} ({guess.after_between}); {bare} it would be "
+        f"{_up(guess.guess_before)}{other}, and a random guess is right with 50 %."
     )
+
+
+def _up(chance: float) -> str:
+    """A chance rounded up, where that leaves anything to say."""
+    return at_most(chance) if chance <= _HARDLY_BOUND or chance == 1 else "more than 99.9 %"
 
 
 def odds(facts: Facts) -> str:
