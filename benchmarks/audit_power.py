@@ -14,7 +14,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "audits"))
 
-from broken_releases import BROKEN, HONEST, audited
+from broken_releases import BROKEN, HONEST, SORTED, audited, ordered
 
 
 def study(repetitions: int, only: list[str]) -> None:
@@ -35,9 +35,21 @@ def study(repetitions: int, only: list[str]) -> None:
         )
 
 
+def orders(repetitions: int, only: list[str]) -> None:
+    """Files in an order that goes with the value, stated to be random; and the same ones shuffled."""
+    print(f"  {'order':28}{'as it was':>12}{'shuffled':>12}")
+    for make in SORTED:
+        if only and make.__name__ not in only:
+            continue
+        caught = [sum(ordered(make, seed, keep=keep).contradicted for seed in range(repetitions)) for keep in (1, 0)]
+        print(f"  {make.__name__:28}{''.join(f'{one:>8}/{repetitions:<3}' for one in caught)}", flush=True)
+
+
 def run() -> None:
     study(5, [])
+    orders(5, [])
 
 
 if __name__ == "__main__":
-    study(int(sys.argv[1]) if len(sys.argv) > 1 else 20, sys.argv[2:])
+    for part in (study, orders):
+        part(int(sys.argv[1]) if len(sys.argv) > 1 else 20, sys.argv[2:])

@@ -20,6 +20,7 @@ made.save("published.csv")  # public
 made.certificate.redacted().save("public.json")  # public: promise and channel
 made.certificate.save("certificate.json")  # private, for an auditor
 made.calibration.save("calibration.json")  # private
+made.save_positions("positions.csv")  # private: which row stands where, to audit
 
 try:
     tk.publish("people.csv", secret="race", columns=["income"], ledger="people.ledger")

@@ -3,6 +3,7 @@
 Two secrets; every fault leaves the calibration as it is, so that the promise is what it was.
 """
 
+import warnings
 from functools import cache
 
 import numpy as np
@@ -143,6 +144,67 @@ BROKEN = {
     transposed_channel: 2_000,
     unchanged: 2_000,
 }
+
+
+def in_order(t, rng, *, keep):
+    """A table published as it stands, or shuffled with the positions that an owner has; its truth and calibration."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a seed is for tests, secrets may be rare, and laws alike enough
+        calibration = tk.calibrate(tk.fit_priors(t, secret="s", query=tk.Row("x")), odds=3)
+        how = {"insecure_seed": int(rng.integers(2**31)), "allow_no_noise": True}
+        published = tk.release(t, calibration, order="keep", **how)
+    if keep:
+        return published, t, calibration, None
+    positions = rng.permutation(len(t))
+    return published.iloc[positions].reset_index(drop=True), t, calibration, positions
+
+
+def sorted_by_value(rng):
+    """The file of the report: `b` alone has an eighth value, in 15 rows, and they stand at the end."""
+    a, b = [143, 143, 143, 143, 143, 143, 142, 0], [20, 19, 19, 19, 19, 19, 20, 15]
+    x = np.concatenate([np.repeat(np.arange(8), a), np.repeat(np.arange(8), b)])
+    t = pd.DataFrame({"s": np.repeat(["a", "b"], [sum(a), sum(b)]), "x": x})
+    return t.iloc[rng.permutation(len(t))].sort_values("x", kind="stable", ignore_index=True)
+
+
+def sorted_by_age(rng):
+    """A third column goes with the value, and the value with the secret; the file is sorted by it."""
+    t = labelled_numbers(rng, 3_000)
+    return t.assign(age=40 + 4 * t.x + rng.normal(0, 8, len(t))).sort_values("age", ignore_index=True)
+
+
+def sorted_by_date(rng):
+    """The value drifts over the year."""
+    t = labelled_numbers(rng, 3_000)
+    day = np.clip(np.rint(30 * t.x + rng.normal(150, 45, len(t))), 1, 365)
+    return t.assign(day=day).sort_values("day", ignore_index=True)
+
+
+def labelled_numbers(rng, rows):
+    t = labelled(rng, rows)
+    return t.assign(x=t.x.map(LABELS.index))
+
+
+def a_random_sorted_table(rng):
+    """Two secrets, one of them rare, and three to eight values, one of which moves the odds by more than 3."""
+    while True:
+        rows, values = int(rng.integers(600, 3_000)), int(rng.integers(3, 9))
+        laws = rng.dirichlet(np.full(values, rng.uniform(0.5, 2)), size=2)
+        s = (rng.random(rows) < rng.uniform(0.1, 0.5)).astype(int)
+        x = (rng.random(rows)[:, None] > laws[s].cumsum(axis=1)[:, :-1]).sum(axis=1)
+        counts = np.array([np.bincount(x[s == k], minlength=values) for k in (0, 1)]) + 1.0
+        odds = np.log(counts / counts.sum(axis=1, keepdims=True))
+        if np.abs(odds[0] - odds[1])[counts.sum(axis=0) > 30].max(initial=0) > np.log(3):
+            return pd.DataFrame({"s": np.array(["a", "b"])[s], "x": x}).sort_values("x", ignore_index=True)
+
+
+SORTED = (sorted_by_value, sorted_by_age, sorted_by_date, a_random_sorted_table)
+
+
+def ordered(make, seed, *, keep):
+    rng = np.random.default_rng(seed)
+    published, truth, calibration, positions = in_order(make(rng), rng, keep=keep)
+    return tk.audit(published, truth, calibration, positions=positions, seed=seed)
 
 
 @cache  # an audit takes a second, and several tests look at the same one

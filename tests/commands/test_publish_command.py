@@ -44,6 +44,36 @@ def run(table, *arguments):
     return CliRunner().invoke(main, ["publish", *map(str, given)])
 
 
+def test_what_was_published_is_audited_with_its_positions(table):
+    folder = table.parent
+    done = run(table, "--columns", "stay,ward", "--positions", folder / "key.csv")
+    assert done.exit_code == 0, done.output
+    assert names(table) == {*FILES, "key.csv"}
+    assert "240 rows, shuffled (public)" in done.output
+    assert "which row stands where, for takifugu audit (private)" in " ".join(done.output.split())
+    given = ["--truth", table, "--calibration", folder / "published-calibration.json", "--level", "1e-6"]
+    attack = ["audit", folder / "published.csv", *given, "--positions", folder / "key.csv"]
+    found = CliRunner().invoke(main, [*map(str, attack)])
+    assert found.exit_code == 0, found.output
+    assert found.stdout.startswith("No attack contradicts the promise")
+
+
+def test_the_key_is_a_file_of_its_own(table):
+    for key in ("published.csv", "published-report.html", "people.csv"):
+        assert run(table, "--columns", "stay", "--positions", table.parent / key).exit_code == 2
+    assert names(table) == set()
+
+
+def test_an_order_that_is_kept_is_stated(table):
+    done = run(table, "--columns", "stay", "--order", "keep")
+    assert done.exit_code == 0, done.output
+    assert done.output.count("whoever published them states") == 1
+    folder = table.parent
+    for name in ("report.html", "certificate.json", "certificate-public.json"):
+        told = (folder / f"published-{name}").read_text(encoding="utf-8")
+        assert "states that their order is random" in told or "kept: stated to be random" in told
+
+
 def names(table):
     return {path.name for path in table.parent.iterdir() if not path.name.endswith(".ledger-mark")} - {table.name}
 

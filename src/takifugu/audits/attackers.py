@@ -78,15 +78,20 @@ def learning(rows: Rows, known: tuple[str, ...]) -> list[Attacker]:
     def traces(taught: Places) -> Array:
         return features.traces(rows, everything, taught)
 
-    def order(_: Places) -> Array:
-        return features.order(rows)
+    def order(taught: Places) -> Array:
+        return features.order(rows, taught)
 
     found = [
         Attacker("logistic regression", seen, learns=True, score=_taught(logistic, shown(everything))),
         Attacker("gradient boosting", seen, learns=True, score=_taught(boosting, shown(everything))),
         Attacker("nearest neighbours", seen, learns=True, score=_taught(neighbours, shown(everything))),
         Attacker("traces", f"digits and repeats of {seen}", learns=True, score=_taught(boosting, traces)),
-        Attacker(ORDER, "the order of the rows", learns=True, score=_taught(boosting, order)),
+        Attacker(
+            ORDER,
+            "the order of the rows, and the values around each place",
+            learns=True,
+            score=_taught(boosting, order),
+        ),
     ]
     if own and set(own) != set(everything):
         calibrated = ", ".join(own)

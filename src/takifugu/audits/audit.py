@@ -12,7 +12,9 @@ from takifugu.audits.cells import known_columns
 from takifugu.audits.checking import look
 from takifugu.audits.choosing import Task, chosen_pairs, chosen_tasks
 from takifugu.audits.dividing import Parts, halves
+from takifugu.audits.findings import MoreNoise, MovedRows, NotThroughChannel
 from takifugu.audits.guessing import curve, guess
+from takifugu.audits.order import SHARE, order_tells
 from takifugu.audits.result import Attack, Audit, Guess
 from takifugu.audits.rows import Rows, read_rows
 from takifugu.calibration import Calibration
@@ -100,6 +102,11 @@ def _audited(
     pairs, findings = chosen_pairs(rows, calibration)
     findings += look(rows, calibration, pairs, known)
     tasks = chosen_tasks(rows, calibration, pairs, known, findings)
+    spent = SHARE * level
+    if not any(isinstance(one, NotThroughChannel | MovedRows | MoreNoise) for one in findings):
+        told = (order_tells(rows, pair, chance=spent / len(pairs), seed=seed) for pair in pairs)
+        findings += [one for one in told if one is not None]
+    level -= spent
     risk = level / (2 * len(tasks) * len(_limits(guarantee)))
     attacks = []
     for done, task in enumerate(tasks):
@@ -111,7 +118,7 @@ def _audited(
     return Audit(
         guarantee=guarantee,
         attacks=tuple(attacks),
-        confidence=1 - level,
+        confidence=1 - level - spent,
         findings=tuple(findings),
         before=tuple(_before(rows, pairs, level=level / len(pairs), seed=seed)),
         rows=len(rows),

@@ -19,6 +19,7 @@ Places = npt.NDArray[np.intp]
 _MOST_LABELS = 40  # labels of a column that get a feature of their own
 _MOST_DIFFERENCES = 6  # columns of numbers whose differences are looked at
 _DECIMALS = (1.0, 10.0, 100.0, 1000.0)
+_WIDTHS = (5, 20, 80)  # known rows on either side of a place over which values are smoothed
 _REACH = 1e100  # beyond which numbers have no squares
 
 
@@ -80,9 +81,26 @@ def traces(rows: Rows, names: Sequence[str], known: Places) -> Array:
     return np.stack(varied, axis=1) if varied else np.zeros((len(rows), 0))
 
 
-def order(rows: Rows) -> Array:
-    """Where a row stands in the publication, and whether at an even or an odd place."""
-    return np.stack([rows.place / max(1.0, float(rows.place.max())), np.mod(rows.place, 2.0)], axis=1)
+def order(rows: Rows, known: Places) -> Array:
+    """Where a row stands in the publication, whether at an even or an odd place, and what its neighbours say.
+
+    The published values of the rows that may be known are smoothed over their places, at several widths. No row's own
+    value is among them: that is not the order's.
+    """
+    places = rows.place[known]
+    turn = np.argsort(places, kind="stable")
+    rank = np.searchsorted(places[turn], rows.place)  # how many known rows stand before each
+    own = np.zeros(len(rows))
+    own[known] = 1
+    parts = [np.stack([rows.place / max(1.0, float(rows.place.max())), np.mod(rows.place, 2.0)], axis=1)]
+    for column in rows.published.values():
+        shown = encoded(column, known)
+        total = np.concatenate([np.zeros((1, shown.shape[1])), np.cumsum(shown[known][turn], axis=0)])
+        for width in _WIDTHS:
+            low, high = np.clip(rank - width, 0, None), np.clip(rank + width + own.astype(np.intp), None, len(known))
+            near = total[high] - total[low] - own[:, None] * shown
+            parts.append(near / np.maximum(high - low - own, 1)[:, None])
+    return np.concatenate(parts, axis=1)
 
 
 def _decimals(text: str) -> float:

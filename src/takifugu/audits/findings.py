@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from takifugu.problems.findings import Finding
-from takifugu.problems.pairs import Secret
+from takifugu.problems.pairs import Pair, Secret
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,29 @@ class NoPriorsAttack(Finding):
     """The attacker who knows the priors could not be made."""
 
     says = "nobody attacked with the calibration's own priors: which published column they are about is not clear"
+
+
+@dataclass(frozen=True)
+class OrderTells(Finding):
+    """Places that tell two secrets apart, as those of rows in a random order hardly ever do."""
+
+    level = "warning"
+    pair: Pair
+    places: int
+    hits: int
+    share: float
+    chance: float
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        first, second = self.pair
+        return (
+            f"the order of the rows is not random, and tells {first!r} from {second!r}: of {self.places:,} places "
+            f"{self.hits:,} are of {first!r}, which has {self.share:.1%} of both, and a random order shows that with "
+            f"a chance of {self.chance:.1e} at most. Shuffle the rows; where publishing shuffled them and they stand "
+            f"beside the wrong truth, give positions"
+        )
 
 
 FEW_AUDITED = 200

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from takifugu._digits import rounded_down
 from takifugu._display import Plotted
-from takifugu.audits.findings import MovedRows, NotThroughChannel
+from takifugu.audits.findings import MoreNoise, MovedRows, NotThroughChannel, OrderTells
 from takifugu.divergences.proved.guessing import guess_allowed
 from takifugu.problems.findings import Finding
 from takifugu.problems.guarantee import Renyi
@@ -108,12 +108,17 @@ class Audit(Plotted):
     @property
     def contradicted(self) -> bool:
         """Whether the publication is shown, with this confidence, to tell more than was promised."""
-        return any(self._excess(one) > 0 for one in self._telling)
+        return self.order is not None or any(self._excess(one) > 0 for one in self._telling)
+
+    @property
+    def order(self) -> OrderTells | None:
+        """Where the order of the rows is shown not to be random, which the guarantee takes for granted; else None."""
+        return next((one for one in self.findings if isinstance(one, OrderTells)), None)
 
     @property
     def misplaced(self) -> Finding | None:
         """What says that the rows are not those of the truth they were held against; None where nothing does."""
-        return next((one for one in self.findings if isinstance(one, NotThroughChannel | MovedRows)), None)
+        return next((one for one in self.findings if isinstance(one, NotThroughChannel | MovedRows | MoreNoise)), None)
 
     @property
     def guess_limit(self) -> float:
@@ -132,7 +137,9 @@ class Audit(Plotted):
         """What was found, in words; none of them shows a record."""
         worst, best, sure = self.strongest, self.best, f"{100 * self.confidence:g} %"
         a, b = worst.pair
-        if self.contradicted:
+        if self.order is not None and self._excess(worst) <= 0:
+            first = f"The promise is contradicted: with {sure} confidence {self.order.sentence}"
+        elif self.contradicted:
             first = (
                 f"The promise is contradicted: with {sure} confidence the publication tells {a!r} from {b!r}"
                 f"{worst.where} by {self._told(worst)}, and {self.guarantee} was promised. Withdraw it, or find out why"
@@ -159,10 +166,10 @@ class Audit(Plotted):
             f"{_percent(self.guess_limit)}), by "
             f"{best.attacker} from {best.sees}"
         )
-        third = (
-            (f"The attack that shows most is {worst.attacker}, which saw {worst.sees}",) if self.contradicted else ()
-        )
-        others = (one.sentence for one in self.findings if self.contradicted or one is not self.misplaced)
+        by = f"The attack that shows most is {worst.attacker}, which saw {worst.sees}"
+        third = (by,) if self._excess(worst) > 0 else ()
+        said = self.misplaced if not self.contradicted else self.order if self._excess(worst) <= 0 else None
+        others = (one.sentence for one in self.findings if one is not said)
         return (first, *third, second, *others)
 
     @property
