@@ -15,6 +15,7 @@ from takifugu.queries.as_they_are import refuse_notes, told_by_kept
 from takifugu.queries.others_alone import priors_asked_for
 from takifugu.queries.row import Row
 from takifugu.queries.several_rows import several_rows
+from takifugu.queries.work import about
 from takifugu.releases.in_turn import ODDS, in_turn, named_pairs
 from takifugu.releases.inside import require_inside
 from takifugu.releases.ledger import Ledger
@@ -27,9 +28,6 @@ Step = Callable[[str], None]
 Warn = Callable[[Sequence[Finding]], None]
 
 CONFIDENCE = 0.95
-# Measured: 300 combinations take ten to twenty seconds, as do 40 with 15 secrets, and 100 with 30 half a minute.
-_QUICK = 400
-_QUICK_TOGETHER = 2_000
 
 
 def calibrated(
@@ -103,8 +101,9 @@ def calibrated(
     source = Table(table, reading)
     if keep:
         refuse_notes(source, keep)
-    about = [*_names(secret), *columns, *later, *keep, *(known or ())]
-    require_no_codes(with_secrets(source, _names(secret)), about, Row(*columns, *later, domain=domain).domain)
+    lists = Row(*columns, *later, domain=domain).domain
+    looked_at = [*_names(secret), *columns, *later, *keep, *(known or ())]
+    require_no_codes(with_secrets(source, _names(secret)), looked_at, lists)
     known = known_with(known, keep)
     turn = in_turn(
         table,
@@ -169,15 +168,15 @@ def _warnings(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _long_step(priors: Any, columns: Sequence[str]) -> str:
-    """What is done now, with how large it is where it may take minutes, and what would make it quicker."""
+    """What is done now, with how long it may take, and what would make it quicker."""
     what = "Finding the channel that changes least"
     beliefs = [priors] if isinstance(priors, Mapping) else list(priors)
     values, secrets = max(len(law.values) for one in beliefs for law in one.values()), len(beliefs[0])
-    if values <= _QUICK and values * secrets <= _QUICK_TOGETHER:
+    if (time := about(values, secrets)) is None:
         return what
     of = "values" if len(columns) == 1 else f"combinations of {len(columns)} columns"
     fewer = "" if len(columns) == 1 else " or fewer columns"
-    return f"{what}, for {values:,} {of} and {secrets} secrets: it may take minutes; coarser lists{fewer} are quicker"
+    return f"{what}, for {values:,} {of} and {secrets} secrets: {time}; coarser lists{fewer} are quicker"
 
 
 def _told(

@@ -13,7 +13,6 @@ from takifugu.laws.fitting.smoothing import Smoothing, smoothing
 from takifugu.laws.values import Value
 from takifugu.mechanisms.optimal.losses import column_loss
 from takifugu.mechanisms.optimal.mechanism import MOST_VALUES
-from takifugu.mechanisms.sparse.mechanism import MOST_CELLS
 from takifugu.problems.answer import Answer
 from takifugu.problems.domain import Choices
 from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue, Smoothed
@@ -24,6 +23,7 @@ from takifugu.queries.priors import Beliefs, ColumnWeights, Priors
 from takifugu.queries.row_counts import Lines, count_rows
 from takifugu.queries.row_domains import given_domain, read_domain, require_labels, with_other
 from takifugu.queries.row_support import own_row, support_of, values_of
+from takifugu.queries.work import require_feasible, require_few_columns
 from takifugu.tables.missing import with_secrets
 from takifugu.tables.secrets import listed
 from takifugu.tables.table import Secret, Table
@@ -63,6 +63,7 @@ class Row:
         """Check what can be checked without a table."""
         if not columns or not all(isinstance(name, str) for name in columns):
             raise InputError("Row takes the names of columns, such as Row('age', 'ward')")
+        require_few_columns(columns)
         if twice := next((name for k, name in enumerate(columns) if name in columns[:k]), None):
             raise InputError(f"column {twice!r} stands twice among those to publish: name each once")
         if domain is not None and not isinstance(domain, Mapping):
@@ -132,13 +133,7 @@ class Row:
             ]
         )
         support, where = support_of(places, domain)
-        if len(support) > MOST_CELLS:
-            widest = max(range(len(domain)), key=lambda k: len(domain[k].values))
-            raise InputError(
-                f"the columns take {len(support):,} combinations of values together, and a channel is found for "
-                f"{MOST_CELLS:,} at most: publish fewer columns together, or give coarser domains; "
-                f"{self.columns[widest]!r} takes the most values, {len(domain[widest].values):,}"
-            )
+        require_feasible(len(support), len(rows), self.columns, [len(one.values) for one in domain])
         counts = {name: np.zeros(len(support)) for name in rows}
         cells: dict[tuple[Key, Secret], Array] = {}
         for line, (who, tally, key) in enumerate(zip(lines.secrets, lines.tallies, lines.keys, strict=True)):

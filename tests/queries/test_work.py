@@ -1,0 +1,59 @@
+"""Work is estimated from the sizes of the lists, told before it begins, and refused where nobody would wait for it."""
+
+from time import process_time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import takifugu as tk
+from takifugu.errors import InputError
+from takifugu.queries.work import MOST_COLUMNS, about, require_feasible, seconds
+
+RNG = np.random.default_rng(0)
+
+
+def people(rows, columns, values, secrets):
+    table = {f"c{k}": RNG.integers(0, values, rows) for k in range(columns)}
+    return pd.DataFrame(table | {"s": RNG.integers(0, secrets, rows)})
+
+
+def test_thousands_of_columns_are_refused_before_any_is_looked_at():
+    table = people(500, 3_000, 5, 2)
+    begun = process_time()
+    with pytest.raises(InputError, match=f"3,000 columns are too many to publish together, and {MOST_COLUMNS} at most"):
+        tk.publish(table, secret="s", columns=[f"c{k}" for k in range(3_000)])
+    assert process_time() - begun < 20
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        (
+            20_000,
+            r"7,[12]\d\d combinations of 5 columns for 60 secrets are too many: a channel is found for 100,000 prob",
+        ),
+        (1_500, r"1,3\d\d combinations of 5 columns for 60 secrets are too many: to find the channel would take about"),
+    ],
+)
+def test_many_secrets_of_many_combinations_are_refused_before_the_search(monkeypatch, rows, says):
+    monkeypatch.setattr("takifugu.publishing.calibrating.calibrate", lambda *_, **__: pytest.fail("the search began"))
+    with pytest.raises(InputError, match=says) as refused:
+        tk.publish(people(rows, 5, 6, 60), secret="s", columns=[f"c{k}" for k in range(5)])
+    assert "Publish fewer columns together, give coarser domains ('c4' takes the most values, 6)" in str(refused.value)
+
+
+def test_what_was_measured_is_estimated_within_a_factor_of_three():
+    measured = {(36, 60): 15, (216, 8): 12, (486, 2): 50, (100, 30): 30, (300, 2): 15, (7_175, 2): 12, (7_175, 12): 76}
+    for (values, secrets), took in measured.items():
+        assert took / 3 <= seconds(values, secrets) <= 3 * took, (values, secrets)
+
+
+def test_more_values_and_more_secrets_take_longer_and_what_is_allowed_is_told():
+    for values, secrets in ((10, 2), (500, 2), (2_000, 2), (400, 20), (12_894, 2), (50_000, 2)):
+        require_feasible(values, secrets, ["x"], [values])
+        assert seconds(values, secrets + 7) > seconds(values, secrets)
+        assert (about(values, secrets) is None) is (seconds(values, secrets) < 20)
+    for values, secrets in ((50_001, 2), (1_000, 60), (200, 1_000)):
+        with pytest.raises(InputError, match="too many"):
+            require_feasible(values, secrets, ["x"], [values])
