@@ -49,6 +49,12 @@ for alpha, epsilon in product((1.01, 1.5, 3, 32), (0.01, 1, 6)):
 for delta in (1e-6, 0.1):
     approximate = {"alpha": 3, "epsilon": 1, "mechanism": "wasserstein-approx", "delta": delta}
     add(f"wasserstein-approx, delta {delta}", calibrated(MIXTURES["mixtures"], **approximate))
+for mechanism in ("closed-form", "closed-form-envelope"):
+    steep = {"alpha": 1.05, "epsilon": 0.02, "mechanism": mechanism}
+    add(f"{mechanism}: unequal spreads, a low order", calibrated(MIXTURES["unequal spreads"], **steep))
+for delta in (0.05, 0.3):
+    approximate = {"alpha": 3, "epsilon": 1, "mechanism": "wasserstein-approx", "delta": delta}
+    add(f"wasserstein-approx: points, delta {delta}", calibrated(MIXTURES["points"], **approximate))
 three, mixtures, equal = MIXTURES["three secrets"], MIXTURES["mixtures"], MIXTURES["two Gaussians"]
 add("exact, some pairs", calibrated(three, alpha=3, epsilon=1, pairs=[("x", "z")]))
 add("exact, odds", calibrated(equal, odds=3))
@@ -89,6 +95,8 @@ for name, laws in LISTS.items():
     add(f"optimal: {name}, odds 2, nothing kept", calibrated(laws, odds=2, keep=None))
     add(f"sparse: {name}, odds 2", calibrated(laws, odds=2, mechanism="sparse"))
 numbers, rows, labels = LISTS["five numbers"], LISTS["rows"], LISTS["labels"]
+MILD = {"a": tk.Finite(range(5), [1, 1, 1, 1, 1]), "b": tk.Finite(range(5), [1, 3, 1, 3, 1])}
+STRONG = {"yes": tk.Finite(["red", "green", "blue"], [1, 8, 1]), "no": tk.Finite(["red", "green", "blue"], [4, 2, 4])}
 add("optimal, odds beside a budget", calibrated(numbers, alpha=2, epsilon=0.1, odds=3))
 add("optimal, alpha 16", calibrated(numbers, alpha=16, epsilon=0.5))
 add("optimal, best guess", calibrated(numbers, best_guess=0.6))
@@ -101,16 +109,16 @@ add(
 )
 add("optimal, mean kept", calibrated(numbers, odds=1.5, keep="mean"))
 add("optimal, unbiased", calibrated(numbers, odds=3, keep=None, unbiased=True))
-add("optimal, forbidden", calibrated(numbers, odds=2, keep=None, forbidden=[(0, 4), (4, 0)]))
+add("optimal, forbidden", calibrated(numbers, odds=2, keep=None, forbidden=[(0, 1), (4, 3)]))
 add("optimal, diagonal", calibrated(numbers, odds=2, keep=None, diagonal=0.5))
 add("optimal, diagonal that cannot be", calibrated(numbers, odds=2, keep=None, diagonal=0.99))
 add("optimal, radius", calibrated(numbers, odds=3, keep=None, radius=0.02))
 add("optimal, a radius of each", calibrated(numbers, odds=3, keep=None, radius=[0.01, 0.05]))
 add("optimal, some pairs", calibrated(LISTS["three secrets"], odds=2, pairs=[("a", "c")]))
-add("optimal, several beliefs", calibrated([numbers, {"a": numbers["b"], "b": numbers["a"]}], odds=3))
+add("optimal, several beliefs", calibrated([numbers, MILD], odds=1.5))
 add(
     "optimal, what others believe",
-    calibrated(labels, odds=3, beliefs={"others": {"yes": labels["no"], "no": labels["yes"]}}),
+    calibrated(labels, odds=3, beliefs={"others": STRONG}),
 )
 add("optimal, nothing to hide", calibrated(numbers, odds=1e6))
 add("optimal, odds below one", calibrated(numbers, odds=0.5))
@@ -209,7 +217,7 @@ for name in FITS:
 for name in NOISY:
     add(f"fitted: {name}", to_each(name, alpha=3, epsilon=1))
 for name in CHANNELS:
-    add(f"fitted: {name}, odds 3", to_each(name, odds=3))
+    add(f"fitted: {name}, odds 1.2", to_each(name, odds=1.2))
     add(f"fitted: {name}, odds 1.5, nothing kept", to_each(name, odds=1.5, keep=None))
 for mechanism in ("closed-form", "gmm-transport", "wasserstein", "wasserstein-aware"):
     add(f"fitted: marks, {mechanism}", to_each("marks, counts", alpha=3, epsilon=1, mechanism=mechanism))
