@@ -14,6 +14,7 @@ from how_many import some_of
 from takifugu.audits.findings import NotThroughChannel
 from takifugu.audits.result import Attack, Audit, Guess
 from takifugu.problems.guarantee import Approximate, Renyi
+from takifugu.releases.plan import InsecureReleaseWarning
 
 SEEDS = range(1, 1 + some_of(2))
 
@@ -222,3 +223,21 @@ def test_the_order_of_rows_beside_the_wrong_truth_is_that_of_the_truth():
     assert str(shuffled).startswith("Nothing follows from this audit: 286 of 500 rows")
     bare = dataclasses.replace(shuffled, attacks=(attacks[0], attack("priors", 0.9, 1.8)))
     assert bare.contradicted
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_same_people_published_twice_are_caught_where_both_tables_are_joined(seed):
+    """Each of the two tables keeps its odds of 2; line by line they move odds by nearly 4."""
+    chance = np.random.default_rng(50 + seed)
+    secret = chance.integers(0, 2, 6_000)
+    twice = pd.DataFrame({"s": np.where(secret, "a", "b"), "x": np.where(chance.random(6_000) < 0.97, secret, 2)})
+    hide = {"secret": "s", "columns": ["x"], "odds": 2, "confidence": None, "order": "keep", "insecure_seed": seed}
+    with pytest.warns(InsecureReleaseWarning):
+        first, second = (tk.publish(twice, **(hide | {"insecure_seed": 1_000 * k + seed})) for k in (1, 2))
+    for one in (first, second):
+        assert not tk.audit(one.table, twice, one.calibration, seed=7).contradicted
+    found = tk.audit((first.table, second.table), twice, first.calibration, seed=7)
+    assert found.contradicted
+    assert math.log(2) < found.lower_bound < math.log(4) + 0.2
+    with pytest.raises(tk.InputError, match="different lengths"):
+        tk.audit((first.table, second.table[:-1]), twice, first.calibration)

@@ -152,7 +152,7 @@ def test_publish_names_the_argument_before_the_file(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("arguments", [("--records", "r"), ("--new-ledger",)])
+@pytest.mark.parametrize("arguments", [("--id", "nr"), ("--new-people",), ("--new-ledger",)])
 def test_a_ledgers_options_need_a_ledger(tmp_path, arguments):
     result = run("release", tmp_path / "absent.csv", tmp_path / "o.csv", "--calibration", "c.json", *arguments)
     assert result.exit_code == 2

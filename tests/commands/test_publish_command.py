@@ -75,7 +75,7 @@ def test_an_order_that_is_kept_is_stated(table):
 
 
 def names(table):
-    return {path.name for path in table.parent.iterdir() if not path.name.endswith(".ledger-mark")} - {table.name}
+    return {path.name for path in table.parent.iterdir() if not path.name.startswith(".")} - {table.name}
 
 
 def test_all_files_appear_and_agree(table):

@@ -31,7 +31,7 @@ def run(folder, *arguments, target="out.parquet"):
 
 def test_a_file_is_published_and_charged(files):
     theta = calibrate(PRIORS, alpha=2, epsilon=0.5).theta
-    result = run(files, *NAMES, "--keep", "id", "--ledger", files / "l.db", "--records", "pupils", "--clip", 0, 1)
+    result = run(files, *NAMES, "--keep", "id", "--ledger", files / "l.db", "--clip", 0, 1)
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("Published 100 rows")
     said = float(result.stdout.partition("standard deviation ")[2].partition(",")[0])
@@ -42,18 +42,16 @@ def test_a_file_is_published_and_charged(files):
     out = pq.read_table(files / "out.parquet").to_pydict()
     assert list(out) == ["value", "id"]
     assert set(out["value"]) >= {0.0, 1.0}
-    assert Ledger(files / "l.db", records="pupils").account().releases == 1
-    again = run(files, *NAMES, "--ledger", files / "l.db", "--records", "pupils", target="again.csv")
+    assert Ledger(files / "l.db").account().releases == 1
+    again = run(files, *NAMES, "--ledger", files / "l.db", target="again.csv")
     assert again.exit_code == 1
     assert "othing was released" in again.stderr
     assert not (files / "again.csv").exists()
     forgetful = run(files, *NAMES, target="again.csv")
     assert forgetful.exit_code == 1
-    assert f"a ledger ({files / 'l.db'}) remembers what was published" in forgetful.stderr
-    assert (
-        "name it as --ledger, or, if these are other people's records, name another one, with --new-ledger"
-        in forgetful.stderr
-    )
+    assert f"the ledger {files / 'l.db'} knows some of these records" in forgetful.stderr
+    assert "name it as --ledger, or, if these are other people, whose rows are only alike" in forgetful.stderr
+    assert "say so with --new-people" in forgetful.stderr
     assert not (files / "again.csv").exists()
 
 
@@ -69,7 +67,7 @@ def test_without_a_ledger_it_says_so(files):
     [
         (("--column", "nothing", "--secret", "secret"), 2, "no column 'nothing'"),
         (("--column", "value"), 2, "secret is missing"),
-        ((*NAMES, "--records", "pupils"), 2, "give --ledger too"),
+        ((*NAMES, "--new-people"), 2, "give --ledger too"),
         ((*NAMES, "--granularity", 0.3), 2, "power of two"),
         ((*NAMES, "--theta", 0.001), 1, "less noise"),
         ((*NAMES, "--others", "sometimes"), 2, "is not one of"),
@@ -108,5 +106,3 @@ def test_the_command_writes_one_row_that_does_not_say_whose(tmp_path):
     other = published("--of", "none", "--ledger", tmp_path / "l.ledger", to=tmp_path / "other.csv")
     assert other.exit_code == 1
     assert not (tmp_path / "other.csv").exists()
-    forgetful = published("--of", "help", to=tmp_path / "other.csv")
-    assert "remembers what was published" in forgetful.stderr

@@ -110,7 +110,7 @@ def test_the_answer_is_the_same_as_in_memory(source, tmp_path):
     import takifugu as tk
 
     ledger = Ledger(tmp_path / "l.db")
-    tk.release(table()["value"], hand_made(1.0), ledger=ledger, theta=2.0)
+    tk.release(table(), hand_made(1.0), **NAMES, ledger=ledger, theta=2.0)
     release_file(source, tmp_path / "out.parquet", hand_made(1.0), **NAMES, ledger=ledger, theta=2.0)
     assert ledger.account().releases == 2
 

@@ -243,9 +243,11 @@ def test_a_release_is_charged_before_it_leaves(tmp_path):
     tk.release(values, calibration, ledger=path, theta=2.0)
     assert Ledger(path).account().releases == 1
     tk.release(pd.Series(values), calibration, ledger=Ledger(path), theta=2.0)
+    assert Ledger(path).account().fraction_spent == 0.5
     frame = pl.DataFrame({"s": ["a", "b", "a", "b", "a"], "v": values})
-    tk.release(frame, calibration, secret="s", column="v", ledger=path, theta=2.0)
-    assert Ledger(path).account().fraction_spent == 0.75
+    with pytest.raises(CompositionError, match="by the numbers themselves"):  # whose they are cannot be seen
+        tk.release(frame, calibration, secret="s", column="v", ledger=path, theta=2.0)
+    tk.release(list(values), calibration, ledger=path, theta=2.0)
     with pytest.raises(CompositionError):
         tk.release(values[:4], calibration, ledger=path, theta=2.0)
     rest = Ledger(path).account().next_theta

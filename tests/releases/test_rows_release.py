@@ -221,8 +221,8 @@ def test_the_ledger_lets_rows_out_once_through_any_door(small_batches, tmp_path)
         tk.release(TABLE, ONE, ledger=ledger)
     with pytest.raises(CompositionError):
         tk.release(TABLE[:-1], TWO, ledger=ledger)
-    with pytest.raises(CompositionError, match="a second name would have a second budget"):
-        tk.release(TABLE, TWO, ledger=Ledger(tmp_path / "l.db", records="Records "))
+    with pytest.raises(BudgetError, match="published once"):
+        tk.release(TABLE, TWO, ledger=Ledger(tmp_path / "l.db", new_people=True))
     assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["1.csv", "in.csv"]
     assert ledger.account().releases == 1
 

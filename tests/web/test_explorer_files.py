@@ -138,28 +138,20 @@ def test_a_name_is_never_given_twice_and_the_oldest_file_makes_room() -> None:
     assert not shelf.uploads.folder.exists()
 
 
-def test_one_file_has_one_ledger_whatever_it_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_are_known_whatever_their_file_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
-    Path("data/people.csv").write_text(_ROWS)
+    rows = "nr,s,x\n" + "".join(f"{k},{'ab'[k % 2]},{k % 3}\n" for k in range(60))
+    Path("data/people.csv").write_text(rows)
+    asked = {"secret": "s", "columns": ["x"], "id": "nr", "confidence": None, "allow_no_noise": True}
+    tk.publish("data/people.csv", ledger="data/p.ledger", **asked)
     shelf = Shelf("data/people.csv")
-
-    def dropped(name: str, content: str) -> Path:
-        path = shelf.uploads.new(name)
-        path.write_text(content)
-        return shelf.add_dropped(path, name).ledger
-
-    for name in ("people.csv", "people (1).csv", "copy.tsv"):
-        assert dropped(name, _ROWS) == Path("data/people.ledger")
-    changed = _ROWS.replace("1", "3")
-    assert dropped("others.csv", changed) == dropped("others (1).csv", changed) == Path("others.ledger")
-    # A ledger that is there already is not passed over for one that is not.
-    Path("last year.ledger").touch()
-    assert dropped("last year.csv", changed) == dropped("others.csv", changed) == Path("last year.ledger")
-    # Of two that are there, the one that this file is published through remembers most.
-    Path("data/people.ledger").touch()
-    Path("people.ledger").touch()
-    assert dropped("people.csv", _ROWS) == Path("data/people.ledger")
+    path = shelf.uploads.new("copy.csv")
+    path.write_text(rows)
+    dropped = shelf.add_dropped(path, "copy.csv").name
+    for name in ("file:people.csv", dropped):
+        with pytest.raises(tk.LedgerError, match=r"p\.ledger knows some of these records"):
+            shelf.refuse_known(name, ["s", "x"], ["x"])
     shelf.uploads.close()
 
 

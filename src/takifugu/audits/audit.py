@@ -46,7 +46,8 @@ def audit(
     nothing: for a proof see `takifugu.certify`.
 
     Args:
-        published: the table that went out, or a column of it; any kind of table that Takifugu reads.
+        published: the table that went out, or a column of it; any kind of table that Takifugu reads. Several that went
+            out about the same people, row beside row in one order, are given as a tuple and attacked together.
         truth: the table it was made from, with the column of secrets.
         calibration: what was promised.
         secret: the column of secrets in `truth`; needed for priors made by hand. Of several columns of secrets, the

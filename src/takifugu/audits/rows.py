@@ -65,8 +65,7 @@ def read_rows(
     """
     _require_of_rows(calibration)
     true = _read(truth, "truth", _as_calibrated(reading, calibration), _cut(calibration))
-    out = _read(_framed(published, calibration), "published")
-    out = {name.removesuffix(INSECURE): column for name, column in out.items()}
+    out = _together(published, calibration)
     hidden = _secret(calibration, secret, list(true))
     answer = _answer(calibration, out, true, hidden)
     names = (keys,) if isinstance(keys, str) else tuple(keys or ())
@@ -96,6 +95,22 @@ def read_rows(
         keys=names,
         answer=answer,
     )
+
+
+def _together(published: Any, calibration: Calibration) -> dict[str, Column]:
+    """The columns of what was published; of a tuple of tables, which are of the same rows, those of all of them.
+
+    A column that was published twice is another one the second time: both together may tell what none tells alone.
+    """
+    out: dict[str, Column] = {}
+    for number, one in enumerate(published if isinstance(published, tuple) else (published,), start=1):
+        found = _read(_framed(one, calibration), "published")
+        if out and len(next(iter(found.values())).labels) != len(next(iter(out.values())).labels):
+            raise InputError("published are tables of different lengths: give those of the same rows, in one order")
+        for name, column in found.items():
+            plain = name.removesuffix(INSECURE)
+            out[plain if plain not in out else f"{plain} ({number})"] = column
+    return out
 
 
 def _require_of_rows(calibration: Calibration) -> None:

@@ -72,8 +72,18 @@ from takifugu.errors import InputError
 @single("--domain", metavar="FILE", type=click.Path(), help="The lists of values that may be published, as JSON.")
 @single("--other", metavar="LABEL", help="What a label that is on no list of --domain becomes.")
 @single("--loss", metavar="KIND", help="What is lost least: square, absolute or change.")
-@single("--ledger", type=click.Path(), help="The ledger. [default: beside SOURCE, named after it]")
+@single("--ledger", type=click.Path(), help="The ledger. [default: the one beside SOURCE, or else named after it]")
 @click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
+@single("--id", metavar="COLUMN", help="The column that tells people apart. [default: all that is read of a row]")
+@click.option("--only-new", is_flag=True, help="Leave out the records that were published before.")
+@click.option("--new-people", is_flag=True, help="Your word that nobody was published before; the ledger notes it.")
+@single(
+    "--repeats",
+    type=click.Choice(["refuse", "independent"]),
+    default="refuse",
+    show_default=True,
+    help="Where an id repeats: your word that the rows of a person are independent given the secret.",
+)
 @single("--folder", type=click.Path(), help="Where report, certificates and calibration go. [default: beside TARGET]")
 @click.option(
     "--keep-shares",
@@ -114,6 +124,10 @@ def command(
     loss: str | None,
     ledger: str | None,
     new_ledger: bool,
+    id: str | None,
+    only_new: bool,
+    new_people: bool,
+    repeats: str,
     folder: str | None,
     keep_shares: bool,
     seed: int,
@@ -149,6 +163,10 @@ def command(
           --columns ward --later stay_days
       takifugu publish people.csv second.csv --secret diagnosis \\
           --columns stay_days
+
+    Publish every month what was appended to the file since:
+      takifugu publish people.csv february.csv --secret diagnosis \\
+          --columns stay_days,ward --id patient_nr --only-new
 
     All files appear, or none. Only TARGET and the file marked public are for others.
     Exit status: 0 done, 1 refused or not proved, 2 bad input, 130 interrupted.
@@ -187,6 +205,10 @@ def command(
             loss=loss,
             ledger=None if ledger is None else Path(ledger),
             new_ledger=new_ledger,
+            id=id,
+            only_new=only_new,
+            new_people=new_people,
+            repeats=repeats,
             folder=None if folder is None else Path(folder),
             keep_shares=keep_shares,
             seed=seed,

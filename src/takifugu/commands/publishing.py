@@ -17,6 +17,7 @@ from takifugu.commands.wishes import domain_of, known_of
 from takifugu.commands.words import in_flags
 from takifugu.errors import CalibrationError, InputError
 from takifugu.problems.asking_findings import OrderKept
+from takifugu.publishing.recognising import People
 from takifugu.tables.reading import Reading
 
 
@@ -50,6 +51,10 @@ class Asked:
     loss: str | None = None
     ledger: Path | None = None
     new_ledger: bool = False
+    id: str | None = None
+    only_new: bool = False
+    new_people: bool = False
+    repeats: str = "refuse"
     folder: Path | None = None
     keep_shares: bool = False
     seed: int = 0
@@ -69,6 +74,17 @@ class Asked:
         """The file of positions, where one was asked for."""
         return [] if self.positions is None else [self.positions]
 
+    @property
+    def people(self) -> People:
+        """How the people of the table are told apart, and which of them are to be published."""
+        return People(self.id, self.only_new, self.new_people, self.repeats)
+
+    @property
+    def read(self) -> list[str]:
+        """All columns that are read of each row."""
+        secrets = [self.secret] if isinstance(self.secret, str) else self.secret
+        return [*self.columns, *self.later, *secrets, *self.keep, *(known_of(self.known) or ())]
+
 
 def run(asked: Asked, *, quiet: bool) -> None:
     """Do it, and tell."""
@@ -78,7 +94,6 @@ def run(asked: Asked, *, quiet: bool) -> None:
     from takifugu.releases.doors.saving import check_format
     from takifugu.releases.drawing import drawing_of
     from takifugu.reports.writing import report
-    from takifugu.tables.table import Table
 
     _require_what_flags_need(asked)
     others = beliefs_from(asked.beliefs)
@@ -99,11 +114,13 @@ def run(asked: Asked, *, quiet: bool) -> None:
     if not asked.dry_run:
         _require_free((asked.target, *paths.values(), *asked.keys), asked.source, asked.ledger)
     source, where = _source(asked)
-    ledger = _book(asked, where, paths["calibration"])
     step(f"Reading {Path(asked.source).name}")
-    table = Table(source, asked.reading)
+    table, ledger, of_people = _opened(asked, source, where, step)
+    step("Counting what goes with each secret")
     with listening(step.meanwhile):
         made = _stated(asked, _calibrated(asked, table, promise, others, ledger, step))
+    for finding in of_people:
+        made = made.with_finding(finding)
     words = drawing_of(made, {}).bare
     if asked.dry_run:
         step.end()
@@ -186,35 +203,33 @@ def _require_what_flags_need(asked: Asked) -> None:
         raise InputError("--dry-run opens no account, and --later does: name all columns with --columns to see them")
 
 
-def _book(asked: Asked, where: Path | None, calibration: Path) -> Any:
-    """The ledger, which will know the table and the calibration; an error where these records went out before."""
-    from takifugu.publishing import ledger_beside
-    from takifugu.releases.ledger import Ledger, remember
+def _opened(asked: Asked, source: Any, where: Path | None, step: Any) -> tuple[Any, Any, Any]:
+    """The table that may be published, its ledger, and what there is to say of its people."""
+    from takifugu.publishing.recognising import to_publish
+    from takifugu.tables.table import Table
+
+    table = Table(source, asked.reading)
+    ledger = _book(asked, table, where)
+    step("Looking whether these records were published before")
+    table, found = to_publish(table, ledger, asked.people, read=asked.read, answer=asked.columns)
+    return table, ledger, found
+
+
+def _book(asked: Asked, table: Any, where: Path | None) -> Any:
+    """The ledger: the one that is named, or the one beside the table."""
+    from takifugu.publishing.recognising import default_ledger
+    from takifugu.releases.ledger import Ledger
     from takifugu.releases.ledger_file import require_place
 
-    book = asked.ledger or ledger_beside(asked.target if where is None else where)
-    ledger = Ledger(book, new=True if asked.new_ledger else None)
-    remember(ledger, *([] if where is None else [where]))
-    ledger.watch(calibration)
-    _refuse_second(ledger)
+    book = asked.ledger
+    if book is None:
+        book = default_ledger(table, asked.target if where is None else where, asked.people, asked.read)
+    ledger = Ledger(
+        book, id=asked.people.id, new_people=asked.people.new_people, new=True if asked.new_ledger else None
+    )
     if not asked.dry_run:
         require_place(ledger.path)
     return ledger
-
-
-def _refuse_second(ledger: Any) -> None:
-    """Before any work: whether these records went out before."""
-    from takifugu.errors import BudgetError
-    from takifugu.releases.joint_account import JointAccount
-
-    account = ledger.account()
-    if account is not None and account.releases and not isinstance(account, JointAccount):
-        raise BudgetError(
-            f"the ledger {ledger.path} says that these records were published before, and an answer from a finite list "
-            f"is published once. Nothing was published; for other people's records name another --ledger, with "
-            f"--new-ledger. To publish columns of the same people one after another, name those to come with --later "
-            f"when the first one leaves"
-        )
 
 
 def _named_secrets(asked: Asked) -> list[str] | None:
@@ -225,6 +240,10 @@ def _named_secrets(asked: Asked) -> list[str] | None:
 
 def _require_free(paths: Iterable[Path], source: str, ledger: Path | None) -> None:
     """Refuse to write over a file, and say so where it is the table itself: nobody published that."""
+    from takifugu.releases.ledger_file import require_place
+
+    if ledger is not None:
+        require_place(ledger)  # one that is named; where none is, the table has to be read first
     for path in paths:
         if ledger is not None and path.resolve() == ledger.resolve():
             raise InputError(f"{os.fspath(path)!r} is to be the ledger, and cannot be what is published too")

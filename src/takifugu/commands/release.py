@@ -50,7 +50,8 @@ from takifugu.commands.words import in_flags
 @drift_option
 @single("--ledger", type=click.Path(), help="The ledger to charge before anything is published.")
 @click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
-@single("--records", help="The name of the records in the ledger.")
+@single("--id", metavar="COLUMN", help="The column that tells people apart. [default: all that is read of a row]")
+@click.option("--new-people", is_flag=True, help="Your word that nobody was published before; the ledger notes it.")
 @single("--theta", type=float, help="More noise than was calibrated.")
 @single("--granularity", type=float, help="The power of two to round to; by default about theta/1024.")
 @single("--clip", type=(float, float), metavar="LOW HIGH", help="The ends of the column's domain.")
@@ -67,7 +68,8 @@ def command(
     calibration: str,
     ledger: str | None,
     new_ledger: bool,
-    records: str | None,
+    id: str | None,
+    new_people: bool,
     keep: tuple[str, ...],
     columns: tuple[str, ...],
     secret: tuple[str, ...],
@@ -93,12 +95,11 @@ def command(
     from takifugu.releases.doors.files import release_file
     from takifugu.releases.drawing import drawing_of
     from takifugu.releases.ledger import Ledger
-    from takifugu.releases.marks import refuse_forgetting
     from takifugu.releases.plan import require_kept
     from takifugu.releases.secret_rows import OthersLeftOut
 
-    if (records is not None or new_ledger) and ledger is None:
-        raise InputError("--records and --new-ledger are about a ledger: give --ledger too")
+    if (id is not None or new_people or new_ledger) and ledger is None:
+        raise InputError("--id, --new-people and --new-ledger are about a ledger: give --ledger too")
     reading = reading_from(options)
     calibrated = Calibration.load(calibration)
     require_kept(calibrated, accept_weaker_promise)
@@ -107,11 +108,7 @@ def command(
         raise CalibrationError(f"{told}. Nothing was released; give --allow-no-noise if that is what you want")
     account = None
     if ledger is not None:
-        account = Ledger(ledger, records=records or "records", new=True if new_ledger else None)
-    if account is None:
-        refuse_forgetting(calibration)
-    else:
-        account.watch(calibration)  # it may serve other people's records too, whose ledger is another
+        account = Ledger(ledger, id=id, new_people=new_people, new=True if new_ledger else None)
     with counting("rows", quiet=quiet) as progress:
         done = release_file(
             source,

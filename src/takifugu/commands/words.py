@@ -23,7 +23,8 @@ _SAME = (
     *("alpha", "epsilon", "odds", "confidence", "assurance", "mechanism", "delta", "radius", "loss", "shape", "seed"),
     *("prior", "bounds", "step", "transform", "domain", "other", "known", "at", "query", "secret", "column", "columns"),
     *("sep", "decimal", "thousands", "encoding", "skip", "sheet", "missing", "header"),
-    *("ledger", "records", "of", "theta", "granularity", "clip", "round_to", "keep", "others", "order", "positions"),
+    *("ledger", "id", "only_new", "new_people", "repeats", "positions"),
+    *("of", "theta", "granularity", "clip", "round_to", "keep", "others", "order"),
     *("best_guess", "error", "leave_out", "keep_shares", "later", "spend"),
     *("drift", "allow_no_noise", "accept_weaker_promise", "keys", "level"),
 )

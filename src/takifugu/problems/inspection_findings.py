@@ -87,11 +87,26 @@ class SeveralRows(Finding):
     level = "warning"
     says = (
         "the values of {column!r} repeat, and each of them goes with one value of {secret!r}: if it names people, some "
-        "have several rows. The promise is for each row by itself, and of k rows of one person the odds may move by "
-        "its k-th power: publish a table with one row for each person"
+        "have several rows. The promise is for each row by itself, and k rows of one person may tell anything together "
+        "unless they are independent given the secret, when the odds may move by its k-th power: publish a table with "
+        "one row for each person"
     )
     column: str
     secret: str
+
+
+@dataclass(frozen=True)
+class RowsOfOnePerson(Finding):
+    """People have several rows, which the holder says are independent given the secret."""
+
+    level = "warning"
+    says = (
+        "people have up to {most} rows each by {column!r}, which are independent of one another given the secret by "
+        "the holder's word: then all rows of a person together may move the odds by the {most}-th power of the factor "
+        "that is guaranteed for one, and otherwise by anything"
+    )
+    column: str
+    most: int
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,6 @@
 
 from takifugu.publishing.calibrating import calibrated, odds_by_default
 from takifugu.publishing.one_call import publish
-from takifugu.releases.marks import ledger_beside
+from takifugu.releases.beside import ledger_beside
 
 __all__ = ["calibrated", "ledger_beside", "odds_by_default", "publish"]

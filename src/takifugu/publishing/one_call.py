@@ -13,18 +13,19 @@ from takifugu.problems.findings.shown import show, show_ahead
 from takifugu.problems.pairs import Pair
 from takifugu.published import Published
 from takifugu.publishing.calibrating import CONFIDENCE, Step, calibrated, odds_by_default
+from takifugu.publishing.recognising import People, to_publish
 from takifugu.releases.doors.dispatch import refuse_lazy, released
 from takifugu.releases.doors.frames import as_frame, collected
 from takifugu.releases.drift import DRIFTS
 from takifugu.releases.joint_account import JointAccount
-from takifugu.releases.ledger import Ledger, remember
+from takifugu.releases.ledger import Ledger
 from takifugu.releases.ledger_file import require_place
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import OTHERS, OthersLeftOut
 from takifugu.releases.shuffling import ORDERS
 from takifugu.tables.reading import Reading
 from takifugu.tables.rows import complete_rows
-from takifugu.tables.table import Table, files_behind
+from takifugu.tables.table import Table
 
 
 def publish(
@@ -46,6 +47,10 @@ def publish(
     beliefs: Mapping[str, object] | None = None,
     own: bool = True,
     ledger: Ledger | str | os.PathLike[str] | None = None,
+    id: str | None = None,
+    only_new: bool = False,
+    new_people: bool = False,
+    repeats: str = "refuse",
     later: Sequence[str] = (),
     spend: float | None = None,
     keep: Sequence[str] = (),
@@ -92,7 +97,13 @@ def publish(
             ledger: everything together then keeps the promise. Columns published together cost less.
         spend: the share of the promise that is spent on `columns` where others are to follow; by default it is divided
             evenly.
-        ledger: a `Ledger`, or the path of one: it lets these records out once, or each column of an account once.
+        ledger: a `Ledger`, or the path of one: it lets each record out once, or each column of an account once.
+        id: a column that tells people apart, by which the ledger knows records; by default all that is read of a row.
+            It is not published. An id that repeats is refused: the guarantee is about one row, and so about one person
+            only where everybody has one.
+        only_new: leave out the records that the ledger knows; without an id, of a table to which rows were appended.
+        new_people: your word that nobody was published before, where the ledger cannot see that; it is written down.
+        repeats: "independent" is your word that the rows of one person are independent of one another given the secret.
         keep: columns to hand over as they are.
         others: as for `release`; "drop" where secrets are left out.
         order: the rows are shuffled, since where a row stands may tell its secret; `audit` of what is returned knows
@@ -122,11 +133,11 @@ def publish(
     keep = tuple(keep)
     for name, word, words in (("others", others, OTHERS), ("order", order, ORDERS), ("drift", drift, DRIFTS)):
         one_of(name, word, words)  # `release` would say so too, when all the work is done
+    people = People(id, only_new, new_people, repeats)
     book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
-    remember(book, *files_behind(table))
     if book is not None:
+        book = book.about(people.id, new_people=people.new_people)
         require_place(book.path)
-        book.refuse_twice()
     if leave_out and others == "error":
         others = "drop"
     odds_by_default(odds=odds, alpha=alpha, epsilon=epsilon, best_guess=best_guess, error=error)
@@ -134,6 +145,9 @@ def publish(
         table = Table(table, reading)  # once: to decide how every cell is read takes a look at them all
     table, is_lazy = _made_once(table)
     _refuse_late(table, has_ledger=book is not None, is_seeded=insecure_seed is not None)
+    read = [*columns, *later, *([secret] if isinstance(secret, str) else secret), *keep, *(known or ())]
+    step("Looking whether these records were published before")
+    table, of_people = to_publish(table, book, people, read=read, answer=columns, reading=reading)
     told: list[Finding] = []
 
     def ahead(findings: Sequence[Finding]) -> None:
@@ -177,13 +191,15 @@ def publish(
     )
     if order == "keep":
         made = made.with_finding(OrderKept())
+    for finding in of_people:
+        made = made.with_finding(finding)
     step("Proving that it keeps the promise")
     certificate = certify(made)
     step("Drawing what is published")
     account = None if book is None else book.account()
     also = account.columns if isinstance(account, JointAccount) else ()
     drops = getattr(reading, "missing", "drop") == "drop"
-    source = _frame(table, made, reading, also=also, keep=keep)
+    source = _frame(table, made, reading, also=also, keep=[*keep, *_known_by(table, book, read)])
     if isinstance(table, Table):
         table.require_unchanged()  # its rows are in memory now
     frame = as_frame(source)
@@ -238,6 +254,11 @@ def _refuse_late(table: Any, *, has_ledger: bool, is_seeded: bool) -> None:
     from takifugu.releases.doors.spark import refuse_of_spark
 
     refuse_of_spark(has_ledger=has_ledger, is_seeded=is_seeded)
+
+
+def _known_by(table: Any, ledger: Ledger | None, read: Sequence[str]) -> Sequence[str]:
+    """The columns by which the ledger knows the rows of a file; a table in memory has them all."""
+    return ledger.recognise(read, table.columns).columns if ledger is not None and isinstance(table, Table) else ()
 
 
 def _frame(table: Any, made: Calibration, reading: Reading | None, *, also: Sequence[str], keep: Sequence[str]) -> Any:

@@ -1,4 +1,4 @@
-"""What a ledger knows about one body of records: what was allowed, what is spent, and what may still be published."""
+"""What a ledger knows about one batch of records: what was allowed, what is spent, and what may still be published."""
 
 import math
 from dataclasses import dataclass, replace
@@ -21,14 +21,13 @@ from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.joint_entries import joint_account
 from takifugu.releases.protection import protection
 
-_OTHER_KIND = "{records!r} have a budget for another kind of noise than this release has: nothing was released"
+_OTHER_KIND = "these records have a budget for another kind of noise than this release has: nothing was released"
 
 
 @dataclass(frozen=True)
 class Account:
     """What the ledger knows about records that are published number by number, or from a finite list."""
 
-    records: str
     theta: float
     alpha: float
     epsilon: float
@@ -68,7 +67,7 @@ class Account:
         """The one release that would tell as much as all so far, and one more; None where there is none."""
         if self.is_finite:
             raise InputError("an answer from a finite list is published once: see the loss of its calibration")
-        _require_kind(extra, GaussianNoise, self.records)
+        _require_kind(extra, GaussianNoise)
         more = 0 if extra is None else share(extra.theta, budget=self.theta)
         theta = effective_theta(self.spent + more, budget=self.theta)
         return None if math.isinf(theta) else GaussianNoise(theta)
@@ -76,7 +75,7 @@ class Account:
     def charged(self, noise: dict[str, str]) -> "tuple[Account, dict[str, str]]":
         """This account after a release with that noise, and what is written down; or a refusal."""
         if "covariance" in noise:
-            raise CompositionError(_OTHER_KIND.format(records=self.records))
+            raise CompositionError(_OTHER_KIND)
         cost = self._affordable(float.fromhex(noise["theta"]))
         return replace(self, releases=self.releases + 1, spent=self.spent + cost), noise | {"share": str(cost)}
 
@@ -86,11 +85,10 @@ class Account:
             if self.releases == 0:
                 return WHOLE
             raise PublishedOnceError(
-                f"{self.records!r} were published before, through a channel from a finite list. Such an answer is "
-                f"published once: two draws of it tell more than one. Nothing was released; to publish more about "
-                f"these people later on, open an account for all the columns before the first of them leaves: "
-                f"Ledger.open, or publish(..., later=[...]). If these are different records, give them a name of their "
-                f"own with records="
+                "these records were published before, through a channel from a finite list. Such an answer is "
+                "published once: two draws of it tell more than one. Nothing was released; to publish more about "
+                "these people later on, open an account for all the columns before the first of them leaves: "
+                "Ledger.open, or publish(..., later=[...])"
             )
         if theta > 0 or self.theta == 0:
             cost = share(theta, budget=self.theta)
@@ -101,7 +99,7 @@ class Account:
         else:
             advice = f"what is left allows theta={self.next_theta!r} or more"
         raise BudgetError(
-            f"a release with noise of standard deviation {theta!r} would exceed the budget of {self.records!r} "
+            f"a release with noise of standard deviation {theta!r} would exceed the budget of these records "
             f"(alpha={self.alpha:g}, epsilon={self.epsilon:g}), {_spent(self)}. Nothing was released; {advice}"
         )
 
@@ -113,7 +111,6 @@ class VectorAccount:
     `covariance` is what the budget allows, `spent` the covariance of each release, all as the ledger writes them.
     """
 
-    records: str
     covariance_text: str
     alpha: float
     epsilon: float
@@ -156,7 +153,7 @@ class VectorAccount:
 
     def together(self, extra: Any) -> GaussianVector | None:
         """The one release that would tell as much as all so far, and one more; None where there is none."""
-        _require_kind(extra, GaussianVector, self.records)
+        _require_kind(extra, GaussianVector)
         more = [] if extra is None else [LinearRelease.of(extra.covariance)]
         every = [*self._releases, *more]
         return GaussianVector(worth(every)) if every else None
@@ -167,7 +164,7 @@ class VectorAccount:
         Whether the precisions still fit is decided in rational numbers (proofs/ledger.md).
         """
         if "covariance" not in noise:
-            raise CompositionError(_OTHER_KIND.format(records=self.records))
+            raise CompositionError(_OTHER_KIND)
         now = LinearRelease.of(_matrix(noise["covariance"]))
         if not fits([*self._releases, now], budget=self.covariance):
             advice = (
@@ -176,16 +173,16 @@ class VectorAccount:
                 else "what is left allows covariance=ledger.account().next_covariance, or more"
             )
             raise BudgetError(
-                f"a release with this covariance would exceed the budget of {self.records!r} (alpha={self.alpha:g}, "
+                f"a release with this covariance would exceed the budget of these records (alpha={self.alpha:g}, "
                 f"epsilon={self.epsilon:g}), {_spent(self)}. Nothing was released; {advice}"
             )
         return replace(self, spent=(*self.spent, noise["covariance"])), noise
 
 
-def _require_kind(extra: Any, kind: type, records: str) -> None:
+def _require_kind(extra: Any, kind: type) -> None:
     """Refuse to add another kind of release to those that were made: it would count for nothing."""
     if extra is not None and not isinstance(extra, kind):
-        raise CompositionError(_OTHER_KIND.format(records=records))
+        raise CompositionError(_OTHER_KIND)
 
 
 def _spent(account: Account | VectorAccount) -> str:
@@ -199,25 +196,24 @@ AnyAccount = Account | VectorAccount | JointAccount
 
 def account_of(opening: dict[str, Any], entries: tuple[dict[str, Any], ...]) -> AnyAccount:
     """The account that an entry opened, with all that was released since."""
-    records = opening["records"]
-    releases = released(records, entries)
+    releases = released(entries, opening["account"])
     if "joint" in opening:
         return joint_account(opening, releases)
     theta, alpha, epsilon = (float.fromhex(opening[name]) for name in ("theta", "alpha", "epsilon"))
     if "covariance" in opening:
         spent = tuple(e["covariance"] for e in releases)
-        return VectorAccount(records, opening["covariance"], alpha, epsilon, spent)
-    return Account(records, theta, alpha, epsilon, len(releases), sum(int(e["share"]) for e in releases))
+        return VectorAccount(opening["covariance"], alpha, epsilon, spent)
+    return Account(theta, alpha, epsilon, len(releases), sum(int(e["share"]) for e in releases))
 
 
-def opening_of(records: str, entries: tuple[dict[str, Any], ...]) -> dict[str, Any] | None:
-    """The entry that opened the account: the last, since nothing is published from those that were replaced."""
-    return next((e for e in reversed(entries) if e["kind"] == "account" and e["records"] == records), None)
+def opening_of(entries: tuple[dict[str, Any], ...], account: int) -> dict[str, Any]:
+    """The entry that opened an account."""
+    return next(entry for entry in entries if entry["kind"] == "account" and entry["account"] == account)
 
 
-def released(records: str, entries: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
-    """What was written about releases of these records."""
-    return [entry for entry in entries if entry["kind"] == "release" and entry["records"] == records]
+def released(entries: tuple[dict[str, Any], ...], account: int) -> list[dict[str, Any]]:
+    """What was written about releases of an account."""
+    return [entry for entry in entries if entry["kind"] == "release" and entry["account"] == account]
 
 
 def noise_text(calibration: Calibration, *, theta: float | None = None, covariance: Any = None) -> dict[str, str]:

@@ -42,6 +42,7 @@ class Columns:
     keep: tuple[str, ...]
     others: str
     also: tuple[str, ...] = ()  # columns in which a row must have a value, though they are not published now
+    known_by: tuple[str, ...] = ()  # columns by which a ledger knows the rows
 
     @property
     def column(self) -> str:
@@ -51,7 +52,7 @@ class Columns:
     @property
     def read(self) -> list[str]:
         """The columns that are needed."""
-        return list(dict.fromkeys([*self.secret, *self.published, *self.also]))
+        return list(dict.fromkeys([*self.secret, *self.published, *self.also, *self.known_by]))
 
     @property
     def published(self) -> list[str]:

@@ -114,11 +114,11 @@ def _require_same_terms(
     secrets = (secret,) if isinstance(secret, str) else tuple(secret)
     if answer is None or secrets != answer.secret:
         raise CompositionError(
-            f"the account of {account.records!r} hides another secret than {', '.join(secrets)}. Nothing was published"
+            f"the account of these records hides another secret than {', '.join(secrets)}. Nothing was published"
         )
     if odds is not None and not math.isclose(odds, account.odds, rel_tol=1e-9):
         raise CompositionError(
-            f"the account of {account.records!r} was opened for odds within a factor of {account.odds:g}, and not "
+            f"the account of these records was opened for odds within a factor of {account.odds:g}, and not "
             f"{odds:g}. Nothing was published; leave odds out"
         )
     known = {str(one) for one in terms.get("known") or ()}
@@ -132,7 +132,7 @@ def _require_same_terms(
         settled.append("pairs")
     if settled:
         raise CompositionError(
-            f"{settled[0]} was settled when the account of {account.records!r} was opened, and this differs: leave it "
+            f"{settled[0]} was settled when the account of these records was opened, and this differs: leave it "
             f"out. Nothing was published"
         )
 
@@ -162,6 +162,6 @@ def _require_same_table(account: JointAccount, table: Any, reading: Reading | No
     laws = {belief.label: dict(belief) for belief in problem.beliefs}
     if any(laws.get(one.label) != dict(one) for one in ([found] if isinstance(found, Priors) else found)):
         raise CompositionError(
-            f"the table has changed since the account of {account.records!r} was opened: its joint law is about other "
-            f"rows. Nothing was published"
+            "the table has changed since the account of these records was opened: its joint law is about other "
+            "rows. Nothing was published"
         )

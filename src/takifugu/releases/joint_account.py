@@ -39,7 +39,6 @@ class JointAccount:
     next; `takifugu.release` with the ledger of this account publishes through it.
     """
 
-    records: str
     problem: Problem = field(repr=False)
     epsilon: float
     confidence: float | None = None
@@ -47,12 +46,19 @@ class JointAccount:
     published: tuple[Step, ...] = ()
 
     is_finite = True
+    may_go_on = False
     alpha = math.inf
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that the account was opened for."""
         return () if self.problem.answer is None else self.problem.answer.columns
+
+    @property
+    def identifying(self) -> tuple[str, ...]:
+        """The columns by which a row is known again in every release of this account, where there is no id."""
+        answer = self.problem.answer
+        return () if answer is None else (*answer.columns, *answer.secret, *answer.known)
 
     @property
     def before(self) -> tuple[str, ...]:
@@ -127,16 +133,16 @@ class JointAccount:
             self._require_free(answer.drawn)
         if answer is None or not isinstance(channel, FiniteChannel) or answer.before != self.before:
             raise CompositionError(
-                f"the account of {self.records!r} lets {', '.join(self.left) or 'nothing more'} follow "
+                f"the account of these records lets {', '.join(self.left) or 'nothing more'} follow "
                 f"{', '.join(self.before) or 'nothing'}, and this calibration was made for another place in that "
                 f"order. Nothing was released; calibrate with ledger.account().calibrate(...)"
             )
         expected = of_columns(self.problem, answer.columns, before=answer.before)
         if answer != expected.answer or protection(calibration.problem, salt=salt) != protection(expected, salt=salt):
             raise CompositionError(
-                f"this calibration is for other beliefs or pairs than the joint law that the account of "
-                f"{self.records!r} was opened with. Nothing was released; calibrate with "
-                f"ledger.account().calibrate(...)"
+                "this calibration is for other beliefs or pairs than the joint law that the account of "
+                "these records was opened with. Nothing was released; calibrate with "
+                "ledger.account().calibrate(...)"
             )
         if self.channel is not None and not same_draws(split(channel, width=len(self.before)).first, self.channel):
             raise CompositionError(
@@ -156,7 +162,7 @@ class JointAccount:
         """Prove that everything published together keeps the whole promise, and see that it was drawn for."""
         if not Optimal(keep=None).is_kept(problem, Renyi(math.inf, self.epsilon), channel):
             raise BudgetError(
-                f"with this release everything published about {self.records!r} would not be proved to keep the odds "
+                "with this release everything published about these records would not be proved to keep the odds "
                 f"within a factor of {self.odds:g}. Nothing was released; calibrate with "
                 f"ledger.account().calibrate(...)"
             )
@@ -165,7 +171,7 @@ class JointAccount:
             return
         if not isinstance(evidence, Confidence) or evidence.level < self.confidence:
             raise BudgetError(
-                f"the account of {self.records!r} was opened with confidence={self.confidence:g}, and this calibration "
+                f"the account of these records was opened with confidence={self.confidence:g}, and this calibration "
                 f"was made without it. Nothing was released; calibrate with ledger.account().calibrate(...)"
             )
         if not evidence.holds(problem, channel, total):
@@ -177,12 +183,12 @@ class JointAccount:
         for name in columns:
             if name in self.before:
                 raise BudgetError(
-                    f"{name!r} of {self.records!r} was published before. A column from a finite list is published "
+                    f"{name!r} of these records was published before. A column from a finite list is published "
                     f"once: two draws of it tell more than one. Nothing was released"
                 )
             if name not in self.columns:
                 raise CompositionError(
-                    f"the account of {self.records!r} was opened for {', '.join(self.columns)}, and {name!r} is not "
+                    f"the account of these records was opened for {', '.join(self.columns)}, and {name!r} is not "
                     f"among them: nobody knows what it tells together with them. Nothing was released{self._anew}"
                 )
 
@@ -200,7 +206,7 @@ class JointAccount:
             raise BudgetError(self._nothing_left)
         if spent + asked > 1 + 1e-9:
             raise BudgetError(
-                f"spend={asked:g} is more than is left: {spent:.6g} of the budget of {self.records!r} is spent. "
+                f"spend={asked:g} is more than is left: {spent:.6g} of the budget of these records is spent. "
                 f"Nothing was released; spend {1 - spent:.6g} at most"
             )
         return min(1.0, spent + asked)
@@ -212,6 +218,6 @@ class JointAccount:
     @property
     def _nothing_left(self) -> str:
         return (
-            f"the budget of {self.records!r} is spent by {', '.join(self.before)}: nothing more may be published about "
+            f"the budget of these records is spent by {', '.join(self.before)}: nothing more may be published about "
             f"these people. Nothing was released; next time give each column its share with spend"
         )

@@ -37,8 +37,6 @@ def joint_terms(
     if confidence is not None:
         draws_needed(confidence)
     return {
-        # An old reader sees an answer that is published once, under a fingerprint that nothing has.
-        "answer": "",
         "guarantee": "rpp",
         "theta": math.inf.hex(),
         "alpha": math.inf.hex(),
@@ -58,7 +56,6 @@ def same_terms(opening: dict[str, Any], terms: dict[str, Any]) -> bool:
 def joint_account(opening: dict[str, Any], releases: Iterable[dict[str, Any]]) -> JointAccount:
     """The account that such an entry opened, with what was published since."""
     return JointAccount(
-        opening["records"],
         documents.problem_from(opening["joint"]),
         float.fromhex(opening["epsilon"]),
         opening["confidence"],

@@ -1,96 +1,102 @@
-"""The ledger: what was published about which records, what that cost, and what may still be."""
+"""The ledger: which records were published, what that cost, and what may still be."""
 
+import copy
 import datetime
+import hmac
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.calibration.calibrating import Priors
 from takifugu.channels.base import Channel
 from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.errors import BudgetError, CompositionError, InputError
+from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError, PublishedOnceError
 from takifugu.mechanisms.worst import worst
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pair
-from takifugu.releases.accounts import Account, AnyAccount, account_of, noise_text, opening_of, released, terms_of
-from takifugu.releases.fingerprints import AnswerDigest
+from takifugu.releases.accounts import AnyAccount, account_of, noise_text, opening_of, released, terms_of
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.joint_entries import joint_account, joint_terms, same_terms
-from takifugu.releases.ledger_file import LedgerFile
-from takifugu.releases.marks import names_of, refuse_another, refuse_forgetting
+from takifugu.releases.ledger_file import LedgerFile, Reader, digest_of
 from takifugu.releases.protection import protection
-from takifugu.releases.same_records import another, is_same, moved, refuse_other_names
+from takifugu.releases.recognition import Identity, Recognition, overlap, require_id, unknown_rows
+from takifugu.releases.records import Hashes
 from takifugu.releases.within_budget import require_within
+
+Entries = tuple[dict[str, Any], ...]
 
 
 class Ledger:
-    """A durable record of releases in one SQLite file, shared by any number of processes.
+    """A durable record of releases in one SQLite file, shared by any number of processes. Keep one for a project.
 
-    Everything in the file is taken to be about the same records, unless `records` names them apart: then each
-    name has its own account, and it is for you to know that they are different people. An account is opened
-    by its first release. Its budget is `budget`, a calibration, or else the calibration of that first
-    release. Further releases of the same answer are accepted while their precisions fit the budget; another
-    answer about the same records is refused, as is a calibration for other beliefs or pairs. The file holds
-    no answers and no priors, only keyed digests of them; still, keep it to yourself. An account that `open` starts is
-    for several columns that are published one after another; the file then holds their joint law.
+    It holds keyed hashes of the records that were published, by an id or by all that was read of them, and so knows
+    them again in a file that was renamed, sorted anew or appended to. Every batch of records has an account of its own:
+    its budget is `budget`, a calibration, or else the calibration of its first release. Further releases of the same
+    answer about the very same records are accepted while their precisions fit the budget; another answer about them, or
+    a table with some of them among others, is refused. Records that are all new open an account of their own. The file
+    holds no answers, no priors and no values; still, keep it to yourself, since it holds its key too. An account that
+    `open` starts is for several columns that are published one after another; the file then holds their joint law, and
+    no other account.
     """
 
     def __init__(
         self,
         path: str | os.PathLike[str],
         *,
-        records: str = "records",
+        id: str | None = None,
+        new_people: bool = False,
         budget: Calibration | None = None,
         new: bool | None = None,
     ) -> None:
-        """Name the file, the records and the budget; nothing is opened yet.
+        """Name the file; nothing is opened yet.
 
-        A file that is not there is started, with a notice in the log, when something is first published, unless a mark
-        says that there was one (`takifugu.releases.marks`). `new=False` never starts one; `new=True` always does, and
-        refuses a file that is there.
+        Args:
+            path: the file. One that is not there is started, with a notice in the log, when something is first
+                published.
+            id: the column that tells people apart; by default that by which the ledger knows records already, and where
+                there is none, all columns that are read.
+            new_people: your word that nobody in what is released was published before, where that cannot be seen; it is
+                written down. An id that the ledger knows is refused all the same.
+            budget: what the accounts opened through this object may spend.
+            new: False never starts a file; True always does, and refuses one that is there.
         """
-        if not isinstance(records, str) or not records.strip():
-            raise InputError(f"records must be a name, got {records!r}")
         if budget is not None and not isinstance(budget, Calibration):
             raise InputError(f"budget must be a Calibration, got {budget!r}")
-        self.records = records
+        self.id = id
+        self.new_people = new_people
         self.budget = budget
         self._file = LedgerFile(path, new=new)
+        self._cleared: int | None = None  # how many entries there were when the rows to come were found to be new
+
+    def about(self, id: str | None = None, *, new_people: bool = False) -> "Ledger":
+        """The same ledger, for a release of people who are told apart in this way."""
+        made = copy.copy(self)
+        made.id, made.new_people, made._cleared = id or self.id, new_people or self.new_people, None
+        return made
 
     @property
     def path(self) -> Path:
         """Where the file is."""
         return self._file.path
 
-    @property
-    def is_new(self) -> bool:
-        """Whether a ledger that was not there yet was asked for."""
-        return self._file.is_new
-
     def __repr__(self) -> str:
-        """The file and the records."""
-        return f"Ledger({str(self._file.path)!r}, records={self.records!r})"
-
-    def watch(self, *files: str | os.PathLike[str]) -> None:
-        """Leave a mark beside these files with the next release; where one lies, no new ledger is started unasked.
-
-        A link is one more name of the file it leads to, which gets a mark too, and so does every file of a pattern.
-        """
-        names = (name for file in files for name in names_of(file))
-        self._file.marked = tuple(dict.fromkeys([*self._file.marked, *names]))
+        """The file."""
+        return f"Ledger({str(self._file.path)!r})"
 
     def account(self) -> AnyAccount | None:
-        """What is known about the records; None before their first release."""
+        """The account of the records that were published last; None before the first release."""
         if not self._file.exists():
             self._file.require_expected()
             return None
         entries = self._file.read().entries
-        opening = opening_of(self.records, entries)
-        return None if opening is None else account_of(opening, entries)
+        return account_of(opening_of(entries, entries[-1]["account"]), entries) if entries else None
 
     def open(
         self,
@@ -118,18 +124,90 @@ class Ledger:
         with self._file.writing() as writer:
             salt, entries = writer.contents.salt, writer.contents.entries
             terms = joint_terms(priors, odds=odds, pairs=pairs, confidence=confidence, seed=seed, salt=salt)
-            opening, spent = opening_of(self.records, entries), released(self.records, entries)
-            refuse_other_names(self.records, entries)
-            if opening is None or ("joint" in opening and not spent and not same_terms(opening, terms)):
-                opening = {"kind": "account", "records": self.records, **terms}
+            opening = _joint(entries)
+            if any(entry["kind"] == "release" for entry in entries):
+                if opening is None or not same_terms(opening, terms):
+                    raise CompositionError(_OTHER_ACCOUNT)
+            elif opening is None or not same_terms(opening, terms):
+                opening = {"kind": "account", "account": len(entries) + 1, **terms}
                 writer.append(opening)
-            elif not same_terms(opening, terms):
-                raise CompositionError(_OTHER_ACCOUNT.format(records=self.records))
-            return joint_account(opening, spent)
+            return joint_account(opening, released(entries, opening["account"]))
 
-    def answer_digest(self, *, ahead: bool = False) -> AnswerDigest:
-        """A new fingerprint, keyed with this ledger's own salt; `ahead` starts no ledger that is not there yet."""
-        return AnswerDigest(self._file.salt_ahead() if ahead else self._file.read().salt)
+    def recognise(self, read: Sequence[str], available: Sequence[str], answer: Sequence[str] = ()) -> Recognition:
+        """What will know the rows of a table: show it all that are to be published, and give it to `charge`.
+
+        Args:
+            read: the columns that are read of each row, by which it is known where there is no id.
+            available: the columns that the table has.
+            answer: the columns that are published.
+        """
+        entries: Entries = self._file.read().entries if self._file.exists() else ()
+        known = list(dict.fromkeys(identity for _, identity, _ in _batches(entries)))
+        there = [one for one in known if one.columns and set(one.columns) <= set(available)]
+        opening = _joint(entries)
+        joint = () if opening is None else joint_account(opening, ()).identifying
+        own = next((one for one in there if one.is_id), Identity.of_content(joint or read, available))
+        own = own if self.id is None else require_id(self.id, available)
+        # Where nothing may be published in the end no ledger is left behind: its key is made ahead of it.
+        return Recognition(self._file.salt_ahead(), own, there, answer)
+
+    def recognise_values(self, values: Array) -> Recognition:
+        """The same for numbers of which no rows are seen, such as an array, or the mean of a group."""
+        found = Recognition(self._file.salt_ahead(), Identity())
+        found.look_at_values(values)
+        return found
+
+    def known_rows(self, rows: Recognition) -> int:
+        """How many of these rows the ledger knows, by whatever it can hold them against."""
+        if not self._file.exists():
+            return 0
+        with self._file.reading() as reader:
+            found = [one for identity, one in self._overlaps(reader, rows) if identity.is_id or not self.new_people]
+        return max((one.rows for one in found), default=0)
+
+    def refuse_known(self, rows: Recognition) -> None:
+        """Before hours of work for a channel: refuse a table that may not be released through one."""
+        if not self._file.exists():
+            self._file.require_expected()
+            return
+        with self._file.reading() as reader:
+            entries = reader.contents.entries
+            if _joint(entries) is not None:
+                return
+            opening = self._opening(reader, rows)
+        if opening is not None:
+            account: Any = account_of(opening, entries)
+            account.charged({"theta": math.inf.hex()})
+
+    def new_rows(self, rows: Recognition) -> "Any":
+        """Which of the rows are not known yet: those may be published, and `charge` then takes them for new.
+
+        Without an id it must be seen that the table has all that was published, and more: of rows that are alike
+        nobody can tell otherwise which are new.
+        """
+        if not self._file.exists():
+            self._file.require_expected()
+            return unknown_rows(rows.hashes(rows.own), (), by_id=rows.own.is_id)
+        with self._file.reading() as reader:
+            batches = list(_batches(reader.contents.entries))
+            if _joint(reader.contents.entries) is not None or any(identity != rows.own for _, identity, _ in batches):
+                raise CompositionError(_NOT_BY_THIS.format(words=rows.own.words))
+            parts = [(account, digest) for account, _, digest in batches]
+
+            def stored() -> Iterable[Hashes]:
+                return chain.from_iterable(reader.records(*one) for one in parts)
+
+            by_id = rows.own.is_id
+            if not by_id and not overlap(np.sort(rows.hashes(rows.own)), stored(), by_id=False).is_whole:
+                raise CompositionError(_NOT_APPENDED.format(words=rows.own.words))
+            found = unknown_rows(rows.hashes(rows.own), stored(), by_id=by_id)
+            self._cleared = None if by_id else len(reader.contents.entries)
+        if not found.any():
+            raise PublishedOnceError(
+                "all rows of this table were published before, and only those that were not are to be: nothing was "
+                "released"
+            )
+        return found
 
     def loss(self, calibration: Calibration) -> float:
         """The exact divergence of all releases so far, for the worst belief and pair; 0 before the first."""
@@ -143,47 +221,60 @@ class Ledger:
 
     def charge(
         self,
-        answer: str,
+        rows: Recognition,
         calibration: Calibration,
         *,
         theta: float | None = None,
         covariance: Array | None = None,
         count: int,
         granularity: float,
-        unordered: str = "",
     ) -> AnyAccount:
         """Write a release down, or refuse it. Only what has been charged may be published.
 
-        `answer` is the fingerprint of the values, `unordered` that of the same values in any order. The noise they will
-        get, at least the calibrated one, is `theta` for numbers and `covariance` for vectors; a finite channel adds
-        none.
+        `rows` has seen what is published. The noise they will get, at least the calibrated one, is `theta` for numbers
+        and `covariance` for vectors; a finite channel adds none.
         """
         noise = noise_text(calibration, theta=theta, covariance=covariance)
         with self._file.writing() as writer:
             salt, entries = writer.contents.salt, writer.contents.entries
-            opening = opening_of(self.records, entries)
-            protects = protection(calibration.problem, salt=salt)
-            refuse_other_names(self.records, entries, answer=answer, unordered=unordered, protects=protects)
-            if opening is None:
-                terms = terms_of(calibration if self.budget is None else self.budget, salt)
-                opening = {"kind": "account", "records": self.records, "answer": answer, **terms}
-                opening |= {"unordered": unordered} if unordered else {}
-                writer.append(opening)
-                entries = (*entries, opening)
-            account: AnyAccount = account_of(opening, entries)
-            if isinstance(account, JointAccount):
-                account, cost = self._charged(account, calibration, salt)
-                cost |= {"answer": answer, "unordered": unordered}
+            ordered = rows.in_order(rows.own)
+            batch: dict[str, Any] = {
+                "by": {"columns": list(rows.own.columns), "id": rows.own.is_id},
+                "rows": len(ordered),
+                "records": _digest(rows, ordered),
+            }
+            opening = _joint(entries)
+            account: AnyAccount
+            if opening is not None:
+                number = opening["account"]
+                releases = released(entries, number)
+                if releases and not _is_batch(releases[0], rows.own, batch["records"]):
+                    raise CompositionError(_OTHER_ROWS)
+                account, cost = self._charged(joint_account(opening, releases), calibration, salt)
+                if not releases:
+                    writer.add_records(number, ordered)
+                    cost |= batch
             else:
+                protects = protection(calibration.problem, salt=salt)
+                opening = self._opening(writer, rows)
                 _require_first(calibration)
+                if opening is None:
+                    number = len(entries) + 1
+                    terms = terms_of(calibration if self.budget is None else self.budget, salt)
+                    opening = {"kind": "account", "account": number, "answer": rows.answer(), **batch, **terms}
+                    opening |= {"new_people": True} if self.new_people else {}
+                    writer.add_records(number, ordered)
+                    writer.append(opening)
                 _require_as_strong(opening, calibration)
                 require_within(self.budget, calibration)
-                self._require_same(opening, account, answer, unordered, protects, salt)
-                account, cost = account.charged(noise)
+                self._require_same(opening, protects, salt)
+                number = opening["account"]
+                before: Any = account_of(opening, entries)
+                account, cost = before.charged(noise)
             writer.append(
                 {
                     "kind": "release",
-                    "records": self.records,
+                    "account": number,
                     **cost,
                     "count": count,
                     "granularity": granularity,
@@ -193,76 +284,154 @@ class Ledger:
             )
         return account
 
-    def refuse_twice(self) -> None:
-        """Before hours of work for a channel: whether these records left through one, which they do once."""
-        account = self.account()
-        if isinstance(account, Account) and account.is_finite and account.releases:
-            account.charged({"theta": math.inf.hex()})
+    def _opening(self, reader: Reader, rows: Recognition) -> dict[str, Any] | None:
+        """The account of these very records; None where all of them are new; an error for anything between."""
+        entries, digest = reader.contents.entries, _digest(rows, rows.in_order(rows.own))
+        if self._cleared is not None:
+            if self._cleared != len(entries):
+                raise LedgerError(
+                    f"the ledger {self.path} was written by another process meanwhile: nothing was released; try again"
+                )
+            return None
+        for entry in entries:
+            if entry["kind"] == "account" and _is_batch(entry, rows.own, digest):
+                if not hmac.compare_digest(entry["answer"], rows.answer()):
+                    raise _another(account_of(entry, entries))
+                return entry
+        self._require_new(reader, rows)
+        return None
 
-    def require_room(self, calibration: Calibration, **noise: Any) -> None:
-        """Before hours of work, whether the budget could allow it at all; the charge at the end decides."""
-        account = self.account()
-        if isinstance(account, JointAccount):
-            self._charged(account, calibration, self._file.read().salt)
+    def _require_new(self, reader: Reader, rows: Recognition) -> None:
+        for identity, found in self._overlaps(reader, rows):
+            if not found.rows or (self.new_people and not identity.is_id):
+                continue
+            total = len(rows.hashes(identity))
+            if identity.is_id:
+                raise PublishedOnceError(_SAME_IDS.format(rows=found.rows, total=total, words=identity.words))
+            raise PublishedOnceError(_SAME_VALUES.format(rows=found.rows, total=total, words=identity.words))
+        entries = reader.contents.entries
+        unseen = [one for _, one, _ in _batches(entries) if not one.columns or one not in rows.identities]
+        if self.new_people or not (unseen or (entries and not rows.own.columns)):
             return
-        _require_first(calibration)
-        require_within(self.budget, calibration)
-        if account is not None:
-            account.charged(noise_text(calibration, **noise))
+        if not rows.own.columns:
+            raise _another(account_of(opening_of(entries, entries[-1]["account"]), entries))
+        words = "the numbers themselves" if not unseen[0].columns else unseen[0].words
+        raise CompositionError(_NOT_COMPARABLE.format(words=words))
+
+    def _overlaps(self, reader: Reader, rows: Recognition) -> "Iterable[tuple[Identity, Any]]":
+        """What the ledger knows of these rows, by each identity that both have."""
+        batches = list(_batches(reader.contents.entries))
+        for identity in rows.identities:
+            accounts = [(account, digest) for account, one, digest in batches if one == identity and one.columns]
+            if accounts:
+                stored = chain.from_iterable(reader.records(*one) for one in accounts)
+                yield identity, overlap(rows.in_order(identity), stored, by_id=identity.is_id)
 
     def _charged(self, account: JointAccount, calibration: Calibration, salt: bytes) -> tuple[JointAccount, Any]:
         if self.budget is not None:
             raise InputError(_OWN_BUDGET)
         return account.charged(calibration, salt=salt)
 
-    def _require_same(
-        self, opening: dict[str, Any], account: AnyAccount, answer: str, unordered: str, protects: str, salt: bytes
-    ) -> None:
+    def _require_same(self, opening: dict[str, Any], protects: str, salt: bytes) -> None:
         if self.budget is not None and not terms_of(self.budget, salt).items() <= opening.items():
             alpha, epsilon = (float.fromhex(opening[name]) for name in ("alpha", "epsilon"))
             raise BudgetError(
-                f"the budget of {self.records!r} was set by its first release to epsilon = {epsilon:g} at "
+                f"the budget of these records was set by their first release to epsilon = {epsilon:g} at "
                 f"alpha = {alpha:g}, and this one differs: nothing was released. Leave the budget out, or give the "
                 f"same again"
             )
-        if opening["answer"] != answer:
-            same = is_same(opening, answer, unordered, protects)
-            raise CompositionError(moved(self.records) if same else another(self.records, account))
         if opening["protection"] != protects:
-            raise CompositionError(_OTHER_PROTECTION.format(records=self.records))
+            raise CompositionError(_OTHER_PROTECTION)
 
     def _loss_at(self, calibration: Calibration, *, extra: Channel | None) -> float:
         contents = self._file.read() if self._file.exists() else None
-        opening = None if contents is None else opening_of(self.records, contents.entries)
-        if contents is None or opening is None:
+        if contents is None or not contents.entries:
             return _worst_loss(calibration, extra)
+        opening = opening_of(contents.entries, contents.entries[-1]["account"])
         account = account_of(opening, contents.entries)
         if isinstance(account, JointAccount):
             # The channel of a later column is that of everything published with it.
             return account.loss if extra is None else _worst_loss(calibration, extra)
         if opening["protection"] != protection(calibration.problem, salt=contents.salt):
-            raise CompositionError(_OTHER_PROTECTION.format(records=self.records))
+            raise CompositionError(_OTHER_PROTECTION)
         return _worst_loss(calibration, account.together(extra))
 
 
-def remember(ledger: Ledger | None, *files: str | os.PathLike[str]) -> None:
-    """Have a ledger leave its mark beside tables; refuse those of which another remembers releases."""
-    for file in files:
-        if ledger is None:
-            refuse_forgetting(file)
-        elif ledger.path.exists() and not ledger.is_new:
-            refuse_another(file, ledger.path)
-    if ledger is not None:
-        ledger.watch(*files)
+def _joint(entries: Entries) -> dict[str, Any] | None:
+    """The account for several columns, which is the only one of its ledger: the last that was opened."""
+    openings = [entry for entry in entries if entry["kind"] == "account"]
+    return openings[-1] if openings and "joint" in openings[-1] else None
 
 
+def _batches(entries: Entries) -> Iterable[tuple[int, Identity, str]]:
+    """Each batch of records: its account, by what they are known, and the digest of their hashes."""
+    for entry in entries:
+        if "records" in entry:
+            yield entry["account"], Identity(tuple(entry["by"]["columns"]), entry["by"]["id"]), entry["records"]
+
+
+def _digest(rows: Recognition, ordered: Hashes) -> str:
+    return digest_of(ordered) if rows.own.columns else rows.answer()
+
+
+def _is_batch(entry: dict[str, Any], own: Identity, digest: str) -> bool:
+    """Whether the records of an entry are these, all of them and no other."""
+    known_by = entry.get("by")
+    same = known_by is not None and (tuple(known_by["columns"]), known_by["id"]) == (own.columns, own.is_id)
+    return same and hmac.compare_digest(entry["records"], digest)
+
+
+def _another(account: AnyAccount) -> LedgerError:
+    """The refusal of another answer than that of an account, which is there to be published again or is not."""
+    advice = "publish the first answer again, since precisions add up"
+    if not account.may_go_on:
+        advice = "nothing more can be published about these records"
+    text = _ANOTHER.format(advice=advice)
+    return PublishedOnceError(text) if account.is_finite else CompositionError(text)
+
+
+_ANOTHER = (
+    "another answer about these records was published before, or one about records that cannot be told from them. Two "
+    "answers about the same records do not compose: each may hide the secret while both together give it away, and "
+    "only a joint prior could tell. Nothing was released; {advice}. If these are other people, say so with "
+    "new_people=True"
+)
+_SAME_IDS = (
+    "{rows:,} of {total:,} rows are of people whose records were published before ({words}): two releases about one "
+    "person tell more than one. Nothing was released; publish the others alone with only_new=True. If the ids of other "
+    "people are the same, give them a ledger of their own"
+)
+_SAME_VALUES = (
+    "{rows:,} of {total:,} rows agree in {words} with rows that were published before: they are the same records, or "
+    "alike by chance, which nobody can tell without an id. Nothing was released; name a column that tells people apart "
+    "with id=, publish with only_new=True what was appended since, or, if nobody in this table was published before, "
+    "say so with new_people=True"
+)
+_NOT_COMPARABLE = (
+    "this ledger knows records by {words}, which this table does not have: whether the same people were published "
+    "before cannot be seen. Nothing was released; give a table with these columns, or, if nobody in it was published "
+    "before, say so with new_people=True"
+)
+_NOT_BY_THIS = (
+    "only_new needs records that the ledger knows by {words}, and it knows some in another way: which rows are new "
+    "cannot be told. Nothing was released; publish a table of the new rows alone"
+)
+_NOT_APPENDED = (
+    "without an id only_new is for a table to which rows were appended, and this one lacks some that were published: "
+    "by {words} alone nobody can tell which rows are new. Nothing was released; name a column that tells people apart "
+    "with id=, or publish a table of the new people alone with new_people=True"
+)
+_OTHER_ROWS = (
+    "these are not the records of which the first columns of this account were published. Nothing was released; give "
+    "the same table, and other people a ledger of their own"
+)
 _OTHER_ACCOUNT = (
-    "{records!r} have an account already, opened with another law or promise, or by a release. "
-    "Nothing was opened; if these are different people, give them a name of their own with `records`"
+    "this ledger has an account already, opened with another law or promise, or by a release. Nothing was opened; an "
+    "account for several columns needs a ledger of its own"
 )
 _OWN_BUDGET = "an account for several columns has its own budget: leave budget out of the ledger"
 _OTHER_PROTECTION = (
-    "this calibration is for other beliefs or other pairs than the budget of {records!r}: what both releases tell "
+    "this calibration is for other beliefs or other pairs than the budget of these records: what both releases tell "
     "together is bounded by neither. Nothing was released; calibrate with the priors and pairs of the budget"
 )
 

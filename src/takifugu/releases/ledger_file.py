@@ -17,15 +17,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from takifugu.atomic import synchronise
 from takifugu.errors import LedgerError
-from takifugu.releases.marks import counted, leave_marks, refuse_marked, refuse_older, start_anew
+from takifugu.releases.records import Hashes
 
 _log = logging.getLogger("takifugu")
 
 _APPLICATION = 0x54414B49  # "TAKI", in the file's header
-_VERSION = 1
+_VERSION = 2  # 1 knew files by their names and no records
 _SALT = 32  # bytes
+_PART = 1 << 17  # hashes of records that are kept, and read, together
 _PATIENCE = 60.0  # seconds to wait for other processes
 _ADVICE = "nothing was released. Restore the file from a copy; a new ledger would forget what was spent"
 # SQLite's own messages about a damaged file can hold damaged text.
@@ -51,12 +54,6 @@ class LedgerFile:
             raise LedgerError(f"the ledger {self.path} exists already: leave new out to go on with it")
         self._new = new
         self._salt: bytes | None = None  # that a file will be made with, once it was asked for ahead
-        self.marked: tuple[Path, ...] = (self.path,)  # the files beside which the first entry leaves a mark
-
-    @property
-    def is_new(self) -> bool:
-        """Whether a file that was not there yet was asked for."""
-        return self._new is True
 
     def exists(self) -> bool:
         """Whether there is such a file."""
@@ -66,17 +63,23 @@ class LedgerFile:
         """Raise where the file is not there and may not be started."""
         if self.exists() or self._new is True:
             return
-        if self._new is False:
+        if self._new is False or self._counted():
             raise LedgerError(
                 f"there is no ledger {self.path}, and one was expected: a new one would forget what was spent. "
-                f"Nothing was released; restore the file, or ask for a new one"
+                f"Nothing was released; restore the file, or ask for a new one with new=True if these are other "
+                f"people's records"
             )
-        refuse_marked(self.marked, self.path)
 
     def read(self) -> Contents:
         """The verified contents."""
-        with self._latest("DEFERRED") as (contents, _):
-            return contents
+        with self.reading() as reader:
+            return reader.contents
+
+    @contextmanager
+    def reading(self) -> Iterator["Reader"]:
+        """The verified contents, and the records of each account."""
+        with self._latest("DEFERRED") as (contents, database):
+            yield Reader(self.path, contents, database)
 
     def salt_ahead(self) -> bytes:
         """The salt, or that which a file will have that is not there yet; none is made for a release that may fail."""
@@ -90,18 +93,22 @@ class LedgerFile:
     def writing(self) -> Iterator["Writer"]:
         """The verified contents, locked, to add to; on disk when the block ends without an error."""
         with self._latest("IMMEDIATE") as (contents, database):
-            writer = Writer(contents, database)
+            writer = Writer(self.path, contents, database)
             yield writer
-        leave_marks(self.marked, self.path, entries=writer.count)
+        self._count(writer.count)
 
     @contextmanager
     def _latest(self, kind: str) -> Iterator[tuple[Contents, sqlite3.Connection]]:
         """The contents in a transaction, unless they are those of an older copy of the file."""
         # Counted before the contents are read: what others add in between is in them, and not yet in the count.
-        before = counted(self.path) if self.exists() else 0
+        counted = self._counted() if self.exists() else 0
         with self._transaction(kind) as database:
             contents = _contents(self.path, database)
-            refuse_older(self.path, entries=len(contents.entries), counted=before)
+            if len(contents.entries) < counted:
+                raise LedgerError(
+                    f"the ledger {self.path} has {len(contents.entries)} entries, and had {counted}: this is an older "
+                    f"copy, which has forgotten what was published since. Nothing was released; restore the latest one"
+                )
             ahead, self._salt = self._salt, None
             if ahead not in (None, contents.salt):
                 raise LedgerError(
@@ -109,12 +116,31 @@ class LedgerFile:
                 )
             yield contents, database
 
+    @property
+    def _counter(self) -> Path:
+        """A small file beside the ledger: a guard against its loss, and against an older copy in its place."""
+        return self.path.with_name(f".{self.path.name}.count")
+
+    def _counted(self) -> int:
+        """How many entries the ledger is known to have had."""
+        with suppress(OSError, ValueError):
+            return int(self._counter.read_bytes()[:20])
+        return 0
+
+    def _count(self, entries: int) -> None:
+        with suppress(OSError):  # without the count an older copy goes unnoticed
+            if self._counted() < entries:
+                draft = _draft(self._counter)
+                draft.write_bytes(b"%d" % entries)
+                os.replace(draft, self._counter)
+
     @contextmanager
     def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
         if not self.exists():
             self.require_expected()
             _create(self.path, self._salt)
-            start_anew(self.path)
+            with suppress(OSError):
+                self._counter.unlink(missing_ok=True)
             _log.warning("started a new ledger, %s: keep it, it remembers what was published", self.path)
         try:
             if self.path.stat().st_size == 0:
@@ -133,14 +159,40 @@ class LedgerFile:
                 database.close()  # what was not committed is rolled back
 
 
-class Writer:
+class Reader:
+    """The contents of a ledger in one transaction."""
+
+    def __init__(self, path: Path, contents: Contents, database: sqlite3.Connection) -> None:
+        """Nothing is read yet but the entries."""
+        self.contents = contents
+        self._path, self._database = path, database
+
+    def records(self, account: int, digest: str) -> Iterator[Hashes]:
+        """The hashes of an account's records part by part, each in order; an error after the last if any is damaged."""
+        found = hashlib.blake2b(digest_size=32)
+        rows = self._database.execute("SELECT hashes FROM record WHERE account = ? ORDER BY part", (account,))
+        for (part,) in rows:
+            found.update(part)
+            yield np.frombuffer(part, dtype="<u8")
+        if found.hexdigest() != digest:
+            raise LedgerError(f"the ledger {self._path} is damaged (records are missing or changed): {_ADVICE}")
+
+
+class Writer(Reader):
     """The contents of a locked ledger, and the way to add to them."""
 
-    def __init__(self, contents: Contents, database: sqlite3.Connection) -> None:
+    def __init__(self, path: Path, contents: Contents, database: sqlite3.Connection) -> None:
         """Start at the last seal."""
-        self.contents = contents
-        self._database = database
+        super().__init__(path, contents, database)
         self._seal, self.count = contents.seal, len(contents.entries)
+
+    def add_records(self, account: int, ordered: Hashes) -> str:
+        """Add the hashes of an account's records, in this transaction; their digest, which an entry is to seal."""
+        digest = digest_of(ordered)
+        for part, low in enumerate(range(0, len(ordered), _PART)):
+            blob = ordered[low : low + _PART].astype("<u8").tobytes()
+            self._database.execute("INSERT INTO record VALUES (?, ?, ?)", (account, part, blob))
+        return digest
 
     def append(self, entry: dict[str, Any]) -> None:
         """Add an entry, in this transaction."""
@@ -149,6 +201,14 @@ class Writer:
         self.count += 1
         self._database.execute("INSERT INTO entry VALUES (?, ?, ?)", (self.count, body, self._seal))
         self._database.execute("UPDATE head SET count = ?, seal = ?", (self.count, self._seal))
+
+
+def digest_of(ordered: Hashes) -> str:
+    """The digest by which the hashes of an account's records are known."""
+    found = hashlib.blake2b(digest_size=32)
+    for low in range(0, len(ordered), _PART):
+        found.update(ordered[low : low + _PART].astype("<u8").tobytes())
+    return found.hexdigest()
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -178,6 +238,9 @@ def _create(path: Path, salt: bytes | None) -> None:
             database.execute(f"PRAGMA user_version = {_VERSION}")
             database.execute("CREATE TABLE head (salt BLOB, count INTEGER, seal BLOB)")
             database.execute("CREATE TABLE entry (number INTEGER PRIMARY KEY, body TEXT, seal BLOB)")
+            database.execute(
+                "CREATE TABLE record (account INTEGER, part INTEGER, hashes BLOB, PRIMARY KEY (account, part))"
+            )
             database.execute("INSERT INTO head VALUES (?, 0, ?)", (salt, _sealed(b"", salt.hex())))
             database.execute("COMMIT")
         finally:
@@ -225,7 +288,9 @@ def _contents(path: Path, database: sqlite3.Connection) -> Contents:
         raise LedgerError(f"{path} is no ledger of Takifugu: name another file, or restore it from a copy")
     version = database.execute("PRAGMA user_version").fetchone()[0]
     if version != _VERSION:
-        raise LedgerError(f"the ledger {path} has format {version}, not {_VERSION}: upgrade Takifugu")
+        older = version < _VERSION
+        advice = "it is of an earlier version and knows no records: name a new one" if older else "upgrade Takifugu"
+        raise LedgerError(f"the ledger {path} has format {version}, not {_VERSION}: {advice}. Nothing was released")
     # SQLite takes a last page that is cut short for one that ends in zeros, which it may do by chance.
     if path.stat().st_size % database.execute("PRAGMA page_size").fetchone()[0]:
         raise LedgerError(f"the ledger {path} is damaged (it is cut short): {_ADVICE}")
@@ -261,3 +326,13 @@ def _refusal(path: Path, error: Exception) -> LedgerError:
     if "readonly" in text or "unable to open" in text or isinstance(error, OSError):
         return LedgerError(f"the ledger {path} cannot be opened for writing ({text}): nothing was released")
     return LedgerError(f"the ledger {path} is damaged or no ledger ({text}): {_ADVICE}")
+
+
+def is_ledger(path: Path) -> bool:
+    """Whether a file is a ledger of ours, whole or not: other programs call theirs so too."""
+    try:
+        with path.open("rb") as content:
+            head = content.read(72)
+    except OSError:
+        return False
+    return head.startswith(b"SQLite format 3\0") and head[68:72] == _APPLICATION.to_bytes(4, "big")

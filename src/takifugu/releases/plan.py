@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +14,12 @@ from takifugu.channels.bits import BitSource, InsecureSeededBits, OsBits
 from takifugu.errors import CalibrationError, CompositionError, InputError
 from takifugu.problems.findings.shown import frames_within
 from takifugu.problems.guarantee import Renyi
+from takifugu.releases.binding import Columns
 from takifugu.releases.drawing import Drawing, drawing_of
 from takifugu.releases.drift import DRIFTS, Drift
-from takifugu.releases.fingerprints import AnswerDigest
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.ledger import Ledger
+from takifugu.releases.recognition import Recognition
 from takifugu.releases.shuffling import ORDERS
 
 
@@ -111,13 +113,23 @@ class Plan:
             return None
         return Drift.of(self.calibration, self.drawing.whole)
 
-    def charge(self, answer: AnswerDigest, count: int) -> None:
-        """Write the release into the ledger, if there is one, or refuse."""
-        if self.ledger is not None:
+    def reads(self, columns: Columns) -> tuple[str, ...]:
+        """Everything that is read of a row, by which the row may be known again."""
+        answer = self.calibration.answer
+        return (*columns.read, *(() if answer is None else answer.known))
+
+    def recognise(self, columns: Columns, available: Sequence[str]) -> Recognition | None:
+        """What will know the rows of a table for the ledger; None where there is no ledger."""
+        if self.ledger is None:
+            return None
+        return self.ledger.recognise(self.reads(columns), available, columns.answer)
+
+    def charge(self, rows: Recognition | None, count: int) -> None:
+        """Write the release of these rows into the ledger, if there is one, or refuse."""
+        if self.ledger is not None and rows is not None:
             self.ledger.charge(
-                answer.hexdigest(),
+                rows,
                 self.calibration,
-                unordered=answer.unordered(),
                 **self.drawing.noise,
                 count=count,
                 granularity=self.drawing.granularity or 0.0,

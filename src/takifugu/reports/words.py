@@ -7,7 +7,7 @@ from takifugu.calibration.backwards import values_published
 from takifugu.channels.listed import ListChannel
 from takifugu.divergences.proved.guessing import guess_allowed, odds_factor, recommended_alpha
 from takifugu.problems.guarantee import Guarantee, Renyi
-from takifugu.problems.inspection_findings import SeveralRows
+from takifugu.problems.inspection_findings import RowsOfOnePerson, SeveralRows
 from takifugu.reports.adversary import Adversary
 from takifugu.reports.common import Facts
 from takifugu.reports.noise_facts import NoiseFacts
@@ -114,6 +114,13 @@ def saving(facts: NoiseFacts) -> str | None:
 
 def for_each_row(calibration: Calibration) -> str | None:
     """That the promise is for one row, where people seem to have several; None where nothing says so."""
+    stated = next((one for one in calibration.findings if isinstance(one, RowsOfOnePerson)), None)
+    if stated is not None:
+        return (
+            f"That is for one row: people have up to {stated.most} each ({stated.column!r}), independent of one "
+            f"another given the secret by the holder's word, and then all rows of one person move odds by the "
+            f"{stated.most}-th power at most."
+        )
     names = [repr(one.column) for one in calibration.findings if isinstance(one, SeveralRows)]
     if not names:
         return None

@@ -5,6 +5,7 @@ relations, ibis tables, PySpark dataframes) stays in its own engine. Nothing her
 is called on the result of a group-by, whose size `takifugu.tables.count` and `takifugu.tables.sample` keep in bounds.
 """
 
+import copy
 import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -72,6 +73,15 @@ class Table:
             self.frame, told = without_sentinels(self, texts=() if found.is_text else self.reading.na or ())
             self.findings = [*self.findings, *told]
             self.findings += unseen(self.reading, self.findings)
+
+    def holding(self, rows: Any) -> "Table":
+        """The same table with these of its rows, which are in memory: read as they were."""
+        from takifugu.tables.open import opened
+
+        made = copy.copy(self)
+        made.frame = opened(rows, Reading(), shown=self.name, accepted=_ACCEPTED).frame
+        made.schema, made.space, made.cuts = dict(made.frame.collect_schema()), None, {}
+        return made
 
     @property
     def columns(self) -> list[str]:

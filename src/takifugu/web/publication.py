@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from takifugu.errors import BudgetError, InputError
+from takifugu.errors import InputError
 from takifugu.problems.column_findings import FreeText
 from takifugu.problems.findings import UnsafePrior
 from takifugu.problems.inspection_findings import LooksLikeDates, LooksLikeIdentifier
@@ -24,7 +24,6 @@ from takifugu.web.rereading import on_page
 
 if TYPE_CHECKING:
     from takifugu.calibration import Calibration
-    from takifugu.releases.ledger import Ledger
     from takifugu.web.shelf import Entry
 
 # Noise enough for the fitted priors and not for the rows, and what perhaps should not go out as it is: nobody should
@@ -73,7 +72,8 @@ class Publication:
             if not isinstance(made.guarantee, Renyi):
                 raise InputError(f"{choice.mechanism!r} gives a weaker promise: choose another mechanism to publish")
             self._answers.proved(choice, errand)
-            _refuse_second(entry.book())
+            fit = choice.fit
+            shelf.refuse_known(fit.table, [*fit.columns, fit.secret, *fit.known], fit.columns)
         bare = drawing_of(made, {}).bare
         key = randomness.token_urlsafe(16)
         with self._lock:
@@ -100,7 +100,7 @@ class Publication:
             f"The secret is {clean(fit.secret)}, and {first} is hidden from {second}. {_promise(made)}",
             "The rows are shuffled: where a row stands tells nothing.",
             f"It can be done once: the ledger {os.path.abspath(entry.ledger)} is charged before the first value is "
-            "drawn. It refuses to let these records out again, here and at every other door that uses it.",
+            "drawn. It knows these records again in any file and refuses to let them out a second time.",
         ]
         if (steps := in_steps(made.findings)) is not None:
             told.insert(1, steps)
@@ -135,7 +135,7 @@ class Publication:
                     shelf.open(entry.name),
                     target,
                     found.calibration,
-                    ledger=entry.book(),
+                    ledger=entry.ledger,
                     others="drop" if self._answers.has_others(found.choice) else "error",
                     allow_no_noise=True,  # what there is to say about that was confirmed with the rest
                 )
@@ -155,12 +155,3 @@ def _promise(made: "Calibration") -> str:
             f" For the population the evidence is draws, not a proof, with {100 * made.evidence.level:g} % confidence."
         )
     return f"{told}: proved just now for the priors fitted to this table.{sure}"
-
-
-def _refuse_second(ledger: "Ledger") -> None:
-    account = ledger.account()
-    if account is not None and account.releases:
-        raise BudgetError(
-            f"the ledger {os.fspath(ledger.path)!r} says that these records were published before. Nothing was "
-            f"published; for other people's records start the explorer with another --ledger"
-        )

@@ -1,8 +1,7 @@
 """The tables that the explorer may read: the bundled ones, the one named at the start, those dropped on the page."""
 
-import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from takifugu import datasets
 from takifugu.errors import InputError, TakifuguError
 from takifugu.publishing import ledger_beside
+from takifugu.publishing.recognising import People, to_publish
 from takifugu.releases.ledger import Ledger
 from takifugu.tables.formats import files_of
 from takifugu.tables.inspect import ColumnFacts
@@ -44,13 +44,6 @@ class Entry:
     format: str | None = None
     reading: Reading = field(default_factory=Reading)
 
-    def book(self) -> Ledger:
-        """The ledger, which knows the file, where there is one: what left it through another ledger is noticed."""
-        found = Ledger(self.ledger)
-        if self.file is not None:
-            found.watch(self.file)
-        return found
-
 
 class Shelf:
     """Opens tables by the names on offer, and knows which of their columns can be secrets or answers.
@@ -73,7 +66,6 @@ class Shelf:
         self._unread: dict[str, str] = {}  # why a file that was dropped could not be read yet
         self._dropped: list[tuple[str, Path]] = []
         self._lies: dict[str, str] = {}  # where each file is read from
-        self._books: dict[bytes, Path] = {}  # the ledger of each file that was seen, by its content
         self._names: set[str] = set()
         self._named: str | None = None  # the table named at the start, which every visit opens with
         self.entries: dict[str, Entry] = {}
@@ -132,7 +124,7 @@ class Shelf:
         title, lies = title_of(given), os.fspath(path)
         with self.lock:
             try:
-                name = self._add(title, source=title, ledger=self._book_of(path, title), lies=lies)
+                name = self._add(title, source=title, ledger=ledger_beside(title), lies=lies)
             except InputError as error:
                 path.unlink(missing_ok=True)
                 raise _about(error, lies, title) from None
@@ -147,16 +139,11 @@ class Shelf:
                 self._unread[name] = str(error)
                 return self.entries[name]
 
-    def _book_of(self, path: Path, title: str) -> Path:
-        """The ledger of a dropped file: its own, unless the same file was seen under another name and has one."""
-        named = self.entries.get(self._named or "")
-        if named is not None and named.file is not None and _may_be_same(named.file, path):
-            self._books.setdefault(_content(named.file), named.ledger)
-        own, content = ledger_beside(title), _content(path)
-        book = self._books.setdefault(content, own)
-        if own.exists() and not book.exists():  # it may remember what was published of it before; the other cannot
-            book = self._books[content] = own
-        return book
+    def refuse_known(self, name: str, read: Sequence[str], answer: Sequence[str]) -> None:
+        """Refuse rows that the ledger knows, or one beside the table, beside that named at the start, or here."""
+        entry, named = self.entry(name), self.entries.get(self._named or "")
+        files = [entry.file or entry.title, *([named.file] if named is not None and named.file is not None else [])]
+        to_publish(self.open(name), Ledger(entry.ledger), People(), read=read, answer=answer, files=files)
 
     def read_again(self, name: str, asked: Mapping[str, str]) -> Entry:
         """Read a file in another way, in place of how it was read before; its ledger stays what it is."""
@@ -226,16 +213,6 @@ class Shelf:
         named = [(secret, count) for secret, count in found if secret is not None]
         named.sort(key=lambda one: (-one[1], str(one[0])))
         return {str(secret): (secret, count) for secret, count in named}
-
-
-def _may_be_same(one: Path, other: Path) -> bool:
-    """Whether two files have the same length; a pattern is no file, and what is gone has none."""
-    return one.is_file() and one.stat().st_size == other.stat().st_size
-
-
-def _content(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "blake2b").digest()
 
 
 def _read(lies: str, reading: Reading, title: str) -> Table:

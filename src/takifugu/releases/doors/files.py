@@ -1,9 +1,10 @@
 """Releasing files larger than memory: Parquet and CSV, batch by batch, to a temporary name and then renamed."""
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,15 @@ from takifugu.errors import InputError
 from takifugu.problems.asking_findings import OrderKept
 from takifugu.problems.findings import Finding
 from takifugu.releases.as_fitted import reading_as_fitted, require_as_fitted
+from takifugu.releases.beside import Beside
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
 from takifugu.releases.doors.frames import protected, ready, together
 from takifugu.releases.doors.groups import refuse_beside_a_mean, write_group_mean
 from takifugu.releases.doors.leaving import leaving
 from takifugu.releases.doors.saving import POSITION, appear, check_format, positions_writer, require_name, writer
-from takifugu.releases.fingerprints import AnswerDigest
-from takifugu.releases.ledger import remember
 from takifugu.releases.ledger_file import require_place
 from takifugu.releases.plan import Plan
+from takifugu.releases.recognition import Recognition
 from takifugu.releases.secret_rows import OTHERS, OthersLeftOut
 from takifugu.releases.shuffling import Shuffle
 from takifugu.releases.watching import Watch
@@ -83,7 +84,6 @@ def release_file(
     check_format(goal)
     if plan.ledger is not None and plan.ledger.path.resolve() == goal.resolve():
         raise InputError(f"{goal} is the ledger, and cannot be what is published too: choose another name")
-    remember(plan.ledger, *files_behind(origin))
     if plan.ledger is not None:
         require_place(plan.ledger.path)
     if goal.exists():
@@ -100,16 +100,17 @@ def release_file(
     reader = _Reader(origin, reading_as_fitted(given, calibration), plan)
     columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
     columns = columns.with_those_in_turn(plan.in_turn, reader.names)
+    rows_known = plan.recognise(columns, reader.names)
     with draft(goal) as unfinished:  # before the ledger is opened: there is a place to write to
-        paid, count = _first_reading(reader, plan, columns)
-        plan.charge(paid, count)
+        paid, count = _first_reading(reader, plan, columns, rows_known)
+        plan.charge(rows_known, count)
         watch = Watch(columns, plan)
         with ExitStack() as files:
             write = files.enter_context(writer(unfinished, goal.suffix))
             key = None if positions is None else files.enter_context(positions_writer(positions))
             shuffle = files.enter_context(Shuffle(count, len(columns.published), goal.parent, plan.source))
             drawn, done, left_out = _draw(reader, plan, columns, watch, shuffle, write, key, progress)
-        _refuse_changed(reader, watch, is_same=drawn.hexdigest() == paid.hexdigest())
+        _refuse_changed(reader, watch, is_same=drawn == paid)
         synchronise(unfinished)
         appear(unfinished, goal)
     synchronise(goal.parent)
@@ -129,14 +130,14 @@ def _draw(
     write: Callable[[Any], None],
     key: Callable[[Any], None] | None,
     progress: Progress | None,
-) -> tuple[AnswerDigest, int, int]:
+) -> tuple[bytes, int, int]:
     """Draw and write all rows; the digest of what was drawn for, how many there are, and how many were left out.
 
     Their positions go along as one more column, and into the key.
     """
     import pyarrow as pa
 
-    drawn, done, left_out = _digest(plan), 0, 0
+    drawn, done, left_out = _digest(), 0, 0
 
     def publish(made: Any) -> None:
         if key is not None:
@@ -152,13 +153,13 @@ def _draw(
         if key is not None:
             made = made.append_column(POSITION, pa.array(np.arange(done, done + len(values))))
         (publish if plan.order == "keep" else shuffle.add)(made)
-        drawn.update(values)
+        drawn.update(np.ascontiguousarray(values).tobytes())
         done += len(values)
         if progress is not None:
             progress(done, reader.rows)
     for made in shuffle.tables():
         publish(made)
-    return drawn, done, left_out
+    return drawn.digest(), done, left_out
 
 
 def _values(reader: "_Reader", plan: Plan, columns: Columns) -> Iterator[tuple[Any, Array, int]]:
@@ -168,9 +169,9 @@ def _values(reader: "_Reader", plan: Plan, columns: Columns) -> Iterator[tuple[A
         yield rows, ready(rows, plan, columns), len(batch) - len(rows)
 
 
-def _digest(plan: Plan) -> AnswerDigest:
-    # Ahead, for the rows may yet be refused: where nothing is published, no ledger is left behind.
-    return AnswerDigest(b"") if plan.ledger is None else plan.ledger.answer_digest(ahead=True)
+def _digest() -> "hashlib.blake2b":
+    """Of the values in their order: whether a file is the same the second time."""
+    return hashlib.blake2b()
 
 
 def _refuse_changed(reader: "_Reader", watch: Watch, *, is_same: bool) -> None:
@@ -183,20 +184,26 @@ def _refuse_changed(reader: "_Reader", watch: Watch, *, is_same: bool) -> None:
         raise InputError(changed)
 
 
-def _first_reading(reader: "_Reader", plan: Plan, columns: Columns) -> tuple[AnswerDigest, int]:
-    """Refuse what is to be refused; what the ledger is to know of the answer, and its length."""
-    if plan.ledger is not None:
-        plan.ledger.require_room(plan.calibration, **plan.drawing.noise)
-    digest, count, watch = _digest(plan), 0, Watch(columns, plan)
-    for rows, values, _ in _values(reader, plan, columns):
+def _first_reading(
+    reader: "_Reader", plan: Plan, columns: Columns, rows_known: Recognition | None
+) -> tuple[bytes, int]:
+    """Refuse what is to be refused, and have the rows known; a digest of all values, and how many there are."""
+    digest, count, watch = _digest(), 0, Watch(columns, plan)
+    beside = Beside(files_behind(reader.table), plan.ledger, read=plan.reads(columns), available=reader.names)
+    looking = [*beside.recognitions, *([] if rows_known is None else [rows_known])]
+    needed = replace(columns, known_by=tuple(dict.fromkeys(name for one in looking for name in one.columns)))
+    for rows, values, _ in _values(reader, plan, needed):
         watch.look(rows, together(rows, values, plan))
-        digest.update(values)
+        for one in looking:
+            one.look(rows)
+        digest.update(np.ascontiguousarray(values).tobytes())
         count += len(values)
+    beside.refuse()
     watch.refuse()
     reader.table.require_unchanged()
     if count == 0:
         raise InputError("the file has no rows: there is nothing to publish")
-    return digest, count
+    return digest.digest(), count
 
 
 class _Reader:

@@ -82,13 +82,16 @@ def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> t
     """The table with its column published, and of the others only those to be kept; and which row stands where."""
     rows = protected(frame, plan, columns)
     values, watch = ready(rows, plan, columns), Watch(columns, plan)
+    recognition = plan.recognise(columns, frame.columns)
     watch.look(rows, together(rows, values, plan))
     watch.refuse()
-    paid = charged(values, plan)
+    if recognition is not None and len(rows):  # who publishes nothing pays nothing
+        recognition.look(rows)
+        plan.charge(recognition, len(rows))
     places = np.arange(len(rows)) if plan.order == "keep" else shuffled(len(rows), plan.source)
     if plan.order != "keep":
-        rows, paid = rows[places.tolist()], paid[places]
-    return leaving(rows, paid, plan, columns), places
+        rows, values = rows[places.tolist()], values[places]
+    return leaving(rows, values, plan, columns), places
 
 
 def ready(rows: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Array:
@@ -157,11 +160,9 @@ def publish(values: Any, plan: Plan, kept: Any, called: list[list[Any]]) -> Any:
 
 
 def charged(ready: Array, plan: Plan) -> Array:
-    """The same values, once they are in the ledger."""
-    if plan.ledger is not None and ready.size:  # who publishes nothing pays nothing
-        digest = plan.ledger.answer_digest()
-        digest.update(ready)
-        plan.charge(digest, len(ready) if ready.ndim else 1)
+    """The same numbers, of which no rows are seen, once they are in the ledger."""
+    if plan.ledger is not None and ready.size:
+        plan.charge(plan.ledger.recognise_values(ready), len(ready) if ready.ndim else 1)
     return ready
 
 

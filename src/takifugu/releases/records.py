@@ -1,0 +1,220 @@
+"""Keyed hashes of rows: the same values hash alike, whichever library, type or file they come from.
+
+A ledger keeps these in place of the rows. Where two spellings may be one value they hash alike (`canonical`): mistaking
+a new record for an old one costs a refusal, mistaking an old one for new would publish it twice. Rows with the same
+values always have the same hash; two others share one with a chance of 2⁻⁶⁴, as for random numbers, since SipHash-2-4
+(Aumasson and Bernstein 2012) with a secret key is a pseudorandom function.
+"""
+
+import datetime
+import hashlib
+import math
+import re
+import struct
+import unicodedata
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+Hashes = npt.NDArray[np.uint64]
+
+_MASK = (1 << 64) - 1
+_PAIR = struct.Struct("<QQ")
+_WHOLE, _FRACTION, _MISSING = 0x57484F4C45, 0x4652414354, 0x4D495353  # the second word of what is no text
+_EXACT = float(1 << 53)
+_BLOCK = 1 << 14  # rows that are hashed together: their words stay in the processor's cache
+_REMEMBERED = 1 << 17  # cells whose words are kept, so that a category is spelled once
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*")
+
+
+class RowHashes:
+    """Hashes rows under one secret key.
+
+    >>> import narwhals as nw, pandas as pd
+    >>> rows = RowHashes(b"a secret")
+    >>> numbers, texts = (nw.from_native(pd.DataFrame({"x": x}), eager_only=True) for x in ([1, 2.0], ["1", " 2"]))
+    >>> bool((rows.of(numbers, ["x"]) == rows.of(texts, ["x"])).all())
+    True
+    """
+
+    def __init__(self, key: bytes) -> None:
+        """Derive one key for texts and one for rows."""
+        self._texts = hashlib.blake2b(key=key, digest_size=32, person=b"takifugu-text").digest()
+        self._rows = hashlib.blake2b(key=key, digest_size=16, person=b"takifugu-rows").digest()
+        self._known: dict[Any, bytes] = {}
+
+    def of(self, rows: "nw.DataFrame[Any]", columns: Sequence[str], beside: Hashes | None = None) -> Hashes:
+        """The hash of each row of these columns, in this order, and of a number beside it where one is given."""
+        words = [word for name in columns for word in self._words(rows[name])]
+        return siphash(self._rows, words if beside is None else [beside, *words], len(rows))
+
+    def count_missing(self, column: "nw.Series[Any]") -> int:
+        """How many cells have no value."""
+        return int((self._words(column)[1] == _MISSING).sum())
+
+    def _words(self, column: "nw.Series[Any]") -> tuple[Hashes, Hashes]:
+        import narwhals as nw
+
+        kind = column.dtype
+        if kind == nw.Boolean:
+            column, kind = column.cast(nw.Int8), nw.Int8()
+        if not (kind.is_integer() or kind.is_float()) or kind in (nw.Int128, nw.UInt128):
+            return self._each(column.to_list())
+        missing = column.is_null().to_numpy()
+        values = column.fill_null(0).to_numpy()
+        if values.dtype.kind not in "iuf":  # a column of no values
+            return self._each(column.to_list())
+        if values.dtype.kind == "f":
+            return self._floats(values.astype(np.float64), missing)
+        if values.dtype == np.uint64 and values.size and int(values.max()) >= 1 << 63:
+            return self._each(column.to_list())
+        first = values.astype(np.int64).view(np.uint64)
+        return np.where(missing, 0, first).astype(np.uint64), np.where(missing, _MISSING, _WHOLE).astype(np.uint64)
+
+    def _floats(self, values: npt.NDArray[np.float64], missing: npt.NDArray[np.bool_]) -> tuple[Hashes, Hashes]:
+        missing = missing | np.isnan(values)
+        values = np.where(missing, 0.0, values)
+        exact = np.abs(values) < _EXACT
+        whole = exact & (values == np.floor(values))
+        with np.errstate(over="ignore", invalid="ignore"):
+            fraction = values.astype(np.float32).view(np.uint32).astype(np.uint64)
+        first = np.where(whole, np.where(whole, values, 0.0).astype(np.int64).view(np.uint64), fraction)
+        second = np.where(whole, _WHOLE, _FRACTION).astype(np.uint64)
+        second[missing] = _MISSING
+        for place in np.flatnonzero(~exact):  # beyond 2⁵³: rare, and spelled as whole numbers are
+            first[place], second[place] = _PAIR.unpack(self._word(float(values[place])))
+        return first, second
+
+    def _each(self, values: list[Any]) -> tuple[Hashes, Hashes]:
+        known, found = self._known, []
+        for value in values:
+            try:
+                word = known.get(value)
+                if word is None:
+                    word = known[value] = self._word(value)
+            except TypeError:  # a list, which no dictionary holds
+                word = self._word(value)
+            found.append(word)
+        if len(known) > _REMEMBERED:
+            known.clear()
+        words = np.frombuffer(b"".join(found), dtype="<u8").reshape(-1, 2).astype(np.uint64)
+        return words[:, 0], words[:, 1]
+
+    def _word(self, value: Any) -> bytes:
+        """The two words of a cell, as bytes."""
+        plain = _of_text(value) if type(value) is str else canonical(value)
+        if isinstance(plain, int) and -(1 << 63) <= plain < 1 << 63:
+            return _PAIR.pack(plain & _MASK, _WHOLE)
+        if isinstance(plain, float):
+            with np.errstate(over="ignore"):
+                return _PAIR.pack(int(np.float64(plain).astype(np.float32).view(np.uint32)), _FRACTION)
+        if plain is None:
+            return _PAIR.pack(0, _MISSING)
+        text = str(plain).encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(text, key=self._texts, digest_size=16).digest()
+
+
+def canonical(value: Any) -> int | float | str | None:
+    """One form for all spellings of a value: None where it is missing, a whole number, another number, or a text.
+
+    >>> [canonical(one) for one in (1, 1.0, True, " 1 ", "1.0", "true", Decimal("1.00"))]
+    [1, 1, 1, 1, 1, 1, 1]
+    >>> canonical(datetime.date(2024, 1, 31)) == canonical("2024-01-31 00:00:00") == "2024-01-31"
+    True
+    >>> canonical(-0.0), canonical(float("nan")), canonical("  ")
+    (0, None, None)
+    """
+    if value is None or value != value:  # noqa: PLR0124 - so are NaN and NaT of every library
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, datetime.timedelta):
+        value = value.total_seconds()
+    if isinstance(value, str):
+        return _of_text(value)
+    if isinstance(value, int | float | Decimal):
+        return _of_number(value)
+    if isinstance(value, datetime.datetime):
+        return _of_instant(value)
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _of_number(value: int | float | Decimal) -> int | float | str:
+    if not math.isfinite(value):
+        return str(float(value))
+    return int(value) if value == int(value) else float(value)
+
+
+def _of_text(text: str) -> int | float | str | None:
+    text = text.strip() if text.isascii() else unicodedata.normalize("NFKC", text).strip()
+    if not text:
+        return None
+    if text[0] in "0123456789+-." and text.isascii():
+        if _NUMBER.fullmatch(text):
+            whole = text if text.lstrip("+-").isdigit() else text.rstrip("0").removesuffix(".") if "." in text else ""
+            # Digits of an id are exact; of 3.7e16 those are meant that a float of this name has.
+            return int(whole) if whole.lstrip("+-").isdigit() and len(whole) < 4_000 else canonical(float(text))
+        if _INSTANT.fullmatch(text):
+            try:
+                return _of_instant(datetime.datetime.fromisoformat(text))
+            except ValueError:
+                return text
+    return {"true": 1, "false": 0}.get(text.lower(), text) if len(text) < 6 else text
+
+
+def _of_instant(when: datetime.datetime) -> str:
+    if when.tzinfo is not None:
+        when = when.astimezone(datetime.UTC).replace(tzinfo=None)
+    # The method of the class above: a time of pandas would add what it knows below a millionth of a second.
+    told = datetime.datetime.isoformat(when, sep=" ", timespec="microseconds")
+    return told.removesuffix(" 00:00:00.000000")
+
+
+def siphash(key: bytes, words: Sequence[Hashes], rows: int) -> Hashes:
+    """SipHash-2-4 of each row of these words, each of 64 bits, as of a message of their bytes, little end first."""
+    first, second = (int.from_bytes(key[k : k + 8], "little") for k in (0, 8))
+    starts = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
+    last = (8 * len(words) & 0xFF) << 56
+    made = np.empty(rows, dtype=np.uint64)
+    for low in range(0, rows, _BLOCK):
+        size = min(_BLOCK, rows - low)
+        keys = (first, second, first, second)
+        v = [np.full(size, start ^ one, dtype=np.uint64) for start, one in zip(starts, keys, strict=True)]
+        for word in (*(one[low : low + size] for one in words), np.full(size, last, dtype=np.uint64)):
+            v[3] ^= word
+            _rounds(v, 2)
+            v[0] ^= word
+        v[2] ^= np.uint64(0xFF)
+        _rounds(v, 4)
+        made[low : low + size] = v[0] ^ v[1] ^ v[2] ^ v[3]
+    return made
+
+
+def _rounds(v: list[Hashes], count: int) -> None:
+    for _ in range(count):
+        for a, b, turn in ((0, 1, 13), (2, 3, 16)):
+            _mix(v, a, b, turn)
+        v[0] = _turned(v[0], 32)
+        for a, b, turn in ((2, 1, 17), (0, 3, 21)):
+            _mix(v, a, b, turn)
+        v[2] = _turned(v[2], 32)
+
+
+def _mix(v: list[Hashes], a: int, b: int, turn: int) -> None:
+    v[a] += v[b]
+    v[b] = _turned(v[b], turn)
+    v[b] ^= v[a]
+
+
+def _turned(words: Hashes, bits: int) -> Hashes:
+    made: Hashes = words << np.uint64(bits)
+    made |= words >> np.uint64(64 - bits)
+    return made

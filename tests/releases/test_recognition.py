@@ -1,0 +1,251 @@
+"""People, not file names: a record leaves once, whatever its file is called and whoever is beside it."""
+
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+from calibrations import hand_made
+
+import takifugu as tk
+from takifugu.errors import CompositionError, InputError, LedgerError, PublishedOnceError
+from takifugu.publishing import ledger_beside
+from takifugu.publishing.recognising import People, default_ledger
+from takifugu.releases.ledger import Ledger
+from takifugu.tables.table import Table
+
+ASKED = {"secret": "s", "columns": ["x"], "confidence": None, "allow_no_noise": True}
+
+
+def people(rows, start, seed=0):
+    chance = np.random.default_rng(seed + start)
+    secret = chance.choice(["a", "b"], rows)
+    shown = np.where(secret == "a", chance.integers(0, 4, rows), chance.integers(1, 5, rows))
+    return pd.DataFrame({"nr": np.arange(start, start + rows), "s": secret, "x": shown})
+
+
+OLD, JANUARY, FEBRUARY = people(600, 0), people(300, 600), people(300, 900)
+
+
+def together(*tables):
+    return pd.concat(tables, ignore_index=True)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_last_years_rows_with_january_appended_are_refused_and_january_can_leave(folder):
+    """The break of 0.2: the same command started a new ledger, and 600 people went out a second time."""
+    OLD.to_csv("2024.csv", index=False)
+    tk.publish("2024.csv", **ASKED, id="nr", ledger="people.ledger")
+    together(OLD, JANUARY).to_csv("2025.csv", index=False)
+    again = {
+        "appended": "2025.csv",
+        "no ledger named": "2025.csv",
+        "sorted, and in another format": "sorted.parquet",
+        "in memory": together(JANUARY, OLD.astype(str)).sample(frac=1, random_state=0),
+        "of some of them": OLD.head(10).assign(s=["a", "b"] * 5),
+    }
+    together(OLD, JANUARY).sort_values("x").to_parquet("sorted.parquet")
+    for what, table in again.items():
+        named = {} if what == "no ledger named" else {"ledger": "people.ledger"}
+        with pytest.raises(LedgerError, match=r"published before|knows some of these records"):
+            tk.publish(table, **ASKED, **named)
+    made = tk.publish("2025.csv", **ASKED, ledger="people.ledger", only_new=True)
+    assert len(made.table) == len(JANUARY)
+    # People who are all new need nothing: the ledger knows them apart by their id.
+    assert len(tk.publish(FEBRUARY, **ASKED, ledger="people.ledger").table) == len(FEBRUARY)
+    with pytest.raises(PublishedOnceError, match=r"1,200 of 1,200 rows are of people"):
+        tk.publish(together(OLD, JANUARY, FEBRUARY), **ASKED, ledger="people.ledger")
+    with pytest.raises(PublishedOnceError, match="all rows of this table were published before"):
+        tk.publish("2025.csv", **ASKED, ledger="people.ledger", only_new=True)
+
+
+def test_without_an_id_what_was_read_of_rows_tells_them_apart_and_chance_is_named(folder):
+    tk.publish(OLD, **ASKED, ledger="people.ledger")
+    both = together(OLD, JANUARY)
+    with pytest.raises(PublishedOnceError, match=r"600 of 900 rows agree in the values of 's', 'x' .* by chance"):
+        tk.publish(both, **ASKED, ledger="people.ledger")
+    with pytest.raises(PublishedOnceError, match="600 of 900 rows"):  # other columns of the file are no disguise
+        tk.publish(both.assign(y=range(900)), **(ASKED | {"columns": ["y"]}), ledger="people.ledger")
+    with pytest.raises(PublishedOnceError, match=r"300 of 300 rows .* new_people=True"):
+        tk.publish(JANUARY, **ASKED, ledger="people.ledger")
+    with pytest.raises(CompositionError, match="lacks some that were published"):
+        tk.publish(together(OLD.tail(10), JANUARY), **ASKED, ledger="people.ledger", only_new=True)
+    shuffled = both.sample(frac=1, random_state=1)
+    assert len(tk.publish(shuffled, **ASKED, ledger="people.ledger", only_new=True).table) == 300
+    assert len(tk.publish(FEBRUARY, **ASKED, ledger="people.ledger", new_people=True).table) == 300
+    for table in (FEBRUARY, OLD):  # the very rows of one release are never new, whatever is said
+        with pytest.raises(PublishedOnceError, match="published before"):
+            tk.publish(table, **ASKED, ledger="people.ledger", new_people=True)
+    words = [row for (row,) in sqlite3.connect("people.ledger").execute("SELECT body FROM entry")]
+    assert sum('"new_people": true' in one for one in words) == 1
+
+
+def test_what_cannot_be_compared_is_refused(folder):
+    tk.publish(OLD, **ASKED, ledger="people.ledger")
+    renamed = JANUARY.rename(columns={"x": "z"})
+    with pytest.raises(CompositionError, match=r"by the values of 's', 'x', which this table does not have"):
+        tk.publish(renamed, secret="s", columns=["z"], confidence=None, ledger="people.ledger")
+    with pytest.raises(PublishedOnceError, match="by chance"):  # an id that came later knows nobody of before
+        tk.publish(together(OLD, JANUARY), **ASKED, ledger="people.ledger", id="nr")
+    with pytest.raises(CompositionError, match="knows some in another way"):
+        tk.publish(together(OLD, JANUARY), **ASKED, ledger="people.ledger", id="nr", only_new=True)
+    with pytest.raises(CompositionError, match="another answer"):  # numbers of whom nobody knows
+        tk.release([1.0, 2.0], hand_made(5.0), ledger="people.ledger")
+
+
+def test_an_id_that_is_known_is_refused_whatever_is_said(folder):
+    tk.publish(OLD, **ASKED, ledger="people.ledger", id="nr")
+    with pytest.raises(PublishedOnceError, match="600 of 900 rows are of people"):
+        tk.publish(together(OLD, JANUARY), **ASKED, ledger="people.ledger", new_people=True)
+    with pytest.raises(InputError, match="no column 'number'"):
+        tk.publish(JANUARY, **ASKED, ledger="people.ledger", id="number")
+    holes = JANUARY.astype({"nr": float})
+    holes.loc[:1, "nr"] = np.nan
+    with pytest.raises(InputError, match="2 rows have no value in 'nr'"):
+        tk.publish(holes, **ASKED, ledger="people.ledger")
+
+
+def test_a_budget_belongs_to_a_batch_of_records(tmp_path):
+    """Precisions add for the very same records with the same answer; other records have a budget of their own."""
+    calibration = hand_made(2.0)
+    how = {"column": "v", "secret": "s", "theta": 4.0}
+    first = pd.DataFrame({"nr": range(40), "s": ["a", "b"] * 20, "v": np.arange(40.0)})
+    second = first.assign(nr=first["nr"] + 40)
+
+    def released(table, **more):
+        return tk.release(table, calibration, ledger=Ledger(tmp_path / "l.db", id="nr"), **(how | more))
+
+    def account():
+        return Ledger(tmp_path / "l.db").account()
+
+    released(first)
+    released(first.iloc[::-1])  # the order of rows is nobody's record
+    assert (account().releases, account().fraction_spent) == (2, 0.5)
+    released(second)
+    assert (account().releases, account().fraction_spent) == (1, 0.25)
+    released(first)
+    assert (account().releases, account().fraction_spent) == (3, 0.75)
+    with pytest.raises(CompositionError, match="another answer"):
+        released(first.assign(v=first["v"] + 1))  # a cell was changed, and the id tells
+    with pytest.raises(PublishedOnceError, match="20 of 40 rows"):
+        released(pd.concat([first.tail(20), second.head(20).assign(nr=range(100, 120))]))
+    released(first)
+    with pytest.raises(tk.BudgetError, match="is spent"):
+        released(first)
+
+
+def test_of_several_ledgers_beside_a_file_the_one_that_knows_its_records_is_taken(folder):
+    together(OLD, JANUARY).to_csv("all.csv", index=False)
+    read = ["s", "x"]
+    table = Table("all.csv")
+    assert default_ledger(table, folder / "all.csv", People(), read) == ledger_beside(folder / "all.csv")
+    tk.publish(OLD, **ASKED, ledger="a.ledger", id="nr")
+    assert default_ledger(table, folder / "all.csv", People(), read).name == "a.ledger"
+    tk.publish(FEBRUARY, **ASKED, ledger="b.ledger", id="nr")
+    (folder / "money.ledger").write_text("2024-01-01 * Opening balances\n")  # another program's
+    assert default_ledger(table, folder / "all.csv", People(), read).name == "a.ledger"
+    FEBRUARY.to_csv("february.csv", index=False)
+    people(50, 5_000).to_csv("others.csv", index=False)
+    assert default_ledger(Table("february.csv"), folder / "february.csv", People(), read).name == "b.ledger"
+    with pytest.raises(LedgerError, match=r"several ledgers lie beside .* 0 of them know"):
+        default_ledger(Table("others.csv"), folder / "others.csv", People(), read)
+    with pytest.raises(LedgerError, match=r"a\.ledger knows some of these records"):
+        tk.publish("all.csv", **ASKED, ledger="b.ledger")
+    made = tk.publish(OLD, **ASKED)
+    with pytest.raises(LedgerError, match="would not be counted"):
+        tk.release_file("all.csv", "out.csv", made.calibration, drift="allow")
+
+
+def test_a_ledger_that_was_lost_or_is_an_older_copy_is_noticed(tmp_path):
+    path, calibration = tmp_path / "l.db", hand_made(5.0)
+    tk.release([1.0, 2.0], calibration, ledger=path, theta=20.0)
+    older = path.read_bytes()
+    tk.release([1.0, 2.0], calibration, ledger=path, theta=20.0)
+    latest = path.read_bytes()
+    path.write_bytes(older)
+    with pytest.raises(LedgerError, match="has 2 entries, and had 3: this is an older copy"):
+        tk.release([1.0, 2.0], calibration, ledger=path, theta=20.0)
+    path.unlink()
+    for act in (tk.Ledger(path).account, lambda: tk.release([1.0], calibration, ledger=path)):
+        with pytest.raises(LedgerError, match="one was expected"):
+            act()
+    path.write_bytes(latest)
+    tk.release([1.0, 2.0], calibration, ledger=path, theta=20.0)
+    assert tk.Ledger(path).account().releases == 3
+    path.unlink()
+    tk.release([1.0, 2.0], calibration, ledger=tk.Ledger(path, new=True), theta=20.0)
+    assert tk.Ledger(path).account().releases == 1
+
+
+def test_records_that_were_damaged_are_noticed_and_none_is_in_the_file(folder):
+    tk.publish(OLD.assign(nr=[f"patient {k}" for k in range(600)]), **ASKED, ledger="p.ledger", id="nr")
+    assert b"patient" not in (folder / "p.ledger").read_bytes()
+    database = sqlite3.connect("p.ledger")
+    database.execute("UPDATE record SET hashes = substr(hashes, 9)")
+    database.commit()
+    with pytest.raises(LedgerError, match="records are missing or changed"):
+        tk.publish(JANUARY.assign(nr=[f"patient {k}" for k in range(600, 900)]), **ASKED, ledger="p.ledger")
+
+
+def test_a_refused_release_leaves_no_ledger(folder):
+    with pytest.raises(InputError):
+        tk.publish(OLD.assign(s="a"), **ASKED, ledger="p.ledger", id="nr")
+    assert not list(folder.iterdir())
+
+
+def test_a_ledger_that_another_process_starts_meanwhile_refuses_rows_seen_before(tmp_path):
+    first, second = (tk.Ledger(tmp_path / "l.db") for _ in range(2))
+    ahead = first.recognise_values(np.array([1.0]))
+    assert not first.path.exists()
+    how = {"theta": 5.0, "count": 1, "granularity": 0.5}
+    second.charge(second.recognise_values(np.array([2.0])), hand_made(5.0), **how)
+    with pytest.raises(LedgerError, match="started by another process meanwhile"):
+        first.charge(ahead, hand_made(5.0), **how)
+
+
+def test_new_rows_are_new_no_more_once_another_process_wrote(tmp_path):
+    both = together(OLD, JANUARY)
+    tk.publish(OLD, **ASKED, ledger=tmp_path / "l.ledger")
+    ledger = tk.Ledger(tmp_path / "l.ledger")
+    import narwhals as nw
+
+    rows = ledger.recognise(["s", "x"], ["s", "x"], ["x"])
+    rows.look(nw.from_native(both, eager_only=True))
+    assert ledger.new_rows(rows).sum() == 300
+    tk.publish(both, **ASKED, ledger=tmp_path / "l.ledger", only_new=True)
+    made = tk.publish(JANUARY, **ASKED)
+    with pytest.raises(LedgerError, match="written by another process meanwhile"):
+        tk.release(JANUARY, made.calibration, ledger=ledger, drift="allow", allow_no_noise=True)
+
+
+# ---- people with several rows
+
+
+def test_people_with_several_rows_are_refused_unless_their_rows_are_said_to_be_independent(folder):
+    """X₁ = Z is nothing and X₂ = Z ⊕ S is nothing: each row leaves unchanged, and both together tell everything."""
+    chance = np.random.default_rng(0)
+    secret, first = chance.integers(0, 2, 400), chance.integers(0, 2, 400)
+    rows = pd.DataFrame(
+        {"nr": np.tile(np.arange(400), 2), "s": np.tile(secret, 2), "x": np.concatenate([first, first ^ secret])}
+    )
+    with pytest.raises(InputError, match=r"up to 2 rows each by the id 'nr', and the guarantee is about one row"):
+        tk.publish(rows, **ASKED, id="nr")
+    made = tk.publish(rows, **ASKED, id="nr", repeats="independent")
+    said = next(one for one in made.summary.sentences if "holder's word" in one)
+    assert "up to 2 each" in said
+    assert any("holder's word" in one.sentence for one in made.findings)
+    # One row a person: what the two tell together is hidden together.
+    person = pd.DataFrame({"nr": np.arange(400), "s": secret, "first": first, "second": first ^ secret})
+    whole = tk.publish(person, secret="s", columns=["first", "second"], confidence=None, id="nr", odds=3)
+    assert (whole.table[["first", "second"]].to_numpy() != person[["first", "second"]].to_numpy()).any()
+    with pytest.raises(InputError, match="name the column that tells them apart with id"):
+        tk.publish(rows, **ASKED, repeats="independent")
+    with pytest.raises(InputError, match="give one"):
+        tk.publish(rows, **ASKED, only_new=True, new_people=True)
+    with pytest.raises(InputError, match="give ledger"):
+        tk.publish(rows, **ASKED, only_new=True)
