@@ -13,7 +13,7 @@ import takifugu as tk
 from how_many import some_of
 from takifugu.audits import features
 from takifugu.audits.column import Column
-from takifugu.audits.order import _exponents, _stretches, order_tells
+from takifugu.audits.order import _exponents, _stretches, _varies, order_tells
 from takifugu.audits.rows import Rows
 
 SEEDS = range(some_of(3))
@@ -67,6 +67,26 @@ def test_chance_is_no_more_than_it_says(rows, first, held):
     law = hypergeom(rows, first, held)
     tails = np.where(hits / held > share, law.sf(hits - 1), law.cdf(hits))
     assert (tails <= bound * (1 + 1e-9)).all()
+
+
+def test_the_variation_of_parts_alarms_as_rarely_as_it_says():
+    """Orders of 64 rows, at a level that can be counted: a permutation test is as frequent as its level, no more."""
+    rng, chance, rounds = np.random.default_rng(4), 0.1, 1_000
+    is_first = np.arange(64) < 20
+    found = sum(_varies(rng.permutation(is_first), chance, seed) is not None for seed in range(rounds))
+    assert found <= chance * rounds + 4 * math.sqrt(rounds * chance * (1 - chance))
+    assert _varies(is_first, 1e-3, 0) is not None
+    assert _varies(is_first[:6], 0.5, 0) is None
+    assert _varies(is_first, 1e-9, 0) is None  # more orders than can be simulated
+    assert _varies(np.ones(64, np.bool_), 0.5, 0) is None
+
+
+def test_zones_that_differ_a_little_each_are_seen_together():
+    """Of seven values none is far from the others, and a file sorted by them was missed by stretches alone."""
+    a, b = [199, 230, 168, 265, 46, 127, 238], [53, 163, 159, 59, 81, 33, 136]
+    rng = np.random.default_rng(0)
+    zones = [rng.permutation(np.arange(n + m) < n) for n, m in zip(a, b, strict=True)]
+    assert _varies(np.concatenate(zones), 1e-4, 0) is not None
 
 
 def test_every_order_of_a_few_rows_is_counted():

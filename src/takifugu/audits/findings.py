@@ -131,9 +131,7 @@ class OrderTells(Finding):
 
     level = "warning"
     pair: Pair
-    places: int
-    hits: int
-    share: float
+    seen: str
     chance: float
 
     @property
@@ -141,10 +139,9 @@ class OrderTells(Finding):
         """See `Finding.sentence`."""
         first, second = self.pair
         return (
-            f"the order of the rows is not random, and tells {first!r} from {second!r}: of {self.places:,} places "
-            f"{self.hits:,} are of {first!r}, which has {self.share:.1%} of both, and a random order shows that with "
-            f"a chance of {self.chance:.1e} at most. Shuffle the rows; where publishing shuffled them and they stand "
-            f"beside the wrong truth, give positions"
+            f"the order of the rows is not random, and tells {first!r} from {second!r}: {self.seen}, and a random "
+            f"order shows that with a chance of {self.chance:.1e} at most. Shuffle the rows; where publishing shuffled "
+            f"them and they stand beside the wrong truth, give positions"
         )
 
 
