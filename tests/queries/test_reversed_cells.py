@@ -77,6 +77,17 @@ def test_a_ward_that_reverses_the_others_is_within_the_guarantee(case):
     assert worst_odds(made.calibration.channel, shares, rows) <= 3
 
 
+@pytest.mark.parametrize("shares", [REVERSED, MILDER], ids=["sharp", "milder"])
+@pytest.mark.parametrize(("rows", "seed"), [((0, 20), 0), ((20, 0), 1)])
+def test_a_ward_without_a_row_of_one_secret_may_reverse_the_others(shares, rows, seed):
+    """Nobody there has the secret in these rows, and in the population somebody has."""
+    table = sampled(shares, [(300, 300), (300, 300), rows], seed)
+    in_population = [(300, 300), (300, 300), tuple(max(n, 1) for n in rows)]
+    for also in ({"keep": ["ward"]}, {"known": ["ward"]}):
+        made = tk.publish(table, secret="s", columns=["x"], domain={"x": [0, 1]}, **also)
+        assert worst_odds(made.calibration.channel, shares, in_population) <= 3
+
+
 def renyi_after_noise(p, q, theta, alpha):
     """The divergence of two laws on 0 and 1 after Gaussian noise, by quadrature."""
 

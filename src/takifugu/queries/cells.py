@@ -87,7 +87,8 @@ def cell_beliefs(
     """The priors of every cell of every subset of the known columns but the empty one, and what to know of them.
 
     Each cell has two: as elsewhere, its pseudo-rows being those of the secret's other cells, and by its own rows alone,
-    as a table of these rows would have it. A secret without rows in a cell is as elsewhere in both.
+    as a table of these rows would have it. A secret without rows in a cell may have any law there: its pseudo-row is
+    spread evenly.
 
     `cells` has the counts of each combination of known values and secret, all over the same list of answers;
     `everyone` the pseudo-counts of each secret where nothing is known; `alone` makes such pseudo-counts of counts, and
@@ -109,6 +110,7 @@ def cell_beliefs(
         _require_no_names(known[k], cells, k)
         _require_told_apart(known, cells, k)
     beliefs: list[Priors] = []
+    any_law = np.full(width, 1.0 / width)
 
     def believe(label: str, counts: dict[Secret, Array], pseudo: dict[Secret, Array]) -> None:
         beliefs.append(
@@ -131,7 +133,7 @@ def cell_beliefs(
             here = {s: tables[s][row] for s in secrets}
             borrowed = {s: elsewhere[s][row] for s in secrets}
             believe(label, here, borrowed)
-            believe(label + OWN_ROWS, here, {s: alone(c) if c.any() else borrowed[s] for s, c in here.items()})
+            believe(label + OWN_ROWS, here, {s: alone(c) if c.any() else any_law for s, c in here.items()})
     _require_names_of_their_own(beliefs)
     return beliefs, _about(beliefs, widest, values[widest])
 

@@ -36,8 +36,8 @@ class OneSecretCells(Finding):
 
     level = "warning"
     says = (
-        "{cells} cell{cells:plural} of what the adversary knows hold{cells:singular} no row of some secret: its law "
-        "there is taken from its other cells, and if it differs from them the guarantee does not hold there. Who knows "
-        "such a cell may know the secret without any release"
+        "{cells} cell{cells:plural} of what the adversary knows hold{cells:singular} no row of some secret: it may "
+        "have any law there, and to allow for it costs accuracy. Merge such cells with others, or leave a known column "
+        "out. Who knows such a cell may know the secret without any release"
     )
     cells: int
