@@ -7,7 +7,7 @@ import re
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
-from difflib import unified_diff
+from difflib import SequenceMatcher, unified_diff
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -117,6 +117,8 @@ def moved(before: Any, after: Any, where: str = "") -> Iterator[str]:
 
     >>> list(moved("one\\ntwo", "one\\nthree", "transcript"))
     ['transcript: -two', 'transcript: +three']
+    >>> list(moved("3 1 58.1 64", "3 1 60 64", "numbers"))
+    ['numbers: after 2 of them 58.1 -> 60']
     """
     if isinstance(before, dict) and isinstance(after, dict):
         for key in [*before, *(key for key in after if key not in before)]:
@@ -145,6 +147,11 @@ def _other(before: Any, after: Any, where: str) -> Iterator[str]:
         for line in unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm=""):
             if not line.startswith(("---", "+++", "@@")):
                 yield f"{where}: {line}"
+    elif where.endswith("numbers") and isinstance(before, str) and isinstance(after, str):
+        old, new = before.split(), after.split()
+        for kind, start, end, first, last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            if kind != "equal":
+                yield f"{where}: after {start} of them {' '.join(old[start:end])} -> {' '.join(new[first:last])}"
     elif isinstance(before, list) and isinstance(after, list):
         gone, new = ([one for one in some if one not in others] for some, others in ((before, after), (after, before)))
         yield f"{where}: {len(before)} -> {len(after)} entries, gone {_short(gone)}, new {_short(new)}"
