@@ -31,6 +31,7 @@ class Population:
     law: Array
     rows: int
     asked: dict[str, Any]
+    visits: int = 1  # rows of a person, independent given the secret
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Made:
     law: Array
     rows: int
     asked: dict[str, Any] = field(default_factory=dict)
+    visits: int = 1
 
 
 def population(number: int) -> Population:
@@ -53,20 +55,15 @@ def population(number: int) -> Population:
     law = made.shares.reshape(-1, *[1] * (made.law.ndim - 1)) * made.law
     columns = {"secret": secrets(len(made.shares)), **made.columns}
     published = [name for name in made.columns if name.startswith("x")]
-    asked = {"secret": "secret", "columns": published} | made.asked | _guarantee(rng)
-    return Population(kind, made.shape, columns, law / law.sum(), made.rows, asked)
+    asked = {"secret": "secret", "columns": published} | made.asked | _guarantee(rng, made.visits)
+    return Population(kind, made.shape, columns, law / law.sum(), made.rows, asked, made.visits)
 
 
-def _guarantee(rng: Random) -> dict[str, Any]:
-    """Odds of 3 in most cases; of 2 or 5, or a finite order, in the others."""
-    which = rng.random()
-    if which < 0.55:
-        return {"odds": 3.0}
-    if which < 0.7:
-        return {"odds": 2.0}
-    if which < 0.85:
-        return {"odds": 5.0}
-    return {"alpha": float(rng.choice([2.0, 3.0, 8.0])), "epsilon": float(rng.choice([0.3, 0.7, 1.0]))}
+def _guarantee(rng: Random, visits: int) -> dict[str, Any]:
+    """Odds of 3 in most cases, of 2 or 5, or a finite order. Each row of a person has a share of it."""
+    if rng.random() < 0.85:
+        return {"odds": float(rng.choice([3.0, 2.0, 5.0], p=[0.6, 0.2, 0.2])) ** (1 / visits)}
+    return {"alpha": float(rng.choice([2.0, 3.0, 8.0])), "epsilon": float(rng.choice([0.3, 0.7, 1.0])) / visits}
 
 
 # ---- parts of a population
@@ -398,18 +395,24 @@ def _cuts(rng: Random, column: str, size: int, *, most: int) -> str:
 
 
 def families(rng: Random) -> Made:
-    """People with two or three rows, which lean on one another, published as one row a person."""
-    number, shape = int(rng.integers(2, 4)), str(rng.choice(["exclusive or", "of two types", "independent"]))
+    """People with two or three rows, of which one is made where they depend on one another."""
+    number, visits = int(rng.integers(2, 4)), int(rng.integers(2, 4))
+    shape = str(rng.choice(["exclusive or", "of two types", "as they like", "independent"]))
+    shares, rows = _shares(rng, number), _rows(rng, 150)
+    if shape == "independent":
+        of_row, columns, law = _published(rng, number)
+        asked = {"id": "person", "repeats": "independent"}
+        return Made(f"{shape}, {of_row}", shares, columns, law, rows * visits, asked, visits)
+    values = 2 if shape == "exclusive or" else int(rng.integers(2, 4))
     if shape == "exclusive or":
         law = _exclusive_or(rng, number)
+    elif shape == "of two types":
+        of_type, each = rng.dirichlet(np.ones(2), number), np.stack([_laws(rng, number, values)[1] for _ in range(2)])
+        law = np.einsum("st,tsx,tsy->sxy" if visits == 2 else "st,tsx,tsy,tsz->sxyz", of_type, *[each] * visits)
     else:
-        types, values = 2 if shape == "of two types" else 1, int(rng.integers(2, 4))
-        of_type = rng.dirichlet(np.ones(types), number)
-        each = np.stack([_laws(rng, number, values)[1] for _ in range(types)])  # type, secret, value
-        visits = rng.choice(["st,tsx,tsy->sxy", "st,tsx,tsy,tsz->sxyz"])
-        law = np.einsum(visits, of_type, *[each] * visits.count("ts"))
+        law = rng.dirichlet(np.full(values**visits, 0.5), number).reshape(number, *[values] * visits)
     columns = {f"x{k}": _labels(size) for k, size in enumerate(law.shape[1:], start=1)}
-    return Made(shape, _shares(rng, number), columns, law, _rows(rng, 150))
+    return Made(shape, shares, columns, law, rows, {"id": "person"})
 
 
 KINDS: dict[str, Callable[[Random], Made]] = {

@@ -34,15 +34,22 @@ MOST_UNSAID = 1.5  # odds from being among those published, beyond which a warni
 
 
 def table_of(one: Population, seed: int) -> pd.DataFrame:
-    """Rows drawn from the population."""
+    """People drawn from the population, each with as many rows as people have."""
     rng = np.random.default_rng([seed, 7])
-    places = np.unravel_index(rng.choice(one.law.size, one.rows, p=one.law.ravel()), one.law.shape)
-    return pd.DataFrame(
+    flat = one.law.reshape(len(one.law), -1)
+    people = np.repeat(np.arange(one.rows // one.visits), one.visits)
+    secret = rng.choice(len(flat), people[-1] + 1, p=flat.sum(axis=1))[people]
+    rest = np.empty(len(secret), dtype=np.intp)
+    for s, law in enumerate(flat):
+        rest[secret == s] = rng.choice(len(law), (secret == s).sum(), p=law / law.sum())
+    places = [secret, *np.unravel_index(rest, one.law.shape[1:])]
+    table = pd.DataFrame(
         {
             name: pd.Series([values[k] for k in place.tolist()], dtype=object if _is_text(values) else float)
             for (name, values), place in zip(one.columns.items(), places, strict=True)
         }
     )
+    return table.assign(person=people) if "id" in one.asked else table
 
 
 def _is_text(values: tuple[Any, ...]) -> bool:
