@@ -158,7 +158,7 @@ def _forms_in(labels: Mapping[Any, int]) -> dict[str, int]:
 
 def _facts(table: Table, name: str, place: int, first: dict[str, Any], rows: int, is_code: bool) -> ColumnFacts:
     dtype = table.schema[name]
-    told = {what: first.get(f"{place}:{what}") or 0 for what in ("values", "distinct", "whole", "low", "high")}
+    told = {what: plain(first.get(f"{place}:{what}")) or 0 for what in ("values", "distinct", "whole", "low", "high")}
     there = int(told["values"])
     distinct = int(told["distinct"]) - (there < rows)  # a gap counts as a value of its own
     known = ColumnFacts(name, "nothing", there, rows - there, max(0, distinct))
