@@ -29,6 +29,9 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     never taken for the secret. In a pipeline, ask for the secret by scikit-learn's metadata routing:
     `ReleaseTransformer().set_fit_request(secret=True)`.
 
+    The records keep their order, since whoever transforms them holds them beside it; the log says so once. Where that
+    order goes with the secret or the values, it tells the secret: shuffle the records first.
+
     Fitted without a secret it knows of nothing that may leave, says so in the log, and publishes a constant.
 
     Several columns about the same records would need a joint prior: where X has more than one, `column` chooses which
