@@ -36,6 +36,7 @@ ROOMS = (
     "explorer",
     "audit_power",
     "tiers",
+    "ledgers",
 )
 
 

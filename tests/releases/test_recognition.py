@@ -240,9 +240,14 @@ def test_people_with_several_rows_are_refused_unless_their_rows_are_said_to_be_i
     assert "up to 2 each" in said
     assert any("holder's word" in one.sentence for one in made.findings)
     # One row a person: what the two tell together is hidden together.
+    quick = {"confidence": None, "allow_no_noise": True}
     person = pd.DataFrame({"nr": np.arange(400), "s": secret, "first": first, "second": first ^ secret})
     whole = tk.publish(person, secret="s", columns=["first", "second"], confidence=None, id="nr", odds=3)
     assert (whole.table[["first", "second"]].to_numpy() != person[["first", "second"]].to_numpy()).any()
+    tk.publish(person, secret="s", columns=["first"], ledger="p.ledger", id="nr", **quick)
+    later = pd.concat([rows, rows]).assign(nr=lambda table: table["nr"] + 400, first=0, second=0)
+    with pytest.raises(InputError, match="up to 4 rows each by the id 'nr'"):  # which the ledger knows
+        tk.publish(later, secret="s", columns=["x"], ledger="p.ledger", **quick)
     with pytest.raises(InputError, match="name the column that tells them apart with id"):
         tk.publish(rows, **ASKED, repeats="independent")
     with pytest.raises(InputError, match="give one"):

@@ -13,7 +13,7 @@ from takifugu.problems.inspection_findings import RowsOfOnePerson
 from takifugu.releases.beside import Beside, ledger_beside, ledgers_beside
 from takifugu.releases.doors.frames import as_frame
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.recognition import Identity, Recognition, most_alike, require_id
+from takifugu.releases.recognition import Recognition, most_alike, require_id
 from takifugu.tables.reading import Reading
 from takifugu.tables.rows import as_read
 from takifugu.tables.stream import stream
@@ -42,8 +42,6 @@ class People:
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
         one_of("repeats", self.repeats, REPEATS)
-        if self.repeats != "refuse" and self.id is None:
-            raise InputError("repeats is about people with several rows: name the column that tells them apart with id")
         if self.only_new and self.new_people:
             raise InputError(
                 "only_new leaves out who was published before, and new_people says that nobody was: give one"
@@ -90,6 +88,8 @@ def to_publish(
     own = None if ledger is None else ledger.recognise(read, names, answer)
     if own is None and people.id is not None:
         own = Recognition(b"for this look alone", require_id(people.id, names))
+    if people.repeats != "refuse" and (own is None or not own.own.is_id):
+        raise InputError("repeats is about people with several rows: name the column that tells them apart with id")
     if people.only_new and ledger is None:
         raise InputError("only_new leaves out what a ledger knows: give ledger")
     looking = [*beside.recognitions, *([] if own is None else [own])]
@@ -110,7 +110,7 @@ def to_publish(
 
 
 def _of_people(seen: Recognition, hashes: Any, people: People) -> list[Finding]:
-    if people.id is None or seen.own != Identity((people.id,), is_id=True):
+    if not seen.own.is_id:
         return []
     hashes.sort()
     most = most_alike(hashes)
@@ -118,13 +118,13 @@ def _of_people(seen: Recognition, hashes: Any, people: People) -> list[Finding]:
         return []
     if people.repeats == "refuse":
         raise InputError(
-            f"people have up to {most:,} rows each by the id {people.id!r}, and the guarantee is about one row: what "
+            f"people have up to {most:,} rows each by {seen.own.words}, and the guarantee is about one row: what "
             f"the rows of a person tell together may be anything, even where each tells nothing. Nothing was "
             f"published; make one row of each person, with the columns of all their rows side by side, and publish "
             f"these together; or, where the rows of a person are independent of one another given the secret, say so "
             f"with repeats='independent'"
         )
-    return [RowsOfOnePerson(people.id, most)]
+    return [RowsOfOnePerson(seen.own.columns[0], most)]
 
 
 def _columns(table: Any) -> list[str] | None:
