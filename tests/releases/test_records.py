@@ -58,6 +58,9 @@ SAME = {
         pd.DataFrame({"x": pd.array([1, None], dtype="Int64")}),
         pd.DataFrame({"x": ["1", None]}),
         pd.DataFrame({"x": ["1", "  "]}),
+        pd.DataFrame({"x": pd.Series([1, pd.NA], dtype=object)}),
+        pd.DataFrame({"x": pd.Series([True, pd.NaT], dtype=object)}),
+        pd.DataFrame({"x": pd.Series([Decimal(1), Decimal("NaN")], dtype=object)}),
         pl.DataFrame({"x": [1.0, float("nan")]}),
         pl.DataFrame({"x": [1, None]}),
         pa.table({"x": pa.array([True, None])}),
@@ -109,6 +112,7 @@ def _padded(value):
 
 
 def test_whole_numbers_of_any_size_stay_apart():
+    assert canonical(10**400) == canonical(str(10**400)) == 10**400
     near = [2**53, 2**53 + 1, 2**62 + 1, 2**63 - 1, 2**63, 2**64, 2**64 + 1, 10**30, 10**30 + 1]
     table = pd.DataFrame({"x": [str(one) for one in near]})
     assert len(set(hashes(table))) == len(near)

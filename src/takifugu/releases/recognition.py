@@ -22,7 +22,8 @@ from takifugu.tables.binned import cut_named
 if TYPE_CHECKING:
     import narwhals as nw
 
-_GROWTH = 1 << 20  # rows for which room is made at a time
+_GROWTH = 1 << 21  # rows for which room is made at a time, at most
+_BLOCK = 1 << 17  # rows that are compared at a time
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Recognition:
             if self._is_read:  # somebody holds what is to grow
                 self._found[one] = found = found.copy()
             if end > len(found):  # where it is: of ten million rows there is no room for two copies
-                found.resize(max(end, len(found) + _GROWTH), refcheck=False)
+                found.resize(end + min(self._count, _GROWTH), refcheck=False)
             found[self._count : end] = made
             if one == self.own and one.is_id:  # what was read tells the answer too, an id does not
                 answer = [name for name in self._published if name in rows.columns]
@@ -150,8 +151,8 @@ def overlap(ours: Hashes, parts: Iterable[Hashes], *, by_id: bool) -> Overlap:
     """How many of our rows a ledger knows: all with an id that it knows, or as many alike as it has."""
     times, total = count_known(ours, parts)
     rows = 0
-    for low in range(0, len(ours), 1 << 20):
-        some = low + np.flatnonzero(times[low : low + (1 << 20)])
+    for low in range(0, len(ours), _BLOCK):
+        some = low + np.flatnonzero(times[low : low + _BLOCK])
         alike = np.searchsorted(ours, ours[some], side="right") - some
         rows += int((alike if by_id else np.minimum(alike, times[some])).sum())
     return Overlap(rows, rows == total)

@@ -132,22 +132,26 @@ def canonical(value: Any) -> int | float | str | None:
     >>> canonical(-0.0), canonical(float("nan")), canonical("  ")
     (0, None, None)
     """
-    if value is None or value != value:  # noqa: PLR0124 - so are NaN and NaT of every library
-        return None
     if isinstance(value, np.generic):
         value = value.item()
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # of pandas, which may not be there
+        return None
     if isinstance(value, datetime.timedelta):
         value = value.total_seconds()
     if isinstance(value, str):
         return _of_text(value)
-    if isinstance(value, int | float | Decimal):
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float | Decimal):
         return _of_number(value)
     if isinstance(value, datetime.datetime):
         return _of_instant(value)
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
-def _of_number(value: int | float | Decimal) -> int | float | str:
+def _of_number(value: float | Decimal) -> int | float | str | None:
+    if value.is_nan() if isinstance(value, Decimal) else math.isnan(value):
+        return None
     if not math.isfinite(value):
         return str(float(value))
     return int(value) if value == int(value) else float(value)
