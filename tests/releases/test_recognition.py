@@ -254,3 +254,25 @@ def test_people_with_several_rows_are_refused_unless_their_rows_are_said_to_be_i
         tk.publish(rows, **ASKED, only_new=True, new_people=True)
     with pytest.raises(InputError, match="give ledger"):
         tk.publish(rows, **ASKED, only_new=True)
+
+
+def test_the_command_publishes_what_was_appended(folder):
+    from click.testing import CliRunner
+
+    from takifugu.cli import main
+
+    def run(source, target, *flags):
+        given = ["--secret", "s", "--columns", "x", "--confidence", "0", "--quiet", *flags]
+        return CliRunner().invoke(main, ["publish", source, target, *given])
+
+    OLD.to_csv("people.csv", index=False)
+    assert run("people.csv", "january.csv", "--id", "nr").exit_code == 0
+    together(OLD, JANUARY).sample(frac=1, random_state=3).to_csv("everybody.csv", index=False)
+    again = run("everybody.csv", "february.csv")
+    assert again.exit_code == 1
+    assert "600 of 900 rows are of people" in " ".join(again.stderr.split())
+    assert "publish the others alone with --only-new" in " ".join(again.stderr.split())
+    only = run("everybody.csv", "february.csv", "--only-new")
+    assert only.exit_code == 0, only.output
+    assert len(pd.read_csv("february.csv")) == 300
+    assert [one.name for one in folder.glob("*.ledger")] == ["people.ledger"]
