@@ -112,8 +112,7 @@ def test_a_radius_that_was_asked_for_is_in_every_margin():
     assert tk.verify(tk.certify(made)).calibration == made
 
 
-def test_long_lists_and_cells_of_published_columns_have_the_radius_alone():
-    assert by_bounds(Optimal(cells=True), PROBLEM, ODDS, level=0.95) == []
+def test_long_lists_have_the_radius_alone():
     many = {s: tk.Finite(range(70), np.arange(1, 71) + shift) for s, shift in (("a", 0), ("b", 9))}
     assert by_bounds(Optimal(), Problem.of(many, None), ODDS, level=0.95) == []
     assert by_radius(Optimal(), Problem.of(many, None), ODDS).most is not None

@@ -73,15 +73,20 @@ def test_narrow_columns_with_gaps(make):
 def test_publishing_refuses_other_rows_before_it_looks_for_a_channel(hidden):
     steps = []
     table = pd.DataFrame({"s": ["a", "b", "c"] * 40, "x": [1, 2, 3, 4] * 30})
+
+    def note(what):  # that the records are held against ledgers takes no search for a channel
+        if not what.startswith("Looking whether"):
+            steps.append(what)
+
     with pytest.raises(InputError, match="40 of 120 rows have a secret outside the calibrated pairs"):
-        tk.publish(table, secret="s", columns=["x"], step=steps.append, **hidden)
+        tk.publish(table, secret="s", columns=["x"], step=note, **hidden)
     assert steps == []
     assert len(tk.publish(table, secret="s", columns=["x"], others="drop", allow_no_noise=True, **hidden).table) == 80
     several = table.assign(t=["u", "v"] * 60)
     with pytest.raises(InputError, match="40 of 120 rows have a secret outside"):
-        tk.publish(several, secret=["s", "t"], columns=["x"], pairs=[("s = a", "s = b")], step=steps.append)
+        tk.publish(several, secret=["s", "t"], columns=["x"], pairs=[("s = a", "s = b")], step=note)
     assert steps == []
     last_year = table[table["s"] != "c"]
     with pytest.raises(InputError, match="40 of 120 rows have a secret outside"):
-        tk.publish(table, secret="s", columns=["x"], beliefs={"last year": last_year}, own=False, step=steps.append)
+        tk.publish(table, secret="s", columns=["x"], beliefs={"last year": last_year}, own=False, step=note)
     assert len(steps) == 1

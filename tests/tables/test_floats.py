@@ -115,4 +115,4 @@ def test_two_zeros_are_one_secret_and_one_known_cell():
     held = pa.table({"s": [-0.0, 0.0, 1.0, 1.0] * 20, "k": [0.0, -0.0, -0.0, 0.0] * 20, "x": [*"aabab"] * 16})
     beliefs = tk.fit_priors(held, secret="s", query=tk.Row("x"), known=["k"])
     assert list(beliefs[0]) == [0.0, 1.0]
-    assert [one.label for one in beliefs] == ["", "k = 0.0"]
+    assert [one.label for one in beliefs] == ["", "k = 0.0", "k = 0.0, by its own rows alone"]

@@ -128,8 +128,10 @@ def publish(
     """
     import narwhals as nw
 
+    named = {"secret": secret, "columns": columns, "known": known, "keep": keep, "later": later}
+    for name, given in named.items():
+        no_cells(name, given)
     no_text("keep", keep, "columns")
-    no_cells("keep", keep)
     keep = tuple(keep)
     for name, word, words in (("others", others, OTHERS), ("order", order, ORDERS), ("drift", drift, DRIFTS)):
         one_of(name, word, words)  # `release` would say so too, when all the work is done
