@@ -196,12 +196,13 @@ class _Plan:
         with np.errstate(all="ignore"):
             ratios = np.clip(most / least, math.exp(-_STEEPEST), math.exp(_STEEPEST))
             sums = (most * (most / least) ** (program.alpha - 1)).reshape(len(program.constraints), -1)
-            worst = float(np.where(most > 1e-12, sums.ravel(), 0.0).reshape(sums.shape).sum(axis=1).max())
-            # By convexity a share s of a constant row leaves (1 − s)Σf + s of the sum.
-            over = (worst - math.exp(program.log_budget)) / (worst - 1.0)
+            worst = float(np.where(most <= 1e-12, 0.0, sums.ravel()).reshape(sums.shape).sum(axis=1).max())
+        # By convexity a share s of a constant row leaves (1 − s)Σf + s of the sum; a law of one value leaves Σf = 1.
+        excess = worst - math.exp(program.log_budget)
+        over = excess / (worst - 1.0) if excess > 0 else min(0.0, excess)
         self.touching.append(np.where(np.isfinite(ratios), ratios, 1.0))
         self._add_planes(self.below, self.touching[-1])
-        return min(1.0, max(0.0, over)) if math.isfinite(over) else 1.0
+        return min(1.0, max(0.0, over)) if math.isfinite(worst) else 1.0
 
 
 def _is_ordered(bounds: Bounds) -> bool:
