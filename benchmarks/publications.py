@@ -30,7 +30,7 @@ from takifugu.errors import TakifuguError
 Array = np.ndarray
 COUNT = 1_000
 _ROUNDING = 1e-9
-MOST_UNSAID = 1.5  # odds from being among those published, beyond which a warning is due
+MOST_UNSAID = 1.25  # odds from being among those published, beyond which a warning is due
 
 
 def table_of(one: Population, seed: int) -> pd.DataFrame:
