@@ -53,7 +53,7 @@ bench: $(READY)  ## ratios against peers, side by side
 	$(BIN)/python -m benchmarks --page docs/benchmarks.md
 
 judges: $(READY) ## anonymeter and sdmetrics, in an environment of their own (a gigabyte; Python 3.11 or 3.12)
-	$(BIN)/python -m takifugu.studies.judges --make
+	$(BIN)/python -m studies.judges --make
 
 docs: $(READY)   ## the documentation, as pages in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

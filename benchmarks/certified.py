@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from takifugu import Mixture, renyi_divergence
-from takifugu.divergences.proved.certified import enclose
+from takifugu.divergences.certified import enclose
 
 SIZES = (1, 5, 16, 40)
 ORDERS = (2.0, 2.5, 16.0)

@@ -1,7 +1,7 @@
 """Columns one after another, beside one channel for all: `python -m benchmarks.chains`.
 
 Columns of the Adult data, race White hidden from Black, odds within 3, the rows' own laws with rows added as
-`takifugu.studies.rows` does. After the k-th of d columns everything published keeps the odds within 3^(k/d). A
+`studies.rows` does. After the k-th of d columns everything published keeps the odds within 3^(k/d). A
 *product* draws each column from its own value alone; a *chain* also looks at what was published of the same person. The
 joint channel draws all at once. Costs are sums over columns: of numbers the square error over the variance, of labels
 the share changed. In floats: what is compared is how much the ways could give, and nothing is released by them.
@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, vstack
+from studies.rows import SETTINGS, Setting
 
 from takifugu._validation import Array
 from takifugu.calibration import calibrate
 from takifugu.datasets import load
-from takifugu.mechanisms.optimal.losses import column_loss
+from takifugu.mechanisms.optimal.finite_problem import column_loss
 from takifugu.queries.fitting import fit_priors
-from takifugu.studies.rows import SETTINGS, Setting
 
 ODDS = 3.0
 

@@ -23,9 +23,8 @@ def run() -> None:
 
 
 def draws(n: int, m: int) -> None:
-    from takifugu.channels.bits import InsecureSeededBits
-    from takifugu.channels.counts import whole_rows
-    from takifugu.channels.finite import FiniteChannel
+    from takifugu.channels.finite import FiniteChannel, whole_rows
+    from takifugu.channels.sampling import InsecureSeededBits
 
     rng = np.random.default_rng(0)
     channel = FiniteChannel(range(n), range(m), whole_rows(rng.dirichlet(np.full(m, 0.2), n)))
@@ -74,8 +73,8 @@ def finding() -> None:
 
 def proving() -> None:
     """The exact proof of one channel, as the repair and a certificate ask for it."""
-    from takifugu.channels.counts import whole_rows
-    from takifugu.mechanisms.optimal.exact_promise import Promise
+    from takifugu.channels.finite import whole_rows
+    from takifugu.mechanisms.optimal.repair import Promise
 
     rng = np.random.default_rng(2)
     for n, laws in ((40, 5), (200, 2), (30, 20), (1000, 2)):

@@ -11,10 +11,9 @@ import time
 
 import numpy as np
 
-from takifugu.mechanisms.optimal.linear import linear
-from takifugu.mechanisms.optimal.program import Program
+from takifugu.mechanisms.optimal.linear_program import linear
+from takifugu.mechanisms.optimal.program import Program, allowed_moves
 from takifugu.mechanisms.optimal.solving import solve
-from takifugu.mechanisms.optimal.wishes import allowed_moves
 
 SIZES = (16, 32, 64, 100, 200, 400)
 LARGEST_FOR_CVXPY = 400

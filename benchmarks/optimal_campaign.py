@@ -10,8 +10,7 @@ import time
 import numpy as np
 
 from takifugu.errors import TakifuguError
-from takifugu.mechanisms.optimal.program import Program
-from takifugu.mechanisms.optimal.promise import violation
+from takifugu.mechanisms.optimal.program import Program, violation
 from takifugu.mechanisms.optimal.solving import solve
 
 ALLOWED = 1e-3

@@ -16,9 +16,9 @@ from takifugu.laws.fitting.fit import fit
 from takifugu.laws.fitting.grouped import fit_grouped
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
-from takifugu.mechanisms.additive.exact import Exact
 from takifugu.mechanisms.confidence import confident_noise
 from takifugu.mechanisms.draws import Counted, joint_draws
+from takifugu.mechanisms.least_noise import Exact
 from takifugu.problems.pairs import Pairs
 
 PAIR = Pairs(("a", "b"))

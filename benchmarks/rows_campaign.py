@@ -24,10 +24,9 @@ import pandas as pd
 
 import takifugu as tk
 from benchmarks.rows_judge import excess, published, published_in_turn, shares
-from takifugu.documents.channels import channel_to
+from takifugu.documents.nouns import channel_to
 from takifugu.errors import FindingWarning
-from takifugu.problems.answer import Answer
-from takifugu.problems.domain import Choices
+from takifugu.problems.answer import Answer, Choices
 from takifugu.problems.pairs import Pairs
 from takifugu.problems.problem import Problem
 from takifugu.releases.drawing import drawing_of

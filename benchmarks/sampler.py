@@ -18,9 +18,8 @@ def run(count: int = 10**6, peer_count: int = 5_000) -> None:
     """Print nanoseconds a value for each, and the ratios."""
     import opendp.prelude as dp
 
-    from takifugu.channels.gaussian.grid import default_granularity
-    from takifugu.channels.gaussian.normal_table import normal_table
-    from takifugu.channels.gaussian.sampler import rounded_gaussian
+    from takifugu.channels.gaussian import default_granularity
+    from takifugu.channels.gaussian_sampler import normal_table, rounded_gaussian
 
     dp.enable_features("contrib")
     k = round(math.log2(default_granularity(THETA)))

@@ -20,13 +20,11 @@ import numpy as np
 
 from benchmarks.core import timed
 from takifugu import Finite, Mixture, Raw, Row, calibrate, certify, datasets, fit_priors, report, verify
-from takifugu.divergences.line.general import divergence
-from takifugu.divergences.proved.balls import Enclosure
-from takifugu.divergences.proved.certified import decide, settle
-from takifugu.divergences.proved.effort import Effort
-from takifugu.mechanisms.additive.exact import Exact
-from takifugu.mechanisms.screen.gaussians import GaussianScreen
-from takifugu.mechanisms.screen.loop import Block, least_variance_with
+from takifugu.divergences.certified import decide, settle
+from takifugu.divergences.mixtures import divergence
+from takifugu.divergences.numerics.balls import Effort, Enclosure
+from takifugu.mechanisms.least_noise import Exact
+from takifugu.mechanisms.screen import Block, GaussianScreen, least_variance_with
 from takifugu.problems.pairs import Pairs
 
 ALPHA, EPSILON = 3.0, 1.0

@@ -12,7 +12,7 @@ import numpy as np
 
 import takifugu as tk
 from takifugu.channels.vector import GaussianVector
-from takifugu.divergences.proved.vector import Prover
+from takifugu.divergences.vectors_proved import Prover
 from takifugu.mechanisms.shaped import shaped_noise
 
 

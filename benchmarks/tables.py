@@ -81,8 +81,7 @@ def measured(who: str, path: Path, column: str) -> dict[str, float]:
 
 def ours(path: str, column: str) -> dict[str, float]:
     from takifugu import Raw, fit_priors
-    from takifugu.tables.count import count
-    from takifugu.tables.overview import overview
+    from takifugu.tables.counting import count, overview
     from takifugu.tables.table import Table
 
     fit_priors(path, secret="secret", query=Raw("whole", prior="gaussian"))  # imports and caches are not counted

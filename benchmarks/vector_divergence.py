@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from takifugu.divergences.vector.gaussian import _DOUBT, _in_floats, gaussian_vector_divergence
+from takifugu.divergences.vectors import _DOUBT, _in_floats, gaussian_vector_divergence
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "divergences"))
 CASES = 10_000

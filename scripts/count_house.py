@@ -159,6 +159,7 @@ class House:
     """All modules of a package."""
 
     modules: tuple[Module, ...]
+    front: str = ""  # the stub that lists what the package itself offers, where it has one
 
     @classmethod
     def read(cls, source: Path) -> "House":
@@ -169,11 +170,12 @@ class House:
             is_package = parts[-1] == "__init__"
             name = ".".join(parts[:-1] if is_package else parts)
             found.append(Module(name, path.read_text(encoding="utf-8"), is_package))
-        return cls(tuple(found))
+        stub = source / "__init__.pyi"
+        return cls(tuple(found), stub.read_text(encoding="utf-8") if stub.exists() else "")
 
     def without(self, *packages: str) -> "House":
         """The same without these packages."""
-        return House(tuple(one for one in self.modules if one.package not in packages))
+        return House(tuple(one for one in self.modules if one.package not in packages), self.front)
 
     @cached_property
     def lines(self) -> int:
@@ -209,7 +211,8 @@ class House:
             return frozenset()
         offered = {
             alias.asname or alias.name
-            for node in ast.walk(root.tree)
+            for tree in (root.tree, ast.parse(self.front))
+            for node in ast.walk(tree)
             if isinstance(node, ast.ImportFrom)
             for alias in node.names
         }

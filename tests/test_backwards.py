@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
-from takifugu.calibration import backwards
-from takifugu.calibration.backwards import HALVINGS_OF_ALL, relative_error, strongest
+from takifugu.calibration import targets as backwards
+from takifugu.calibration.targets import HALVINGS_OF_ALL, relative_error, strongest
 from takifugu.channels.finite import FiniteChannel
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
 from takifugu.mechanisms.draws import draws_needed

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from takifugu import Calibration, InputError, Mixture, calibrate, sweep
-from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.gaussian import GaussianNoise
 from takifugu.errors import NoAnswerError
 from takifugu.problems.guarantee import Renyi
 

@@ -12,8 +12,9 @@ import pytest
 import takifugu as tk
 from takifugu.certificates import ChannelCertificate
 from takifugu.errors import BudgetError, InputError
-from takifugu.problems.population_findings import CellTells
-from takifugu.publishing import calibrated, ledger_beside
+from takifugu.problems.findings import CellTells
+from takifugu.publishing import calibrated
+from takifugu.releases.file_release import ledger_beside
 from takifugu.releases.ledger import Ledger
 from takifugu.tables import open as opening
 from takifugu.tables.reading import Reading
@@ -191,7 +192,7 @@ NEVER = [
 
 @pytest.mark.parametrize("name", NEVER)
 def test_publish_takes_what_it_can_take_and_nothing_else(monkeypatch, name):
-    monkeypatch.setattr("takifugu.publishing.one_call._made_once", lambda *_, **__: pytest.fail("work was done"))
+    monkeypatch.setattr("takifugu.publishing._made_once", lambda *_, **__: pytest.fail("work was done"))
     for door in (tk.publish, calibrated):
         if name != "beforehand" or door is tk.publish:
             with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
@@ -211,7 +212,7 @@ def test_every_argument_of_publish_is_taken():
     assert tuple(told["forbidden"]) == (row,)
     one = {**ASKED, "columns": ["stay"]}
     band = tk.publish(TABLE, **one, odds=20, assurance="band", domain=[1, 4, 7], allow_no_noise=True)
-    assert type(band.calibration.evidence).__name__ == "Band"
+    assert type(band.calibration.evidence).__name__ == "ProvedBand"
 
 
 @pytest.mark.parametrize(
@@ -229,7 +230,7 @@ def test_a_step_that_may_take_minutes_says_so_before_it_does(monkeypatch, sizes,
     def refuse(*_, **__):
         raise NoTimeError
 
-    monkeypatch.setattr("takifugu.publishing.calibrating.calibrate", refuse)
+    monkeypatch.setattr("takifugu.publishing.calibrate", refuse)
     every = pd.MultiIndex.from_product([range(secrets), *map(range, sizes)], names=["s", *"ab"[: len(sizes)]])
     told = []
     with pytest.raises(NoTimeError):
@@ -335,7 +336,7 @@ def test_what_may_be_reason_not_to_wait_is_told_before_the_search(monkeypatch):
     def found(*_, **__):
         raise InputError("the search began")
 
-    monkeypatch.setattr("takifugu.publishing.calibrating.calibrate", found)
+    monkeypatch.setattr("takifugu.publishing.calibrate", found)
     with pytest.warns(tk.FindingWarning, match="'seen' holds dates") as told, pytest.raises(InputError, match="began"):
         tk.publish(table, secret="diagnosis", columns=["seen", "ward"])
     assert {one.filename for one in told} == {__file__}

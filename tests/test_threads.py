@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from takifugu._threads import interruptible
+from takifugu._work import interruptible
 
 
 def test_what_the_work_returns_or_raises_comes_back():

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import takifugu as tk
-from takifugu.mechanisms import Additive
-from takifugu.mechanisms.additive.exact import Exact
+from takifugu.mechanisms.base import Additive
+from takifugu.mechanisms.least_noise import Exact
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from takifugu._nearest import suggestion
-from takifugu.errors import InputError
+from takifugu.errors import InputError, suggestion
 
 Array = npt.NDArray[np.float64]
 

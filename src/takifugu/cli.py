@@ -56,7 +56,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; say what went wrong in a sentence."""
-        from takifugu.commands.progress import noticing
+        from takifugu.commands import noticing
 
         try:
             with noticing():
@@ -72,8 +72,7 @@ class Commands(click.Group):
         except TakifuguError as error:
             if type(error.__cause__).__name__ == "InterruptException":  # the same, as an error of its own
                 _interrupted()
-            from takifugu.commands.progress import done
-            from takifugu.commands.words import in_flags
+            from takifugu.commands import done, in_flags
 
             done()
             click.echo(f"takifugu: {in_flags(str(error), ctx.invoked_subcommand)}", err=True)
@@ -81,7 +80,7 @@ class Commands(click.Group):
 
 
 def _mistyped(error: click.UsageError) -> NoReturn:
-    from takifugu.commands.usage import sentence_of
+    from takifugu.commands import sentence_of
 
     if type(error).__name__ == "NoArgsIsHelpError":  # which old versions of click do not have
         raise error
@@ -90,7 +89,7 @@ def _mistyped(error: click.UsageError) -> NoReturn:
 
 
 def _interrupted() -> NoReturn:
-    from takifugu.commands.progress import done
+    from takifugu.commands import done
 
     done()
     click.echo("takifugu: interrupted; no file was left half-written", err=True)

@@ -11,8 +11,7 @@ from broken_releases import BROKEN, HONEST, audited, gaussian, honest, labelled,
 
 import takifugu as tk
 from how_many import some_of
-from takifugu.audits.findings import NotThroughChannel
-from takifugu.audits.result import Attack, Audit, Guess
+from takifugu.audits.outcome import Attack, Audit, Guess, NotThroughChannel
 from takifugu.problems.guarantee import Approximate, Renyi
 from takifugu.releases.plan import InsecureReleaseWarning
 

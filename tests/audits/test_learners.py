@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from takifugu.audits.learners import _in_bins, boosting
+from takifugu.audits.attacks import _in_bins, boosting
 
 
 def rows(seed, count):

@@ -11,10 +11,9 @@ from scipy.stats import hypergeom
 
 import takifugu as tk
 from how_many import some_of
-from takifugu.audits import features
-from takifugu.audits.column import Column
+from takifugu.audits import attacks as features
 from takifugu.audits.order import _exponents, _stretches, _varies, order_tells
-from takifugu.audits.rows import Rows
+from takifugu.audits.rows import Column, Rows
 
 SEEDS = range(some_of(3))
 
@@ -104,11 +103,11 @@ def test_every_order_of_a_few_rows_is_counted():
 def test_no_row_s_own_value_is_smoothed_into_its_place():
     rng = np.random.default_rng(1)
     x, known = rng.normal(size=300), rng.permutation(300)[:150]
-    before = features.order(rows_of(["a"] * 300, x.tolist()), known)
+    before = features.order_scores(rows_of(["a"] * 300, x.tolist()), known)
     for row in (int(known[0]), int(np.setdiff1d(np.arange(300), known)[0])):
         moved = x.copy()
         moved[row] += 1e3
-        after = features.order(rows_of(["a"] * 300, moved.tolist()), known)
+        after = features.order_scores(rows_of(["a"] * 300, moved.tolist()), known)
         assert np.allclose(after[row], before[row])
         others = np.delete(np.arange(300), row)
         assert np.allclose(after[others], before[others]) is (row not in known)

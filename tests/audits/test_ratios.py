@@ -5,8 +5,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 import takifugu as tk
-from takifugu.audits.attackers import knowing
-from takifugu.audits.ratios import log_density, through_noise, through_table
+from takifugu.audits.attacks import knowing, log_density, through_noise, through_table
 from takifugu.audits.rows import Column, Rows
 from takifugu.channels.finite import FiniteChannel
 

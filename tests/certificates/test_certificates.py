@@ -23,8 +23,8 @@ from takifugu import (
     verify,
 )
 from takifugu.certificates import RedactedCertificate
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.problems.beliefs import Belief
+from takifugu.channels.gaussian import GaussianNoise
+from takifugu.problems.problem import Belief
 
 GAUSSIANS = {"yes": Mixture.gaussian(0.0, 1.0), "no": Mixture.gaussian(1.5, 1.25)}
 MIXTURES = {

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 import takifugu as tk
-from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.gaussian import GaussianNoise
 
 QUESTIONS = {
     "adult": ("race", ("White", "Other"), "education-num"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import takifugu as tk
-from takifugu.divergences.proved.balls import Enclosure
+from takifugu.divergences.numerics.balls import Enclosure
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 import takifugu as tk
 from takifugu.certificates import ChannelCertificate
+from takifugu.certificates.document import _digest
 from takifugu.certificates.proving import load_redacted
-from takifugu.certificates.sealed import _digest
-from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.gaussian import GaussianNoise
 from takifugu.cli import main
 from takifugu.mechanisms.evidence import Confidence
 

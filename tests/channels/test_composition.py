@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from how_many import some_of
-from takifugu.channels.gaussian.composition import WHOLE, effective_theta, least_theta, share
+from takifugu.channels.gaussian import WHOLE, effective_theta, least_theta, share
 from takifugu.errors import InputError
 
 thetas = st.floats(min_value=1e-300, max_value=1e300)

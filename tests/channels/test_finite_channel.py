@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.sentences import hundred, named
+from takifugu.channels.listed import hundred, named
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
 

@@ -7,11 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from takifugu.channels.alias import AliasTables
-from takifugu.channels.bits import InsecureSeededBits
-from takifugu.channels.counts import whole_rows
-from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.positions import Positions
+from takifugu.channels.finite import FiniteChannel, whole_rows
+from takifugu.channels.listed import Positions
+from takifugu.channels.sampling import AliasTables, InsecureSeededBits
 from takifugu.errors import InputError, TakifuguError
 
 
@@ -67,7 +65,7 @@ def test_tables_of_any_size_hold_their_counts(given_):
 
 
 def test_a_table_that_lost_a_unit_does_not_draw(monkeypatch):
-    from takifugu.channels import alias
+    from takifugu.channels import sampling as alias
 
     honest = alias._fill
 

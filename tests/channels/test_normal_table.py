@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from takifugu.channels.gaussian.normal_table import BITS, OFFSET, SHIFT, normal_table
+from takifugu.channels.gaussian_sampler import BITS, OFFSET, SHIFT, normal_table
 
 
 def rows_of(a):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.product import product, same_draws, split
+from takifugu.channels.products import product, same_draws, split
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
 

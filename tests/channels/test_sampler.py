@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from rounded_normal import RoundedNormal
 
 from how_many import some_of
-from takifugu.channels.bits import InsecureSeededBits, OsBits
-from takifugu.channels.gaussian.grid import default_granularity
-from takifugu.channels.gaussian.normal_table import BITS
-from takifugu.channels.gaussian.sampler import rounded_gaussian
+from takifugu.channels.gaussian import default_granularity
+from takifugu.channels.gaussian_sampler import BITS, rounded_gaussian
+from takifugu.channels.sampling import InsecureSeededBits, OsBits
 from takifugu.errors import InputError, TakifuguError
 
 UNLIKELY = 1e-5

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from takifugu.channels.bits import InsecureSeededBits
-from takifugu.channels.gaussian.grid import default_granularity
-from takifugu.channels.vector import GaussianVector
-from takifugu.channels.vector.composition import LinearRelease, fits, worth
-from takifugu.divergences.proved.matrices import exact_matrix, is_semidefinite
-from takifugu.divergences.vector.gaussian import gaussian_vector_divergence
+from takifugu.channels.gaussian import default_granularity
+from takifugu.channels.sampling import InsecureSeededBits
+from takifugu.channels.vector import GaussianVector, LinearRelease, fits, worth
+from takifugu.divergences.vectors import gaussian_vector_divergence
+from takifugu.divergences.vectors_proved import exact_matrix, is_semidefinite
 from takifugu.errors import InputError
 from takifugu.laws.vector import VectorMixture
 

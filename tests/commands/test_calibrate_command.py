@@ -187,7 +187,7 @@ def test_an_interruption_inside_the_engine_is_one(monkeypatch, text, status):
     def interrupted(*arguments, **named):
         raise RuntimeError(text)
 
-    monkeypatch.setattr("takifugu.queries.fitting.fit_priors", interrupted)
+    monkeypatch.setattr("takifugu.queries.fit_priors", interrupted)
     result = run(*MEAN)
     assert result.exit_code == status
     assert ("interrupted; no file" in result.stderr) == (status == 130)

@@ -13,9 +13,9 @@ from click.testing import CliRunner
 import takifugu.__main__
 from forked import processes
 from takifugu import Mixture, calibrate, certify
-from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.gaussian import GaussianNoise
 from takifugu.cli import main
-from takifugu.divergences.proved.effort import VERIFY_LIMIT
+from takifugu.divergences.numerics.balls import VERIFY_LIMIT
 
 PRIORS = {"yes": Mixture.gaussian(0.0, 1.0), "no": Mixture.gaussian(1.5, 1.25)}
 

@@ -60,7 +60,7 @@ def test_a_link_that_holds_nothing_is_told_before_anything_is_served() -> None:
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("takifugu.web.app.find_spec", lambda name: None)
+    monkeypatch.setattr("takifugu.web.server.find_spec", lambda name: None)
     result = CliRunner().invoke(main, ["explore", "--no-browser"])
     assert result.exit_code == 1
     assert "takifugu[web]" in result.output

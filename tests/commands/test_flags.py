@@ -80,7 +80,7 @@ def test_several_secrets_and_the_population(table):
     found = asked(table, "--query", "row:n", "--odds", 3, secret=both)
     assert found == tk.calibrate(tk.fit_priors(table, secret=["s", "t"], query=tk.Row("n")), odds=3)
     band = asked(table, "--query", "row:n", "--odds", 3, "--assurance", "band", "--radius", 0.01)
-    assert type(band.evidence).__name__ == "Band"
+    assert type(band.evidence).__name__ == "ProvedBand"
     assert dict(band.options)["radius"] != 0
 
 

@@ -13,8 +13,8 @@ import pytest
 from rich.console import Console
 
 import takifugu as tk
-from takifugu import _listening
-from takifugu._listening import detail, listening, tell
+from takifugu import _work as _listening
+from takifugu._work import detail, listening, tell
 from takifugu.commands import progress
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import takifugu
 from takifugu.cli import main
-from takifugu.commands.words import _NAMES, in_flags
+from takifugu.commands.output import _NAMES, in_flags
 from takifugu.releases.secret_rows import outside
 
 SOURCE = Path(takifugu.__file__).parent

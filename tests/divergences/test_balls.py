@@ -8,9 +8,16 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from takifugu.divergences.proved.balls import INFINITE, UNKNOWN, Enclosure, dyadic, meet, outward
-from takifugu.divergences.proved.precision import working_precision
-from takifugu.divergences.proved.rational import fraction
+from takifugu.divergences.numerics.balls import (
+    INFINITE,
+    UNKNOWN,
+    Enclosure,
+    dyadic,
+    fraction,
+    meet,
+    outward,
+    working_precision,
+)
 from takifugu.errors import CertificationError
 
 

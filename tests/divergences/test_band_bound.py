@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from how_many import some_of
-from takifugu.divergences.line.band import BandLoss, largest_laws, smallest_laws
-from takifugu.divergences.line.general import divergence
-from takifugu.divergences.proved.band import band_upper
-from takifugu.divergences.proved.effort import Effort
-from takifugu.laws.band import Band
+from takifugu.divergences.band import BandLoss, band_upper, largest_laws, smallest_laws
+from takifugu.divergences.mixtures import divergence
+from takifugu.divergences.numerics.balls import Effort
+from takifugu.laws.bounds import Band
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
 

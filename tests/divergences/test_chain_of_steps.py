@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from takifugu.divergences.finite import divergence
+from takifugu.divergences.finite import finite_divergence as divergence
 
 
 def loss(p, q, alpha):

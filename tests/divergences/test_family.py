@@ -11,10 +11,8 @@ from how_many import some_of
 from oracles import gaussian_divergence
 from random_priors import budget, gaussian_pair, mixture
 from takifugu import Mixture
-from takifugu.divergences.proved.balls import Enclosure
-from takifugu.divergences.proved.certified import enclose, settle
-from takifugu.divergences.proved.effort import VERIFY_LIMIT, Effort, limit_for
-from takifugu.divergences.proved.family import Family
+from takifugu.divergences.certified import Family, enclose, settle
+from takifugu.divergences.numerics.balls import VERIFY_LIMIT, Effort, Enclosure, limit_for
 
 
 @settings(max_examples=some_of(150))

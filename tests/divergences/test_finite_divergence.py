@@ -10,16 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from takifugu.divergences.finite import divergence, lowered, raised, spread
-from takifugu.divergences.proved.finite import (
+from takifugu.divergences.finite import (
     Extremes,
     Masses,
-    decide,
     enclose,
     exact_odds,
     holds,
+    lowered,
+    raised,
+    spread,
     within_odds,
 )
+from takifugu.divergences.finite import decide_finite as decide
+from takifugu.divergences.finite import finite_divergence as divergence
 from takifugu.errors import InputError
 
 orders = st.sampled_from([1.0001, 1.1, 1.5, 2.0, 3.0, 8.0, 64.0, 1000.0, math.inf])

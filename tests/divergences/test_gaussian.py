@@ -9,7 +9,7 @@ from how_many import some_of
 from oracles import gaussian_divergence as truth
 from oracles import relative_error
 from takifugu import Mixture, renyi_divergence
-from takifugu.divergences.line.gaussian import exact_margin, gaussian_divergence
+from takifugu.divergences.gaussians import exact_margin, gaussian_divergence
 
 orders = st.one_of(st.sampled_from([1.001, 1000.0]), st.floats(1.0001, 1e4))
 widths = st.floats(1e-6, 1e6)

@@ -12,7 +12,7 @@ from scipy.integrate import trapezoid
 
 import takifugu as tk
 from how_many import some_of
-from takifugu.divergences.proved.guessing import guess_allowed, promise_of_guess
+from takifugu.divergences.guessing import guess_allowed, promise_of_guess
 from takifugu.errors import InputError
 from takifugu.problems.guarantee import Renyi
 

@@ -8,7 +8,7 @@ import pytest
 from how_many import some_of
 from random_priors import budget, mixture
 from takifugu import Mixture, renyi_divergence
-from takifugu.divergences.line.half_lines import half_line_loss
+from takifugu.divergences.mixtures import half_line_loss
 
 
 @pytest.mark.parametrize("seed", range(some_of(60)))

@@ -13,10 +13,10 @@ from mpmath_oracle import divergence as oracle
 from mpmath_oracle import parts
 
 from takifugu import Mixture
-from takifugu.divergences.proved import integrand
-from takifugu.divergences.proved.certified import enclose
-from takifugu.divergences.proved.lattices import Powers, lattice_of
-from takifugu.divergences.proved.rational import Bell, ExactMixture
+from takifugu.divergences.certified import enclose
+from takifugu.divergences.numerics import ball_integrals as integrand
+from takifugu.divergences.numerics.ball_integrals import Powers, lattice_of
+from takifugu.divergences.numerics.balls import Bell, ExactMixture
 
 logs = st.dictionaries(st.integers(-40, 40).filter(bool), st.floats(-60, 20), min_size=1, max_size=30)
 

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from how_many import some_of
 from takifugu import Mixture
-from takifugu.divergences.line.general import divergence
-from takifugu.divergences.line.many_mixtures import Components, _log_densities, rough_losses
-from takifugu.divergences.line.tails import log_tails
+from takifugu.divergences.mixtures import divergence
+from takifugu.divergences.numerics.grids import Components, _log_densities, log_tails, rough_losses
 
 
 def rugged(rng):

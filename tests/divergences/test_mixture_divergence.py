@@ -9,8 +9,8 @@ from how_many import some_of
 from oracles import mixture_divergence, relative_error
 from random_priors import mixture
 from takifugu import InputError, Mixture, renyi_divergence
-from takifugu.divergences.line import mixture as quadrature
-from takifugu.divergences.proved.certified import enclose
+from takifugu.divergences.certified import enclose
+from takifugu.divergences.numerics import quadrature
 
 
 @pytest.mark.parametrize("seed", range(16))

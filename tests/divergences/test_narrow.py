@@ -7,7 +7,7 @@ import pytest
 
 from how_many import some_of
 from takifugu import Mixture, calibrate, certify, renyi_divergence
-from takifugu.divergences.proved.certified import enclose
+from takifugu.divergences.certified import enclose
 
 MARGIN = 1e-10  # of the budget, left by the exact mechanism for the error of the quadrature
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from how_many import some_of
-from takifugu.divergences.line.envelope import Parabolas
-from takifugu.divergences.line.mixture import converges
-from takifugu.divergences.line.skeleton import Side, build_skeleton, panel_edges
+from takifugu.divergences.numerics.envelope import Parabolas
+from takifugu.divergences.numerics.quadrature import Side, build_skeleton, converges, panel_edges
 
 
 def random_side(rng, theta):

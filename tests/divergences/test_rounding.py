@@ -8,10 +8,9 @@ import pytest
 
 from how_many import some_of
 from takifugu import Mixture
-from takifugu.divergences.line.gaussian import gaussian_divergence
-from takifugu.divergences.line.general import divergence
-from takifugu.divergences.line.many_gaussians import RoughLosses, upper_losses
-from takifugu.divergences.line.many_mixtures import Components, rough_losses
+from takifugu.divergences.gaussians import RoughLosses, gaussian_divergence, upper_losses
+from takifugu.divergences.mixtures import divergence
+from takifugu.divergences.numerics.grids import Components, rough_losses
 
 
 def truth(means, stds, alpha, variance):

@@ -8,12 +8,10 @@ from mpmath_oracle import divergence, parts
 
 from random_priors import mixture
 from takifugu import Mixture
-from takifugu.divergences.proved import shared_grid
-from takifugu.divergences.proved.balls import Enclosure, outward
-from takifugu.divergences.proved.certified import enclose, settle
-from takifugu.divergences.proved.effort import Effort, UndecidableError
-from takifugu.divergences.proved.family import Family
-from takifugu.divergences.proved.shared_grid import SharedGrid
+from takifugu.divergences.certified import Family, enclose, settle
+from takifugu.divergences.numerics import ball_grids as shared_grid
+from takifugu.divergences.numerics.ball_grids import SharedGrid
+from takifugu.divergences.numerics.balls import Effort, Enclosure, UndecidableError, outward
 
 
 def bells(rng, count=4, size=4):

@@ -4,10 +4,17 @@ import numpy as np
 import pytest
 
 from takifugu import Mixture
-from takifugu.divergences.line.cells import closed, half_width, most_in_cells
-from takifugu.divergences.line.general import divergence
-from takifugu.divergences.line.many_mixtures import Components, _log_densities, losses_and_doubts
-from takifugu.divergences.line.strip import WIDEST, shares_missed
+from takifugu.divergences.mixtures import divergence
+from takifugu.divergences.numerics.grids import (
+    WIDEST,
+    Components,
+    _log_densities,
+    closed,
+    half_width,
+    losses_and_doubts,
+    most_in_cells,
+    shares_missed,
+)
 
 
 def law(rng, equal):

@@ -6,8 +6,8 @@ import pytest
 from flint import arb
 from mpmath_oracle import tail as tail_of
 
-from takifugu.divergences.proved.rational import ExactMixture, converges, fraction
-from takifugu.divergences.proved.tails import RightTail
+from takifugu.divergences.numerics.ball_integrals import RightTail
+from takifugu.divergences.numerics.balls import ExactMixture, converges, fraction
 from takifugu.laws.mixture import Mixture
 
 

@@ -7,11 +7,14 @@ from hypothesis import strategies as st
 
 from how_many import some_of
 from takifugu import Mixture, VectorMixture, renyi_divergence
-from takifugu.divergences.proved.vector import enclose_coupled_vectors, prove_vectors
-from takifugu.divergences.vector.coupling import couple, couple_by
-from takifugu.divergences.vector.cubature import cubature_divergence
-from takifugu.divergences.vector.gaussian import gaussian_vector_divergence
-from takifugu.divergences.vector.projections import projected_loss
+from takifugu.divergences.vectors import (
+    couple,
+    couple_by,
+    cubature_divergence,
+    gaussian_vector_divergence,
+    projected_loss,
+)
+from takifugu.divergences.vectors_proved import enclose_coupled_vectors, prove_vectors
 from takifugu.errors import CertificationError
 
 seeds = st.integers(0, 2**32 - 1)

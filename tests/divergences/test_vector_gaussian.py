@@ -7,10 +7,15 @@ from hypothesis import strategies as st
 from vector_oracle import random_case, truth
 
 from takifugu import VectorMixture, renyi_divergence
-from takifugu.divergences.line.gaussian import gaussian_divergence
-from takifugu.divergences.proved.matrices import exact_matrix, is_definite, is_semidefinite
-from takifugu.divergences.proved.vector import enclose_gaussian_vectors, prove_vectors
-from takifugu.divergences.vector.gaussian import gaussian_vector_divergence, gaussian_vector_divergences
+from takifugu.divergences.gaussians import gaussian_divergence
+from takifugu.divergences.vectors import gaussian_vector_divergence, gaussian_vector_divergences
+from takifugu.divergences.vectors_proved import (
+    enclose_gaussian_vectors,
+    exact_matrix,
+    is_definite,
+    is_semidefinite,
+    prove_vectors,
+)
 from takifugu.errors import InputError
 
 seeds = st.integers(0, 2**32 - 1)

@@ -1,5 +1,5 @@
 """What every process makes once before it draws noise, made before the examples are forked."""
 
-from takifugu.channels.gaussian.normal_table import normal_table
+from takifugu.channels.gaussian_sampler import normal_table
 
 normal_table()

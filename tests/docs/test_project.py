@@ -32,13 +32,13 @@ def test_every_supported_python_is_tested():
     assert f"{supported[0]} to {supported[-1]}" in text("docs/compatibility.md")
 
 
-def test_the_rooms_of_contributing_are_the_rooms():
-    from test_rooms import ROOMS
+def test_the_packages_of_contributing_are_the_packages():
+    from test_packages import ORDER
 
     drawn = re.search(r"```text\n(errors .*?)```", text("CONTRIBUTING.md"), re.S)
     assert drawn is not None
     shown = re.findall(r"\w+", drawn[1])
-    places = {room: place for place, line in enumerate(ROOMS) for room in line}
+    places = {room: place for place, line in enumerate(ORDER) for room in line}
     order = [places[room] for room in shown]
     assert order == sorted(order)
     source = ROOT / "src/takifugu"

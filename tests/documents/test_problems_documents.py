@@ -14,18 +14,17 @@ from hypothesis import strategies as st
 import takifugu as tk
 from how_many import some_of
 from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.documents import channels, laws
-from takifugu.documents import fields as form
-from takifugu.documents import problems as documents
+from takifugu.channels.gaussian import GaussianNoise
+from takifugu.documents import nouns as channels
+from takifugu.documents import nouns as documents
+from takifugu.documents import nouns as laws
+from takifugu.documents import strict_json as form
 from takifugu.errors import InputError
 from takifugu.laws.lattice import Lattice
-from takifugu.problems.answer import Answer
-from takifugu.problems.beliefs import Belief
-from takifugu.problems.domain import Choices
+from takifugu.problems.answer import Answer, Choices
 from takifugu.problems.guarantee import Approximate, Renyi
 from takifugu.problems.pairs import Pairs
-from takifugu.problems.problem import Problem
+from takifugu.problems.problem import Belief, Problem
 from when_asked import WhenAsked
 
 DAMAGED = some_of(150)

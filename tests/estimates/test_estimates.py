@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 import takifugu as tk
 from how_many import some_of
 from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.gaussian import GaussianNoise
 from takifugu.channels.vector import GaussianVector
 from takifugu.errors import InputError
-from takifugu.estimates import inverting
+from takifugu.estimates import scores as inverting
 from takifugu.estimates.description import Axes, Description, described
 from takifugu.estimates.estimating import Estimates
-from takifugu.estimates.moments import NotDeterminedError
+from takifugu.estimates.scores import NotDeterminedError
 
 RUNS, ROWS = 400, 300
 

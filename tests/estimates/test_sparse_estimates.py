@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
-from takifugu.channels.bits import InsecureSeededBits
 from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.sampling import InsecureSeededBits
 from takifugu.channels.sparse import SparseChannel
-from takifugu.estimates import inverting, sparse_inverting
-from takifugu.estimates.moments import NotDeterminedError
+from takifugu.estimates import scores as inverting
+from takifugu.estimates import scores as sparse_inverting
+from takifugu.estimates.scores import NotDeterminedError
 
 _TOTAL = 1 << 20
 
@@ -104,7 +105,7 @@ def test_scores_solve_the_equations_exactly_or_there_are_none(channel, seed):
     f = rng.integers(-5, 6, size).astype(float)
     if seed % 2:  # one that has a solution
         f = whole(channel).matrix @ rng.normal(size=len(channel.outputs))
-    found = sparse_inverting.scores(sparse_inverting.table_of(channel), f)
+    found = sparse_inverting.sparse_scores(sparse_inverting.sparse_table_of(channel), f)
     other = inverting.scores(whole(channel).matrix, f)
     assert (found is None) == (other is None)
     if found is None:
@@ -124,7 +125,7 @@ def test_bounds_hold_every_law_that_fits(channel, seed):
     rng = np.random.default_rng(seed)
     law, f = rng.dirichlet(np.ones(len(channel.inputs))), rng.normal(size=len(channel.inputs))
     counts = np.round(1e6 * channel.through(law))
-    low, high = inverting.bounds(sparse_inverting.table_of(channel), f, counts, 0.95)
+    low, high = inverting.bounds(sparse_inverting.sparse_table_of(channel), f, counts, 0.95)
     assert low - 1e-9 <= law @ f <= high + 1e-9
 
 
@@ -144,10 +145,10 @@ def test_rows_that_are_published_no_more_are_refused_and_bounded():
 
 
 def test_what_cannot_be_decided_is_said_to_be_so(monkeypatch):
-    table = sparse_inverting.table_of(banded(20))
+    table = sparse_inverting.sparse_table_of(banded(20))
     monkeypatch.setattr(sparse_inverting, "_STEPS", 1)
     with pytest.raises(sparse_inverting.UndecidedError):
-        sparse_inverting.scores(table, np.arange(20.0) ** 2)
+        sparse_inverting.sparse_scores(table, np.arange(20.0) ** 2)
     channel = banded(20)
     with pytest.raises(NotDeterminedError, match="was found"):
         tk.estimate(frame(channel, range(20)), channel).mean("x")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from takifugu.errors import InputError
-from takifugu.laws.band import Band, level_a_side
+from takifugu.laws.bounds import Band, level_a_side
 
 
 def binomial_tail(rows, p, first, last):

@@ -8,10 +8,8 @@ from scipy.special import logsumexp, softmax
 from scipy.stats import norm
 
 from how_many import some_of
-from takifugu.laws.fitting.em import Batch, Data, climb, step
-from takifugu.laws.fitting.fit import fit
-from takifugu.laws.fitting.floors import least_std, narrowest_window
-from takifugu.laws.fitting.starts import fresh_starts, merges, splits
+from takifugu.laws.fitting.em import Batch, Data, climb, fresh_starts, merges, splits, step
+from takifugu.laws.fitting.fit import fit, least_std, narrowest_window
 
 
 def likelihood(data, weights, means, variances):

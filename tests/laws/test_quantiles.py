@@ -8,7 +8,7 @@ from scipy import stats
 
 from how_many import some_of
 from takifugu import Mixture
-from takifugu.laws.quantiles import quantile_at_score
+from takifugu.laws.mixture import quantile_at_score
 
 levels = st.one_of(st.floats(1e-300, 0.5), st.floats(1e-6, 1 - 1e-6))
 finite = st.floats(-1e6, 1e6)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import takifugu as tk
-from takifugu.divergences.line.general import divergence
-from takifugu.divergences.proved.band import band_upper
-from takifugu.laws.band import level_a_side
+from takifugu.divergences.band import band_upper
+from takifugu.divergences.mixtures import divergence
+from takifugu.laws.bounds import level_a_side
 from takifugu.laws.lattice import Lattice
 from takifugu.mechanisms import assurance
-from takifugu.mechanisms.band import band_noise, bands_of
+from takifugu.mechanisms.assurance import band_noise, bands_of
 from takifugu.problems.pairs import Pairs
 
 
@@ -36,7 +36,7 @@ def test_the_figures_of_the_datasets(name, lattice, epsilon, theta):
     for i, j in Pairs(pair).directed():
         assert band_upper(lattice, bands[0][i], bands[0][j], alpha=3.0, theta=found.theta) <= epsilon
     assert found.level == 0.95
-    assert "95 %" in assurance.Band(found.level, found.theta).sentence
+    assert "95 %" in assurance.ProvedBand(found.level, found.theta).sentence
 
 
 def test_known_truths_are_kept():

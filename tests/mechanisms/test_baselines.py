@@ -7,10 +7,14 @@ from scipy import integrate, stats
 
 from takifugu import InputError, Mixture, calibrate
 from takifugu.errors import NoAnswerError
-from takifugu.mechanisms.additive.quantile_coupling import gap_bounds
-from takifugu.mechanisms.additive.wasserstein import wasserstein_infinity
-from takifugu.mechanisms.additive.wasserstein_approx import _SCORES, approximate_distance
-from takifugu.mechanisms.additive.wasserstein_aware import WassersteinAware, gaussian_bound
+from takifugu.mechanisms.wasserstein import (
+    _SCORES,
+    WassersteinAware,
+    approximate_distance,
+    gap_bounds,
+    gaussian_bound,
+    wasserstein_infinity,
+)
 
 
 def test_the_largest_distance_between_points_is_what_couplings_say():

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from random_priors import mixture
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.divergences.line.general import divergence
-from takifugu.divergences.line.split import exact_sum
-from takifugu.divergences.proved.certified import decide, enclose
-from takifugu.mechanisms import binding
-from takifugu.mechanisms.screen import loop
+from takifugu.channels.gaussian import GaussianNoise
+from takifugu.divergences.certified import decide, enclose
+from takifugu.divergences.mixtures import divergence
+from takifugu.divergences.numerics.envelope import exact_sum
+from takifugu.mechanisms import least_noise as binding
+from takifugu.mechanisms import screen as loop
 from takifugu.problems.problem import Place, Problem
 
 FAR = -8_388_000.0

@@ -6,8 +6,7 @@ import pytest
 
 from random_priors import budget, gaussian_pair
 from takifugu import MechanismError, Mixture, calibrate
-from takifugu.mechanisms.additive.closed_form import closed_form
-from takifugu.mechanisms.additive.closed_form_envelope import envelope
+from takifugu.mechanisms.closed_form import closed_form, envelope
 
 
 def paper_formula(gap, std_p, std_q, alpha, epsilon):

@@ -7,15 +7,20 @@ import numpy as np
 import pytest
 
 from takifugu import Mixture, calibrate
-from takifugu.divergences.line.general import divergence
+from takifugu.divergences.mixtures import divergence
 from takifugu.errors import InputError
 from takifugu.laws.fitting.counts import cell_pseudo_counts, own_normal
 from takifugu.laws.lattice import Lattice
-from takifugu.mechanisms.confidence import confident_noise, least_noise
-from takifugu.mechanisms.confidence_normals import confident_noise_of_normals, mean_draws, model_draws
+from takifugu.mechanisms.confidence import (
+    confident_noise,
+    confident_noise_of_normals,
+    least_noise,
+    mean_draws,
+    model_draws,
+)
 from takifugu.mechanisms.draws import Counted, draws_needed, joint_draws, lattice_draws
-from takifugu.problems.beliefs import Belief
 from takifugu.problems.pairs import Pairs
+from takifugu.problems.problem import Belief
 
 LATTICE = Lattice(0, 20, 1)
 

@@ -10,9 +10,9 @@ from scipy.stats import invwishart
 
 import takifugu as tk
 from takifugu.channels.vector import GaussianVector
-from takifugu.divergences.vector.gaussian import gaussian_vector_divergence
+from takifugu.divergences.vectors import gaussian_vector_divergence
 from takifugu.errors import CalibrationError, CertificationError, InputError, MechanismError
-from takifugu.mechanisms.confidence_vectors import vector_mean_draws
+from takifugu.mechanisms.confidence import vector_mean_draws
 from takifugu.mechanisms.evidence import Confidence
 
 COVARIANCE = np.array([[2.0, 0.6], [0.6, 0.5]])

@@ -8,9 +8,9 @@ import pytest
 from how_many import some_of
 from random_priors import budget, mixture
 from takifugu import Mixture
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.mechanisms.drawn import DrawnLosses
-from takifugu.mechanisms.worst import worst
+from takifugu.channels.gaussian import GaussianNoise
+from takifugu.mechanisms.least_noise import DrawnLosses
+from takifugu.mechanisms.worst_case import worst
 from takifugu.problems.problem import Problem
 
 

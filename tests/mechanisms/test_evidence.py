@@ -10,13 +10,11 @@ import pytest
 
 import takifugu as tk
 from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.gaussian import GaussianNoise
 from takifugu.errors import InputError, MechanismError
-from takifugu.mechanisms.draws import draws_needed, joint_draws
+from takifugu.mechanisms.draws import draws_needed, joint_draws, posterior
 from takifugu.mechanisms.evidence import Confidence
-from takifugu.mechanisms.least_margin import _between
-from takifugu.mechanisms.margins import sampling_distances
-from takifugu.mechanisms.posterior import posterior
+from takifugu.mechanisms.posterior_margin import _between, sampling_distances
 from takifugu.queries.models import JointPrediction, Model, Prediction
 
 TRUTH = {"a": np.array([9, 8, 6, 4, 2, 1]) / 30, "b": np.array([3, 4, 6, 7, 6, 4]) / 30}

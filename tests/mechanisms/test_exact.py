@@ -9,8 +9,8 @@ import takifugu as tk
 from how_many import some_of
 from oracles import least_gaussian_variance
 from random_priors import budget, gaussian_pair, mixture
-from takifugu.divergences.proved.certified import decide
-from takifugu.mechanisms.additive.exact import Exact
+from takifugu.divergences.certified import decide
+from takifugu.mechanisms.least_noise import Exact
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.mechanisms.additive.exact import Exact
+from takifugu.channels.gaussian import GaussianNoise
 from takifugu.mechanisms.base import Binding
-from takifugu.mechanisms.screen.extremes import extreme_gaussians, extreme_laws
-from takifugu.mechanisms.worst import worst
+from takifugu.mechanisms.least_noise import Exact
+from takifugu.mechanisms.screen import extreme_gaussians, extreme_laws
+from takifugu.mechanisms.worst_case import worst
 from takifugu.problems.pairs import Pairs
 from takifugu.problems.problem import Problem
 

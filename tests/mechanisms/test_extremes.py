@@ -7,10 +7,9 @@ import pytest
 
 from takifugu import Mixture, calibrate, renyi_divergence
 from takifugu.errors import CalibrationError
-from takifugu.mechanisms.additive.closed_form import closed_form
-from takifugu.mechanisms.additive.closed_form_envelope import envelope
-from takifugu.mechanisms.additive.wasserstein_approx import approximate_distance
 from takifugu.mechanisms.base import Additive, at_least
+from takifugu.mechanisms.closed_form import closed_form, envelope
+from takifugu.mechanisms.wasserstein import approximate_distance
 from takifugu.problems.pairs import Pairs
 
 formulas = pytest.mark.parametrize("formula", [closed_form, envelope])

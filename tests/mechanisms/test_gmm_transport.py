@@ -6,13 +6,8 @@ import pytest
 
 from random_priors import mixture
 from takifugu import Mixture, calibrate
-from takifugu.mechanisms.additive.closed_form import closed_form
-from takifugu.mechanisms.additive.gmm_transport import (
-    GmmTransport,
-    _transport,
-    coupled_bound,
-    optimal_coupling,
-)
+from takifugu.mechanisms.closed_form import closed_form
+from takifugu.mechanisms.transport import GmmTransport, _transport, coupled_bound, optimal_coupling
 
 
 @pytest.mark.parametrize("seed", range(30))

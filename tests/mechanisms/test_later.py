@@ -8,10 +8,10 @@ from scipy.optimize import linprog
 
 import takifugu as tk
 from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.product import split
+from takifugu.channels.products import split
 from takifugu.errors import InputError, MechanismError
-from takifugu.mechanisms.later import Later
 from takifugu.mechanisms.optimal.program import Program
+from takifugu.mechanisms.sequential import Later
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 

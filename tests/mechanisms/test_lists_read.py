@@ -6,7 +6,7 @@ import pytest
 
 import takifugu as tk
 from takifugu.laws.bounds import UNIT, Bounds
-from takifugu.problems.population_findings import ListReadForBand
+from takifugu.problems.findings import ListReadForBand
 
 
 def _table(rows=400):

@@ -14,14 +14,20 @@ from hypothesis import strategies as st
 import takifugu as tk
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws.bounds import UNIT, Bounds
-from takifugu.mechanisms import confident_channel as judging
-from takifugu.mechanisms.assurance import band_promise
+from takifugu.mechanisms import posterior_margin as judging
+from takifugu.mechanisms.assurance import band_promise, likely_laws
 from takifugu.mechanisms.base import Found
-from takifugu.mechanisms.bounded_channel import likely_laws
-from takifugu.mechanisms.confident_channel import Judge, Wish, confident_channel
-from takifugu.mechanisms.least_margin import Drawn, fitted
-from takifugu.mechanisms.margins import Margin, by_bounds, by_radius
 from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.posterior_margin import (
+    Drawn,
+    Judge,
+    Margin,
+    Wish,
+    by_bounds,
+    by_radius,
+    confident_channel,
+    fitted,
+)
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 

@@ -11,8 +11,7 @@ from scipy.optimize import linprog
 import takifugu as tk
 from how_many import some_of
 from takifugu.errors import CalibrationError, InputError
-from takifugu.mechanisms.optimal.exact_promise import Promise
-from takifugu.mechanisms.optimal.repair import repaired
+from takifugu.mechanisms.optimal.repair import Promise, repaired
 
 MANY = some_of(400)
 BOTH = [(0, 1), (1, 0)]
@@ -146,7 +145,7 @@ def test_only_channels_are_proved():
 
 
 def test_many_pairs_are_screened_in_parts(monkeypatch):
-    from takifugu.mechanisms.optimal import exact_promise
+    from takifugu.mechanisms.optimal import repair as exact_promise
 
     monkeypatch.setattr(exact_promise, "_AT_ONCE", 1)
     promise = Promise(laws=np.eye(3), pairs=[(0, 1), (1, 0), (0, 2)], odds=3)

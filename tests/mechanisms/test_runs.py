@@ -12,12 +12,13 @@ from test_extreme_laws import exact_points, shapes
 from how_many import some_of
 from oracles import gaussian_ball
 from takifugu import Mixture
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.divergences.line.many_gaussians import upper_losses
-from takifugu.mechanisms import worst as looking
-from takifugu.mechanisms.additive.exact import Exact
-from takifugu.mechanisms.screen import gaussians, runs
-from takifugu.mechanisms.screen.runs import Runs
+from takifugu.channels.gaussian import GaussianNoise
+from takifugu.divergences.gaussians import upper_losses
+from takifugu.mechanisms import screen as gaussians
+from takifugu.mechanisms import screen as runs
+from takifugu.mechanisms import worst_case as looking
+from takifugu.mechanisms.least_noise import Exact
+from takifugu.mechanisms.screen import Runs
 from takifugu.problems.pairs import Pairs
 from takifugu.problems.problem import Problem
 
@@ -93,7 +94,7 @@ def test_where_nothing_is_cleared_every_pair_comes_in_pieces():
     means, stds = 1e-14 * np.cos(turn) + (turn > 3), np.ones(2_000)  # two heaps that floats hardly tell apart
     seen = np.zeros((2_000, 2_000), dtype=bool)
     for i, j in Runs(means, stds).pairs_left(lambda gap, p, q: np.full(gap.shape, np.inf), lambda losses: losses < 0):
-        assert len(i) <= runs._BLOCK * runs._LEAST**2
+        assert len(i) <= runs._BLOCK_RUNS * runs._LEAST**2
         seen[i, j] = True
     assert seen.all()
 

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 
 from how_many import some_of
 from takifugu import VectorMixture, calibrate
-from takifugu.divergences.proved.vector import prove_vectors
+from takifugu.divergences.vectors_proved import prove_vectors
 from takifugu.errors import InputError
 from takifugu.mechanisms.shaped import shaped_noise
-from takifugu.mechanisms.shaped.barrier import Shape, _Barrier
-from takifugu.mechanisms.shaped.places import Places
+from takifugu.mechanisms.shaped_barrier import Places, Shape, _Barrier
 
 
 def random_laws(rng, secrets, d, *, equal=False, components=1):

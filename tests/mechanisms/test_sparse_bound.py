@@ -14,8 +14,7 @@ import takifugu as tk
 from how_many import some_of
 from takifugu.errors import CertificationError, InputError
 from takifugu.laws.finite import Finite
-from takifugu.mechanisms.sparse.lower_bound import Prices
-from takifugu.mechanisms.sparse.mechanism import Sparse
+from takifugu.mechanisms.optimal.sparse import Prices, Sparse
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 

@@ -13,10 +13,9 @@ import takifugu as tk
 from how_many import some_of
 from takifugu.errors import InputError, MechanismError
 from takifugu.laws.finite import Finite
-from takifugu.mechanisms.optimal.exact_promise import Promise
-from takifugu.mechanisms.sparse.program import groups_of
-from takifugu.mechanisms.sparse.repair import proved
-from takifugu.mechanisms.sparse.search import Moves
+from takifugu.mechanisms.optimal.repair import Promise
+from takifugu.mechanisms.optimal.sparse import proved
+from takifugu.mechanisms.optimal.sparse_search import Moves, groups_of
 
 ROWS = [(a, b) for a in range(5) for b in "pqrs"]
 
@@ -136,7 +135,7 @@ def test_groups_cover_exactly_the_pairs_that_are_asked_for():
 def small_limit(monkeypatch):
     """Twenty values count as too many for the best channel."""
     monkeypatch.setattr("takifugu.mechanisms.optimal.mechanism.MOST_VALUES", 10)
-    monkeypatch.setattr("takifugu.calibration.kinds.MOST_VALUES", 10)
+    monkeypatch.setattr("takifugu.calibration.checking.MOST_VALUES", 10)
 
 
 def people(rows=600, seed=0):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from takifugu import Mixture, renyi_divergence
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.mechanisms.worst import worst
+from takifugu.channels.gaussian import GaussianNoise
+from takifugu.mechanisms.worst_case import worst
 from takifugu.problems.problem import Problem
 
 

@@ -7,9 +7,8 @@ import pytest
 
 from takifugu import Mixture, calibrate, renyi_divergence
 from takifugu.errors import NoAnswerError
-from takifugu.mechanisms.additive.closed_form import closed_form
-from takifugu.mechanisms.additive.closed_form_envelope import envelope
-from takifugu.mechanisms.additive.exact import Exact
+from takifugu.mechanisms.closed_form import closed_form, envelope
+from takifugu.mechanisms.least_noise import Exact
 
 
 def random_pairs(count, seed=7):

@@ -4,8 +4,7 @@ import pytest
 
 import takifugu as tk
 from takifugu.errors import InputError
-from takifugu.problems.columns import of_columns
-from takifugu.problems.problem import Problem
+from takifugu.problems.problem import Problem, of_columns
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from takifugu.errors import InputError
-from takifugu.problems.domain import Choices
+from takifugu.problems.answer import Choices
 
 POINTS = st.lists(st.integers(-1000, 1000), min_size=1, max_size=12, unique=True)
 

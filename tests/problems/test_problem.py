@@ -11,8 +11,7 @@ import pytest
 
 import takifugu as tk
 from takifugu.errors import InputError
-from takifugu.problems.beliefs import Belief, beliefs_from
-from takifugu.problems.problem import Place, Problem
+from takifugu.problems.problem import Belief, Place, Problem, beliefs_from
 
 LAWS = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(1, 1), "c": tk.Mixture.gaussian(3, 1)}
 FINITE = {"a": tk.Finite([1, 2], [1, 2]), "b": tk.Finite([1, 2], [2, 1])}

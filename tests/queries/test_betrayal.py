@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from takifugu.divergences.finite import divergence
-from takifugu.queries.betrayal import betrayal
+from takifugu.divergences.finite import finite_divergence as divergence
+from takifugu.queries.leakage import betrayal
 
 
 def exactly(counts):

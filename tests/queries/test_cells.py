@@ -8,9 +8,9 @@ import pytest
 import takifugu as tk
 from takifugu.laws.fitting.counts import own_normal
 from takifugu.laws.lattice import Lattice
-from takifugu.problems.beliefs import OWN_ROWS
 from takifugu.problems.findings import ManyCells, OneSecretCells, SmallCells
-from takifugu.tables.binned import binned
+from takifugu.problems.problem import OWN_ROWS
+from takifugu.tables.columns import binned
 from takifugu.tables.table import Table
 
 QUERY = tk.Raw("x", bounds=(0, 10), step=1)

@@ -8,7 +8,7 @@ import pytest
 
 import takifugu as tk
 from takifugu.errors import InputError
-from takifugu.problems.inspection_findings import SuspectedSentinel
+from takifugu.problems.table_findings import SuspectedSentinel
 from takifugu.publishing import calibrated
 
 ROWS = 400
@@ -40,8 +40,8 @@ def search(monkeypatch):
     def never(*args, **kwargs):
         raise AssertionError("the search has begun")
 
-    monkeypatch.setattr("takifugu.publishing.calibrating.calibrate", never)
-    monkeypatch.setattr("takifugu.publishing.calibrating.priors_asked_for", never)
+    monkeypatch.setattr("takifugu.publishing.calibrate", never)
+    monkeypatch.setattr("takifugu.publishing.priors_asked_for", never)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import takifugu as tk
-from takifugu.problems.column_findings import FreeText
+from takifugu.problems.table_findings import FreeText
 from takifugu.queries.inspecting import inspect
 
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from takifugu.queries.gp import RIDGE
-from takifugu.queries.gp_likelihood import Likelihood
+from takifugu.queries.gp import RIDGE, Likelihood
 
 
 @pytest.mark.parametrize(("rows", "features"), [(2, 1), (30, 1), (40, 5), (80, 13)])

@@ -13,10 +13,10 @@ import takifugu as tk
 from hospital import DIAGNOSES, NAMES, RARE, export, records
 from takifugu.errors import InputError
 from takifugu.problems.findings import HeavyTail
-from takifugu.problems.inspection_findings import RareSecrets
+from takifugu.problems.table_findings import RareSecrets
 from takifugu.queries.inspecting import inspect
-from takifugu.queries.proposing import SHARED, proposed
-from takifugu.tables.inspect import look
+from takifugu.queries.leakage import SHARED, proposed
+from takifugu.tables.column_facts import look
 from takifugu.tables.open import open_table
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Table
@@ -171,7 +171,7 @@ def test_a_row_of_sums_looks_like_a_total(door):
 @pytest.mark.parametrize(("spelled", "kind"), [("€ {:,}", "."), ("{:,} EUR", ","), ("${:,}.00", ",")])
 @pytest.mark.parametrize("most", [1_000, 3])
 def test_a_row_of_sums_with_a_currency_is_one_too(spelled, kind, most, monkeypatch):
-    monkeypatch.setattr("takifugu.tables.inspect.MOST_LABELS", most)
+    monkeypatch.setattr("takifugu.tables.column_facts.MOST_LABELS", most)
     pay = [1_000, 2_500, 950, 12_300, 4_100] * 8
     texts = [spelled.format(one).replace(",", kind) for one in [*pay, sum(pay)]]
     table = pd.DataFrame({"s": [*("abbabaabab" * 4), None], "pay": texts})
@@ -210,7 +210,7 @@ def test_columns_called_after_people_name_them_however_many_rows_each_has(name):
 )
 @pytest.mark.parametrize("most", [1_000, 10])
 def test_numbers_that_no_reader_takes_for_such_are_told_by_how_they_are_written(texts, form, words, most, monkeypatch):
-    monkeypatch.setattr("takifugu.tables.inspect.MOST_LABELS", most)
+    monkeypatch.setattr("takifugu.tables.column_facts.MOST_LABELS", most)
     table = pd.DataFrame({"x": texts * 4, "s": (["a", "b", "b", "a", "b"] * len(texts))[: 4 * len(texts)]})
     told = {one.form: one.sentence for one in inspect(table, "s").findings if one.kind == "numbers-in-text"}
     assert set(told) == ({form} if form else set())

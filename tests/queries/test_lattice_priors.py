@@ -11,7 +11,7 @@ import takifugu as tk
 from takifugu.laws.fitting.counts import own_normal
 from takifugu.laws.lattice import Lattice
 from takifugu.problems.findings import Clipped, CoarserStep, HeavyTail, LatticeRead, ScarceRows
-from takifugu.queries.few_rows import require_rows
+from takifugu.queries.remarks import require_rows
 
 
 def kinds(priors):

@@ -31,7 +31,7 @@ def kind(request, monkeypatch):
     """Both sides of the limit: with ten combinations counted as many, and with two thousand."""
     if request.param == "sparse":
         # Where it is defined comes last: who has not imported it by then would keep what is put in its place.
-        for where in ("calibration.kinds", "queries.row", "mechanisms.optimal.mechanism"):
+        for where in ("calibration.checking", "queries.row", "mechanisms.optimal.mechanism"):
             monkeypatch.setattr(f"takifugu.{where}.MOST_VALUES", 5)
     return request.param
 

@@ -8,9 +8,9 @@ from click.testing import CliRunner
 import takifugu as tk
 from takifugu.cli import main
 from takifugu.errors import InputError
-from takifugu.problems.beliefs import OWN_ROWS, Belief, belief_names, named_belief
+from takifugu.problems.problem import OWN_ROWS, Belief, belief_names, named_belief
 from takifugu.publishing import calibrated
-from takifugu.queries.others import beside
+from takifugu.queries.external_priors import beside
 from takifugu.tables.table import Table
 
 

@@ -25,9 +25,9 @@ from takifugu.problems.findings import (
     Subsampled,
 )
 from takifugu.queries.priors import Priors
-from takifugu.queries.unrounded import kolmogorov
-from takifugu.tables import count as counting
-from takifugu.tables.count import Subset
+from takifugu.queries.raw import kolmogorov
+from takifugu.tables import counting
+from takifugu.tables.counting import Subset
 
 CASES = [tk.datasets.about(name) for name in tk.datasets.names()]
 

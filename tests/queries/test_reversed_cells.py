@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 import takifugu as tk
-from takifugu.problems.beliefs import OWN_ROWS
+from takifugu.problems.problem import OWN_ROWS
 from takifugu.queries.priors import Beliefs
 
 pytestmark = pytest.mark.filterwarnings("ignore::takifugu.FindingWarning")

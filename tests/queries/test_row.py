@@ -11,7 +11,7 @@ import pytest
 
 import takifugu as tk
 from takifugu.errors import InputError
-from takifugu.problems.domain import Choices
+from takifugu.problems.answer import Choices
 from takifugu.problems.findings import DomainRead, FewRows, NoSecret, NoValue
 
 

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import takifugu as tk
-from takifugu.problems.inspection_findings import SeveralRows
-from takifugu.queries.several_rows import several_rows
+from takifugu.problems.table_findings import SeveralRows
+from takifugu.queries.several_secrets import several_rows
 from takifugu.tables.table import Table
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from takifugu.errors import InputError
-from takifugu.laws.fitting.smoothing import TREE, left_out_likelihood, smoothing
+from takifugu.laws.fitting.counts import TREE, left_out_likelihood, smoothing
 from takifugu.mechanisms.draws import Counted, joint_draws
 from takifugu.problems.findings import OtherSmoothing, PriceOfIgnorance, Smoothed
 
@@ -39,7 +39,7 @@ def test_every_row_is_left_out_in_turn(rows):
             share = (others.count(row) + amount * independent_by_hand(others, row)) / (len(others) + amount)
             logs.append(math.log(share))
         truth.append(sum(logs) / len(rows))
-    from takifugu.laws.fitting.smoothing import _Columns
+    from takifugu.laws.fitting.counts import _Columns
 
     law = _Columns(counts, CELLS, SIZES).independent(left_out=1)
     assert left_out_likelihood(counts, law, added) == pytest.approx(truth, rel=1e-10)
@@ -184,7 +184,7 @@ def test_other_assumptions_and_the_price_are_told(tmp_path):
 
 def test_weights_of_columns_reach_a_sparse_channel(monkeypatch):
     monkeypatch.setattr("takifugu.queries.row.MOST_VALUES", 10)
-    monkeypatch.setattr("takifugu.calibration.kinds.MOST_VALUES", 10)
+    monkeypatch.setattr("takifugu.calibration.checking.MOST_VALUES", 10)
     query = tk.Row("a", "b", "c", loss={"a": 5, "b": 0})
     found = tk.calibrate(tk.fit_priors(table(), secret="s", query=query), odds=1.3, rounds=1)
     assert found.mechanism == "sparse"

@@ -9,7 +9,7 @@ from takifugu.mechanisms.shaped import shaped_noise
 from takifugu.problems.answer import Answer
 from takifugu.problems.findings import Constant, FewRows, NoValue, UnsafePrior, VectorOfRows
 from takifugu.queries.vector import check_rows
-from takifugu.tables import joint
+from takifugu.tables import counting as joint
 
 HEART = tk.datasets.load("heart")
 COLUMNS = ["oldpeak", "age", "thalach"]

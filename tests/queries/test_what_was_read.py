@@ -10,8 +10,14 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from hospital import export
-from takifugu.problems.inspection_findings import SuspectedSentinel
-from takifugu.problems.reading_findings import DecimalCommas, MissingTexts, Percentages, TitleLines, about
+from takifugu.problems.table_findings import (
+    DecimalCommas,
+    MissingTexts,
+    Percentages,
+    SuspectedSentinel,
+    TitleLines,
+    about,
+)
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,12 @@
 """Calibrations made by hand, so that the tests of a release do not wait for a search."""
 
 from takifugu.calibration import Calibration
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.divergences import renyi_divergence
+from takifugu.channels.gaussian import GaussianNoise
+from takifugu.divergences.renyi import renyi_divergence
 from takifugu.laws.mixture import Mixture
-from takifugu.problems.beliefs import Belief
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pairs
-from takifugu.problems.problem import Place, Problem
+from takifugu.problems.problem import Belief, Place, Problem
 
 PRIORS = {"a": Mixture.gaussian(0.0, 1.0), "b": Mixture.gaussian(1.0, 1.0)}
 

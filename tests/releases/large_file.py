@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from calibrations import hand_made
 
-from takifugu.releases.doors.files import release_file
+from takifugu.releases.file_release import release_file
 
 
 def largest() -> int:

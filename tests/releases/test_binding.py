@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import takifugu as tk
 from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.gaussian import GaussianNoise
 from takifugu.cli import main
 from takifugu.errors import BudgetError, CalibrationError, InputError
 from takifugu.laws.lattice import Lattice
@@ -59,7 +59,7 @@ def no_draws(monkeypatch, request):
     def refuse(self, count):
         raise AssertionError(f"{count} bytes were drawn")
 
-    monkeypatch.setattr("takifugu.channels.bits.OsBits.read", refuse)
+    monkeypatch.setattr("takifugu.channels.sampling.OsBits.read", refuse)
 
 
 def refused(values, calibration, says, **options):

@@ -11,12 +11,12 @@ from calibrations import hand_made
 from pyarrow import csv
 
 from takifugu.errors import BudgetError, CompositionError, InputError
-from takifugu.problems.asking_findings import OrderKept
-from takifugu.releases.doors import saving
-from takifugu.releases.doors.files import release_file
+from takifugu.problems.findings import OrderKept
+from takifugu.releases import saving
+from takifugu.releases.file_release import release_file
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import InsecureReleaseWarning
-from takifugu.tables import stream as streaming
+from takifugu.tables import table as streaming
 from takifugu.tables.reading import Reading
 from takifugu.tables.table import Table
 

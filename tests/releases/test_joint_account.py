@@ -18,12 +18,11 @@ from joint_tables import drawn_channel, largest_odds, people, priors_of
 
 import takifugu as tk
 from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.product import product
+from takifugu.channels.products import product
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError, MechanismError
-from takifugu.mechanisms.later import Later
-from takifugu.problems.columns import of_columns
+from takifugu.mechanisms.sequential import Later
 from takifugu.problems.guarantee import Renyi
-from takifugu.problems.problem import Problem
+from takifugu.problems.problem import Problem, of_columns
 from takifugu.releases.ledger import Ledger
 
 FORK = multiprocessing.get_context("fork")

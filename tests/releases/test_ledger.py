@@ -17,9 +17,8 @@ from calibrations import PRIORS, hand_made
 
 import takifugu as tk
 from how_many import some_of
-from takifugu.channels.gaussian.composition import WHOLE
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.divergences import renyi_divergence
+from takifugu.channels.gaussian import WHOLE, GaussianNoise
+from takifugu.divergences.renyi import renyi_divergence
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError
 from takifugu.laws.mixture import Mixture
 from takifugu.releases.ledger import Ledger
@@ -478,7 +477,7 @@ def test_where_a_ledger_can_be_written_nothing_is_left_by_asking(tmp_path, monke
 
 
 def test_no_work_is_done_for_a_ledger_that_has_no_place(tmp_path, monkeypatch):
-    monkeypatch.setattr("takifugu.publishing.one_call.calibrated", lambda *_, **__: pytest.fail("work was done"))
+    monkeypatch.setattr("takifugu.publishing.calibrated", lambda *_, **__: pytest.fail("work was done"))
     people = pd.DataFrame({"ill": ["yes", "no"] * 20, "ward": ["A", "B"] * 20})
     with pytest.raises(LedgerError, match="there is no folder"):
         tk.publish(people, secret="ill", columns=["ward"], ledger=tmp_path / "no" / "l.db")

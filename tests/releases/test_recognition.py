@@ -9,8 +9,8 @@ from calibrations import hand_made
 
 import takifugu as tk
 from takifugu.errors import CompositionError, InputError, LedgerError, PublishedOnceError
-from takifugu.publishing import ledger_beside
-from takifugu.publishing.recognising import People, default_ledger
+from takifugu.publishing import People, default_ledger
+from takifugu.releases.file_release import ledger_beside
 from takifugu.releases.ledger import Ledger
 from takifugu.tables.table import Table
 

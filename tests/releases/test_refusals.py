@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import takifugu as tk
-from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels.gaussian import GaussianNoise
 
 PRIORS = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(5, 1)}
 CALIBRATION = tk.calibrate(PRIORS, alpha=2, epsilon=1)
@@ -127,7 +127,7 @@ def test_a_file_is_charged_before_a_value_is_drawn(tmp_path, monkeypatch):
 def test_a_file_that_changes_between_the_readings_is_not_published(tmp_path, monkeypatch):
     from takifugu.releases.plan import Plan
 
-    monkeypatch.setattr("takifugu.tables.textfile._MOST_KEPT", 0)  # as of a large file, which is read anew
+    monkeypatch.setattr("takifugu.tables.text_file._MOST_KEPT", 0)  # as of a large file, which is read anew
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text("s,v\na,1\nb,2\n")
     charge = Plan.charge
@@ -145,7 +145,7 @@ def test_a_file_that_changes_between_the_readings_is_not_published(tmp_path, mon
 def test_a_kept_column_that_changes_between_the_readings_is_held_against_the_secret_again(tmp_path, monkeypatch):
     from takifugu.releases.plan import Plan
 
-    monkeypatch.setattr("takifugu.tables.textfile._MOST_KEPT", 0)  # as of a large file, which is read anew
+    monkeypatch.setattr("takifugu.tables.text_file._MOST_KEPT", 0)  # as of a large file, which is read anew
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     rows = [("a", 1, "x"), ("b", 2, "y"), ("a", 1, "y"), ("b", 2, "x")]
     source.write_text("s,v,k\n" + "".join(f"{s},{v},{k}\n" for s, v, k in rows))

@@ -14,8 +14,7 @@ import takifugu as tk
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError
 from takifugu.laws.mixture import Mixture
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.plan import InsecureReleaseWarning
-from takifugu.releases.released import Released
+from takifugu.releases.plan import InsecureReleaseWarning, Released
 
 COLUMNS = {"secret": ["a", "b", "a", "b"], "value": [1.0, 2.0, 3.0, 4.0], "id": [7, 8, 9, 10]}
 FRAMES = [pd.DataFrame, pl.DataFrame, pa.table, pl.LazyFrame]
@@ -34,7 +33,7 @@ def no_draws(monkeypatch):
     def refuse(self, count):
         raise AssertionError(f"{count} bytes were drawn")
 
-    monkeypatch.setattr("takifugu.channels.bits.OsBits.read", refuse)
+    monkeypatch.setattr("takifugu.channels.sampling.OsBits.read", refuse)
 
 
 def seeded(*args, **options):

@@ -15,7 +15,7 @@ import takifugu as tk
 from takifugu.errors import BudgetError, CompositionError, InputError
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import NoNoiseWarning
-from takifugu.tables import stream as streaming
+from takifugu.tables import table as streaming
 from takifugu.tables.reading import Reading
 
 FRAMES = [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas, lambda table: pl.from_pandas(table).lazy()]

@@ -8,7 +8,7 @@ import pytest
 
 import takifugu as tk
 from takifugu.errors import InputError
-from takifugu.releases.doors.saving import save_table
+from takifugu.releases.saving import save_table
 
 TABLE = {"ward": ["=1+1", "Süd"], "age": [30, 40]}
 

@@ -17,9 +17,9 @@ import pytest
 from calibrations import hand_made
 
 import takifugu as tk
-from takifugu.channels.bits import OsBits
+from takifugu.channels.sampling import OsBits
 from takifugu.estimates.description import described
-from takifugu.problems.asking_findings import OrderKept
+from takifugu.problems.findings import OrderKept
 from takifugu.releases import shuffling
 from takifugu.releases.shuffling import Shuffle, shuffled
 

@@ -13,10 +13,10 @@ from calibrations import hand_made
 
 import takifugu as tk
 from takifugu.errors import InputError
-from takifugu.publishing.one_call import _made_once
+from takifugu.publishing import _made_once
 from takifugu.releases.binding import bound_columns
-from takifugu.releases.doors.spark import made_once, release_batches
 from takifugu.releases.plan import InsecureReleaseWarning, Plan
+from takifugu.releases.spark import made_once, release_batches
 
 ROWS = 1000
 NAMES = {"secret": "secret", "column": "value", "keep": ["id"]}

@@ -12,7 +12,7 @@ import pytest
 from calibrations import hand_made
 
 import takifugu as tk
-from takifugu.tables.table import plain
+from takifugu.tables.columns import plain
 
 ROWS = 12
 NAME = "Zorngiebel of the third ward"  # longer than the twelve bytes that a view holds itself

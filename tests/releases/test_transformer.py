@@ -12,8 +12,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import takifugu as tk
 from takifugu.errors import BudgetError, InputError
-from takifugu.releases.doors.transformer import ReleaseTransformer
 from takifugu.releases.ledger import Ledger
+from takifugu.releases.transformer import ReleaseTransformer
 
 X = np.random.default_rng(0).normal(size=(200, 1)) + np.repeat([[0.0], [1.0]], 100, axis=0)
 SECRETS = np.repeat(["a", "b"], 100)

@@ -9,8 +9,8 @@ import pytest
 
 import takifugu as tk
 from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.documents.laws import law_to
+from takifugu.channels.gaussian import GaussianNoise
+from takifugu.documents.nouns import law_to
 from takifugu.errors import CompositionError, InputError, TakifuguError
 from takifugu.releases.accounts import noise_text, terms_of
 from takifugu.releases.drawing import drawing_of

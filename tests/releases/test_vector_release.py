@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
-from takifugu.channels.vector.composition import LinearRelease, fits
+from takifugu.channels.vector import LinearRelease, fits
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import InsecureReleaseWarning
 from vector_problems import gaussian_loss, random_laws

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from takifugu.channels.finite import FiniteChannel
-from takifugu.divergences.proved.finite import Masses
+from takifugu.divergences.finite import Masses
 from takifugu.problems.guarantee import Renyi
-from takifugu.reports.channel_adversary import channel_adversary, odds_quantiles, total_variation
+from takifugu.reports.adversary import channel_adversary
+from takifugu.reports.adversary import channel_odds_quantiles as odds_quantiles
+from takifugu.reports.adversary import channel_total_variation as total_variation
 from takifugu.reports.facts import facts_of
 
 weights = st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any)

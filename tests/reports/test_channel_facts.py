@@ -10,12 +10,12 @@ import pytest
 
 import takifugu as tk
 from takifugu.channels.finite import FiniteChannel
-from takifugu.reports import channel_words as words
+from takifugu.reports import words
 from takifugu.reports import words as common_words
-from takifugu.reports.channel_charts import coarsened
-from takifugu.reports.columns import column_facts
-from takifugu.reports.facts import ChannelFacts, facts_of
-from takifugu.reports.losses import pair_losses
+from takifugu.reports.channel_facts import ChannelFacts, column_facts
+from takifugu.reports.charts import coarsened
+from takifugu.reports.common import pair_losses
+from takifugu.reports.facts import facts_of
 
 NUMBERS = {"a": tk.Finite([1, 2, 3, 4], [40, 30, 20, 10]), "b": tk.Finite([1, 2, 3, 4], [5, 10, 15, 20])}
 LABELS = {"a": tk.Finite(["x", "y", "z"], [6, 3, 1]), "b": tk.Finite(["x", "y", "z"], [1, 3, 6])}
@@ -88,7 +88,7 @@ def test_facts_agree_with_the_calibration(laws, loss, asked):
         assert (n.error / n.spread) ** 2 + label.share_changed == pytest.approx(result.error)
     told = facts.to_dict()
     assert json.loads(json.dumps(told, allow_nan=False)) == told
-    for sentence in (words.answer(facts), words.cost(facts), words.best(facts), words.averages(facts)):
+    for sentence in (words.channel_answer(facts), words.cost(facts), words.best(facts), words.averages(facts)):
         assert sentence.endswith(".")
         assert "nan" not in sentence
         assert "None" not in sentence
@@ -209,7 +209,7 @@ def test_what_needs_no_change_says_so():
     same = {"a": tk.Finite(["x", "y"], [1, 1]), "b": tk.Finite(["x", "y"], [2, 2])}
     facts = facts_of(tk.calibrate(same, odds=2))
     assert facts.share_changed == facts.columns[0].share_changed == 0
-    assert words.answer(facts).startswith("Nothing needs to change")
+    assert words.channel_answer(facts).startswith("Nothing needs to change")
     assert words.best(facts) is None
     assert facts.worst_odds == 1
 
@@ -241,7 +241,7 @@ def test_for_whom_the_promise_is_is_told():
 
 
 def test_a_publication_tells_the_same_figures():
-    from takifugu.reports.publication import told
+    from takifugu.reports.summary import told
 
     result = tk.calibrate(ROWS, odds=1.5)
     facts, publication = facts_of(result, compare=False), told(result)
@@ -253,7 +253,7 @@ def test_a_publication_tells_the_same_figures():
 
 
 def test_why_little_is_left_of_a_column_that_is_the_secret():
-    from takifugu.reports.publication import told
+    from takifugu.reports.summary import told
 
     same = {"a": tk.Finite([0, 1], [99, 1]), "b": tk.Finite([0, 1], [1, 99])}
     sentences = told(tk.calibrate(same, odds=1.2)).sentences

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from page_reader import assert_harmless
 
 import takifugu as tk
-from takifugu.commands.telling import console, tell
+from takifugu.commands.output import console, tell
 from takifugu.problems.answer import Answer
 from takifugu.queries.priors import Beliefs, Priors
-from takifugu.reports.channel_charts import channel_chart, worst_pair_chart
+from takifugu.reports.charts import channel_chart, worst_pair_chart
 from takifugu.reports.facts import facts_of
 from takifugu.reports.html import render
 
@@ -113,9 +113,9 @@ def test_the_command_line_tells_the_same(facts, capsys):
     assert "\u202e" not in told
     for said in ("Changed", "Worst odds", "Best guess", "Worst pair’s loss"):
         assert said in told
-    from takifugu.reports import channel_words as words
+    from takifugu.reports import words
 
-    start = " ".join(words.answer(facts).split())[:60]
+    start = " ".join(words.channel_answer(facts).split())[:60]
     assert start in told
 
 

@@ -10,8 +10,7 @@ import pytest
 import takifugu as tk
 from takifugu.reports import charts
 from takifugu.reports.facts import facts_for
-from takifugu.reports.heatmap import heat_map
-from takifugu.reports.svg import DASHES, Scale
+from takifugu.reports.svg import DASHES, Scale, heat_map
 from takifugu.reports.text import clean
 
 HOSTILE = "</title><script>alert(1)</script>\"'&\x00\u202e"

@@ -13,7 +13,7 @@ from takifugu.problems.findings import FewRows
 from takifugu.queries.priors import Priors
 from takifugu.reports import words
 from takifugu.reports.facts import facts_for, facts_of
-from takifugu.reports.noise_curves import budgets
+from takifugu.reports.noise_facts import budgets
 
 GAUSSIAN = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(1, 2)}
 MIXED = {"a": tk.Mixture([0.4, 0.6], [0, 3], [0.5, 1]), "b": tk.Mixture([0.5, 0.5], [1, 5], [0.4, 1.1])}
@@ -146,7 +146,7 @@ def test_a_certificate_leaves_its_digest():
 
 
 def test_a_curve_ends_where_less_noise_changes_nothing(monkeypatch):
-    from takifugu.mechanisms.drawn import DrawnLosses
+    from takifugu.mechanisms.least_noise import DrawnLosses
 
     looks = []
     look = DrawnLosses.__call__

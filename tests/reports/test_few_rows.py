@@ -8,10 +8,10 @@ from page_reader import assert_harmless
 
 import takifugu as tk
 from takifugu.queries.priors import Priors
+from takifugu.reports.common import FEWEST_ROWS, TOO_FEW
 from takifugu.reports.facts import facts_of
-from takifugu.reports.few_rows import FEWEST_ROWS, TOO_FEW
 from takifugu.reports.html import render
-from takifugu.web import pictures
+from takifugu.web import answers as pictures
 from when_asked import WhenAsked
 
 mpl.use("Agg")

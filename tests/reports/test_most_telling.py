@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from how_many import some_of
-from takifugu.problems.beliefs import Belief
+from takifugu.problems.problem import Belief
 from takifugu.reports.adversary import best_guess
 from takifugu.reports.channel_facts import channel_facts
 from takifugu.reports.facts import facts_of
-from takifugu.reports.publication import told
+from takifugu.reports.summary import told
 from takifugu.reports.text import at_most
 
 VALUES = range(4)
@@ -138,7 +138,7 @@ def test_what_kept_columns_tell_is_the_most_of_each_figure():
     table["rarely"] = np.where(
         (kept == 9) & (rng.random(3_000) < 0.99), "y", np.where(rng.random(3_000) < 0.5, "y", "n")
     )
-    from takifugu.queries.as_they_are import told_by_kept
+    from takifugu.queries.leakage import told_by_kept
     from takifugu.tables.table import Table
 
     each = {}

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import takifugu as tk
-from takifugu.divergences.proved.guessing import guess_allowed
+from takifugu.divergences.guessing import guess_allowed
 from takifugu.problems.guarantee import Renyi
-from takifugu.reports import channel_words, words
+from takifugu.reports import words
+from takifugu.reports import words as channel_words
 from takifugu.reports.facts import facts_of
 from takifugu.reports.text import at_most, share_of
 
@@ -47,7 +48,7 @@ def test_no_sentence_holds_a_sign_in_place_of_words():
     far = {"a": tk.Finite([0, 1], [1, 10**7]), "b": tk.Finite([0, 1], [10**7, 1])}
     facts = facts_of(tk.calibrate(far, odds=50_000))
     assert math.isclose(facts.adversary.guess_after, 1, abs_tol=1e-3)
-    for say in (words.inference, channel_words.answer, channel_words.cost, channel_words.averages):
+    for say in (words.inference, channel_words.channel_answer, channel_words.cost, channel_words.averages):
         assert ">" not in say(facts)
         assert "<" not in say(facts)
     assert "with a chance of more than 99.9 % (a and b); from the true value it would be more than 99.9 %, and" in (

@@ -11,9 +11,8 @@ import takifugu as tk
 from takifugu.channels.vector import GaussianVector
 from takifugu.errors import InputError
 from takifugu.problems.guarantee import Renyi
-from takifugu.reports.facts import facts_of
-from takifugu.reports.vector_adversary import vector_adversary
-from takifugu.reports.vector_facts import VectorFacts, vector_facts
+from takifugu.reports.adversary import vector_adversary
+from takifugu.reports.facts import VectorFacts, facts_of, vector_facts
 
 HOSTILE = "<script>alert(1)</script>"
 APART = {

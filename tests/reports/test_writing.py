@@ -61,7 +61,7 @@ def test_bad_input_is_named():
 
 
 def test_a_column_that_is_known_in_bins_is_called_by_its_edges():
-    from takifugu.reports.publication import told
+    from takifugu.reports.summary import told
 
     pupils = tk.datasets.load("student-por")
     known = ["sex", tk.binned("age", [17, 19])]

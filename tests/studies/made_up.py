@@ -1,6 +1,6 @@
 """A table that no wheel holds, for the tests of the study over unseen tables."""
 
-from takifugu.studies.unseen.settings import Unseen, Wheel
+from studies.unseen.settings import Unseen, Wheel
 
 
 def made_up_table(*, high: float) -> Unseen:

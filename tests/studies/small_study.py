@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import takifugu as tk
 from takifugu.datasets import about
-from takifugu.studies import fits
-from takifugu.studies.settings import Plan, query_of
+from takifugu.paper import study as fits
+from takifugu.paper.settings import Plan, query_of
 
 EPSILONS = (0.5, 5.0)
 

@@ -3,8 +3,8 @@
 import csv
 import io
 
-from takifugu.studies.becoming import Becoming, as_csv, becoming, becoming_page
-from takifugu.studies.cache import Cache
+from takifugu.paper.becoming import Becoming, as_csv, becoming, becoming_page
+from takifugu.paper.cache import Cache
 
 
 def test_each_promise_costs_more_than_the_one_before(tmp_path):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import takifugu as tk
-from takifugu.studies import channel_pages, side_by_side, usefulness
-from takifugu.studies.cache import Cache
+from studies import channel_pages, side_by_side, usefulness
+from takifugu.paper.cache import Cache
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -5,10 +5,10 @@ import math
 import pytest
 
 from takifugu import Mixture
-from takifugu.studies import checks
-from takifugu.studies.curves import Point
-from takifugu.studies.headline import reduction
-from takifugu.studies.settings import FIGURES, HEADLINE, Plan, Setting
+from takifugu.paper import claims as checks
+from takifugu.paper.headline import reduction
+from takifugu.paper.settings import FIGURES, HEADLINE, Plan, Setting
+from takifugu.paper.study import Point
 
 
 def line(*thetas, alpha=3.0, series="exact", query="raw"):

@@ -6,12 +6,12 @@ import os
 
 import numpy as np
 import pytest
+from studies.judges import __main__ as command
+from studies.judges import calling
+from studies.judges.publications import TRUE, publications
+from studies.peers.methods import OURS, PRAM, RESPONSE, Column
 
 import takifugu as tk
-from takifugu.studies.judges import __main__ as command
-from takifugu.studies.judges import calling
-from takifugu.studies.judges.publications import TRUE, publications
-from takifugu.studies.peers.methods import OURS, PRAM, RESPONSE, Column
 
 NUMBERS = Column((0, 1, 2, 5), np.array([[500.0, 300, 150, 50], [100, 200, 400, 300]]), is_number=True)
 LABELS = Column(("n", "e", "s"), np.array([[500.0, 300, 200], [100, 200, 400], [300, 100, 100]]), is_number=False)

@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import laplace, norm
-
-from takifugu.studies.peers import __main__ as command
-from takifugu.studies.peers.columns import BUNDLED, bundled
-from takifugu.studies.peers.figures import frontier, picture
-from takifugu.studies.peers.methods import (
+from studies.peers import __main__ as command
+from studies.peers.columns import BUNDLED, bundled
+from studies.peers.figures import frontier, picture
+from studies.peers.methods import (
     CONSTANT,
     GAUSSIAN,
     LAPLACE,

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from studies.outcomes import Outcome, draw_shares, shares
+from studies.population import ALPHA, run, sampled, sampled_cells, truths
 
-from takifugu.divergences.proved.certified import enclose
+from takifugu.divergences.certified import enclose
 from takifugu.laws.mixture import Mixture
-from takifugu.studies.outcomes import Outcome, draw_shares, shares
-from takifugu.studies.population import ALPHA, run, sampled, sampled_cells, truths
 
 
 def test_truths_are_laws():

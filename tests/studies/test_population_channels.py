@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from studies.population_channels import COSTED, ODDS, _is_beyond, _known, costs, run, sampled, sampled_cells
 
 import takifugu as tk
-from takifugu.studies.population_channels import COSTED, ODDS, _is_beyond, _known, costs, run, sampled, sampled_cells
 
 
 def test_truths_are_laws_on_few_values():

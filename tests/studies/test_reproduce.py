@@ -11,11 +11,11 @@ from small_study import small_models, small_plan
 
 import takifugu as tk
 from takifugu.cli import main
-from takifugu.studies import figures
-from takifugu.studies import reproduce as reproducing
-from takifugu.studies.cache import Cache
-from takifugu.studies.reproduce import reproduce
-from takifugu.studies.settings import FIGURES, Setting
+from takifugu.paper import evaluation as reproducing
+from takifugu.paper import figures
+from takifugu.paper.cache import Cache
+from takifugu.paper.evaluation import reproduce
+from takifugu.paper.settings import FIGURES, Setting
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from studies.regressions import Regression
+from studies.rows import Setting, page, together
 
 from takifugu.laws.finite import Finite
-from takifugu.studies.regressions import Regression
-from takifugu.studies.rows import Setting, page, together
 
 
 def test_columns_published_apart_are_judged_together():

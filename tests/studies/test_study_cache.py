@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from takifugu.studies import cache as module
-from takifugu.studies.cache import Cache, code_digest, default_folder
+from takifugu.paper import cache as module
+from takifugu.paper.cache import Cache, code_digest, default_folder
 
 
 def refuse():

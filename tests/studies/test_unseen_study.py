@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_up import made_up_table
+from studies.unseen import __main__ as command
+from studies.unseen.errors_of_noise import clipped, estimated
+from studies.unseen.settings import ALPHA, CONFIDENCE, EPSILON
+from studies.unseen.study import share_changed, square_error, study
+from studies.unseen.telling import sources, summary, told
 
 import takifugu as tk
-from takifugu.studies.unseen import __main__ as command
-from takifugu.studies.unseen.errors_of_noise import clipped, estimated
-from takifugu.studies.unseen.settings import ALPHA, CONFIDENCE, EPSILON
-from takifugu.studies.unseen.study import share_changed, square_error, study
-from takifugu.studies.unseen.telling import sources, summary, told
 
 VALUES = np.array([0.0, 1.0, 2.0, 5.0])
 SHARES = np.array([0.4, 0.3, 0.2, 0.1])

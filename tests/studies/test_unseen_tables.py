@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 from made_up import made_up_table
+from studies.unseen import wheels
+from studies.unseen.reading import read
+from studies.unseen.settings import LEAST_ROWS
+from studies.unseen.tables import TABLES
 
 import takifugu as tk
 from takifugu.laws.lattice import Lattice
-from takifugu.studies.unseen import wheels
-from takifugu.studies.unseen.reading import read
-from takifugu.studies.unseen.settings import LEAST_ROWS
-from takifugu.studies.unseen.tables import TABLES
 
 TABLE = made_up_table(high=10)
 CSV = "s,x,ward,more\n" + "a,1,7,0\n" * 60 + "b,2,8,0\n" * 50 + "c,3,8,0\n" * 49 + "a,,7,0\n" * 5

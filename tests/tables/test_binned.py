@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from takifugu.cli import main
-from takifugu.tables.binned import cut_named, with_cuts
+from takifugu.tables.columns import cut_named, with_cuts
 from takifugu.tables.table import Table
 
 

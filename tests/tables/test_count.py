@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
-from takifugu.tables import count as counting
-from takifugu.tables.count import count
-from takifugu.tables.overview import moments, overview
+from takifugu.tables import counting
+from takifugu.tables.counting import count, moments, overview
 from takifugu.tables.table import Table
 
 

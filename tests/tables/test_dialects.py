@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from takifugu.tables.open import open_table
 from takifugu.tables.reading import MISSING_TEXTS, Reading
-from takifugu.tables.shapes import Shape, Shapes, bare_sql, column_of, shape_sql
-from takifugu.tables.stream import stream
+from takifugu.tables.table import stream
+from takifugu.tables.text_cells import Shape, Shapes, bare_sql, column_of, shape_sql
 
 CONNECTION = duckdb.connect()
 
@@ -177,6 +177,6 @@ def test_a_table_comes_back_from_every_dialect(folder, table, how):
     batches = [batch.to_dict(as_series=False) for batch in stream(opened)]
     assert {name: [c for batch in batches for c in batch[name]] for name in expected} == expected
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("takifugu.tables.textfile._MOST_KEPT", 0)  # as of a large file, which is read anew
+        patch.setattr("takifugu.tables.text_file._MOST_KEPT", 0)  # as of a large file, which is read anew
         again = open_table(path, reading=Reading(sep=how["sep"], decimal=how["decimal"]))
         assert again.collect(again.frame) == expected

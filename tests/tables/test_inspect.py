@@ -8,8 +8,7 @@ import pyarrow as pa
 import pytest
 
 from takifugu.errors import InputError
-from takifugu.tables.by_secret import BySecret, treated
-from takifugu.tables.inspect import look
+from takifugu.tables.column_facts import BySecret, look, treated
 from takifugu.tables.table import Table
 
 ROWS = 60
@@ -75,7 +74,7 @@ def test_every_engine_tells_the_same(make):
 
 @pytest.mark.parametrize("make", MAKES)
 def test_texts_too_many_to_count_look_as_they_do_one_by_one(make, monkeypatch):
-    monkeypatch.setattr("takifugu.tables.inspect.MOST_LABELS", 2)
+    monkeypatch.setattr("takifugu.tables.column_facts.MOST_LABELS", 2)
     facts = {one.name: one for one in look(Table(MAKES[make]()))}
     assert {k: (f.kind, f.missing, f.distinct, f.is_identifier, f.form) for k, f in facts.items()} == EXPECTED
     assert {name for name, one in facts.items() if one.labels is not None} == {"ward", "ok", "same"}
@@ -105,7 +104,7 @@ def test_nothing_of_a_record_is_in_the_representation():
 
 
 def test_many_values_are_counted_on_a_grid(monkeypatch):
-    monkeypatch.setattr("takifugu.tables.count.DISTINCT", 50)
+    monkeypatch.setattr("takifugu.tables.counting.DISTINCT", 50)
     rng = np.random.default_rng(1)
     (one,) = look(Table(pd.DataFrame({"x": np.append(rng.normal(size=500), [999.0] * 3)})))
     assert one.numbers.counts.sum() == 503
@@ -114,7 +113,7 @@ def test_many_values_are_counted_on_a_grid(monkeypatch):
 
 @pytest.mark.parametrize("make", MAKES)
 def test_counts_by_secret(make):
-    from takifugu.problems.domain import Choices
+    from takifugu.problems.answer import Choices
 
     table = treated(Table(MAKES[make]()), ["stay=999"])
     seen = BySecret(table, "ward", ["stay", "height"])

@@ -22,12 +22,10 @@ import takifugu as tk
 from takifugu.tables import engine
 from takifugu.tables import open as opening
 from takifugu.tables.engine import Workspace
-from takifugu.tables.missing import lacking
 from takifugu.tables.open import open_table
-from takifugu.tables.reading import Reading
-from takifugu.tables.stream import stream
-from takifugu.tables.table import Table
-from takifugu.web.rereading import on_page
+from takifugu.tables.reading import Reading, lacking
+from takifugu.tables.table import Table, stream
+from takifugu.web.describing import on_page
 
 
 def cells(table):
@@ -49,7 +47,7 @@ def messy(request, tmp_path):
 
 def test_a_messy_file_is_the_table_that_is_meant(messy, monkeypatch):
     """Counted and streamed, the same cells of the same types; and what was decided can be repeated."""
-    monkeypatch.setattr("takifugu.tables.stream._ROWS", 2)
+    monkeypatch.setattr("takifugu.tables.table._ROWS", 2)
     path, wanted = messy
     table = open_table(path, reading=Reading(**wanted.said))
     found = cells(table)
@@ -326,7 +324,7 @@ def test_a_file_that_changes_while_it_is_opened_shows_no_record(tmp_path, monkey
 
 
 def test_a_file_that_changes_while_it_is_read_shows_no_record(tmp_path, monkeypatch):
-    monkeypatch.setattr("takifugu.tables.textfile._MOST_KEPT", 0)  # as of a large file, which is read anew
+    monkeypatch.setattr("takifugu.tables.text_file._MOST_KEPT", 0)  # as of a large file, which is read anew
     path = tmp_path / "a.csv"
     path.write_text("name,x\n" + "Ann,1\n" * 9)
     table = Table(path)
@@ -338,7 +336,7 @@ def test_a_file_that_changes_while_it_is_read_shows_no_record(tmp_path, monkeypa
 
 
 def test_the_whole_file_decides(tmp_path, monkeypatch):
-    monkeypatch.setattr("takifugu.tables.scan._SAMPLE", 10)
+    monkeypatch.setattr("takifugu.tables.text_cells._SAMPLE", 10)
     start = "s;whole;real;yes;text;na\n" + "a;1;2,5;true;b;1\n" * 20
     (tmp_path / "a.csv").write_text(start)
     assert [str(kind) for kind in Table(tmp_path / "a.csv").schema.values()] == [

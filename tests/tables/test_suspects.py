@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from takifugu.tables.suspects import USUAL, suspects, words_among_numbers
+from takifugu.tables.column_facts import USUAL, suspects, words_among_numbers
 
 
 def found(values, counts=None):

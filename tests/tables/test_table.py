@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 
 import takifugu as tk
-from takifugu.tables.table import Table, match_secret, plain
+from takifugu.tables.columns import match_secret, plain
+from takifugu.tables.table import Table
 
 PEOPLE = pd.DataFrame({"sex": ["f", "m"], "age": [30, 40], "tall": [True, False], "height": [1.5, 1.9]})
 
@@ -71,7 +72,7 @@ def test_a_broken_file_is_a_sentence(tmp_path, name, content, sentence):
 
 
 def test_a_file_that_breaks_while_it_is_read_is_a_sentence_too(tmp_path, monkeypatch):
-    monkeypatch.setattr("takifugu.tables.textfile._MOST_KEPT", 0)  # as of a large file, which is read anew
+    monkeypatch.setattr("takifugu.tables.text_file._MOST_KEPT", 0)  # as of a large file, which is read anew
     path = tmp_path / "people.csv"
     PEOPLE.to_csv(path, index=False)
     table = Table(path)

@@ -6,8 +6,8 @@ import openpyxl
 import pytest
 
 import takifugu as tk
-from takifugu.tables import workbook_size
-from takifugu.tables.workbook_size import is_too_large
+from takifugu.tables import files as workbook_size
+from takifugu.tables.files import is_too_large
 
 
 def write(path, stray=()):

@@ -2,11 +2,10 @@
 
 import pandas as pd
 
-from takifugu.problems.population_findings import FewForConfidence
-from takifugu.tables.inspect import look
+from takifugu.problems.findings import FewForConfidence
+from takifugu.tables.column_facts import look
 from takifugu.tables.table import Table
-from takifugu.web.describing import described
-from takifugu.web.rereading import on_page
+from takifugu.web.describing import described, on_page
 
 
 def test_notes_and_amounts_are_offered_last_but_for_identifiers():

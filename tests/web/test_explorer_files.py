@@ -12,8 +12,7 @@ from people import write_people
 
 import takifugu as tk
 from takifugu.web.gate import MOST_UPLOAD
-from takifugu.web.shelf import Shelf
-from takifugu.web.uploads import MOST_FILES, title_of
+from takifugu.web.shelf import MOST_FILES, Shelf, title_of
 
 _AS_FOUND = dict.fromkeys(("sep", "encoding", "decimal", "thousands", "header", "skip", "na", "sentinels"), "")
 _ROWS = "s,x\n" + "".join(f"{'ab'[k % 2]},{k % 3}\n" for k in range(40))

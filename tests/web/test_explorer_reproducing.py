@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from people import DIAGNOSES, write_people
 
 from takifugu.cli import main
-from takifugu.commands.querying import parse_query
-from takifugu.commands.wishes import known_of
-from takifugu.web import reproducing
+from takifugu.commands.options import known_of, parse_query
+from takifugu.web import wording as reproducing
 from takifugu.web.answers import Answers
 from takifugu.web.choices import Choice, Fit, read_question
 from takifugu.web.shelf import Entry, Shelf

@@ -18,9 +18,8 @@ from playwright.sync_api import Browser
 import takifugu as tk
 from takifugu.errors import InputError
 from takifugu.tables.reading import Reading
-from takifugu.web.rereading import FIELDS, as_asked, on_page, shown
-from takifugu.web.shelf import Shelf
-from takifugu.web.uploads import MOST_FILES
+from takifugu.web.describing import FIELDS, as_asked, on_page, shown
+from takifugu.web.shelf import MOST_FILES, Shelf
 
 _LINES = [f"{'xyz'[k * k % 3]};{k % 7};{'ab'[k % 2]};{k % 5},5" for k in range(120)]
 

@@ -24,9 +24,9 @@ import math
 from typing import Any
 
 from takifugu import _validation as check
-from takifugu.audits.result import Audit
+from takifugu.audits.outcome import Audit
 from takifugu.calibration import Calibration
-from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.channels import GaussianNoise
 from takifugu.errors import InputError
 
 FORMAT = "takifugu-release-card"

@@ -15,13 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array
-from takifugu.audits import features
-from takifugu.audits.dividing import halves
-from takifugu.audits.findings import OrderTells
-from takifugu.audits.learners import boosting, logistic
+from takifugu.audits import attacks as features
+from takifugu.audits.attacks import boosting, halves, logistic
+from takifugu.audits.outcome import OrderTells
 from takifugu.audits.rows import Rows
-from takifugu.problems.pairs import Pair
-from takifugu.releases.drift import coin_divergence
+from takifugu.problems import Pair
+from takifugu.releases import coin_divergence
 
 SHARE = 0.01  # of the chance of a false alarm that is spent on the order: one that tells does so far beyond chance
 _WAYS = 3  # to look for it, each with its part of the chance
@@ -79,7 +78,7 @@ def _pointed(rows: Rows, pair: Pair, seed: int) -> Iterator[_Held]:
     tested = np.concatenate([first.test, second.test])
     is_first = np.repeat([True, False], [len(first.test), len(second.test)])
     tuned = np.concatenate([first.tune, second.tune])
-    shown = features.order(rows, taught)
+    shown = features.order_scores(rows, taught)
     for learner in (boosting, logistic):
         scores = learner(shown[taught], known, shown[np.concatenate([tuned, tested])], seed)
         for cut in np.unique(np.quantile(scores[: len(tuned)], _CUTS)):

@@ -1,7 +1,5 @@
 """From beliefs and a promise to the channel that keeps it, and the noun that remembers all three."""
 
-from takifugu.calibration.calibrating import Priors, calibrate
-from takifugu.calibration.result import Calibration
-from takifugu.calibration.sweeping import sweep
+from takifugu._front import front
 
-__all__ = ["Calibration", "Priors", "calibrate", "sweep"]
+__getattr__, __dir__, __all__ = front(__name__, __file__)

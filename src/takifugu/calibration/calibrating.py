@@ -1,35 +1,201 @@
 """From beliefs and a promise to the channel that keeps it."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from takifugu.calibration.backwards import Step, default_order, promise_asked, require_one_way, strongest
-from takifugu.calibration.checking import checked
-from takifugu.calibration.kinds import default_mechanism
-from takifugu.calibration.population import Population
+from takifugu import _validation as check
+from takifugu.calibration.checking import checked, default_mechanism, expected_loss
 from takifugu.calibration.result import Calibration
-from takifugu.calibration.telling import about_the_answer
-from takifugu.errors import MechanismError
-from takifugu.laws import Law
-from takifugu.mechanisms import get_mechanism
-from takifugu.mechanisms.base import Found, Mechanism
-from takifugu.mechanisms.optimal.mechanism import MOST_VALUES, Optimal
-from takifugu.mechanisms.optimal.table import table_of
-from takifugu.mechanisms.posterior import with_rows
-from takifugu.mechanisms.sparse.mechanism import Sparse
-from takifugu.mechanisms.worst import worst
-from takifugu.problems.asking_findings import GuessAsked
-from takifugu.problems.findings import SparseChosen
-from takifugu.problems.findings.shown import show
-from takifugu.problems.guarantee import Renyi
-from takifugu.problems.pairs import Pair
-from takifugu.problems.problem import Problem
-from takifugu.queries.few_rows import require_rows
-from takifugu.queries.others import beside
-from takifugu.queries.priors import ColumnWeights
+from takifugu.calibration.targets import (
+    HALVINGS,
+    HALVINGS_OF_ALL,
+    Step,
+    default_order,
+    promise_asked,
+    require_one_way,
+    strongest,
+)
+from takifugu.channels import BITS, MOST_BITS, Channel, FiniteChannel, GaussianVector, ListChannel, entries
+from takifugu.divergences import finite_divergence
+from takifugu.errors import InputError, MechanismError, NoAnswerError
+from takifugu.laws import Finite, Lattice, Law
+from takifugu.mechanisms import (
+    APART,
+    MOST_VALUES,
+    Confidence,
+    Found,
+    Later,
+    Margin,
+    Mechanism,
+    Optimal,
+    ProvedBand,
+    Shared,
+    Sparse,
+    Wish,
+    assured,
+    confident,
+    confident_channel,
+    draws_needed,
+    get_mechanism,
+    solves,
+    table_of,
+    with_rows,
+    worst,
+)
+from takifugu.problems import (
+    FewForConfidence,
+    Finding,
+    GuessAsked,
+    ListReadForBand,
+    OtherSmoothing,
+    Pair,
+    PriceOfIgnorance,
+    Problem,
+    Renyi,
+    SparseChosen,
+    asked_for,
+    show,
+)
+from takifugu.queries import ColumnWeights, beside, require_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# What is asked for beyond the rows there are: confidence, a band.
+
+_FAR = 64 * APART  # between the seeds of channels that are found one after another: each uses up to 30
+
+
+def own_seed(seed: int, number: int) -> int:
+    """The seed of one of several channels, each of which is judged by draws that none before it has seen."""
+    return seed + number * _FAR
+
+
+@dataclass(frozen=True)
+class Population:
+    """What is asked for beyond the rows there are, and what calibrations that ask alike share."""
+
+    confidence: float | None = None
+    assurance: str | None = None
+    seed: int = 0
+    shared: Shared = field(default_factory=Shared)
+    halvings: int = 0
+
+    def tried(self, number: int, problem: Problem) -> "Population":
+        """The same for one of 2ʰ promises of which one will be chosen: draws of its own, h halvings more strictly.
+
+        A model keeps some draws of its parameters and there are no others: each promise would be judged by nearly the
+        same ones, whatever its seed, so they are the same and h is larger.
+        """
+        if any(belief.drawn for belief in problem.beliefs):
+            return replace(self, shared=Shared(), halvings=HALVINGS_OF_ALL)
+        return replace(self, seed=own_seed(self.seed, number), shared=Shared(), halvings=HALVINGS)
+
+    def __post_init__(self) -> None:
+        """Before any work, whether these can be asked for at all."""
+        object.__setattr__(self, "seed", check.integer("seed", self.seed, least=0))
+        if self.assurance not in (None, "band"):
+            raise InputError(f"assurance must be None or 'band', got {self.assurance!r}")
+        if self.assurance is None and self.confidence is not None:
+            draws_needed(self.confidence)
+
+    def covered(
+        self, rule: Mechanism, problem: Problem, asked: Renyi, found: Found
+    ) -> tuple[Found, Confidence | ProvedBand | None]:
+        """What a rule found for the sample, or what is enough for the population too."""
+        if self.assurance is None and self.confidence is None:
+            return found, None
+        without = expected_loss(rule, problem, found.channel)
+        if self.assurance is not None:
+            level = 0.95 if self.confidence is None else self.confidence
+            return assured(rule, problem, asked, level=level, found=found, without=without)
+        return confident(
+            rule,
+            problem,
+            asked,
+            level=float(self.confidence or 0),
+            seed=self.seed,
+            found=found,
+            without=without,
+            shared=self.shared,
+            halvings=self.halvings,
+        )
+
+
+# What a calibration has to say about the rows and the assumptions it rests on, once its channel is found.
+
+_ENOUGH = 30  # rows of a secret below which draws from its posterior are mostly the pseudo-row's
+_CHECKED_PAIRS = 100  # directed pairs whose rows are looked at: more would take longer than the calibration
+
+
+def about_the_answer(
+    priors: Any,
+    problem: Problem,
+    channel: Channel,
+    asked: Renyi,
+    rule: Mechanism,
+    evidence: Confidence | ProvedBand | None,
+) -> list[Finding]:
+    """All of it."""
+    told = [*_about_rows(priors, problem, channel, asked)]
+    if getattr(priors, "is_smoothed", False) and isinstance(channel, ListChannel):
+        told.append(other_smoothing(problem, channel, asked))
+        lost = expected_loss(rule, problem, channel)
+        if evidence is not None and lost > 0:
+            told.append(PriceOfIgnorance(max(0.0, 1 - evidence.without / lost)))
+    if isinstance(evidence, ProvedBand):
+        told += _list_read(problem)
+    return [*told, *_few_for_confidence(problem)] if isinstance(evidence, Confidence) else told
+
+
+def _list_read(problem: Problem) -> list[Finding]:
+    """Whether the list of values came from the rows: bounds on the shares of values that were chosen for having been
+    seen may all fail at once (proofs/bounds.md)."""
+    answer = problem.answer
+    if answer is None or (isinstance(answer.domain, Lattice) and not answer.is_read) or answer.is_public:
+        return []
+    if isinstance(answer.domain, tuple) and len(answer.domain) > 1:
+        return [ListReadForBand("rows of several columns are those that occur in them", "publish one column of them")]
+    return [ListReadForBand("this one was read from them", "give a domain, or bounds and a step, that are public")]
+
+
+def other_smoothing(problem: Problem, channel: ListChannel, asked: Renyi) -> OtherSmoothing:
+    """The largest loss, in floats, had a tenth or ten times of the added rows been added to every secret's."""
+    losses = []
+    first, second = problem.pairs.directed_places()
+    for factor in (0.1, 10.0):
+        counted = [problem.beliefs[0].counted[secret] for secret in problem.pairs.secrets]
+        laws = np.stack([(counts + factor * pseudo) / (counts + factor * pseudo).sum() for counts, pseudo in counted])
+        published = channel.through(laws)
+        losses.append(float(finite_divergence(published[first], published[second], alpha=asked.alpha).max()))
+    return OtherSmoothing(tenth=losses[0], tenfold=losses[1], epsilon=asked.epsilon)
+
+
+def _few_for_confidence(problem: Problem) -> list[Finding]:
+    """The secrets with so few rows that confidence rests on its model there; cells have a finding of their own."""
+    first = problem.beliefs[0]
+    if problem.answer is None or not problem.answer.is_of_rows or first.label:
+        return []
+    scarce = [secret for secret in problem.pairs.secrets if first.rows.get(secret, _ENOUGH) < _ENOUGH]
+    return [FewForConfidence(secret, first.rows[secret]) for secret in scarce]
+
+
+def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Renyi) -> Sequence[Finding]:
+    """What the rows themselves say about noise that is enough for the priors fitted to them: the worst pair of all."""
+    if not isinstance(channel, GaussianVector) or not getattr(priors, "empirical", None):
+        return []
+    from takifugu.queries import check_rows
+
+    pairs = list(islice(problem.pairs.directed(), _CHECKED_PAIRS))
+    found = check_rows(priors, alpha=asked.alpha, epsilon=asked.epsilon, covariance=channel.covariance, pairs=pairs)
+    return sorted(found, key=lambda one: -one.loss)[:1]
+
 
 Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem
 
@@ -151,5 +317,126 @@ def calibrated(
         options=tuple(sorted((found.options or rule.options).items())),
         lower_bound=found.lower_bound,
         optimality=found.optimality,
+        evidence=evidence,
+    )
+
+
+# Calibrations side by side: every order, budget and mechanism.
+
+
+def sweep(
+    priors: Priors,
+    *,
+    alphas: Iterable[float] = (),
+    epsilons: Iterable[float] = (),
+    odds: Iterable[float] = (),
+    mechanisms: Iterable[str] | None = None,
+    pairs: Iterable[Pair] | None = None,
+    confidence: float | None = None,
+    assurance: str | None = None,
+    seed: int = 0,
+) -> "pd.DataFrame":
+    """Calibrate at every combination: a row each, with alpha, epsilon, mechanism, theta, variance and worst_pair.
+
+    `mechanisms` are by default the one that `calibrate` would take.
+
+    A mechanism that has no answer has an infinite theta in its row, and no worst pair. Where the channel is no noise on
+    numbers there is no theta, and NaN stands in its place; a channel between values of a list has `error`, the expected
+    loss of a published value, and `changed`, the share of values published as another. `odds` are promises of their own
+    for such lists, each a row of infinite order. `confidence`, `assurance` and `seed` are those of `calibrate`; the
+    draws of a confidence are made once for all rows, and what is said with it is said of each row alone: of one that is
+    chosen among many it is less sure (`calibrate(error=...)` chooses and keeps its confidence).
+
+    >>> from takifugu import Mixture
+    >>> table = sweep(
+    ...     {"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alphas=[2], epsilons=[0.5, 1]
+    ... )
+    >>> table.variance.round(6).tolist()
+    [7.0, 3.0]
+    """
+    import pandas as pd
+
+    if isinstance(mechanisms, str):
+        mechanisms = (mechanisms,)
+    problem = Problem.of(priors, None if pairs is None else list(pairs))
+    mechanisms = [default_mechanism(problem)] if mechanisms is None else mechanisms
+    population = Population(confidence, assurance, seed)
+    orders, budgets = (
+        [check.order(a) for a in _several(alphas)],
+        [check.budget(e) for e in _several(epsilons)],
+    )
+    factors = _several(odds)
+    if bool(orders) != bool(budgets) or not (orders or factors):
+        raise InputError("give alphas and epsilons, odds, or all of them: there is nothing to calibrate at")
+    promises = [asked_for(alpha=alpha, epsilon=epsilon, odds=None) for alpha in orders for epsilon in budgets]
+    promises += [asked_for(alpha=None, epsilon=None, odds=most) for most in factors]
+    rows: list[tuple[Any, ...]] = []
+    for name in mechanisms:
+        for asked in promises:
+            here = (asked.alpha, asked.epsilon, name)
+            try:
+                rows.append((*here, *_figures(calibrated(priors, problem, asked, name, population, {}))))
+            except NoAnswerError:
+                rows.append((*here, math.inf, math.inf, None, math.nan, math.nan))
+    columns = ["alpha", "epsilon", "mechanism", "theta", "variance", "worst_pair"]
+    found = pd.DataFrame(rows, columns=[*columns, "error", "changed"])
+    return found if isinstance(problem.laws(0)[0], Finite) else found[columns]
+
+
+def _figures(one: Calibration) -> tuple[Any, ...]:
+    noise = (getattr(one, figure, math.nan) for figure in ("theta", "variance"))
+    if not isinstance(one.channel, ListChannel):
+        return (*noise, one.worst_pair, math.nan, math.nan)
+    return (*noise, one.worst_pair, one.error, one.channel.share_changed(table_of(one.problem).mass))
+
+
+def _several(values: Any) -> list[Any]:
+    return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+
+
+# Calibrating columns that follow others of the same people, under one promise for all (proofs/later.md).
+
+
+def calibrate_later(
+    problem: Problem,
+    past: FiniteChannel | None,
+    *,
+    epsilon: float,
+    steps: int,
+    confidence: float | None = None,
+    seed: int = 0,
+    keep: str | None = None,
+) -> Calibration:
+    """The channel of everything published so far and now: `past` for the first columns, the best one for the others.
+
+    `problem` is about all these columns, and so is the promise: no published row changes the odds of any pair by more
+    than e^ε. `steps` is how often columns may yet be published, this time included: exact probabilities of all of them
+    share the bits that there are.
+    """
+    asked = Renyi(math.inf, epsilon)
+    bits = 0 if past is None else past.denominator.bit_length() - 1
+    rule = Later(past=past, keep=keep, bits=min(BITS, (MOST_BITS - bits) // steps))
+
+    def at(margin: float) -> Found:
+        wider = Later(past=past, keep=keep, bits=rule.bits, margin=margin)
+        return checked(wider, wider.find(problem, asked), problem, asked)._replace(options=wider.options)
+
+    found = at(0.0)
+    evidence: Confidence | None = None
+    if confidence is not None:
+        draws_needed(confidence)  # before the work, whether it is a level at all
+        width = 0 if past is None else len(entries(past.inputs[0]))
+        without = expected_loss(rule, problem, found.channel)
+        size = len({entries(value)[width:] for value in table_of(problem).values})
+        wish = Wish(found, [Margin(at=at, most=solves(size))], lambda one: expected_loss(rule, problem, one.channel))
+        found, draws, apart = confident_channel(problem, asked, [lambda: wish], level=float(confidence), seed=seed)
+        evidence = Confidence(float(confidence), draws, apart, without)
+    return Calibration(
+        problem=problem,
+        guarantee=asked,
+        channel=found.channel,
+        mechanism=rule.name,
+        place=worst(problem, found.channel, alpha=math.inf).place,
+        options=tuple(sorted((found.options or rule.options).items())),
         evidence=evidence,
     )

@@ -1,23 +1,29 @@
 """Whether a channel keeps its promise: asked of every rule's answer, and again of every file before a release."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.channels.listed import ListChannel
-from takifugu.channels.vector import GaussianVector
+from takifugu.channels import Channel, FiniteChannel, GaussianNoise, GaussianVector, ListChannel, SparseChannel
 from takifugu.errors import CalibrationError, InputError
-from takifugu.laws.finite import Finite
-from takifugu.laws.vector import VectorMixture
-from takifugu.mechanisms import get_mechanism
-from takifugu.mechanisms.additive.exact import Exact
-from takifugu.mechanisms.base import Additive, Found, Mechanism, root_above
-from takifugu.mechanisms.binding import is_enough, proved_noise
-from takifugu.mechanisms.optimal.mechanism import Optimal
-from takifugu.mechanisms.shaped.mechanism import Shaped, is_proved
-from takifugu.mechanisms.sparse.mechanism import Sparse
-from takifugu.mechanisms.worst import worst
-from takifugu.problems.guarantee import Guarantee, Renyi
-from takifugu.problems.problem import Place, Problem
+from takifugu.laws import Finite, Mixture, VectorMixture, key
+from takifugu.mechanisms import (
+    MOST_VALUES,
+    Additive,
+    Exact,
+    Found,
+    Mechanism,
+    Optimal,
+    Shaped,
+    Sparse,
+    get_mechanism,
+    is_enough,
+    is_proved,
+    proved_noise,
+    root_above,
+    table_of,
+    worst,
+)
+from takifugu.problems import Guarantee, Place, Problem, Renyi
 
 _ROOM = 1e-9  # of the budget: what a second look at a calibration may find more than the first
 
@@ -104,3 +110,54 @@ def noise_is_enough(
     closest = worst(problem, channel, alpha=promised.alpha).place
     budget = {"alpha": promised.alpha, "epsilon": promised.epsilon, "theta": channel.theta}
     return all(is_enough(problem, place, **budget) for place in {closest: None} | dict.fromkeys(needed.close))
+
+
+# What each kind of law goes through, how it is found by default, and what a published value then loses.
+
+# The mechanism that each kind of law has by default, and the channel that its answers are published through.
+_KINDS: dict[type, tuple[str, type]] = {
+    Mixture: ("exact", GaussianNoise),
+    Finite: (Optimal.name, ListChannel),
+    VectorMixture: (Shaped.name, GaussianVector),
+}
+
+
+def default_mechanism(problem: Problem) -> str:
+    """The name of the mechanism for the laws of a problem, where none is asked for."""
+    law = problem.laws(0)[0]
+    if isinstance(law, Finite) and len(table_of(problem).values) > MOST_VALUES:
+        return Sparse.name
+    return _KINDS[type(law)][0]
+
+
+def require_fitting(problem: Problem, channel: Channel) -> None:
+    """Refuse a channel that is not of the kind that the laws of a problem go through."""
+    law = problem.laws(0)[0]
+    if not isinstance(channel, _KINDS[type(law)][1]):
+        raise InputError("the channel is not of the kind that the laws need")
+    if isinstance(channel, GaussianVector) and channel.dimension != law.dimension:
+        raise InputError(f"the channel is for vectors of {channel.dimension} numbers, the laws for {law.dimension}")
+    lists = None if problem.answer is None else problem.answer.domain
+    if isinstance(channel, ListChannel) and isinstance(lists, tuple):
+        _require_on_lists(problem, [{key(value) for value in one.values} for one in lists])
+
+
+def _require_on_lists(problem: Problem, lists: Sequence[set[Any]]) -> None:
+    """Refuse lists that lack a value of the laws: a release would take the nearest of them for it, as no law does."""
+    for value in table_of(problem).values:
+        row = value if isinstance(value, tuple) else (value,)
+        if len(row) != len(lists) or any(key(part) not in one for part, one in zip(row, lists, strict=True)):
+            raise InputError("answer.domain lacks a value that the laws are about: the file was changed")
+
+
+def expected_loss(rule: Mechanism, problem: Problem, channel: Channel) -> float:
+    """The expected loss of a published value."""
+    if isinstance(channel, SparseChannel):
+        return (rule if isinstance(rule, Sparse) else Sparse()).cost(problem, channel)
+    if isinstance(channel, FiniteChannel):
+        return (rule if isinstance(rule, Optimal) else Optimal(keep=None)).cost(problem, channel)
+    if isinstance(channel, GaussianVector):
+        return (rule if isinstance(rule, Shaped) else Shaped()).cost(problem, channel)
+    if isinstance(channel, GaussianNoise):
+        return channel.variance
+    raise InputError(f"what a {type(channel).__name__} costs is not known here")

@@ -1,33 +1,290 @@
 """What was found: a channel, the promise it keeps, and the problem it keeps it for."""
 
+import math
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from takifugu._display import Plotted
-from takifugu.calibration import form
-from takifugu.calibration.checking import noise_is_enough
-from takifugu.calibration.kinds import expected_loss
-from takifugu.calibration.words import told
-from takifugu.channels.base import Channel
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.channels.listed import ListChannel
-from takifugu.channels.vector import GaussianVector
+from takifugu.calibration.checking import expected_loss, noise_is_enough, require_fitting
+from takifugu.channels import Channel, GaussianNoise, GaussianVector, ListChannel
+from takifugu.documents import nouns as channel_form
+from takifugu.documents import nouns as documents
 from takifugu.documents import strict_json
+from takifugu.documents import strict_json as form
 from takifugu.errors import InputError
-from takifugu.mechanisms.assurance import Band
-from takifugu.mechanisms.base import Mechanism
-from takifugu.mechanisms.evidence import Confidence
-from takifugu.mechanisms.losses import Losses
-from takifugu.mechanisms.optimal.mechanism import Optimal, rule_of
-from takifugu.mechanisms.shaped.mechanism import Shaped, is_proved
-from takifugu.mechanisms.sparse.mechanism import Sparse
-from takifugu.problems.answer import Answer
-from takifugu.problems.beliefs import Belief
-from takifugu.problems.findings import Finding
-from takifugu.problems.guarantee import Guarantee, Renyi
-from takifugu.problems.pairs import Pair, Pairs
-from takifugu.problems.problem import Place, Problem
+from takifugu.mechanisms import (
+    Confidence,
+    Duals,
+    Losses,
+    Mechanism,
+    Optimal,
+    Prices,
+    ProvedBand,
+    Shaped,
+    Sparse,
+    draws_needed,
+    get_mechanism,
+    is_ours,
+    is_proved,
+    require_rows_behind,
+    rule_of,
+    table_of,
+    worst,
+)
+from takifugu.problems import Answer, Belief, Finding, Guarantee, Pair, Pairs, Place, Problem, Renyi
+
+# The file of a calibration: strict, versioned, and read back to the last bit.
+
+FORMAT = "takifugu-calibration"
+VERSION = 2  # files of version 0.1 had no format and named no answer: they are refused
+
+_LISTED_LOSSES = 10_000  # directed pairs up to which every loss is listed
+_CHECKED_LOSSES = 1_000  # of them are computed anew when a file is read: more would take longer than the rest of it
+_DIGITS = 1e-9  # to which a figure for readers must agree: other machines add up in another order
+
+_ESSENTIAL = (
+    *("format", "version", "mechanism", "options", "guarantee", "channel", "problem", "place"),
+    *("evidence", "lower_bound", "optimality"),
+)
+_FIGURES = ("theta", "variance", "error", "alpha", "epsilon", "worst_pair", "pairs", "losses")
+
+
+def whole(calibration: "Calibration") -> dict[str, Any]:
+    """Everything, with figures for readers: not read back, except to see that nobody changed a part of them."""
+    losses, pairs = calibration.losses, calibration.pairs
+    listed = losses if len(losses) <= _LISTED_LOSSES else [calibration.worst_pair]
+    return essentials(calibration) | {
+        "theta": _figure(calibration, "theta"),
+        "variance": _figure(calibration, "variance"),
+        "error": calibration.error,
+        "alpha": None if math.isinf(calibration.alpha) else calibration.alpha,
+        "epsilon": calibration.epsilon,
+        "worst_pair": [form.plain(secret) for secret in calibration.worst_pair],
+        "pairs": None if pairs.is_every else [list(map(form.plain, pair)) for pair in pairs],
+        "losses": [{"pair": list(map(form.plain, pair)), "loss": _finite(losses[pair])} for pair in listed],
+    }
+
+
+def essentials(calibration: "Calibration") -> dict[str, Any]:
+    """What everything else follows from: nothing computed anew, so the same on every machine."""
+    optimality = calibration.optimality
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "mechanism": calibration.mechanism,
+        "options": {name: _json(value) for name, value in calibration.options},
+        "guarantee": documents.guarantee_to(calibration.guarantee),
+        "channel": channel_form.channel_to(calibration.channel),
+        "problem": documents.problem_to(calibration.problem),
+        "place": list(calibration.place),
+        "evidence": _evidence_to(calibration.evidence),
+        "lower_bound": calibration.lower_bound,
+        "optimality": None if optimality is None else optimality.to_json(),
+    }
+
+
+def essential_part(data: Any) -> dict[str, Any]:
+    """The essentials within what `whole` gave."""
+    if isinstance(data, dict) and "format" not in data and "theta" in data and "beliefs" in data:
+        raise InputError(
+            "this is not a calibration of this version: it was made by version 0.1, which did not say what a "
+            "calibration is for. Calibrate again"
+        )
+    form.header(data, FORMAT, (VERSION,), "a calibration as to_dict writes it")
+    content = form.fields(data, (*_ESSENTIAL, *_FIGURES), "the calibration")
+    return {key: content[key] for key in _ESSENTIAL}
+
+
+def require_own_figures(data: dict[str, Any], found: "Calibration") -> None:
+    """Refuse a file whose figures for readers are not those of the calibration in it."""
+    for key in ("theta", "variance", "error", "alpha", "epsilon"):
+        if not _agree(data[key], _figure(found, key), _DIGITS if key == "error" else 0.0):
+            raise InputError(f"{key!r} is not that of the calibration it stands in: the file was changed")
+    if data["worst_pair"] != [form.plain(secret) for secret in found.worst_pair]:
+        raise InputError("'worst_pair' is not that of the calibration it stands in: the file was changed")
+    chosen = None if found.pairs.is_every else [list(map(form.plain, pair)) for pair in found.pairs]
+    if data["pairs"] != chosen:
+        raise InputError("'pairs' is not that of the calibration it stands in: the file was changed")
+    closest = worst(found.problem, found.channel, alpha=found.alpha).loss
+    if not found.loss >= closest * (1 - _DIGITS):
+        raise InputError("'place' is not where this calibration is closest to its limit: the file was changed")
+    _require_own_losses(data["losses"], found)
+
+
+def _require_own_losses(value: Any, found: "Calibration") -> None:
+    """Refuse losses of other pairs, or in another order; and, while they are not too many, other losses."""
+    losses = found.losses
+    expected = list(losses) if len(losses) <= _LISTED_LOSSES else [found.worst_pair]
+    listed = form.exactly(value, "'losses'", len(expected))
+    for number, (entry, pair) in enumerate(zip(listed, expected, strict=True)):
+        content = form.fields(entry, ("pair", "loss"), f"losses[{number}]")
+        right = content["pair"] == list(map(form.plain, pair))
+        if right and number < _CHECKED_LOSSES:
+            right = _agree(content["loss"], _finite(losses[pair]), _DIGITS, least=_DIGITS)
+        if not right:
+            raise InputError(f"losses[{number}] is not that of the calibration it stands in: the file was changed")
+
+
+def parts(data: Any) -> dict[str, Any]:
+    """The fields of the calibration that `essentials` wrote, validated again."""
+    form.header(data, FORMAT, (VERSION,), "a calibration")
+    content = form.fields(data, _ESSENTIAL, "the calibration")
+    problem = documents.problem_from(content["problem"])
+    guarantee = documents.guarantee_from(content["guarantee"])
+    name = form.mechanism(content["mechanism"])
+    channel = channel_form.channel_from(content["channel"])
+    require_fitting(problem, channel)
+    # A channel is fitted to draws and judged by others, the first time by as many as one halving asks for.
+    evidence = _evidence_from(content["evidence"], halvings=int(isinstance(channel, ListChannel)))
+    if evidence is not None:
+        require_rows_behind(problem)
+    return {
+        "problem": problem,
+        "guarantee": guarantee,
+        "channel": channel,
+        "mechanism": name,
+        "place": _place(content["place"], problem),
+        "options": _options(name, content["options"], guarantee),
+        "evidence": evidence,
+        "lower_bound": _optional(content["lower_bound"], "'lower_bound'"),
+        "optimality": _optimality(content["optimality"], name),
+    }
+
+
+def _optimality(value: Any, mechanism: str) -> Duals | Prices | None:
+    if value is None:
+        return None
+    return Prices.from_json(value) if mechanism == Sparse.name else Duals.from_json(value)
+
+
+def _figure(calibration: "Calibration", key: str) -> float | None:
+    """A figure for a file; None where there is none, and for what is infinite."""
+    number = getattr(calibration, key, None)
+    return None if number is None else _finite(number)
+
+
+def _finite(number: float) -> float | None:
+    return None if math.isinf(number) else float(number)
+
+
+def _agree(stated: Any, found: float | None, digits: float, *, least: float = 0.0) -> bool:
+    if stated is None or found is None:
+        return stated is found
+    number = form.number(stated, "a figure for readers")
+    return abs(number - found) <= max(digits * abs(found), least)
+
+
+def _json(value: Any) -> Any:
+    """An option as JSON has it: lists for tuples."""
+    if isinstance(value, tuple):
+        return [_json(part) for part in value]
+    value = form.plain(value)
+    if value is not None and not isinstance(value, str | int | float | bool):
+        raise InputError(f"an option of the mechanism is a {type(value).__name__}, which has no form in a file")
+    return value
+
+
+def _options(name: str, value: Any, guarantee: Guarantee) -> tuple[tuple[str, Any], ...]:
+    """The options in a file, which must be those that the mechanism would have in force."""
+    if not isinstance(value, dict):
+        raise InputError("'options' must be an object")
+    if not is_ours(name):
+        if not isinstance(guarantee, Renyi):
+            raise InputError(f"{name!r} is not known here, and a weaker promise cannot be checked without it")
+        return tuple(sorted(value.items()))
+    rule = get_mechanism(name, value)
+    promised = rule.promise(Renyi(guarantee.alpha, guarantee.epsilon, getattr(guarantee, "odds", None)))
+    if promised != guarantee:
+        raise InputError(f"{name!r} promises {promised}, and not {guarantee}")
+    return tuple(sorted(rule.options.items()))
+
+
+def _evidence_to(evidence: Confidence | ProvedBand | None) -> Any:
+    if evidence is None:
+        return None
+    return {"kind": "band" if isinstance(evidence, ProvedBand) else "confidence", **asdict(evidence)}
+
+
+def _evidence_from(value: Any, *, halvings: int) -> Confidence | ProvedBand | None:
+    if value is None:
+        return None
+    kind = form.kind_of(value)
+    if kind == "band":
+        content = form.fields(value, ("kind", "level", "without"), "'evidence'")
+        level = form.number(content["level"], "evidence.level", least=0.5)
+        if level >= 1:
+            raise InputError("evidence.level must be below 1")
+        return ProvedBand(level, form.number(content["without"], "evidence.without", least=0))
+    if kind != "confidence":
+        raise InputError("evidence.kind must be 'confidence' or 'band'")
+    content = form.fields(value, ("kind", "level", "draws", "seed", "without"), "'evidence'")
+    level = form.number(content["level"], "evidence.level", above=0)
+    draws = form.index(content["draws"], "evidence.draws", below=1_000_000)
+    if draws < (needed := draws_needed(level, halvings=halvings)):
+        raise InputError(f"evidence.draws must be {needed} or more, as its level asks for")
+    seed = form.index(content["seed"], "evidence.seed", below=1 << 62)
+    return Confidence(level, draws, seed, form.number(content["without"], "evidence.without", least=0))
+
+
+def _optional(value: Any, where: str) -> float | None:
+    return None if value is None else form.number(value, where, least=0)
+
+
+def _place(value: Any, problem: Problem) -> Place:
+    belief, first, second = (
+        form.index(k, "'place'", below=below)
+        for k, below in zip(
+            form.exactly(value, "'place'", 3),
+            (len(problem.beliefs), len(problem.pairs.secrets), len(problem.pairs.secrets)),
+            strict=True,
+        )
+    )
+    place = Place(belief, first, second)
+    if problem.names(place) not in problem.pairs:
+        raise InputError("'place' is about a pair that is not among the pairs")
+    return place
+
+
+# A calibration in sentences.
+
+
+def told(calibration: "Calibration") -> str:
+    """What a calibration found, in sentences."""
+    channel, promise, rule = calibration.channel, calibration.guarantee, calibration.mechanism
+    who = _protected(calibration.pairs)
+    closest = f"{calibration.problem.words(calibration.place)}, with a loss of {calibration.loss:.6g}."
+    if isinstance(channel, ListChannel):
+        changed = channel.share_changed(table_of(calibration.problem).mass)
+        return (
+            f"A channel between {len(channel.inputs)} value{'s' if len(channel.inputs) > 1 else ''} hides "
+            f"{who} {promise.bound} ({rule}): {changed:.3g} of the values are published as "
+            f"another. The worst pair is {closest}"
+        )
+    if isinstance(channel, GaussianVector):
+        stds = ", ".join(f"{x:.4g}" for x in np.sqrt(np.diagonal(channel.covariance)))
+        return (
+            f"Gaussian noise on vectors of {channel.dimension} numbers, with standard deviations {stds}, "
+            f"hides {who} {promise.bound} ({rule}). The worst pair is {closest}"
+        )
+    if calibration.theta == 0:
+        return f"No noise is needed: without any, {who} is {promise.bound}. The closest to the limit is {closest}"
+    hides = (
+        f"hides {who}" if isinstance(promise, Renyi) else f"gives the weaker, approximate promise of {rule!r} to {who}"
+    )
+    foreign = "" if is_ours(rule) else ", not one of Takifugu's own: the exact divergence was checked"
+    return (
+        f"Gaussian noise of standard deviation θ = {calibration.theta:.6g} {hides} {promise.bound} "
+        f"({rule}{foreign}). The worst pair is {closest}"
+    )
+
+
+def _protected(pairs: Pairs) -> str:
+    if pairs.is_every:
+        return "every pair of secrets"
+    return "the chosen pair of secrets" if len(pairs) == 1 else f"each of the {len(pairs):,} chosen pairs"
 
 
 @dataclass(frozen=True)
@@ -47,7 +304,7 @@ class Calibration(Plotted):
     options: tuple[tuple[str, Any], ...] = ()
     lower_bound: float | None = None
     optimality: Any = field(default=None, repr=False, compare=False)
-    evidence: Confidence | Band | None = None
+    evidence: Confidence | ProvedBand | None = None
 
     @property
     def answer(self) -> Answer | None:
@@ -160,23 +417,23 @@ class Calibration(Plotted):
 
         Losses are listed up to 10,000 directed pairs; beyond that only the worst is.
         """
-        return form.whole(self)
+        return whole(self)
 
     def essentials(self) -> dict[str, Any]:
         """What everything else follows from: nothing computed anew, so the same on every machine, to the last bit."""
-        return form.essentials(self)
+        return essentials(self)
 
     @classmethod
     def from_dict(cls, data: Any) -> "Calibration":
         """What `to_dict` wrote, validated again. Nothing is proved by it: see `certify`."""
-        found = cls.from_essentials(form.essential_part(data))
-        form.require_own_figures(data, found)
+        found = cls.from_essentials(essential_part(data))
+        require_own_figures(data, found)
         return found
 
     @classmethod
     def from_essentials(cls, data: Any) -> "Calibration":
         """What `essentials` gave, validated again."""
-        return cls(**form.parts(data))
+        return cls(**parts(data))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file that `load`, `takifugu certify` and `takifugu release` take. It holds the priors."""

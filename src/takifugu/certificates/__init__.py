@@ -1,17 +1,5 @@
 """Certificates: a calibration proved once, in a file from which anyone can prove it again."""
 
-from takifugu.certificates.channel import ChannelCertificate
-from takifugu.certificates.document import Certificate
-from takifugu.certificates.proving import certify, load_redacted, verify
-from takifugu.certificates.redacted_channel import RedactedChannel
-from takifugu.certificates.redaction import RedactedCertificate
+from takifugu._front import front
 
-__all__ = [
-    "Certificate",
-    "ChannelCertificate",
-    "RedactedCertificate",
-    "RedactedChannel",
-    "certify",
-    "load_redacted",
-    "verify",
-]
+__getattr__, __dir__, __all__ = front(__name__, __file__)

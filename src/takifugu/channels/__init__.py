@@ -1,1 +1,5 @@
 """What happens to a value before it is published."""
+
+from takifugu._front import front
+
+__getattr__, __dir__, __all__ = front(__name__, __file__)

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array
-from takifugu.channels.bits import BitSource, read_exactly
-from takifugu.channels.counts import BITS, MOST_BITS, Integers, require_one_total
+from takifugu.channels.finite import BITS, MOST_BITS, Integers, require_one_total
 from takifugu.channels.listed import ListChannel
-from takifugu.divergences.proved.finite import Extremes, Masses
+from takifugu.channels.sampling import BitSource, read_exactly
+from takifugu.divergences import Extremes, Masses
 from takifugu.errors import InputError
-from takifugu.laws.values import Value, key, plain
+from takifugu.laws import Value, key, plain
 
 
 @dataclass(frozen=True, eq=False, repr=False)

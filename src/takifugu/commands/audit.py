@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from takifugu.commands.options import Command, quiet_option, reading_from, reading_options, single
+from takifugu.commands.output import in_flags
 from takifugu.commands.progress import counting
-from takifugu.commands.words import in_flags
 
 
 @click.command("audit", cls=Command)
@@ -48,10 +48,10 @@ def command(
 
     files = Files(report)
     with counting("attack", quiet=quiet) as progress:  # a sign of life before the libraries are loaded
-        from takifugu.audits.audit import audit
+        from takifugu.audits import audit
         from takifugu.calibration import Calibration
-        from takifugu.commands.telling import print_json
-        from takifugu.reports.audit_page import render
+        from takifugu.commands.output import print_json
+        from takifugu.reports import render_audit as render
 
         found = audit(
             published,

@@ -5,13 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from takifugu._listening import listening
-from takifugu.commands.asking import ask, asking, default_of
+from takifugu._work import listening
 from takifugu.commands.certify import tell_replaced
-from takifugu.commands.options import Command, require_promise, single
+from takifugu.commands.options import Command, ask, asking, default_of, require_promise, single
+from takifugu.commands.output import console, file_of, in_flags, print_json, tell, tell_files
 from takifugu.commands.progress import doing, done
-from takifugu.commands.telling import console, file_of, print_json, tell, tell_files
-from takifugu.commands.words import in_flags
 
 if TYPE_CHECKING:
     from takifugu.atomic import Files
@@ -91,8 +89,7 @@ def command(
     """
     from takifugu.calibration import calibrate
     from takifugu.certificates import certify
-    from takifugu.mechanisms import get_mechanism
-    from takifugu.mechanisms.draws import draws_needed
+    from takifugu.mechanisms import draws_needed, get_mechanism
 
     wishes = (("delta", delta), ("radius", radius), ("shape", shape))
     options: dict[str, Any] = {name: value for name, value in wishes if value is not None}
@@ -132,13 +129,13 @@ def command(
     doing("Comparing it with other ways")
     facts = None
     if report is not None or not as_json:
-        from takifugu.reports.facts import facts_of
+        from takifugu.reports import facts_of
 
         digest = None if proved is None else proved.sha256
         facts = facts_of(result, question=asked.question, certificate_sha256=digest)
     told = []
     if report is not None and facts is not None:
-        from takifugu.reports.html import render
+        from takifugu.reports import render
 
         files.add(report, render(facts, dated=datetime.date.today(), words=in_flags), private=True)
         told.append((report, "the report (private)"))
@@ -160,9 +157,8 @@ def command(
 
 def _refuse_odds_of_noise(rule: Any, odds: float | None) -> None:
     """Refuse odds of a mechanism that adds Gaussian noise, as it would itself once the priors are fitted."""
-    from takifugu.mechanisms.base import Additive, refuse_odds
-    from takifugu.mechanisms.shaped.mechanism import Shaped
-    from takifugu.problems.guarantee import asked_for
+    from takifugu.mechanisms import Additive, Shaped, refuse_odds
+    from takifugu.problems import asked_for
 
     if isinstance(rule, Additive | Shaped) and odds is not None:
         refuse_odds(asked_for(alpha=None, epsilon=None, odds=odds), rule.name)

@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from takifugu.commands.options import Command, quiet_option, single, workers_option
+from takifugu.commands.output import in_flags
 from takifugu.commands.progress import counting
-from takifugu.commands.words import in_flags
 
 
 def tell_replaced(*papers: str | None) -> None:
@@ -42,7 +42,7 @@ def command(calibration: str, output: str, public: str | None, workers: int, qui
     from takifugu.atomic import Files
     from takifugu.calibration import Calibration
     from takifugu.certificates import certify
-    from takifugu.commands.telling import file_of
+    from takifugu.commands.output import file_of
 
     files = Files(output, public)
     tell_replaced(output, public)

@@ -24,7 +24,7 @@ def command(output: str | None) -> None:
       takifugu demo
       takifugu demo --output somewhere
     """
-    from takifugu.commands.publishing import Asked, run
+    from takifugu.commands.publish import Asked, run
 
     folder = _folder(output)
     folder.mkdir(parents=True, exist_ok=True)

@@ -37,7 +37,7 @@ def command(
     takifugu explore
     takifugu explore visits.csv --port 8000 --no-browser
     """
-    from takifugu.web.server import browser_door, serve
+    from takifugu.web import browser_door, serve
 
     held = "" if link is None else _held(link)
     how = reading_from(reading)

@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from takifugu.commands.findings import tell_findings
 from takifugu.commands.options import Command, reading_from, reading_options, single
+from takifugu.commands.output import console, print_json, tell_findings
 from takifugu.commands.progress import doing, done
-from takifugu.commands.telling import console, print_json
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from takifugu.queries.inspection import Inspection
+    from takifugu.queries import Inspection
 
 _WIDEST = 20  # characters of a column's name before it is broken
 _HOLDS, _ADVICE, _LIST = 16, 14, 11  # characters for what is broken between words
@@ -41,8 +40,8 @@ def command(table: str, secret: str | None, as_json: bool, **reading: Any) -> No
 
     Exit status: 0 done, 1 refused, 2 bad input, 130 interrupted.
     """
-    from takifugu.commands.asking import source_of
-    from takifugu.queries.inspecting import inspect
+    from takifugu.commands.options import source_of
+    from takifugu.queries import inspect
 
     source, _ = source_of(table)
     doing("Reading the table")
@@ -57,7 +56,7 @@ def command(table: str, secret: str | None, as_json: bool, **reading: Any) -> No
 def _tell(found: "Inspection", name: str, out: "Console") -> None:
     from rich.text import Text
 
-    from takifugu.reports.text import clean
+    from takifugu.reports import clean
 
     hidden = "" if found.secret is None else f", of which {clean(found.secret)} is to be hidden"
     title = f"{clean(name)}: {found.rows:,} rows, {len(found.columns)} columns{hidden}"
@@ -79,7 +78,7 @@ def _tell_columns(found: "Inspection", out: "Console") -> None:
     from rich.padding import Padding
     from rich.table import Table
 
-    from takifugu.reports.text import clean
+    from takifugu.reports import clean
 
     lines = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     # A terminal has 80 columns, and words that are cut in the middle are not read: names get the room they need, and
@@ -116,7 +115,7 @@ def _holds(kind: str, distinct: int) -> str:
 
 
 def _tell_groups(found: "Inspection", out: "Console") -> None:
-    from takifugu.reports.text import clean
+    from takifugu.reports import clean
 
     ordered = sorted(found.groups, key=lambda group: -group.rows)
     shown = ", ".join(f"{clean(group.secret)} ({group.rows:,})" for group in ordered[:_SHOWN])
@@ -128,7 +127,7 @@ def _tell_betrayals(found: "Inspection", out: "Console") -> None:
     from rich.padding import Padding
     from rich.table import Table
 
-    from takifugu.reports.text import clean, number, percent
+    from takifugu.reports import clean, number, percent
 
     shown = found.betrayals[:_SHOWN]
     one_pair = all(one.pairs == 1 for one in shown)

@@ -1,14 +1,19 @@
 """Options as the commands declare them."""
 
-from collections.abc import Callable
+import json
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from takifugu.errors import InputError
+from takifugu.errors import InputError, suggestion
 
 if TYPE_CHECKING:
-    from takifugu.tables.reading import Reading
+    from takifugu.queries import Query
+    from takifugu.tables import Reading
 
 
 class Single(click.Option):
@@ -73,8 +78,8 @@ def require_promise(
     of_noise: bool,
 ) -> None:
     """Refuse what is no promise, or more than one; `of_noise` where it is to be kept by Gaussian noise."""
-    from takifugu.divergences.proved.guessing import promise_of_guess
-    from takifugu.problems.guarantee import asked_for
+    from takifugu.divergences import promise_of_guess
+    from takifugu.problems import asked_for
 
     require_one_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error, of_noise=of_noise)
     if best_guess is not None:
@@ -97,7 +102,6 @@ def belief_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def beliefs_from(texts: tuple[str, ...]) -> dict[str, Any] | None:
     """The tables that `--belief` names; bundled datasets too."""
-    from takifugu.commands.asking import source_of
 
     found: dict[str, Any] = {}
     for text in texts:
@@ -194,10 +198,274 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def reading_from(options: dict[str, Any]) -> "Reading":
     """The reading that these options ask for; they are taken out of `options`."""
-    from takifugu.tables.reading import Reading
+    from takifugu.tables import Reading
 
     given = {name: options.pop(name) for name in READING_NAMES}
     separator = given["sep"]
     given["sep"] = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
     given["na"] = given["na"] or None
     return Reading(**given)
+
+
+# What several commands ask for in the same words: lists of values, and what the adversary knows.
+
+
+def known_of(texts: "tuple[str, ...] | list[str]") -> list[str] | None:
+    """The columns that --known names; None where it names none.
+
+    >>> known_of(["sex,ward", "age:30:45"])
+    ['sex', 'ward', 'age:30:45']
+    """
+    return names_in(texts) or None
+
+
+def domain_of(path: str) -> dict[str, list[Any]]:
+    """The lists in the file that --domain names."""
+    from takifugu.documents import strict_json
+
+    content = strict_json.read(path)
+    if not isinstance(content, dict) or not all(isinstance(values, list) for values in content.values()):
+        raise InputError(
+            f"--domain {path!r} must hold a list for each column, such as {json.dumps({'ward': ['A', 'B']})}"
+        )
+    return content
+
+
+# From KIND:COLUMN and the options that go with it to a query.
+
+_KINDS = ("raw", "row", "mean", "gp", "bnn")
+_MODELS = ("gp", "bnn")
+
+# The options that say more about an answer, and the kinds of answers they are for.
+_MEANT_FOR = {
+    "--prior": ("raw",),
+    "--bounds": ("raw",),
+    "--step": ("raw",),
+    "--transform": ("raw",),
+    "--domain": ("row",),
+    "--other": ("row",),
+    "--loss": ("row",),
+    "--known": ("raw", "row"),
+    "--feature": _MODELS,
+    "--at": _MODELS,
+}
+
+
+def parse_query(text: str) -> tuple[str, list[str]]:
+    """The kind and the columns of KIND:COLUMN,COLUMN.
+
+    >>> parse_query("raw:education-num")
+    ('raw', ['education-num'])
+    """
+    kind, colon, rest = text.partition(":")
+    columns = names_in([rest])
+    if not colon or not columns:
+        raise InputError(f"--query must be KIND:COLUMN, such as raw:{text.strip(':') or 'age'}; got {text!r}")
+    if kind not in _KINDS:
+        raise InputError(f"--query has no kind {kind!r}; there are {', '.join(_KINDS)}.{suggestion(kind, _KINDS)}")
+    return kind, [rest] if kind in _MODELS else columns
+
+
+def query_of(kind: str, columns: list[str], options: dict[str, Any]) -> "Query":
+    """The query that the options describe; an option for another kind is refused."""
+    from takifugu.queries import BNN, GP, Mean, Raw, Row
+
+    for flag, kinds in _MEANT_FOR.items():
+        given = options[{"--feature": "features"}.get(flag, flag[2:])]
+        if given not in (None, ()) and kind not in kinds:
+            raise InputError(f"{flag} is for --query {' and '.join(kinds)}: leave it out for {kind}")
+    column: Any = columns[0] if len(columns) == 1 else columns
+    if kind == "raw":
+        return Raw(
+            column,
+            prior=options["prior"],
+            bounds=options["bounds"],
+            step=options["step"],
+            transform=options["transform"],
+        )
+    if kind == "row":
+        domain = None if options["domain"] is None else domain_of(options["domain"])
+        return Row(*columns, domain=domain, other=options["other"], loss=options["loss"])
+    if kind == "mean":
+        return Mean(column)
+    model = GP if kind == "gp" else BNN
+    return model(column, features=list(options["features"]) or None, at=_places(options["at"]), draws=options["draws"])
+
+
+def _places(at: tuple[str, ...]) -> Any:
+    """Where to predict: a place, several where columns have several numbers, or None.
+
+    >>> _places(("age=30", "chol=200")), _places(("age=30,40",))
+    ({'age': 30.0, 'chol': 200.0}, [{'age': 30.0}, {'age': 40.0}])
+    """
+    given: dict[str, list[float]] = {}
+    for text in at:
+        column, equals, values = text.rpartition("=")
+        try:
+            numbers = [float(value) for value in values.split(",")]
+        except ValueError:
+            equals = ""
+        if not equals or not column:
+            raise InputError(f"--at must be COLUMN=NUMBER, such as age=30, or several, age=30,40; got {text!r}")
+        if column in given:
+            raise InputError(f"--at names {column!r} twice: write several numbers with commas, {column}=30,40")
+        given[column] = numbers
+    if len({len(numbers) for numbers in given.values()}) > 1:
+        raise InputError("--at must have as many numbers for each column: one for each place")
+    places = [dict(zip(given, numbers, strict=True)) for numbers in zip(*given.values(), strict=True)]
+    return None if not places else places[0] if len(places) == 1 else places
+
+
+# What `calibrate` and `sweep` have in common: which table, which secret, which answer.
+
+_ANSWERS = {
+    "raw": "a published value of {}",
+    "row": "a published row of {}",
+    "mean": "the published mean of {}",
+    "gp": "a Gaussian process's prediction of {}",
+    "bnn": "a Bayesian neural network's prediction of {}",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The priors that the options describe, the pairs to hide, and the question in words."""
+
+    priors: Any
+    pairs: list[tuple[Any, Any]] | None
+    question: str
+
+
+def asking(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The argument and options that describe a question."""
+    command = belief_options(reading_options(command))
+    for decorate in reversed(
+        (
+            click.argument("table"),
+            click.option(
+                "--secret",
+                required=True,
+                multiple=True,
+                metavar="COLUMN",
+                help="The column to hide; may be repeated for several, each hidden under its own laws.",
+            ),
+            click.option(
+                "--pair",
+                "pairs",
+                type=(str, str),
+                multiple=True,
+                metavar="A B",
+                help="Two secrets to hide from one another; may be repeated. By default every pair.",
+            ),
+            single(
+                "--query",
+                required=True,
+                metavar="KIND:COLUMN",
+                help="What is published: raw:COLUMN, each person's value; row:COLUMN,COLUMN, each person's values from "
+                "finite lists; mean:COLUMN, each group's mean; gp:TARGET or bnn:TARGET, the prediction of a model "
+                "trained on each group. raw and mean take several columns too, with commas: a vector.",
+            ),
+            single("--prior", metavar="KIND", help="For raw: counts (the default), mixture, empirical or gaussian."),
+            single(
+                "--bounds", type=(float, float), metavar="LOW HIGH", help="For raw: public ends; values are clipped."
+            ),
+            single("--step", type=float, help="For raw: what values are rounded to; 0 leaves them as they are."),
+            single("--transform", type=click.Choice(["log"]), help="For raw: publish the logarithm."),
+            single("--domain", metavar="FILE", type=click.Path(), help="For row: lists of public values, as JSON."),
+            single("--other", metavar="LABEL", help="For row: what a label that is on no list becomes."),
+            single("--loss", metavar="KIND", help="For row: what is lost least: square, absolute or change."),
+            click.option(
+                "--known",
+                multiple=True,
+                metavar="COLUMN[:EDGE:EDGE]",
+                help="For raw and row: a column that the adversary may know, cut at edges if given; may be repeated.",
+            ),
+            click.option(
+                "--feature",
+                "features",
+                multiple=True,
+                metavar="COLUMN",
+                help="For gp and bnn: a column to predict from.",
+            ),
+            click.option(
+                "--at",
+                multiple=True,
+                metavar="COLUMN=NUMBER",
+                help="For gp and bnn: where to predict, or with commas at several places; else at the means.",
+            ),
+            click.option(
+                "--allow-few-rows", is_flag=True, help="Use secrets of fewer than 5 rows without --confidence."
+            ),
+        )
+    ):
+        command = decorate(command)
+    return command
+
+
+def ask(
+    table: str,
+    *,
+    secret: tuple[str, ...],
+    pairs: Iterable[tuple[str, str]],
+    query: str,
+    known: tuple[str, ...],
+    allow_few_rows: bool,
+    beliefs: tuple[str, ...],
+    draws: int = 0,
+    **options: Any,
+) -> Asked:
+    """Fit the priors that the options describe; `draws` of a model's parameters are kept for its confidence."""
+    from takifugu.queries import Priors, fit_priors
+    from takifugu.tables import Table, listed, match_secret
+
+    reading = reading_from(options)
+    kind, columns = parse_query(query)
+    options |= {"known": known, "draws": draws}
+    asked = query_of(kind, columns, options)
+    wanted = list(pairs)
+    named = list(dict.fromkeys(name for pair in wanted for name in pair)) or None
+    source, title = source_of(table)
+    if len(columns) > 1:  # a name may have a comma in it
+        source = Table(source, reading)
+        whole = query.partition(":")[2]
+        if whole in source.columns:
+            columns, asked = [whole], query_of(kind, [whole], options)
+    priors = fit_priors(
+        source,
+        secret=secret[0] if len(secret) == 1 else list(secret),
+        query=asked,
+        secrets=named if len(secret) == 1 else None,
+        known=known_of(known),
+        beliefs=beliefs_from(beliefs),
+        few="allow" if allow_few_rows else None,
+        reading=reading,
+    )
+    names: Any = priors if isinstance(priors, Priors) else priors[0]
+    chosen = [(match_secret(a, names), match_secret(b, names)) for a, b in wanted] or None
+    for pair, found in zip(wanted, chosen or (), strict=False):
+        if None in found:
+            raise InputError(f"--pair {' '.join(pair)} names no two of the secrets: {listed(names)}")
+    which = f" ({' or '.join(map(str, chosen[0]))})" if chosen is not None and len(chosen) == 1 else ""
+    answer = _ANSWERS[kind].format(", ".join(columns))
+    change = "Which change" if kind == "row" else "How much noise"
+    hidden = " and ".join(secret)
+    return Asked(priors, chosen, f"{change} hides {hidden}{which} in {answer}, for the table {title}?")
+
+
+def default_of(query: str) -> str:
+    """The mechanism that a query has by default.
+
+    >>> default_of("row:age,ward"), default_of("mean:age,stay"), default_of("raw:age")
+    ('optimal', 'shaped', 'exact')
+    """
+    kind, columns = parse_query(query)
+    return "optimal" if kind == "row" else "shaped" if len(columns) > 1 else "exact"
+
+
+def source_of(table: str) -> tuple[Any, str]:
+    """A file, or a bundled dataset where no file has that name; and what to call it."""
+    from takifugu import datasets
+
+    if table in datasets.names() and not os.path.exists(table):
+        return datasets.load(table), table
+    return table, Path(table).name

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from takifugu.commands.findings import tell_findings
-from takifugu.commands.words import in_flags
+from takifugu.commands.output import in_flags, tell_findings
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from takifugu.problems.findings import Finding
+    from takifugu.problems import Finding
 
 _WIDTH = 76
 _BEAT = 0.9  # seconds between two looks at the clock

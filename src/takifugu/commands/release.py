@@ -15,8 +15,8 @@ from takifugu.commands.options import (
     reading_options,
     single,
 )
+from takifugu.commands.output import in_flags
 from takifugu.commands.progress import counting
-from takifugu.commands.words import in_flags
 
 
 @click.command("release", cls=Command)
@@ -89,14 +89,10 @@ def command(
     is --of, which nothing in TARGET tells.
     """
     from takifugu.calibration import Calibration
-    from takifugu.channels.listed import ListChannel
+    from takifugu.channels import ListChannel
     from takifugu.errors import CalibrationError, InputError
-    from takifugu.problems.asking_findings import OrderKept
-    from takifugu.releases.doors.files import release_file
-    from takifugu.releases.drawing import drawing_of
-    from takifugu.releases.ledger import Ledger
-    from takifugu.releases.plan import require_kept
-    from takifugu.releases.secret_rows import OthersLeftOut
+    from takifugu.problems import OrderKept
+    from takifugu.releases import Ledger, OthersLeftOut, drawing_of, release_file, require_kept
 
     if (id is not None or new_people or new_ledger) and ledger is None:
         raise InputError("--id, --new-people and --new-ledger are about a ledger: give --ledger too")

@@ -35,9 +35,7 @@ def command(
     and one that was interrupted goes on.
     """
     from takifugu.errors import InputError
-    from takifugu.studies.cache import Cache, default_folder
-    from takifugu.studies.reproduce import reproduce
-    from takifugu.studies.settings import Plan
+    from takifugu.paper import Cache, Plan, default_folder, reproduce
 
     if figures and not only:
         raise InputError(f"to draw only some figures, write --only before them: --only {' '.join(figures)}")

@@ -5,10 +5,9 @@ from typing import Any
 
 import click
 
-from takifugu.commands.asking import ask, asking, default_of
-from takifugu.commands.options import Command, names_in, single
+from takifugu.commands.options import Command, ask, asking, default_of, names_in, single
+from takifugu.commands.output import console, print_json
 from takifugu.commands.progress import doing, done
-from takifugu.commands.telling import console, print_json
 from takifugu.errors import InputError
 
 
@@ -51,7 +50,7 @@ def command(
     """
     from takifugu.atomic import write_text
     from takifugu.calibration import sweep
-    from takifugu.mechanisms.draws import draws_needed
+    from takifugu.mechanisms import draws_needed
 
     orders, budgets = _numbers("--alpha", alphas), _numbers("--epsilon", epsilons)
     factors = _numbers("--odds", odds)
@@ -117,7 +116,7 @@ def _tell(question: str, found: Any) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from takifugu.reports.text import clean
+    from takifugu.reports import clean
 
     out = console()
     out.print(Text(clean(question, 400), style="bold"))
@@ -136,7 +135,7 @@ def _tell(question: str, found: Any) -> None:
 
 def _of_noise(row: Any) -> dict[str, str]:
     """The columns of noise, with a row's figures."""
-    from takifugu.reports.text import number
+    from takifugu.reports import number
 
     names = {"α": "alpha", "ε": "epsilon", "noise θ": "theta", "variance θ²": "variance"}
     return {title: "" if row is None else number(getattr(row, name)) for title, name in names.items()}
@@ -144,7 +143,7 @@ def _of_noise(row: Any) -> dict[str, str]:
 
 def _of_lists(row: Any) -> dict[str, str]:
     """The same of channels between values of a list; odds are what they are called by."""
-    from takifugu.reports.text import number, share_of
+    from takifugu.reports import number, share_of
 
     if row is None:
         return dict.fromkeys(("α", "ε", "odds", "changed", "loss"), "")

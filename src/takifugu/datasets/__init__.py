@@ -4,7 +4,6 @@ The copies are made by `scripts/build_datasets.py` from the raw files of the UCI
 and keep every row and column. `ATTRIBUTION.md`, beside them, gives authors and licence (CC BY 4.0).
 """
 
-from takifugu.datasets.catalogue import Dataset, about, names
-from takifugu.datasets.loading import load, path
+from takifugu.datasets.catalogue import Dataset, about, load, names, path
 
 __all__ = ["Dataset", "about", "load", "names", "path"]

@@ -14,8 +14,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from takifugu.atomic import write_text
+from takifugu.channels import MOST_BITS
 from takifugu.errors import InputError
+from takifugu.laws import Mixture
+from takifugu.mechanisms import NAME
 
 _MOST_BYTES = 1 << 24
 _MOST_DIGITS = 400  # of a number: the longest float written out in full, about
@@ -115,3 +120,205 @@ def _float(text: str) -> float:
 
 def _constant(text: str) -> float:
     raise InputError(f"{text} is not a number that JSON has")
+
+
+# The content of a file, checked field by field.
+#
+# Every complaint is an `InputError` that names the field, what was found and what is accepted; a value is never shown
+# beyond its first characters.
+
+Scalar = str | int | float | bool
+
+MOST_BELIEFS = 10_000
+MOST_LOSSES = 200_000
+_MOST_SECRETS = 20_000
+_HEX = re.compile(r"[0-9a-f]{64}")
+_LONGEST = 1000  # characters of a text
+
+
+class Room:
+    """What is left for all the laws of a file together, in numbers."""
+
+    def __init__(self, numbers: int = 2_000_000) -> None:
+        """Start with a limit that no honest file meets."""
+        self.numbers = numbers
+
+    def take(self, value: Any, where: str) -> list[Any]:
+        """A list that still fits, and less room for those that follow."""
+        found = items(value, where, least=1, most=self.numbers)
+        self.numbers -= len(found)
+        return found
+
+
+_CERTIFICATE, _REDACTED, _CALIBRATION = "takifugu-certificate", "takifugu-certificate-redacted", "takifugu-calibration"
+# Files that lie side by side under names that are alike, and what to do with the one that was named.
+_MIXED_UP = {
+    (_REDACTED, _CERTIFICATE): "it is a redacted certificate, which holds no priors: only the full one can be verified",
+    (
+        _CALIBRATION,
+        _CERTIFICATE,
+    ): "it is a calibration, which proves nothing by itself: `certify` makes its certificate",
+    (_CERTIFICATE, _REDACTED): "it is the full certificate, with the priors: name the redacted one, which is public",
+    (_CERTIFICATE, _CALIBRATION): "it is a certificate: name the calibration that it was made from",
+    (_REDACTED, _CALIBRATION): "it is a redacted certificate: name the calibration that it was made from",
+}
+
+
+def header(data: Any, kind: str, versions: tuple[int, ...], what: str) -> int:
+    """The version of a file of this format, one of those known here."""
+    if not isinstance(data, dict) or "format" not in data:
+        raise InputError(f"it is not {what}: there is no field 'format'")
+    if data["format"] != kind:
+        meant = _MIXED_UP.get((data["format"], kind)) if isinstance(data["format"], str) else None
+        raise InputError(meant or f"it is not {what}: 'format' must be {kind!r}")
+    version = data.get("version")
+    if type(version) is not int or version not in versions:
+        known = " or ".join(map(str, versions))
+        raise InputError(f"'version' must be {known} here; got {str(version)[:40]}: upgrade Takifugu")
+    return version
+
+
+def fields(value: Any, keys: tuple[str, ...], where: str) -> dict[str, Any]:
+    """An object with exactly these keys."""
+    if not isinstance(value, dict):
+        raise _wrong(where, "an object", value)
+    for key in keys:
+        if key not in value:
+            raise InputError(f"{where} lacks {key!r}")
+    for key in value:
+        if key not in keys:
+            raise InputError(f"{where} has a field {key[:60]!r} that does not belong there")
+    return value
+
+
+def items(value: Any, where: str, *, least: int = 0, most: int) -> list[Any]:
+    """A list of a sensible length."""
+    if not isinstance(value, list):
+        raise _wrong(where, "a list", value)
+    if not least <= len(value) <= most:
+        raise InputError(f"{where} must have {least:,} to {most:,} entries, it has {len(value):,}")
+    return value
+
+
+def exactly(value: Any, where: str, size: int) -> list[Any]:
+    """A list of this length."""
+    return items(value, where, least=size, most=size)
+
+
+def kind_of(value: Any) -> Any:
+    """What an object says that it is; None for anything else."""
+    return value.get("kind") if isinstance(value, dict) else None
+
+
+def number(value: Any, where: str, *, least: float = -math.inf, above: float = -math.inf) -> float:
+    """A finite number in range, as a float; whole numbers count."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _wrong(where, "a number", value)
+    try:
+        given = float(value)
+    except OverflowError:
+        given = math.inf
+    if not math.isfinite(given) or given < least or given <= above or given != value:
+        bound = f" above {above:g}" if above > -math.inf else f" of {least:g} or more" if least > -math.inf else ""
+        raise InputError(f"{where} must be a float{bound}, got {str(value)[:40]}")
+    return given + 0.0
+
+
+def index(value: Any, where: str, *, below: int) -> int:
+    """A position in a list of length `below`."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _wrong(where, "a whole number", value)
+    if not 0 <= value < below:
+        raise InputError(f"{where} must be from 0 to {below - 1}, got {str(value)[:40]}")
+    return value
+
+
+def indices(value: Any, where: str, *, least: int = 0, most: int) -> list[int]:
+    """A list of whole numbers, up to the largest count of a channel."""
+    return [index(one, where, below=(1 << MOST_BITS) + 1) for one in items(value, where, least=least, most=most)]
+
+
+def texts(value: Any, where: str, *, least: int = 0, most: int = 1_000) -> tuple[str, ...]:
+    """A list of short texts."""
+    return tuple(text_field(one, where) for one in items(value, where, least=least, most=most))
+
+
+def text_field(value: Any, where: str, pattern: re.Pattern[str] | None = None) -> str:
+    """A short text, perhaps of a given form."""
+    if not isinstance(value, str):
+        raise _wrong(where, "a text", value)
+    if len(value) > _LONGEST or (pattern is not None and not pattern.fullmatch(value)):
+        raise InputError(f"{where} is not of the right form: {value[:60]!r}")
+    return value
+
+
+def hex_digest(value: Any, where: str) -> str:
+    """64 hexadecimal digits."""
+    return text_field(value, where, _HEX)
+
+
+def mechanism(value: Any) -> str:
+    """The name of a mechanism."""
+    return text_field(value, "'mechanism'", NAME)
+
+
+def secrets(value: Any) -> tuple[Scalar, ...]:
+    """The secrets: texts, numbers, true or false, all different."""
+    found = tuple(items(value, "'secrets'", least=2, most=_MOST_SECRETS))
+    for i, secret in enumerate(found):
+        if not isinstance(secret, str | int | float | bool):
+            raise _wrong(f"secrets[{i}]", "a text or a number", secret)
+        if len(str(secret)) > _LONGEST:
+            raise InputError(f"secrets[{i}] is longer than {_LONGEST} characters")
+    if len(set(found)) < len(found):
+        raise InputError("'secrets' names the same secret twice")
+    return found
+
+
+def pairs(value: Any, size: int) -> tuple[tuple[int, int], ...]:
+    """Pairs of positions among the secrets."""
+    found = []
+    for n, pair in enumerate(items(value, "'pairs'", least=1, most=MOST_LOSSES)):
+        i, j = (index(k, f"pairs[{n}]", below=size) for k in items(pair, f"pairs[{n}]", least=2, most=2))
+        if i == j:
+            raise InputError(f"pairs[{n}] hides a secret from itself")
+        found.append((i, j))
+    if len({frozenset(pair) for pair in found}) < len(found):
+        raise InputError("'pairs' holds the same pair twice")
+    return tuple(found)
+
+
+def software(value: Any) -> tuple[tuple[str, str], ...]:
+    """Names and versions; they are for the reader, nothing depends on them."""
+    if not isinstance(value, dict):
+        raise _wrong("'software'", "an object", value)
+    items(list(value), "'software'", most=20)
+    return tuple(
+        sorted((text_field(k, "'software'"), text_field(v, f"software[{k[:60]!r}]")) for k, v in value.items())
+    )
+
+
+def mixture(value: Any, where: str, room: Room) -> Mixture:
+    """A mixture as its three lists, whose weights sum to 1."""
+    prior = fields(value, ("weights", "means", "stds"), where)
+    lists = [
+        [number(x, f"{where}.{key}[{k}]", least=least) for k, x in enumerate(room.take(prior[key], f"{where}.{key}"))]
+        for key, least in (("weights", 0.0), ("means", -math.inf), ("stds", 0.0))
+    ]
+    try:
+        made = Mixture(*lists)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    if made.weights.tolist() != lists[0]:
+        raise InputError(f"{where}.weights must sum to 1 within 2^-50: divide each by their sum")
+    return made
+
+
+def plain(secret: Any) -> Any:
+    """A secret without numpy's types."""
+    return secret.item() if isinstance(secret, np.generic) else secret
+
+
+def _wrong(where: str, accepted: str, value: Any) -> InputError:
+    kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return InputError(f"{where} must be {accepted}, got {kinds.get(type(value), 'a number')}")

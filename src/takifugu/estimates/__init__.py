@@ -1,5 +1,5 @@
 """After publication: what analysts can still learn from a published table, and how surely (proofs/estimates.md)."""
 
-from takifugu.estimates.estimating import Estimates, estimate
+from takifugu._front import front
 
-__all__ = ["Estimates", "estimate"]
+__getattr__, __dir__, __all__ = front(__name__, __file__)

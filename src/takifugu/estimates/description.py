@@ -9,20 +9,21 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
-from takifugu.certificates import ChannelCertificate
-from takifugu.certificates.document import Certificate
-from takifugu.certificates.keeping import kept
-from takifugu.certificates.redacted_channel import KEPT, RedactedChannel, is_withheld
-from takifugu.certificates.redaction import RedactedCertificate
-from takifugu.certificates.version_1 import REDACTED
-from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.channels.sparse import SparseChannel
-from takifugu.channels.vector import GaussianVector
-from takifugu.documents import channels as channel_form
+from takifugu.certificates import (
+    KEPT,
+    REDACTED,
+    Certificate,
+    ChannelCertificate,
+    RedactedCertificate,
+    RedactedChannel,
+    is_withheld,
+    kept,
+)
+from takifugu.channels import FiniteChannel, GaussianNoise, GaussianVector, SparseChannel
+from takifugu.documents import nouns as channel_form
 from takifugu.documents import strict_json
 from takifugu.errors import InputError
-from takifugu.problems.asking_findings import OrderKept
+from takifugu.problems import OrderKept
 
 _ACCEPTED = "the public certificate of the release (a path, or what .redacted() gives), its calibration or its channel"
 

@@ -1,7 +1,8 @@
 """A law on finitely many values: numbers, labels, truth values, or rows of several columns."""
 
 import math
-from collections.abc import Hashable, Mapping
+import unicodedata
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -9,9 +10,145 @@ import numpy.typing as npt
 
 from takifugu._validation import Array, vector
 from takifugu.errors import InputError
-from takifugu.laws.frozen import Frozen
-from takifugu.laws.values import Value, key, number, plain
-from takifugu.laws.weights import counts
+from takifugu.laws.mixture import Frozen, counts
+
+# What a value of a finite law may be: a number, a label, a truth value, or a row of those.
+#
+# Two values that a reader cannot tell apart but a computer can (1 and "1", True and 1, "a" and "a ") are refused: a
+# law that holds both would hide one group's value behind another's.
+
+Scalar = bool | int | float | str
+Value = Scalar | tuple[Scalar, ...]
+
+# Whole numbers from here on share a float64 with a neighbour, so a column of floats could not name them.
+TOO_LARGE = 2**53
+_ACCEPTED = "a number, a text, a truth value, or a tuple of those (one entry per column)"
+
+
+def plain(values: Any, *, name: str = "values") -> tuple[Value, ...]:
+    """The values as plain Python objects, checked one by one and against one another; repeats stay.
+
+    >>> plain([np.int64(3), 2.5, "low"])
+    (3, 2.5, 'low')
+    """
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InputError(f"{name} must be a list of values, got one {type(values).__name__}")
+    if isinstance(values, np.ma.MaskedArray):
+        raise InputError(f"{name} must not be a masked array, which holds values it hides: give x.compressed()")
+    if isinstance(values, set | frozenset):
+        raise InputError(f"{name} must have an order, and a set has none: give a list")
+    if (dimensions := getattr(values, "ndim", 1)) != 1:
+        if not isinstance(values, np.ndarray) or dimensions != 2:  # a data frame would give its columns' names
+            raise InputError(f"{name} must be one list: of a data frame give list(frame.itertuples(index=False))")
+        values = map(tuple, values.tolist())  # a row of an array is a row of a table
+    found = tuple(_value(value, f"{name}[{place}]") for place, value in enumerate(values))
+    if not found:
+        raise InputError(f"{name} is empty: at least one value is needed")
+    widths = {len(value) if isinstance(value, tuple) else 0 for value in found}
+    if len(widths) > 1:
+        kinds = ", ".join(f"tuples of {width}" if width else "single values" for width in sorted(widths))
+        raise InputError(f"{name} must all have the same columns, got {kinds}: give every row one entry per column")
+    for column in columns(found):
+        _refuse_lookalikes(column, name)
+    return found
+
+
+def columns(values: Sequence[Value]) -> list[list[Scalar]]:
+    """The entries of the values column by column; values that are no tuples make one column."""
+    if not isinstance(values[0], tuple):
+        return [list(values)]  # type: ignore[arg-type]  # plain() lets no tuple stand beside a scalar
+    return [list(column) for column in zip(*values, strict=True)]
+
+
+def key(value: Any) -> Hashable:
+    """What two values share exactly when they are the same: 1 and 1.0 are, 1 and True are not.
+
+    Python itself says True == 1, so a dictionary of bare values would take one for the other.
+    """
+    if isinstance(value, tuple):
+        return tuple(map(key, value))
+    return (isinstance(value, bool), value)
+
+
+def number(value: Any) -> bool:
+    """Whether a plain value is a number; truth values are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _value(value: Any, name: str) -> Value:
+    if isinstance(value, tuple | list):
+        if not value:
+            raise InputError(f"{name} is an empty row: it needs one entry per column")
+        return tuple(_scalar(entry, f"{name}[{column}]") for column, entry in enumerate(value))
+    return _scalar(value, name)
+
+
+def _scalar(value: Any, name: str) -> Scalar:
+    """A plain scalar, or an error that names its place and type and never shows it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        if "\0" in value:  # numpy drops it from the end of a text, and two labels would become one
+            raise InputError(f"{name} is a text with a NUL character: remove it")
+        return str.__str__(value)  # of a text with a class of its own, such as an Enum, the text
+    if isinstance(value, int):
+        if abs(value) >= TOO_LARGE:
+            raise InputError(
+                f"{name} is a whole number beyond 2**53, which floats cannot tell apart: give it as a text"
+            )
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise InputError(f"{name} is not a finite number: leave it out, or give it a label such as 'unknown'")
+        return float(value) + 0.0  # no negative zero, which is another text for the same number
+    if value is None:
+        raise InputError(f"{name} is missing (None): leave it out, or give it a label such as 'unknown'")
+    raise InputError(f"{name} is of type {type(value).__name__}: each value must be {_ACCEPTED}")
+
+
+def _refuse_lookalikes(column: list[Scalar], name: str) -> None:
+    distinct: dict[Hashable, int] = {}  # and where each is first: of thousands of rows a column may have three entries
+    for place, value in enumerate(column):
+        distinct.setdefault(key(value), place)
+    seen: dict[Hashable, int] = {}
+    texts_last = sorted(distinct.values(), key=lambda place: isinstance(column[place], str))
+    for place in texts_last:
+        value = column[place]
+        # "01" and "1" are two labels, but beside the number 1 a reader takes each of them for it: a text is
+        # compared with the numbers that are there, and leaves only its own spelling behind.
+        others = [seen[look] for look in (*_spellings(value), *_readings(value)) if look in seen]
+        for before in others:
+            if key(column[before]) != key(value):
+                raise InputError(
+                    f"{name} at positions {min(before, place)} and {max(before, place)} look alike but differ "
+                    f"({_kind(column[before])} and {_kind(value)}): write them the same way if they are the same, "
+                    f"otherwise rename one"
+                )
+        for look in _spellings(value):
+            seen.setdefault(look, place)
+
+
+def _spellings(value: Scalar) -> list[Hashable]:
+    if isinstance(value, str):
+        return [("text", " ".join(unicodedata.normalize("NFKC", value).split()))]
+    return [("number", float(value)), ("word", str(value).casefold())]
+
+
+def _readings(value: Scalar) -> list[Hashable]:
+    """The number and the word that a text may be read as."""
+    if not isinstance(value, str):
+        return []
+    word = " ".join(unicodedata.normalize("NFKC", value).split()).casefold()
+    try:
+        return [("word", word), ("number", float(word))]
+    except ValueError:
+        return [("word", word)]
+
+
+def _kind(value: Scalar) -> str:
+    return "a truth value" if isinstance(value, bool) else "a text" if isinstance(value, str) else "a number"
 
 
 class Finite(Frozen):

@@ -2,16 +2,15 @@
 
 import math
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array, integer, reals, vector
 from takifugu.errors import InputError
-from takifugu.laws.frozen import Components
-from takifugu.laws.mixture import Mixture
-from takifugu.laws.weights import counts, shares
+from takifugu.laws.finite import Finite
+from takifugu.laws.mixture import Components, Mixture, counts, shares
 
 _ROUNDING = 1e-10  # of the scale: an asymmetry or a negative eigenvalue below it is the last digits of a sum
 _LARGEST = 1e150  # beyond it a variance leaves the range of a float64
@@ -200,3 +199,11 @@ def _finite(name: str, values: npt.ArrayLike, dimensions: int, accepted: str) ->
     if not np.isfinite(array).all():
         raise InputError(f"{name} must be finite")
     return array + 0.0
+
+
+# Distributions of an answer, and how they are fitted to counts.
+
+# The laws of one problem are all of one kind, which `problems.beliefs` sees to and no type can say: whoever takes a law
+# knows which kind it works on.
+Law = Any
+LAWS = (Mixture, Finite, VectorMixture)

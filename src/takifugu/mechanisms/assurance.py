@@ -6,28 +6,209 @@ each secret's law that holds the population's by McDiarmid's inequality (proofs/
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from takifugu._validation import Array, real
-from takifugu.channels.base import Channel
-from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.channels.listed import ListChannel
-from takifugu.divergences.proved.band import band_upper
-from takifugu.errors import InputError, MechanismError
-from takifugu.laws.lattice import Lattice
-from takifugu.mechanisms.band import band_noise, bands_of
+from takifugu.channels import Channel, FiniteChannel, GaussianNoise, ListChannel
+from takifugu.divergences import BandLoss, band_upper
+from takifugu.errors import CalibrationError, InputError, MechanismError
+from takifugu.laws import Band, Bounds, Lattice, Value, level_a_side, number
 from takifugu.mechanisms.base import Found
-from takifugu.mechanisms.bounded_channel import MOST_VALUES, bounded_channel, every_law
-from takifugu.mechanisms.optimal.every_law import EveryLaw
+from takifugu.mechanisms.draws import posterior
+from takifugu.mechanisms.least_noise import least_variance
+from takifugu.mechanisms.optimal.bounded import EveryLaw, bounded
+from takifugu.mechanisms.optimal.finite_problem import has_inputs, table_of
 from takifugu.mechanisms.optimal.mechanism import Optimal
-from takifugu.mechanisms.optimal.table import has_inputs, table_of
-from takifugu.mechanisms.posterior import posterior
-from takifugu.problems.guarantee import Renyi
-from takifugu.problems.problem import Problem
+from takifugu.mechanisms.optimal.program import Indices, allowed_moves
+from takifugu.mechanisms.optimal.repair import repaired_for
+from takifugu.problems import Pairs, Problem, Renyi, Secret
+
+# The least noise that is enough for every law in the bands: a promise for the population, with a proof.
+#
+# With probability `level` over independent rows, the population's laws lie in the bands; then whoever knows them
+# faces at most ε. The search is in floats; what is returned has been proved in ball arithmetic (proofs/band.md).
+
+_MARGIN = 1e-7  # the share of the budget left for the enclosure
+_TRIES = 8
+
+
+@dataclass(frozen=True)
+class Banded:
+    """Noise that is proved to be enough for every law in the bands.
+
+    `bound` is the proved bound on the loss of any of them, `place` the belief and the directed pair that bind.
+    """
+
+    theta: float
+    bound: float
+    level: float
+    side: float
+    place: tuple[int, tuple[Secret, Secret]]
+
+
+def bands_of(
+    beliefs: Sequence[Mapping[Secret, npt.ArrayLike]], *, level: float, points: int
+) -> tuple[list[dict[Secret, Band]], float]:
+    """A band for each secret of each belief, all of which hold at once with probability `level`; and the side."""
+    side = level_a_side(level, laws=sum(len(belief) for belief in beliefs), points=points)
+    return [{s: Band.of_counts(c, side=side) for s, c in belief.items()} for belief in beliefs], side
+
+
+def band_noise(
+    lattice: Lattice,
+    beliefs: Sequence[Mapping[Secret, npt.ArrayLike]],
+    pairs: Pairs,
+    *,
+    alpha: float,
+    epsilon: float,
+    level: float = 0.95,
+) -> Banded:
+    """The least θ, up to a hair, at which the bound over the bands is proved to be at most ε.
+
+    `beliefs` holds the counts of each secret on the lattice, one mapping per belief.
+    """
+    bands, side = bands_of(beliefs, level=level, points=len(lattice))
+    places = [(b, pair) for b in range(len(bands)) for pair in pairs.directed()]
+    theta, binding = searched(lattice, bands, pairs, alpha=alpha, epsilon=epsilon)
+    raised = 1e-6
+    for _ in range(_TRIES):
+        if not math.isfinite(theta):
+            break
+        bounds = _bounds(lattice, bands, places, binding, alpha=alpha, epsilon=epsilon, theta=theta)
+        if bounds is not None:
+            return Banded(theta, bounds, float(level), side, places[binding])
+        theta, raised = (theta or 1e-3 * lattice.step) * (1 + raised), 4 * raised
+    raise CalibrationError(
+        "no noise could be proved to be enough for the bands: use a coarser step, or confidence instead of a proof"
+    )
+
+
+def searched(
+    lattice: Lattice, bands: Sequence[Mapping[Secret, Band]], pairs: Pairs, *, alpha: float, epsilon: float
+) -> tuple[float, int]:
+    """The least θ by quadrature alone, and the number of the place that binds: what a proof starts from."""
+    variance, binding = 0.0, 0
+    for k, (band, (i, j)) in enumerate((band, pair) for band in bands for pair in pairs.directed()):
+        loss = BandLoss(band[i], band[j])
+        needed = least_variance(
+            lambda z, loss=loss: loss.bound(alpha=alpha, noise=math.sqrt(z)),  # type: ignore[misc]
+            epsilon=epsilon * (1 - _MARGIN),
+            floor=variance,
+            start=float(len(lattice)) ** 2,
+            rtol=1e-9,
+        )
+        if not needed <= variance:
+            variance, binding = needed, k
+    return math.sqrt(variance) * lattice.step, binding
+
+
+def _bounds(
+    lattice: Lattice,
+    bands: list[dict[Secret, Band]],
+    places: list[tuple[int, tuple[Secret, Secret]]],
+    first: int,
+    *,
+    alpha: float,
+    epsilon: float,
+    theta: float,
+) -> float | None:
+    """The largest proved bound over all places, or None as soon as one is above the budget."""
+    largest = 0.0
+    for b, (i, j) in [places[first], *places[:first], *places[first + 1 :]]:
+        upper = band_upper(lattice, bands[b][i], bands[b][j], alpha=alpha, theta=theta)
+        if not upper <= epsilon:
+            return None
+        largest = max(largest, upper)
+    return largest
+
+
+# A finite channel that is proved to keep its promise for every law that the rows allow, and so for the population's.
+#
+# The set of laws follows from the counts and the level alone: bounds on the share of each value and, for numbers, on
+# the shares up to each (proofs/bounds.md). The law that the problem has is within it too.
+
+MOST_VALUES = 128  # of a list whose laws are bounded value by value; the program of a longer one takes minutes
+
+
+def every_law(
+    problem: Problem, asked: Renyi, counts: list[Array], *, level: float, laws: int, reach: Array | None = None
+) -> EveryLaw:
+    """The promise for every law within the bounds of these counts, one list for each law of the problem.
+
+    `laws` is how many bounds have to hold at once, with probability `level`, here and elsewhere. `reach` is a radius
+    around each of the problem's laws that the promise is asked for as well.
+    """
+    order, ordered = _order(problem)
+    bounds = [Bounds.of_counts(seen[order], level=level, laws=laws, ordered=ordered) for seen in counts]
+    return _within(problem, asked, bounds, reach)
+
+
+def likely_laws(problem: Problem, within: EveryLaw, *, deviations: float, reach: Array) -> EveryLaw:
+    """The same promise for fewer laws: those whose shares and sums are within so many deviations in the posterior too.
+
+    A way to look for channels that withstand draws; nothing is said of the population by it. Those within the radius
+    `reach` around each of the problem's laws stay, since for them the promise was asked for.
+    """
+    order, ordered = _order(problem)
+    behind = [belief[secret] for belief in posterior(problem) for secret in problem.pairs.secrets]
+    likely = [Bounds.likely((c + g)[order], deviations=deviations, ordered=ordered) for c, g in behind]
+    laws = table_of(problem).laws[:, order]
+    held = zip(within.bounds, likely, laws, reach.tolist(), strict=True)
+    return replace(within, bounds=tuple(one.and_also(other.holding(law, radius=r)) for one, other, law, r in held))
+
+
+def _order(problem: Problem) -> tuple[Indices, bool]:
+    """The places of the values in the order of their bounds, and whether it is one of numbers."""
+    numbers = _numbers(table_of(problem).values)
+    return (np.arange(len(table_of(problem).values)), False) if numbers is None else (np.argsort(numbers), True)
+
+
+def _within(problem: Problem, asked: Renyi, bounds: list[Bounds], reach: Array | None) -> EveryLaw:
+    """The promise for every law within bounds that are moved apart to hold the problem's own, and their radius."""
+    table, (order, _) = table_of(problem), _order(problem)
+    around = np.zeros(len(bounds)) if reach is None else reach
+    held = zip(bounds, table.laws, around.tolist(), strict=True)
+    return EveryLaw(
+        bounds=tuple(one.holding(law[order], radius=radius) for one, law, radius in held),
+        shares=table.laws / table.laws.sum(axis=1, keepdims=True),
+        order=order,
+        pairs=table.pairs,
+        alpha=asked.alpha,
+        epsilon=asked.epsilon,
+        odds=None if asked.odds is None else Fraction(asked.odds),
+    )
+
+
+def _numbers(values: tuple[Value, ...]) -> Array | None:
+    """What orders the values: their own numbers."""
+    return np.array(values, dtype=np.float64) if all(map(number, values)) else None
+
+
+def bounded_channel(
+    rule: Optimal, problem: Problem, asked: Renyi, promise: EveryLaw, *, touching: list[Array] | None = None
+) -> Found:
+    """The channel that costs least, about, among those that keep the promise for every law: repaired and proved.
+
+    `touching` is what one search after another remembers (`takifugu.mechanisms.optimal.bounded`).
+    """
+    program = rule.whole_program(problem, asked)
+    allowed = allowed_moves(program)
+    matrix = bounded(program, promise, allowed, touching=touching)
+    if matrix is None:
+        raise MechanismError(
+            "no channel was found in time that keeps these wishes for every law that the rows allow: drop a wish, "
+            "promise less, give a coarser domain, or use confidence alone"
+        )
+    counts = repaired_for(promise, matrix, allowed=None if program.forbidden is None else ~program.forbidden)
+    values = table_of(problem).values
+    return Found(FiniteChannel(values, values, counts), options=rule.options)
+
 
 _TOO_FEW = (
     "a secret, or its part in a cell of what is known, has too few rows for a proof about the population: merge it "
@@ -36,7 +217,7 @@ _TOO_FEW = (
 
 
 @dataclass(frozen=True)
-class Band:
+class ProvedBand:
     """With probability `level` over independent rows, the population's own laws are within the promise: proved.
 
     `without` is the error that the promise for the sample alone would have cost.
@@ -75,7 +256,7 @@ class Band:
 
 def assured(
     rule: Any, problem: Problem, asked: Renyi, *, level: float, found: Found, without: float
-) -> tuple[Found, Band]:
+) -> tuple[Found, ProvedBand]:
     """A channel that is proved for the population, no better than what was found for the sample."""
     level = real("confidence", level, "a number between 0.5 and 1, such as 0.95")
     if not 0.5 <= level < 1:
@@ -85,7 +266,9 @@ def assured(
             _lattice(problem), _counts(problem), problem.pairs, alpha=asked.alpha, epsilon=asked.epsilon, level=level
         )
         theta = max(found.channel.theta, noise.theta)
-        return Found(GaussianNoise(theta), found.place if theta == found.channel.theta else None), Band(level, without)
+        return Found(GaussianNoise(theta), found.place if theta == found.channel.theta else None), ProvedBand(
+            level, without
+        )
     if not isinstance(rule, Optimal):
         raise MechanismError(
             f"assurance='band' is for 'exact' and 'optimal', not for {rule.name!r}: publish fewer values, or use "
@@ -93,12 +276,12 @@ def assured(
         )
     if is_bounded(problem):
         promise = band_promise(rule, problem, asked, level=level)
-        return bounded_channel(rule, problem, asked, promise), Band(level, without)
+        return bounded_channel(rule, problem, asked, promise), ProvedBand(level, without)
     reach = np.maximum(radii(problem, level), rule.reach(problem))
     if reach.max() >= 1:
         raise MechanismError(_TOO_FEW)
     wider = Optimal(**(rule.options | {"radius": tuple(reach.tolist())}))
-    return wider.find(problem, asked)._replace(options=wider.options), Band(level, without)
+    return wider.find(problem, asked)._replace(options=wider.options), ProvedBand(level, without)
 
 
 def is_bounded(problem: Problem) -> bool:

@@ -9,31 +9,35 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from takifugu._validation import integer
-from takifugu.channels.base import Channel
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.channels.listed import ListChannel
-from takifugu.channels.vector import GaussianVector
+from takifugu.channels import Channel, GaussianNoise, GaussianVector, ListChannel
 from takifugu.errors import InputError, MechanismError
 from takifugu.mechanisms.base import Found
-from takifugu.mechanisms.confidence import least_noise, looked_at
-from takifugu.mechanisms.confidence_normals import confident_noise_of_normals, normal_draws
-from takifugu.mechanisms.confidence_vectors import (
+from takifugu.mechanisms.confidence import (
+    confident_noise_of_normals,
     confident_vector_noise,
     has_posterior,
+    least_noise,
+    looked_at,
     no_model_draws,
+    normal_draws,
     withstands_vectors,
 )
-from takifugu.mechanisms.confident_channel import Wish, confident_channel, withstands_draws
-from takifugu.mechanisms.draws import APART, LatticeDraws, draws_needed, lattice_draws
-from takifugu.mechanisms.margins import SMALL, Margin, by_bounds, by_caution, by_radius
+from takifugu.mechanisms.draws import APART, LatticeDraws, draws_needed, lattice_draws, points_of, posterior
+from takifugu.mechanisms.optimal.finite_problem import table_of
 from takifugu.mechanisms.optimal.mechanism import Optimal
-from takifugu.mechanisms.optimal.table import table_of
-from takifugu.mechanisms.posterior import points_of, posterior
-from takifugu.mechanisms.shaped.mechanism import Shaped
-from takifugu.mechanisms.sparse.mechanism import Sparse
-from takifugu.problems.answer import MEAN_BY, OF_GROUPS
-from takifugu.problems.guarantee import Renyi
-from takifugu.problems.problem import Problem
+from takifugu.mechanisms.optimal.sparse import Sparse
+from takifugu.mechanisms.posterior_margin import (
+    SMALL,
+    Margin,
+    Wish,
+    by_bounds,
+    by_caution,
+    by_radius,
+    confident_channel,
+    withstands_draws,
+)
+from takifugu.mechanisms.shaped import Shaped
+from takifugu.problems import MEAN_BY, OF_GROUPS, Problem, Renyi
 
 _ROOM = 1e-9  # of the budget: what rounding may do to a loss that is only looked at
 _MOST_SEEDS = 64 * 64  # that may follow from one: tries, of promises or turns

@@ -1,9 +1,126 @@
 """What is published: the one thing that a calibration is for."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
-from takifugu.laws.lattice import Lattice
-from takifugu.problems.domain import Choices
+import numpy as np
+import numpy.typing as npt
+
+from takifugu.errors import InputError
+from takifugu.laws import Lattice, Value, key, number, plain
+
+# What a column of a published row may say: a finite list, and how values find their place in it.
+
+Places = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The values of one column. Numbers go to the nearest; other labels must be on the list, or become `other`.
+
+    `is_read` says that the list was read from data, and so is no public knowledge: a number beyond its ends then comes
+    from another table, and is refused where a public list would take it in.
+
+    >>> Choices((20, 30, 40)).places([24, 26, 90]).tolist()
+    [0, 1, 2]
+    >>> Choices(("A", "B"), other="B").places(["A", "C"]).tolist()
+    [0, 1]
+    """
+
+    values: tuple[Value, ...]
+    other: Any = None
+    is_read: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse an empty list, values that look alike, and an `other` that is not on the list."""
+        if not self.values:
+            raise InputError("a domain must list at least one value")
+        values = plain(self.values, name="domain")
+        if len(set(map(key, values))) < len(values):
+            raise InputError("a domain must list each value once")
+        object.__setattr__(self, "values", tuple(sorted(values)) if all(map(number, values)) else values)
+        if self.other is not None and key(plain([self.other], name="other")[0]) not in self._place:
+            raise InputError(f"other={self.other!r} must be one of the values of the domain")
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the values are numbers, to the nearest of which others go."""
+        return all(map(number, self.values))
+
+    @cached_property
+    def _place(self) -> dict[Any, int]:
+        return {key(value): where for where, value in enumerate(self.values)}
+
+    def places(
+        self,
+        values: Sequence[Any] | npt.NDArray[Any],
+        column: str = "the column",
+        tallies: Sequence[float] | None = None,
+    ) -> Places:
+        """Where each value stands on the list; an error, which shows none, for a value that has no place.
+
+        `tallies` are the rows that each value stands for, by default one.
+        """
+        if self.is_numeric:
+            return self._nearest(values, column)
+        array = np.asarray(values, dtype=object)
+        distinct, where = _distinct(array)
+        found = [self._place.get(key(value)) for value in distinct]
+        missing = [place is None for place in found]
+        if any(missing) and self.other is None:
+            rows = np.bincount(where, weights=tallies, minlength=len(found))
+            raise InputError(
+                f"{int(rows[missing].sum()):,} of {int(rows.sum()):,} rows have a value in {column!r} that is not in "
+                f"its domain: add it to the domain of {column!r}, or say what it becomes with other=; if it should not "
+                f"be there, this is another column or file"
+            )
+        other = self._place[key(self.other)] if self.other is not None else 0
+        places: Places = np.array([other if place is None else place for place in found], dtype=np.intp)[where]
+        return places
+
+    def _nearest(self, values: Any, column: str) -> Places:
+        try:
+            numbers = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"column {column!r} holds something else than numbers, and its domain is numbers: if words among them "
+                f"mean a missing value, name them with sentinels=; otherwise this is another column or file"
+            ) from None
+        if numbers.ndim != 1:
+            raise InputError(f"column {column!r} must be one list of numbers, got an array of shape {numbers.shape}")
+        if np.isnan(numbers).any():
+            raise InputError(f"column {column!r} has missing values: drop or fill those rows before publishing")
+        points = np.array(self.values, dtype=np.float64)
+        if self.is_read and len(points) > 1:
+            room = np.diff(points).max()
+            beyond = int(((numbers < points[0] - room) | (numbers > points[-1] + room)).sum())
+            if beyond:
+                raise InputError(
+                    f"{beyond:,} of {len(numbers):,} values of {column!r} lie beyond what its domain was read from: "
+                    f"this is another column or file, or the table has changed. Calibrate with this table, or give a "
+                    f"domain that is public"
+                )
+        edges = points[:-1] + 0.5 * np.diff(points)
+        return np.searchsorted(edges, numbers, side="right")
+
+
+def _distinct(array: npt.NDArray[Any]) -> tuple[list[Any], Places]:
+    """The distinct values, told apart by type too, and where each row's is."""
+    seen: dict[Any, int] = {}
+    first: list[Any] = []
+    where = np.empty(len(array), dtype=np.intp)
+    for row, value in enumerate(array.tolist()):
+        if not isinstance(value, str | int | float):
+            value = None  # a list, a date: on no list, and not everything can be looked up
+        tag = (type(value), value)
+        if tag not in seen:
+            seen[tag] = len(first)
+            first.append(value)
+        where[row] = seen[tag]
+    return first, where
+
 
 # What stands for one value a row, and what stands for one number about a group of rows.
 OF_ROWS = ("raw", "row")

@@ -1,14 +1,205 @@
 """The problem that a calibration solves: who may believe what, what is to be hidden, and in which answer."""
 
-from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+import math
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
 
-from takifugu.laws import Law
-from takifugu.problems.answer import Answer
-from takifugu.problems.beliefs import Belief, beliefs_from
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.errors import InputError
+from takifugu.laws import LAWS, Finite, Law, Mixture, Value, VectorMixture, key, number
+from takifugu.problems.answer import Answer, Places
 from takifugu.problems.findings import Finding
 from takifugu.problems.pairs import Pair, Pairs
+
+# What an adversary may believe: one law of the answer per secret, and possibly several such beliefs.
+
+OWN_ROWS = ", by its own rows alone"  # ends the label of the second belief about a cell of side information
+_LARGEST = 1e150
+
+
+class Counted(Protocol):
+    """Values of the data behind a law, and how often each occurs."""
+
+    @property
+    def values(self) -> Array:
+        """Distinct values, in order."""
+        ...
+
+    @property
+    def counts(self) -> Array:
+        """The number of rows with each."""
+        ...
+
+
+class Belief(Mapping[Hashable, Law]):
+    """One law per secret; a dictionary that cannot change.
+
+    `label` tells beliefs apart for people ("sex = f", "last year"). `rows`, `histograms`, `counted` (counts and
+    pseudo-counts, from which confidence draws) and `drawn` (means and standard deviations that a model's own posterior
+    gave) are what the laws rest on where they were fitted; the promise is about the laws, so they do not make two
+    beliefs differ.
+    """
+
+    __slots__ = ("_laws", "counted", "drawn", "histograms", "label", "rows")
+
+    def __init__(
+        self,
+        laws: Mapping[Any, Law],
+        *,
+        label: str = "",
+        rows: Mapping[Any, int] | None = None,
+        histograms: Mapping[Any, Counted] | None = None,
+        counted: Mapping[Any, tuple[Array, Array]] | None = None,
+        drawn: Mapping[Any, tuple[Array, Array]] | None = None,
+    ) -> None:
+        """Copy the mappings, and the numbers that evidence is drawn from: whoever has them may change them later."""
+        self._laws = dict(laws)
+        self.label = str(label)
+        self.rows = dict(rows or {})
+        self.histograms = dict(histograms or {})
+        self.counted = {secret: _frozen(pair) for secret, pair in (counted or {}).items()}
+        self.drawn = {secret: _frozen(pair) for secret, pair in (drawn or {}).items()}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as what it was made of: arrays that are unpickled could be changed."""
+        return _rebuilt, (self._laws, self.label, self.rows, self.histograms, self.counted, self.drawn)
+
+    def __getitem__(self, secret: Hashable) -> Law:
+        """The law of the answer given the secret."""
+        return self._laws[secret]
+
+    def __iter__(self) -> Iterator[Hashable]:
+        """The secrets, in the order given."""
+        return iter(self._laws)
+
+    def __len__(self) -> int:
+        """The number of secrets."""
+        return len(self._laws)
+
+    def __hash__(self) -> int:
+        """Consistent with equality, which is that of mappings."""
+        return hash(frozenset(self._laws.items()))
+
+    def __repr__(self) -> str:
+        """As a dictionary."""
+        return repr(self._laws)
+
+
+def _frozen(pair: tuple[Array, Array]) -> tuple[Array, Array]:
+    first, second = (np.array(part, dtype=np.float64) for part in pair)
+    first.setflags(write=False)
+    second.setflags(write=False)
+    return first, second
+
+
+def _rebuilt(laws: Any, label: str, rows: Any, histograms: Any, counted: Any, drawn: Any) -> Belief:
+    return Belief(laws, label=label, rows=rows, histograms=histograms, counted=counted, drawn=drawn)
+
+
+_NAMED = re.compile(r"the belief is '([^']*)'")
+
+
+def named_belief(name: str, label: str = "") -> str:
+    """The label of a belief that has a name, and of a cell of it.
+
+    >>> named_belief("last year", "sex = f")
+    "the belief is 'last year', sex = f"
+    """
+    return f"the belief is '{name}'" + (f", {label}" if label else "")
+
+
+def belief_names(beliefs: Iterable[Belief]) -> list[str | None]:
+    """The names of beliefs, each once and in order; None stands for those that have none, which are one's own."""
+    found = (_NAMED.match(belief.label) for belief in beliefs)
+    return list(dict.fromkeys(None if name is None else name.group(1) for name in found))
+
+
+def is_of_all(belief: Belief) -> bool:
+    """Whether a belief is about all rows, and not about a cell of what the adversary knows.
+
+    >>> [is_of_all(Belief({}, label=label)) for label in ("", "sex = f", named_belief("last year"))]
+    [True, False, True]
+    """
+    return not _NAMED.sub("", belief.label)
+
+
+def beliefs_from(priors: Any) -> tuple[Belief, ...]:
+    """One or several mappings as a tuple of beliefs about the same secrets, all with laws of one kind."""
+    given = [priors] if isinstance(priors, Mapping) else priors
+    if isinstance(given, (str, bytes, *LAWS)) or not isinstance(given, Iterable):
+        raise InputError(
+            f"priors must be a mapping from secret to Mixture, or a list of such mappings, got {type(priors).__name__}"
+        )
+    beliefs = tuple(_belief(one) for one in given)
+    if not beliefs or not beliefs[0]:
+        raise InputError("priors is empty: give at least two secrets with a Mixture each")
+    for belief in beliefs[1:]:
+        if set(belief) != set(beliefs[0]):
+            odd = set(belief) ^ set(beliefs[0])
+            raise InputError(
+                f"every belief must be about the same secrets; not in all of them: {sorted(odd, key=repr)}"
+            )
+    kinds = {type(law) for belief in beliefs for law in belief.values()}
+    if len(kinds) > 1:
+        named = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise InputError(f"all laws must be of one kind to be told apart, got {named}: describe them alike")
+    sizes = sorted({law.dimension for b in beliefs for law in b.values() if isinstance(law, VectorMixture)})
+    if len(sizes) > 1:
+        raise InputError(
+            f"every law must be about the same numbers in the same order, got vectors of {', '.join(map(str, sizes))} "
+            f"numbers: give each secret all of them"
+        )
+    return beliefs
+
+
+def _belief(given: Any) -> Belief:
+    if isinstance(given, Belief):
+        return given
+    if not isinstance(given, Mapping):
+        raise InputError(f"each belief must be a mapping from secret to Mixture, got {type(given).__name__}")
+    for secret, law in given.items():
+        if isinstance(secret, float) and not math.isfinite(secret):
+            raise InputError(f"a secret must be a value that can be named, got {secret!r}: drop or rename it")
+        if not isinstance(law, LAWS):
+            raise InputError(
+                f"the prior of {secret!r} must be a Mixture, got {type(law).__name__}: make one with "
+                f"Mixture.gaussian, Mixture.empirical or Mixture.fit"
+            )
+    _require_room(given)
+    # What `fit_priors` returns brings its label, rows and counts along.
+    return Belief(
+        given,
+        label=getattr(given, "label", ""),
+        rows=getattr(given, "rows", None),
+        histograms=getattr(given, "subsets", None),
+        counted=getattr(given, "counted", None),
+        drawn=getattr(given, "drawn", None),
+    )
+
+
+def _require_room(belief: Mapping[Any, Law]) -> None:
+    """No number so large that a variance leaves the range of floats; all laws at once, for there may be a million."""
+    laws = {secret: law for secret, law in belief.items() if isinstance(law, Mixture | VectorMixture)}
+    numbers = [array.reshape(-1) for law in laws.values() for array in (law.means, _deviations(law))]
+    if not numbers or float(np.abs(np.concatenate(numbers)).max()) <= _LARGEST:
+        return
+    for secret, law in laws.items():
+        reach = max(float(abs(law.means).max()), float(_deviations(law).max()))
+        if reach > _LARGEST:
+            raise InputError(
+                f"the prior of {secret!r} reaches {reach:g}, and above {_LARGEST:g} a variance leaves the range of "
+                f"numbers here: use a larger unit"
+            )
+
+
+def _deviations(law: Mixture | VectorMixture) -> Array:
+    if isinstance(law, Mixture):
+        return law.stds
+    return np.asarray(np.sqrt(np.diagonal(law.covariances, axis1=1, axis2=2)), dtype=np.float64)
 
 
 class Place(NamedTuple):
@@ -87,3 +278,66 @@ class Problem:
         if label:
             return f" where {label}"
         return "" if len(self.beliefs) == 1 else f" under belief {place.belief + 1} of {len(self.beliefs)}"
+
+
+# A problem about rows, seen through some of their columns.
+
+
+def of_columns(problem: Problem, columns: Sequence[str], *, before: Sequence[str] = ()) -> Problem:
+    """The problem of publishing these columns of the rows, `before` (the first of them) being published already.
+
+    Laws, counts and pseudo-counts are added up over the columns that are left out: sums of the same numbers, so that
+    whoever has the law of the rows comes to the same problem.
+    """
+    answer = problem.answer
+    if answer is None or answer.query != "row" or not isinstance(answer.domain, tuple):
+        raise InputError("columns can be told apart in the priors of whole rows alone: fit those")
+    if list(columns[: len(before)]) != list(before) or len(columns) <= len(before):
+        raise InputError("the columns published before must come first, and one at least must follow")
+    for name in columns:
+        if name not in answer.columns:
+            raise InputError(f"{name!r} is not among the columns of these priors: {', '.join(answer.columns)}")
+    if len(set(columns)) < len(columns):
+        raise InputError("a column is named twice: name each once")
+    where = [answer.columns.index(name) for name in columns]
+    domain = tuple(answer.domain[k] for k in where)
+    return replace(
+        problem,
+        beliefs=tuple(_marginal_belief(belief, where) for belief in problem.beliefs),
+        answer=replace(answer, columns=tuple(columns), domain=domain, before=tuple(before)),
+    )
+
+
+def _marginal_belief(belief: Belief, where: list[int]) -> Belief:
+    laws: dict[object, Law] = {}
+    counted = {}
+    for secret, law in belief.items():
+        if not isinstance(law, Finite):
+            raise InputError("columns can be told apart in laws on finite lists alone")
+        values, places = _parts(law.values, where)
+        laws[secret] = Finite(values, _added(law.weights, places, len(values)))
+        if secret in belief.counted:
+            counts, pseudo = (_added(numbers, places, len(values)) for numbers in belief.counted[secret])
+            counted[secret] = (counts, pseudo)
+    return Belief(laws, label=belief.label, rows=belief.rows, counted=counted)
+
+
+def _parts(values: tuple[Value, ...], where: list[int]) -> tuple[list[Value], Places]:
+    """The distinct values of the chosen columns, numbers in order, and which of them each row has."""
+    rows = [value if isinstance(value, tuple) else (value,) for value in values]
+    parts: list[Value] = [row[where[0]] if len(where) == 1 else tuple(row[k] for k in where) for row in rows]
+    distinct = list({key(part): part for part in parts}.values())
+    if all(map(number, distinct)):
+        distinct.sort()
+    place = {key(part): k for k, part in enumerate(distinct)}
+    return distinct, np.array([place[key(part)] for part in parts], dtype=np.intp)
+
+
+def _added(
+    numbers: Array,
+    places: Places,
+    size: int,
+) -> Array:
+    total = np.zeros(size)
+    np.add.at(total, places, numbers)
+    return total

@@ -10,7 +10,7 @@ import numpy as np
 from takifugu._validation import Array, integer
 from takifugu.errors import InputError, MissingExtraError
 from takifugu.queries.models import JointPrediction, Model, Prediction
-from takifugu.tables.sample import Sample
+from takifugu.tables import Sample
 
 _LEARNING_RATE = 1e-2
 _FIRST_WIDTH = 0.2  # of the posterior's normals: near the width of the priors, where most of them end up

@@ -6,15 +6,10 @@ from typing import Any, overload
 
 from takifugu._validation import no_cells
 from takifugu.errors import InputError
-from takifugu.problems.findings import NoValue
-from takifugu.problems.findings.shown import show
-from takifugu.problems.reading_findings import about
-from takifugu.queries.about import read_alike
-from takifugu.queries.few_rows import SCARCE
+from takifugu.problems import NoValue, about, show
 from takifugu.queries.priors import Beliefs, CellQuery, Priors, Query
-from takifugu.tables.missing import with_secrets
-from takifugu.tables.reading import Reading
-from takifugu.tables.table import Table
+from takifugu.queries.remarks import SCARCE, read_alike
+from takifugu.tables import Reading, Table, with_secrets
 
 
 @overload
@@ -103,7 +98,7 @@ def _fit(
     no_cells("known", known)
     if beliefs is not None:
         asked = {"secret": secret, "secrets": secrets, "known": known, "few": few, "reading": reading}
-        from takifugu.queries.others import fit_beside
+        from takifugu.queries.external_priors import fit_beside
 
         return fit_beside(table, beliefs, query, asked)
     source = Table(table, reading)
@@ -151,7 +146,7 @@ def _several(
     known: Sequence[str] | None,
     few: str | None,
 ) -> Priors | Beliefs:
-    from takifugu.queries.several import about_lacking, joined
+    from takifugu.queries.several_secrets import about_lacking, joined
 
     names = list(columns)
     if not names or not all(isinstance(name, str) for name in names):

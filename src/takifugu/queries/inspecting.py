@@ -4,26 +4,325 @@ Values are called by their names where at least `SHARED` rows have them, and sec
 record is shown. All figures are of the rows there are: evidence for choosing what to publish, and no promise.
 """
 
-from collections.abc import Iterable
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
 
 from takifugu.errors import InputError
-from takifugu.problems.column_findings import GapsTell, RowOfTotals, TellsOutright
-from takifugu.problems.findings import Finding, LeftOutTells, NoSecret
-from takifugu.problems.inspection_findings import RareSecrets, SuspectedSentinel, UnclearLabels
-from takifugu.queries.betrayal import Betrayal, betrayals_of
-from takifugu.queries.column_remarks import advice, emptiness, look_alike, remarks
-from takifugu.queries.few_rows import about_left_out
-from takifugu.queries.inspection import Group, InspectedColumn, Inspection
-from takifugu.queries.proposing import Proposal, proposed
-from takifugu.queries.several_rows import several_rows
-from takifugu.queries.totals import summed, totals
-from takifugu.tables.by_secret import BySecret, treated
-from takifugu.tables.choosing import require_some
-from takifugu.tables.free_text import is_free_text
-from takifugu.tables.inspect import ColumnFacts, look
-from takifugu.tables.missing import lacking, with_secrets
-from takifugu.tables.reading import Reading
-from takifugu.tables.table import Table
+from takifugu.problems import (
+    BeyondNumbers,
+    Finding,
+    FreeText,
+    GapsTell,
+    LabelsAlike,
+    LeftOutTells,
+    LooksLikeDates,
+    LooksLikeIdentifier,
+    LooksLikeTotals,
+    ManyLabels,
+    MostlyEmpty,
+    NoSecret,
+    NumbersInText,
+    RareSecrets,
+    RowOfTotals,
+    SuspectedSentinel,
+    SuspectedWord,
+    TailAhead,
+    TellsOutright,
+    UnclearLabels,
+)
+from takifugu.queries.leakage import Betrayal, Proposal, betrayals_of, proposed
+from takifugu.queries.remarks import about_left_out, heavy_tail, read_alike
+from takifugu.queries.several_secrets import several_rows
+from takifugu.tables import (
+    MOST_LABELS,
+    BySecret,
+    ColumnFacts,
+    Reading,
+    Secret,
+    Subset,
+    Suspect,
+    Table,
+    is_free_text,
+    label_counts,
+    lacking,
+    look,
+    require_some,
+    treated,
+    with_secrets,
+    words_among_numbers,
+)
+
+# What `inspect` says of one column: what stands in the way of publishing it, and the advice in a few words.
+
+_ADVICE = {
+    "dates": "publish an age or a year instead",
+    "nothing": "empty",
+    "something else": "no numbers, labels or truth values",
+}
+
+
+def remarks(one: ColumnFacts, dropped: tuple[Suspect, ...], *, is_secret: bool) -> Iterable[Finding]:
+    """What there is to say of a column, with the suspects that are `dropped` left out."""
+    if one.is_identifier:
+        yield LooksLikeIdentifier(one.name, one.distinct, one.rows)
+    elif one.kind == "dates":
+        yield LooksLikeDates(one.name)
+    elif one.labels is not None and (words := words_among_numbers(one.labels)):
+        yield from (SuspectedWord(one.name, word, one.labels[word]) for word in words)
+    elif one.form is not None:
+        yield NumbersInText(one.name, one.form)
+    elif is_free_text(one) and not is_secret:  # secrets of few rows have a remark of their own
+        yield FreeText(one.name, one.distinct)
+    elif one.kind == "labels" and one.distinct > MOST_LABELS:
+        yield ManyLabels(one.name, one.distinct)
+    elif one.is_number and one.numbers is None:
+        yield BeyondNumbers(one.name)
+    elif one.numbers is not None:
+        kept = ~np.isin(one.numbers.values, [suspect.value for suspect in dropped])
+        if kept.any():
+            tails = heavy_tail(one.name, one.numbers.values[kept], one.numbers.counts[kept])
+            yield from (TailAhead(**vars(tail)) for tail in tails)
+
+
+def emptiness(one: ColumnFacts, without: int = 0) -> Iterable[MostlyEmpty]:
+    """Whether most rows leave a column empty, `without` of which are not among those looked at."""
+    missing, rows = one.missing + without, one.rows + one.missing + without
+    if one.rows and 2 * missing > rows:
+        yield MostlyEmpty(one.name, missing, rows)
+
+
+def look_alike(one: ColumnFacts) -> Iterable[LabelsAlike]:
+    """Labels that read the same, where a column of labels has any."""
+    if one.labels is None or one.kind != "labels" or one.is_identifier or one.form is not None or is_free_text(one):
+        return
+    yield from read_alike(one.name, one.labels)
+
+
+def advice(one: ColumnFacts, is_listed: bool, told: Betrayal | None) -> str:
+    """What to do with a column, for which there is a list of values or none, and which tells so much of the secret."""
+    reasons = {
+        "identifier: never publish": one.is_identifier,
+        _ADVICE.get(one.kind, ""): one.kind in _ADVICE,
+        "the same in every row": one.distinct == 1,
+        "numbers in text: convert first": one.form is not None,
+        "free text: do not publish": is_free_text(one),
+        "tells the secret: leave it out": told is not None and told.outright,
+        "publishable": is_listed,
+    }
+    return next((words for words, holds in reasons.items() if holds), "cannot be published as it is")
+
+
+# What an inspection found, for people and for programs.
+
+
+@dataclass(frozen=True)
+class InspectedColumn:
+    """One column: what it holds, what to do with it, a list of values that could be public, and what it betrays."""
+
+    name: str
+    kind: str
+    missing: int
+    distinct: int
+    advice: str
+    domain: Proposal | None = None
+    betrayal: Betrayal | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same for JSON; an infinite factor is null."""
+        told: dict[str, Any] = {name: getattr(self, name) for name in ("name", "kind", "missing", "distinct", "advice")}
+        one, list_ = self.betrayal, self.domain
+        if list_ is not None:
+            choices = list_.choices
+            told["domain"] = {
+                "values": list(choices.values), "step": list_.step, "rare": list_.rare, "other": choices.other
+            }  # fmt: skip
+        if one is not None:
+            told["betrayal"] = {
+                "best_guess": one.best_guess,
+                "by_chance": one.by_chance,
+                "guessed": list(one.guessed),
+                "odds": one.odds if math.isfinite(one.odds) else None,
+                "turned": list(one.turned),
+                "pairs": one.pairs,
+            }
+        return told
+
+
+@dataclass(frozen=True)
+class Group:
+    """The people of one secret."""
+
+    secret: Secret
+    rows: int
+
+
+@dataclass(frozen=True, repr=False)
+class Inspection:
+    """What is in a table.
+
+    `sentinels` are the suspected codes that the lists take for missing values, as "column=value".
+    """
+
+    rows: int
+    columns: tuple[InspectedColumn, ...]
+    secret: str | None
+    groups: tuple[Group, ...]
+    without_secret: int
+    sentinels: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def betrayals(self) -> tuple[Betrayal, ...]:
+        """What each column tells of the secret, the worst first."""
+        found = [one.betrayal for one in self.columns if one.betrayal is not None]
+        return tuple(sorted(found, key=lambda one: (-one.best_guess, -one.odds)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        return {
+            "rows": self.rows,
+            "columns": [one.to_dict() for one in self.columns],
+            "secret": self.secret,
+            "groups": [{"secret": one.secret, "rows": one.rows} for one in self.groups],
+            "without_secret": self.without_secret,
+            "sentinels": list(self.sentinels),
+            "findings": [finding.to_dict() for finding in self.findings],
+        }
+
+    @property
+    def _lines(self) -> list[tuple[str, ...]]:
+        """The table that people see, its head first."""
+        lines: list[tuple[str, ...]] = [("column", "holds", "distinct", "missing", "best guess", "advice")]
+        for one in self.columns:
+            guess = "" if one.betrayal is None else f"{100 * one.betrayal.best_guess:.1f} %"
+            lines.append((one.name, one.kind, f"{one.distinct:,}", f"{one.missing:,}", guess, one.advice))
+        return lines
+
+    def __repr__(self) -> str:
+        """The same as text: the table, and what was found."""
+        wide = [max(map(len, cells)) for cells in zip(*self._lines, strict=True)]
+        hidden = "" if self.secret is None else f", of which {self.secret!r} is to be hidden"
+        told = [f"{self.rows:,} rows, {len(self.columns)} columns{hidden}"]
+        for line in self._lines:
+            cells = "  ".join(cell.ljust(width) for cell, width in zip(line, wide, strict=True)).rstrip()
+            told.append(cells if cells.isprintable() else ascii(cells)[1:-1])  # a name may act on the terminal
+        told += [f"- {finding.sentence}" for finding in self.findings]
+        return "\n".join(told)
+
+    def _repr_html_(self) -> str:
+        """A table for a notebook."""
+        head, *rows = self._lines
+        names = "".join(f"<th>{name}</th>" for name in head)
+        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>" for cells in rows)
+        said = "".join(f"<li>{escape(finding.sentence)}</li>" for finding in self.findings)
+        return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table><ul>{said}</ul>"
+
+
+# A row of totals at the end of a table, as spreadsheets have it: it has the sums of all the others.
+#
+# Mostly it has no secret, and is out of the way. Where it has one, or none is asked for, its number stands among
+# those of people, and makes every list of them a thousand times too long.
+
+_MOST = 3  # rows without a secret: of more, one that happens to be a sum is chance
+_FEWEST = 10  # rows that are summed: of fewer, too
+_MANY = 20  # numbers other than 0 that are summed where the sum stands among them: of fewer, a large one is chance
+_CLOSE = 1e-9
+_MOST_AMOUNTS = 100_000  # different ones of a column that are looked at
+_MARKS = ".,"  # of decimals: amounts are tried with either, and a sum that fits proves which it is
+
+
+def summed(table: Table, facts: Sequence[ColumnFacts]) -> tuple[str, ...]:
+    """The columns of numbers, or of amounts with a currency sign, in which one row has the sum of all the others."""
+    return tuple(one.name for one in facts if any(map(_holds_its_sum, _readings(table, one).values())))
+
+
+def _readings(table: Table, one: ColumnFacts) -> dict[str, Subset]:
+    """The numbers of a column with their counts; of amounts, by the decimal mark that they may have."""
+    if one.numbers is not None:
+        return {"": one.numbers}
+    if one.form != "amounts":
+        return {}
+    counts = label_counts(table, one.name, most=_MOST_AMOUNTS) if one.labels is None else one.labels
+    return {mark: subset for mark in _MARKS if (subset := _as_amounts(counts, mark)) is not None}
+
+
+def _as_amounts(counts: Mapping[Any, int], decimal: str) -> Subset | None:
+    read = [(number, rows) for label, rows in counts.items() if (number := amount(label, decimal)) is not None]
+    if not read:
+        return None
+    values, where = np.unique([number for number, _ in read], return_inverse=True)
+    return Subset(values, np.bincount(where, [rows for _, rows in read]).astype(np.float64), 0.0)
+
+
+def amount(text: Any, decimal: str) -> float | None:
+    """The number of an amount with a currency sign and this decimal mark; None where it is none.
+
+    >>> amount("€ 1.234,50", ","), amount("1,234.50 EUR", "."), amount("-$5", "."), amount("Total", ".")
+    (1234.5, 1234.5, -5.0, None)
+    """
+    other = "," if decimal == "." else "."
+    digits = re.sub(r"[^0-9.,+-]", "", str(text)).replace(other, "").replace(decimal, ".").strip(".")
+    try:
+        return float(digits)
+    except ValueError:
+        return None
+
+
+def _holds_its_sum(numbers: Subset) -> bool:
+    """Whether the largest number, or the least, is of one row and the sum of the rest.
+
+    >>> import numpy as np
+    >>> _holds_its_sum(Subset(np.array([1.0, 2, 60]), np.array([20.0, 20, 1]), 0.0))
+    True
+    """
+    values, counts = numbers.values, numbers.counts
+    if numbers.width or counts[values != 0].sum() <= _MANY:
+        return False
+    rest = float(values @ counts)
+    return any(
+        counts[end] == 1 and values[end] != 0 and math.isclose(values[end], rest - values[end], rel_tol=_CLOSE)
+        for end in (0, -1)
+    )
+
+
+def totals(table: Table, secret: str, facts: Sequence[ColumnFacts], without: int) -> Iterable[LooksLikeTotals]:
+    """Whether a row without a secret holds sums; `facts` are of the rows that have one."""
+    if not 0 < without <= _MOST:
+        return
+    held = with_secrets(table, [secret])
+    read = {
+        one.name: {mark: float(numbers.values @ numbers.counts) for mark, numbers in _readings(held, one).items()}
+        for one in facts
+        if one.distinct > 1 and one.rows >= _FEWEST and (one.numbers is None or not one.numbers.width)
+    }
+    sums = {name: by_mark for name, by_mark in read.items() if by_mark}
+    if not sums:
+        return
+    asked = [_value(table, name, by_mark).alias(f"x{place}") for place, (name, by_mark) in enumerate(sums.items())]
+    rest = table.collect(table.frame.filter(table.secret(secret).is_null()).select(*asked))
+    found = [
+        name
+        for place, (name, by_mark) in enumerate(sums.items())
+        if any(_is_sum(x, total, mark) for x in rest[f"x{place}"] for mark, total in by_mark.items())
+    ]
+    if found:
+        yield LooksLikeTotals(tuple(found))
+
+
+def _value(table: Table, name: str, by_mark: Mapping[str, float]) -> Any:
+    return table.number(name) if "" in by_mark else table.secret(name)
+
+
+def _is_sum(cell: Any, total: float, mark: str) -> bool:
+    number = amount(cell, mark) if mark and cell is not None else cell
+    return number is not None and math.isclose(number, total, rel_tol=_CLOSE)
+
 
 RARE = 20  # rows below which a group is worth merging
 _LISTS = ("whole numbers", "numbers", "truth", "labels")  # what a list of values can be made of

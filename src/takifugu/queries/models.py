@@ -9,14 +9,11 @@ import numpy as np
 
 from takifugu._validation import Array, integer
 from takifugu.errors import InputError
-from takifugu.laws.mixture import Mixture
-from takifugu.laws.vector import VectorMixture
-from takifugu.problems.answer import MEAN_OF, Answer
-from takifugu.problems.findings import Constant, NotConverged
-from takifugu.queries.few_rows import about_rows, check_roles
+from takifugu.laws import Mixture, VectorMixture
+from takifugu.problems import MEAN_OF, Answer, Constant, NotConverged
 from takifugu.queries.priors import Priors
-from takifugu.tables.sample import Sample, centre_and_spread, prepare
-from takifugu.tables.table import Table
+from takifugu.queries.remarks import about_rows, check_roles
+from takifugu.tables import Sample, Table, centre_and_spread, prepare
 
 
 class Prediction(NamedTuple):

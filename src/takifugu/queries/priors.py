@@ -6,13 +6,10 @@ from typing import Any, NoReturn, Protocol, overload, runtime_checkable
 from takifugu._display import Plotted
 from takifugu._validation import Array
 from takifugu.errors import InputError
-from takifugu.laws import Law
-from takifugu.laws.lattice import Lattice
-from takifugu.mechanisms.draws import Counted
-from takifugu.problems.answer import Answer
-from takifugu.problems.findings import Finding
-from takifugu.tables.count import Subset
-from takifugu.tables.table import Secret, Table, listed
+from takifugu.laws import Lattice, Law
+from takifugu.mechanisms import Counted
+from takifugu.problems import Answer, Finding
+from takifugu.tables import Secret, Subset, Table, listed
 
 
 class ColumnWeights(tuple[float, ...]):

@@ -1,32 +1,365 @@
 """A person's own values of one or several columns, each from a finite list."""
 
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from takifugu._nearest import suggestion
 from takifugu._validation import Array, real
-from takifugu.errors import InputError
-from takifugu.laws.finite import Finite
-from takifugu.laws.fitting.smoothing import Smoothing, smoothing
-from takifugu.laws.values import Value
-from takifugu.mechanisms.optimal.losses import column_loss
-from takifugu.mechanisms.optimal.mechanism import MOST_VALUES
-from takifugu.problems.answer import Answer
-from takifugu.problems.domain import Choices
-from takifugu.problems.findings import FewRows, Finding, NoSecret, NoValue, Smoothed
-from takifugu.queries.about import about_codes, naming
-from takifugu.queries.cells import Key, cell_beliefs, checked_known
-from takifugu.queries.few_rows import FEW, about_left_out, about_scarce, check_roles
+from takifugu.errors import InputError, suggestion
+from takifugu.laws import Finite, Smoothing, Value, beyond_digits, merge, round_step, rounded_normal, smoothing
+from takifugu.mechanisms import MOST_VALUES, column_loss
+from takifugu.problems import (
+    Answer,
+    Choices,
+    DomainRead,
+    FewRows,
+    Finding,
+    NoSecret,
+    NoValue,
+    NumbersInText,
+    Smoothed,
+    UnclearLabels,
+)
 from takifugu.queries.priors import Beliefs, ColumnWeights, Priors
-from takifugu.queries.row_counts import Lines, count_rows
-from takifugu.queries.row_domains import given_domain, read_domain, require_labels, with_other
-from takifugu.queries.row_support import own_row, support_of, values_of
-from takifugu.queries.work import require_feasible, require_few_columns
-from takifugu.tables.missing import with_secrets
-from takifugu.tables.secrets import listed
-from takifugu.tables.table import Secret, Table
+from takifugu.queries.remarks import FEW, about_codes, about_left_out, about_scarce, check_roles, naming
+from takifugu.queries.side_information import Key, cell_beliefs, checked_known
+from takifugu.tables import (
+    LEAVE_OUT,
+    Secret,
+    Table,
+    awkward_form,
+    chosen_secrets,
+    listed,
+    notes_among_numbers,
+    notes_in,
+    plain,
+    require_groups,
+    require_some,
+    tally,
+    with_secrets,
+)
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+
+# How often each row occurs, for each secret and each cell of what is known: one pass in the engine.
+
+
+class Lines:
+    """One line per secret, known values and row: how often they occur together."""
+
+    def __init__(self, answer: dict[str, list[Any]], columns: Sequence[str], known: int) -> None:
+        """Keep the lines with a value in every column, and count the rows of the others for each secret.
+
+        Of rows that have no secret at all only the number is kept: they are not published.
+        """
+        secrets = [plain(who) for who in answer["secret"]]
+        tallies = [float(rows) for rows in answer["count"]]
+        values = [[plain(value) for value in answer[f"x{k}"]] for k in range(len(columns))]
+        keys = [[plain(value) for value in answer[f"known{k}"]] for k in range(known)]
+        self.missing: dict[Any, float] = {}
+        self.empty: dict[Any, Counter[str]] = {}  # how many rows of each secret lack a value in each column
+        self.without = 0.0
+        whole = []
+        for line, row in enumerate(zip(*values, strict=True)):
+            if secrets[line] is None:
+                self.without += tallies[line]
+            elif None in row:
+                self.missing[secrets[line]] = self.missing.get(secrets[line], 0.0) + tallies[line]
+                lacked = {name: int(tallies[line]) for name, x in zip(columns, row, strict=True) if x is None}
+                self.empty.setdefault(secrets[line], Counter()).update(lacked)
+            else:
+                whole.append(line)
+        self.secrets: list[Any] = [secrets[line] for line in whole]
+        self.tallies: list[float] = [tallies[line] for line in whole]
+        self.keys: list[Key] = [tuple(one[line] for one in keys) for line in whole]
+        self.values = [[column[line] for line in whole] for column in values]
+
+    def counted(self, column: int) -> tuple[Array, Array]:
+        """The distinct finite numbers of a column in order, and how many rows have each."""
+        values, tallies = np.array(self.values[column], dtype=np.float64), np.array(self.tallies)
+        here = np.isfinite(values)
+        return merge(values[here], tallies[here]) if here.any() else (values[here], tallies[here])
+
+    def rows(self, table: Table, secret: str, wanted: Iterable[Any] | None) -> tuple[list[Secret], int, int]:
+        """The secrets to fit, in order; rows without a secret; and rows of theirs that lack a value."""
+        # Rows without a value count as their secret's here: one that has no others is not to vanish unsaid.
+        rows = self.lacking([*self.secrets, *self.missing])
+        if not self.secrets:
+            where = f"in every column{self._emptiest(rows)}"
+            raise InputError(f"no row has a value {where}: publish fewer columns together")
+        names = chosen_secrets(table, secret, {name: of_all for name, (_, of_all) in rows.items()}, wanted)
+        for name in names:
+            self._require_enough(name, *rows[name])
+        return names, int(self.without), sum(rows[name][0] for name in names)
+
+    def _require_enough(self, name: Secret, lacking: int, rows: int) -> None:
+        """Refuse a secret with fewer than two rows to count; one that no row would be published of is told by that."""
+        if (whole := rows - lacking) >= 2:
+            return
+        told = f"secret {name!r} has {whole} row{'s' * (whole != 1)} with a value in every column"
+        if whole:
+            every = self._emptiest([*self.secrets, *self.missing])
+            raise InputError(
+                f"{told}{every}, and a prior needs at least 2: merge it with another secret, or {LEAVE_OUT}"
+            )
+        totals = ". Remove a row that is no person's, such as one of totals" if rows == 1 else ""
+        raise InputError(
+            f"{told}{self._emptiest([name], 'its ')}: none of them would be published, and whoever is missing there "
+            f"would be known to have it. Fill the values in, give what is missing a value of its own in the table, "
+            f"such as 'unknown', or publish other columns; if nobody with this secret is to be in what is published, "
+            f"{LEAVE_OUT}{totals}"
+        )
+
+    def _emptiest(self, names: Iterable[Any], whose: str = "") -> str:
+        """The column that lacks most values in these secrets' rows, for a sentence about too few that have all."""
+        rows = self.lacking(names)
+        empty: Counter[str] = Counter()
+        for name in rows:
+            empty.update(self.empty.get(name, {}))
+        if not empty:
+            return ""
+        (column, count), *_ = empty.most_common(1)
+        return f" ({column!r} is empty in {count:,} of {whose}{sum(every for _, every in rows.values()):,} rows)"
+
+    def lacking(self, names: Iterable[Any]) -> dict[Secret, tuple[int, int]]:
+        """How many rows of each secret lack a value, and how many it has."""
+        found = {name: (int(self.missing.get(name, 0)), int(self.missing.get(name, 0))) for name in names}
+        for who, rows in zip(self.secrets, self.tallies, strict=True):
+            if who in found:
+                found[who] = found[who][0], found[who][1] + int(rows)
+        return found
+
+
+def count_rows(table: Table, secret: str, columns: Sequence[str], known: Sequence[str]) -> Lines:
+    """One pass in the engine: rows by secret, known values and values."""
+    parts = {"secret": table.secret(secret)}
+    parts |= {f"x{k}": value_of(table, name) for k, name in enumerate(columns)}
+    parts |= {f"known{k}": table.secret(one) for k, one in enumerate(known)}
+    advice = "round the numbers in the table first, or publish fewer columns"
+    answer = tally(table, parts, whose="the columns", advice=advice)
+    named = sum(plain(who) is not None for who in answer["secret"])
+    require_some(table, secret, named, int(sum(answer["count"])))
+    return Lines(answer, columns, len(known))
+
+
+def value_of(table: Table, name: str) -> "nw.Expr":
+    """A column's numbers or labels, as the engine reads them."""
+    return table.number(name) if table.schema[name].is_numeric() else table.secret(name)
+
+
+# The list of values that a column of a row is published from: as given, or read from the data.
+
+MOST_NUMBERS = 64  # distinct numbers that are published one by one; more are put into bins
+_MOST_LABELS = 1_000
+
+
+def given_domain(name: str, values: Any) -> Choices:
+    """A list that the caller gave."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError(f"the domain of {name!r} must be a list of values, got one {type(values).__name__}")
+    try:
+        return Choices(tuple(values))
+    except InputError as error:  # which does not know whose list it is
+        raise InputError(f"the list for {name!r}: {error}") from None
+
+
+def with_other(name: str, choices: Choices, other: Any) -> Choices:
+    """The list of a column with what labels on no list become, which must be on it."""
+    try:
+        return replace(choices, other=other)
+    except InputError:  # which does not know whose list it is
+        raise InputError(f"other={other!r} must be one of the values of the domain of {name!r}: add it") from None
+
+
+def read_domain(table: Table, name: str, findings: list[Finding]) -> Choices:
+    """A domain from the data: its own values, or bins of a round width where they are many."""
+    import narwhals as nw
+
+    numeric = table.schema[name].is_numeric()
+    value = value_of(table, name).alias("x")
+    limit = (MOST_NUMBERS if numeric else _MOST_LABELS) + 2
+    distinct = table.collect(table.frame.select(value).filter(~nw.col("x").is_null()).unique().head(limit))["x"]
+    found: list[Any] = [plain(x) for x in distinct if plain(x) is not None]
+    if not found:
+        raise InputError(f"column {name!r} has no value in any row")
+    if numeric and len(found) > MOST_NUMBERS:
+        extent = table.collect(
+            table.frame.select(value).select(nw.col("x").min().alias("low"), nw.col("x").max().alias("high"))
+        )
+        low, high = float(extent["low"][0]), float(extent["high"][0])
+        _require_finite(name, (low, high))
+        found, step = bins(low, high)
+        findings.append(DomainRead(name, len(found), step))
+    else:
+        if len(found) > _MOST_LABELS:
+            raise InputError(
+                f"column {name!r} has more than {_MOST_LABELS:,} distinct labels, too many for a channel: if it names "
+                f"people, leave it out; else give a public list of labels (domain=) and what the rest becomes (other=)"
+            )
+        if numeric:
+            _require_finite(name, found)
+            found = [int(x) if isinstance(x, float) and x.is_integer() else x for x in sorted(found)]
+        findings.append(DomainRead(name, len(found), None))
+    try:
+        return Choices(tuple(sorted(found, key=lambda v: (isinstance(v, str), v))), is_read=True)
+    except InputError:  # which speaks of positions in a list that nobody gave
+        if numeric:
+            raise beyond_digits(f"the values of {name!r}", found[-1]) from None
+        raise InputError(UnclearLabels(name).sentence) from None
+
+
+def _require_finite(name: str, numbers: Iterable[float]) -> None:
+    if not all(map(math.isfinite, numbers)):
+        raise InputError(f"column {name!r} is infinite in a row: remove such rows")
+
+
+def require_labels(column: str, values: list[Any], tallies: list[float]) -> None:
+    """Refuse labels most of which are one person's each: names are published by no channel."""
+    rows: Counter[Any] = Counter()
+    for value, times in zip(values, tallies, strict=True):
+        rows[value] += int(times)
+    advice = (
+        ", and is not to be published. Leave it out, or give a public list of fewer values (domain=) and what the rest "
+        "becomes (other=)"
+    )
+    try:
+        require_groups(column, rows, advice)
+    except InputError:
+        if (form := awkward_form({str(value): tally for value, tally in rows.items()})) is None:
+            raise
+        told = NumbersInText(column, form).sentence  # they name nobody, and are no use as labels
+        raise InputError(
+            f"{told}, or give a public list of values (domain=) and what the rest becomes (other=)"
+        ) from None
+    if notes := notes_among_numbers(rows):
+        raise InputError(
+            f"{notes_in(column, notes)}. Name them as missing (na=), take them out, or give a public list of values "
+            f"(domain=) and what the rest becomes (other=)"
+        )
+
+
+def bins(low: float, high: float) -> tuple[list[int | float], float]:
+    """At most `MOST_NUMBERS` multiples of a round step that span a range, and the step.
+
+    >>> bins(17, 90)[0][:3], bins(17, 90)[1]
+    ([16, 18, 20], 2.0)
+    """
+    step = round_step(Fraction(high) - Fraction(low), MOST_NUMBERS - 2)
+    first = math.floor(Fraction(low) / step)
+    points = [float(k * step) for k in range(first, math.ceil(Fraction(high) / step) + 1)]
+    return [int(p) if p.is_integer() else p for p in points], float(step)
+
+
+# The rows that occur, as places in the domains of their columns, and one pseudo-row over them.
+
+_LEAST_STD = 0.3  # of a step: the narrowest normal that a pseudo-row is taken from
+
+
+def support_of(places: Any, domain: tuple[Choices, ...]) -> tuple[list[tuple[int, ...]], Any]:
+    """The rows that occur, in order, and which of them each line is; of one column, its whole domain."""
+    if len(domain) == 1:
+        return [(k,) for k in range(len(domain[0].values))], places[0]
+    rows, where = np.unique(places.T, axis=0, return_inverse=True)
+    return [tuple(row) for row in rows.tolist()], where.reshape(-1)
+
+
+def values_of(support: list[tuple[int, ...]], domain: tuple[Choices, ...]) -> tuple[Value, ...]:
+    """The rows of the support as values of a law: tuples, or the values themselves of one column."""
+    if len(domain) == 1:
+        return domain[0].values
+    rows: Any = tuple(tuple(one.values[p] for one, p in zip(domain, row, strict=True)) for row in support)
+    found: tuple[Value, ...] = rows
+    return found
+
+
+def own_row(counts: Array, support: list[tuple[int, ...]], domain: tuple[Choices, ...]) -> Array:
+    """One pseudo-row of a secret, from its own rows alone: the product of its columns' own smooth laws.
+
+    A column of numbers has a rounded normal over the places of its domain, one of labels its shares with one label
+    more of each kind. Never anything of another secret's: that would hide the very difference that is to be hidden.
+    """
+    rows = np.array(support)
+    masses = np.ones(len(support))
+    for column, one in enumerate(domain):
+        seen = np.bincount(rows[:, column], weights=counts, minlength=len(one.values))
+        if one.is_numeric and len(one.values) > 1:
+            shares, at = seen / seen.sum(), np.arange(len(seen))
+            mean = float(shares @ at)
+            own = rounded_normal(len(seen), mean, max(math.sqrt(float(shares @ (at - mean) ** 2)), _LEAST_STD))
+        else:
+            own = (seen + 1.0) / (seen.sum() + len(seen))
+        masses = masses * own[rows[:, column]]
+    row: Array = masses / masses.sum()
+    return row
+
+
+# How long the search for a channel takes, from the sizes of the lists alone: told before it begins, or refused.
+
+MOST_COLUMNS = 64  # together: nearly every row of more is the only one of its kind
+MOST_PROBABILITIES = 100_000  # of all secrets, beyond 2,000 values: of more nobody has measured how long it takes
+_MOST_SECONDS = 3 * 3_600.0
+_SHORT = 20.0  # seconds that need no word
+
+
+def seconds(values: int, secrets: int) -> float:
+    """About how long the search takes on one core, with confidence; to a factor of two or three.
+
+    Measured, in seconds of processor time: 36 values of 60 secrets 15, 216 of 8 12, 486 of 2 50, 100 of 30 30; and
+    beyond 2,000 values 7,175 of 2 secrets 12 and of 12 secrets 76.
+
+    >>> round(seconds(100, 30)), round(seconds(7_175, 12))
+    (40, 87)
+    """
+    if values > MOST_VALUES:
+        return 10.0 + 90.0 * values * secrets / MOST_PROBABILITIES
+    return 10.0 + 30.0 * float((values / 100) ** 2.5 * (max(secrets, 8) / 30) ** 2.2)
+
+
+def about(values: int, secrets: int) -> str | None:
+    """That time in words; None where it is short.
+
+    >>> about(500, 2), about(40, 2)
+    ('about 2 minutes', None)
+    """
+    found = seconds(values, secrets)
+    if found < _SHORT:
+        return None
+    if found < 60:
+        return f"about {round(found, -1):.0f} seconds"
+    minutes = round(found / 60)
+    return f"about {minutes} minute{'s' * (minutes > 1)}" if minutes < 90 else f"about {found / 3_600:.0f} hours"
+
+
+def require_feasible(values: int, secrets: int, columns: Sequence[str], sizes: Sequence[int]) -> None:
+    """Refuse a search that would not end while somebody waits, before anything is built for it."""
+    many = values > MOST_VALUES and values * secrets > MOST_PROBABILITIES
+    if not many and seconds(values, secrets) <= _MOST_SECONDS:
+        return
+    of = "values" if len(columns) == 1 else f"combinations of {len(columns)} columns"
+    size, widest = max(zip(sizes, columns, strict=True))
+    why = f"a channel is found for {MOST_PROBABILITIES:,} probabilities at most"
+    raise InputError(
+        f"{values:,} {of} for {secrets:,} secrets are too many: "
+        f"{why if many else f'to find the channel would take {about(values, secrets)}'}. Publish fewer columns "
+        f"together, give coarser domains ({widest!r} takes the most values, {size:,}), or merge secrets in the table"
+    )
+
+
+def require_few_columns(columns: Sequence[str]) -> None:
+    """Refuse more columns in one row than anybody can be hidden in."""
+    if len(columns) > MOST_COLUMNS:
+        raise InputError(
+            f"{len(columns):,} columns are too many to publish together, and {MOST_COLUMNS} at most can be: nearly "
+            f"every row would be the only one of its kind. Publish fewer columns together"
+        )
+
 
 HELD_OUT = "held-out"
 
@@ -136,11 +469,11 @@ class Row:
         require_feasible(len(support), len(rows), self.columns, [len(one.values) for one in domain])
         counts = {name: np.zeros(len(support)) for name in rows}
         cells: dict[tuple[Key, Secret], Array] = {}
-        for line, (who, tally, key) in enumerate(zip(lines.secrets, lines.tallies, lines.keys, strict=True)):
+        for line, (who, times, key) in enumerate(zip(lines.secrets, lines.tallies, lines.keys, strict=True)):
             if who in counts:
-                counts[who][where[line]] += tally
+                counts[who][where[line]] += times
                 if known:
-                    cells.setdefault((key, who), np.zeros(len(support)))[where[line]] += tally
+                    cells.setdefault((key, who), np.zeros(len(support)))[where[line]] += times
         values = values_of(support, domain)
         if without:
             findings.append(NoSecret(secret, without))

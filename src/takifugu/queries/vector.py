@@ -3,25 +3,48 @@
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from takifugu._threads import one_thread
 from takifugu._validation import Array
-from takifugu.divergences.vector.projections import projected_loss
+from takifugu._work import one_thread
+from takifugu.channels import MOST_AXES
+from takifugu.divergences import projected_loss
 from takifugu.errors import InputError
-from takifugu.laws.vector import VectorMixture
-from takifugu.problems.answer import Answer
-from takifugu.problems.findings import ComponentLimit, Constant, Finding, NotConverged, UnsafePrior, VectorOfRows
-from takifugu.queries.few_rows import about_rows
+from takifugu.laws import Mixture, VectorMixture
+from takifugu.problems import (
+    MEAN_BY,
+    Answer,
+    ComponentLimit,
+    Constant,
+    Finding,
+    NotConverged,
+    UnsafePrior,
+    VectorOfRows,
+)
 from takifugu.queries.priors import Priors
-from takifugu.tables.count import DISTINCT
-from takifugu.tables.joint import joint_counts, joint_moments, joint_overview
-from takifugu.tables.overview import Overview
-from takifugu.tables.table import Secret, Table
+from takifugu.queries.remarks import about_codes, about_rows, check_roles, together
+from takifugu.tables import (
+    DISTINCT,
+    USUAL,
+    Overview,
+    Secret,
+    Table,
+    chosen_secrets,
+    count,
+    joint_counts,
+    joint_moments,
+    joint_overview,
+    listed,
+    moments,
+    overview,
+    plain,
+    tally,
+)
 
 _FIT_ROWS = 20_000  # rows that a mixture in several dimensions is fitted to, at most
 _LEAST = (
@@ -173,3 +196,125 @@ def _fitted(
     scale = np.outer(spread, spread)
     covariances = np.array([0.5 * (c + c.T) * scale for c in best.covariances_])
     return VectorMixture(best.weights_ / best.weights_.sum(), best.means_ * spread + centre, covariances)
+
+
+# One mean for each group of rows, such as each department, as one vector: the secret is whose departments they are.
+
+
+def named(column: str, group: Any) -> str:
+    """What one number of the vector is called.
+
+    >>> named("salary", "Sales")
+    'salary of Sales'
+    """
+    return f"{column} of {group}"
+
+
+def means_by(columns: Sequence[str], by: str, table: Table, secret: str, secrets: Iterable[Any] | None) -> VectorPriors:
+    """The joint law of the means of every group, for each secret.
+
+    No row is in two groups, so given the secret their means are independent: the covariance has a block for each.
+    """
+    if by == secret or by in columns:
+        raise InputError(f"by={by!r} must be another column than the secret and what is averaged")
+    table.require(by)
+    names, groups = _groups(table, secret, secrets, by)
+    if len(groups) * len(columns) > MOST_AXES:
+        raise InputError(
+            f"{len(groups):,} groups of {by!r} with {len(columns)} column(s) are more than the {MOST_AXES} numbers "
+            f"of one vector: merge groups, or name fewer columns"
+        )
+    parts = [mean_vectors(columns, _only(table, by, group), secret, names) for group in groups]
+    size = len(columns)
+    laws = {}
+    for name in names:
+        mean, covariance = np.zeros(size * len(parts)), np.zeros((size * len(parts),) * 2)
+        for k, part in enumerate(parts):
+            here = slice(k * size, (k + 1) * size)
+            mean[here], covariance[here, here] = part[name].means[0], part[name].covariances[0]
+        laws[name] = VectorMixture.gaussian(mean, covariance)
+    told = tuple(named(column, group) for group in groups for column in columns)
+    if len(set(told)) < len(told):
+        raise InputError(f"two groups of {by!r} look alike once their columns are named: rename one of them")
+    findings: list[Finding] = list(dict.fromkeys(finding for part in parts for finding in part.findings))
+    # What rests on few rows is judged by the smallest group of a secret.
+    rows = {name: min(part.rows[name] for part in parts) for name in names}
+    return VectorPriors(laws, answer=Answer(MEAN_BY, told, (secret,)), findings=findings, rows=rows)
+
+
+def _groups(table: Table, secret: str, secrets: Iterable[Any] | None, by: str) -> tuple[list[Secret], list[Any]]:
+    """The secrets and the groups, each of which has rows of each secret."""
+    parts = {"secret": table.secret(secret), "group": table.secret(by)}
+    # Rows without a group are counted too: a secret that has no others is not to vanish unsaid.
+    answer = tally(table, parts, complete=("secret",), whose=f"{secret!r} and {by!r}", advice="merge groups")
+    rows: dict[tuple[Any, Any], int] = {}
+    totals: dict[Any, int] = {}
+    for who, group, times in zip(answer["secret"], answer["group"], answer["count"], strict=True):
+        if plain(who) is None:
+            continue
+        totals[plain(who)] = totals.get(plain(who), 0) + int(times)
+        if plain(group) is not None:
+            rows[plain(who), plain(group)] = int(times)
+    names = chosen_secrets(table, secret, totals, secrets)
+    groups = sorted({group for who, group in rows if who in names}, key=lambda group: (isinstance(group, str), group))
+    for name in names:
+        missing = [group for group in groups if rows.get((name, group), 0) < 2]
+        if missing:
+            raise InputError(
+                f"secret {name!r} has fewer than 2 rows in {listed(missing, most=4)} of {by!r}: merge groups, or leave "
+                f"the secret out by naming the others in `secrets`"
+            )
+    return names, groups
+
+
+def _only(table: Table, by: str, group: Any) -> Table:
+    """The rows of one group."""
+    part = Table(table)
+    part.frame = table.frame.filter(table.secret(by) == group)
+    return part
+
+
+# The mean of a column over the rows with each secret.
+
+
+@dataclass(frozen=True)
+class Mean:
+    """Publish the mean of `column`: each secret's prior is normal, with its subset's mean and standard error.
+
+    The standard error is the sample standard deviation over the square root of the number of rows. The
+    prior's mean is the answer itself: who sees the priors needs no release.
+
+    A list of columns is one vector of means: each secret's prior is then a `VectorMixture` with the covariance of its
+    rows over their number, and the noise that hides it is shaped. With `by`, such as a department, it is one vector
+    with a mean for each of its groups (and each column), in the order of `priors.answer.columns`.
+    """
+
+    column: str | Sequence[str]
+    by: str | None = None
+
+    def __post_init__(self) -> None:
+        """Keep a list of columns as a tuple, which can be hashed."""
+        object.__setattr__(self, "column", one_or_several(self.column))
+        if self.by is not None and not isinstance(self.by, str):
+            raise InputError(f"by must be the name of a column, such as 'department'; got {self.by!r}")
+
+    def priors(self, table: Table, secret: str, secrets: Iterable[Any] | None) -> Priors:
+        """One prior per secret, from a mean and a standard deviation that the engine computes."""
+        if self.by is not None:
+            columns = (self.column,) if isinstance(self.column, str) else self.column
+            return means_by(columns, self.by, table, secret, secrets)
+        if not isinstance(self.column, str):
+            return mean_vectors(self.column, table, secret, secrets)
+        check_roles(secret, self.column)
+        seen = overview(table, secret, self.column, secrets)
+        findings = about_rows(secret, (self.column,), seen)
+        ends = {end for extent in seen.extents.values() for end in (extent.low, extent.high)}
+        if ends & USUAL:  # another pass over the table, and no need of one otherwise
+            findings.extend(about_codes(table, self.column, *together(count(table, secret, self.column, seen))))
+        found = {}
+        for name, (mean, std) in moments(table, secret, self.column, seen).items():
+            if std == 0:
+                findings.append(Constant(name, self.column, mean))
+            found[name] = Mixture.gaussian(mean, std / math.sqrt(seen.extents[name].valid))
+        rows = {name: extent.valid for name, extent in seen.extents.items()}
+        return Priors(found, answer=Answer("mean", (self.column,), (secret,)), findings=findings, rows=rows)

@@ -1,5 +1,5 @@
 """Publishing: the exact sampler, the ledger of what was published, and the doors to tables and files."""
 
-from takifugu.releases.doors.dispatch import release
+from takifugu._front import front
 
-__all__ = ["release"]
+__getattr__, __dir__, __all__ = front(__name__, __file__)

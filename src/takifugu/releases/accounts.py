@@ -9,17 +9,25 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
-from takifugu.channels.base import Channel
-from takifugu.channels.gaussian.composition import WHOLE, effective_theta, least_theta, share
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.channels.listed import ListChannel
-from takifugu.channels.vector import GaussianVector
-from takifugu.channels.vector.composition import LinearRelease, at_least, fits, what_is_left, worth
+from takifugu.channels import (
+    WHOLE,
+    Channel,
+    GaussianNoise,
+    GaussianVector,
+    LinearRelease,
+    ListChannel,
+    at_least,
+    effective_theta,
+    fits,
+    least_theta,
+    share,
+    what_is_left,
+    worth,
+)
 from takifugu.errors import BudgetError, CompositionError, InputError, PublishedOnceError
-from takifugu.problems.guarantee import Renyi
-from takifugu.releases.joint_account import JointAccount
-from takifugu.releases.joint_entries import joint_account
-from takifugu.releases.protection import protection
+from takifugu.mechanisms import ProvedBand
+from takifugu.problems import Renyi
+from takifugu.releases.joint_account import JointAccount, joint_account, protection
 
 _OTHER_KIND = "these records have a budget for another kind of noise than this release has: nothing was released"
 
@@ -32,7 +40,7 @@ class Account:
     alpha: float
     epsilon: float
     releases: int
-    spent: int  # in parts of `takifugu.channels.gaussian.composition.WHOLE`
+    spent: int  # in parts of `takifugu.channels.gaussian.WHOLE`
 
     @property
     def is_finite(self) -> bool:
@@ -255,3 +263,35 @@ def _matrix(text: str) -> Array:
     numbers = [float.fromhex(word) for word in text.split()]
     size = math.isqrt(len(numbers))
     return np.array(numbers).reshape(size, size)
+
+
+# Whether a release promises what the budget of its records does, where no noise can be measured against the budget's.
+#
+# Of noise the ledger compares sizes. A channel from a list has none, and whoever sets a budget is owed its promise.
+
+
+def require_within(budget: Calibration | None, calibration: Calibration) -> None:
+    """Refuse a channel from a list that promises less than the budget, or promises it on weaker evidence."""
+    if budget is None or not isinstance(calibration.channel, ListChannel):
+        return
+    allowed, promised = budget.guarantee, calibration.guarantee
+    if not (isinstance(allowed, Renyi) and isinstance(promised, Renyi) and promised.implies(allowed)):
+        raise BudgetError(
+            f"the budget allows {allowed}, and this calibration promises {promised}, which may tell more. Nothing was "
+            f"released; calibrate with the promise of the budget"
+        )
+    if _is_weaker(calibration, budget):
+        raise BudgetError(
+            f"the budget is for the population ({budget.evidence.sentence if budget.evidence else ''}), and this "
+            f"calibration says less about it. Nothing was released; calibrate with the confidence of the budget"
+        )
+
+
+def _is_weaker(calibration: Calibration, budget: Calibration) -> bool:
+    """Whether less is said about the population: nothing, with less confidence, or draws in place of a proof."""
+    said, asked = calibration.evidence, budget.evidence
+    if asked is None:
+        return False
+    return (
+        said is None or said.level < asked.level or (isinstance(asked, ProvedBand) and not isinstance(said, ProvedBand))
+    )

@@ -11,16 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from takifugu._nearest import no_column
 from takifugu._validation import Array, no_cells, no_text
 from takifugu.calibration import Calibration
-from takifugu.channels.vector import MOST_AXES
-from takifugu.errors import InputError
-from takifugu.laws.lattice import Lattice
-from takifugu.laws.mixture import Mixture
-from takifugu.laws.vector import VectorMixture
-from takifugu.problems.answer import MEAN, MEAN_BY, MODELS, Answer
-from takifugu.tables.binned import Binned, cut_named
+from takifugu.channels import MOST_AXES
+from takifugu.errors import InputError, no_column
+from takifugu.laws import Lattice, Mixture, VectorMixture
+from takifugu.problems import MEAN, MEAN_BY, MODELS, Answer
+from takifugu.tables import Binned, cut_named
 
 _log = logging.getLogger("takifugu")
 

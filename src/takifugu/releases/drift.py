@@ -18,14 +18,10 @@ import numpy.typing as npt
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.channels.listed import ListChannel
-from takifugu.channels.vector import GaussianVector
+from takifugu.channels import GaussianNoise, GaussianVector, ListChannel
 from takifugu.errors import InputError
-from takifugu.laws.finite import Finite
-from takifugu.laws.mixture import Mixture
-from takifugu.laws.vector import VectorMixture
-from takifugu.problems.guarantee import Renyi
+from takifugu.laws import Finite, Mixture, VectorMixture
+from takifugu.problems import Renyi
 from takifugu.releases.secret_rows import protected_pairs, protected_secrets
 
 DRIFTS = ("refuse", "allow")

@@ -1,25 +1,56 @@
 """An account opened with the joint law of several columns: they are published one after another (proofs/later.md)."""
 
+import hashlib
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from takifugu._validation import real
-from takifugu.calibration import Calibration
-from takifugu.calibration.later import calibrate_later
-from takifugu.calibration.population import own_seed
-from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.product import same_draws, split
-from takifugu.documents import channels as channel_form
-from takifugu.errors import BudgetError, CompositionError, InputError
-from takifugu.mechanisms.evidence import Confidence
-from takifugu.mechanisms.optimal.mechanism import Optimal
-from takifugu.mechanisms.worst import worst
-from takifugu.problems.columns import of_columns
-from takifugu.problems.guarantee import Renyi
-from takifugu.problems.problem import Problem
-from takifugu.releases.protection import protection
+from takifugu._validation import integer, real
+from takifugu.calibration import Calibration, calibrate_later, own_seed
+from takifugu.channels import FiniteChannel, same_draws, split
+from takifugu.documents import law_to, strict_json
+from takifugu.documents import nouns as channel_form
+from takifugu.documents import nouns as documents
+from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError
+from takifugu.laws import Mixture
+from takifugu.mechanisms import Confidence, Optimal, draws_needed, worst
+from takifugu.problems import Pair, Problem, Renyi, of_columns
+from takifugu.queries import require_rows
+
+# What a problem protects: the beliefs and pairs that a release and a budget must have in common.
+
+
+def protection(problem: Problem, *, salt: bytes) -> str:
+    """A keyed fingerprint of the beliefs and of the pairs, whatever their order."""
+    pairs = problem.pairs
+    digest = hashlib.blake2b(key=salt, digest_size=32, person=b"takifugu-belief")
+    for belief in sorted(_described(problem, number) for number in range(len(problem.beliefs))):
+        digest.update(belief)
+    every = len(pairs) == len(pairs.secrets) * (len(pairs.secrets) - 1) // 2
+    named = ["every pair"] if every else sorted("|".join(sorted(map(_name, pair))) for pair in pairs)
+    digest.update(repr(named).encode())
+    return digest.hexdigest()
+
+
+def _described(problem: Problem, number: int) -> bytes:
+    digest = hashlib.blake2b(digest_size=32)
+    belief = problem.beliefs[number]
+    for name, law in sorted(((_name(s), law) for s, law in belief.items()), key=lambda item: item[0]):
+        if isinstance(law, Mixture):  # as version 0.1 did, whose ledgers stay readable
+            digest.update(f"{name!r}:{len(law)}:".encode())
+            for array in (law.weights, law.means, law.stds):
+                digest.update(array.astype("<f8").tobytes())
+        else:
+            digest.update(repr((name, strict_json.canonical(law_to(law)))).encode())
+    return digest.digest()
+
+
+def _name(secret: Any) -> str:
+    """A secret with its type, so that the number 1 and the text "1" stay apart."""
+    plain = secret.item() if hasattr(secret, "item") else secret
+    return f"{type(plain).__name__} {plain!r}"
 
 
 @dataclass(frozen=True)
@@ -221,3 +252,58 @@ class JointAccount:
             f"the budget of these records is spent by {', '.join(self.before)}: nothing more may be published about "
             f"these people. Nothing was released; next time give each column its share with spend"
         )
+
+
+# What the ledger writes about an account for several columns, and how it is read back. The joint law is in it.
+
+_SAME = ("protection", "epsilon", "confidence", "seed")
+
+
+def joint_terms(
+    priors: Any,
+    *,
+    odds: float,
+    pairs: Iterable[Pair] | None,
+    confidence: float | None,
+    seed: int,
+    salt: bytes,
+) -> dict[str, Any]:
+    """What such an account is opened with, apart from its name; every argument is checked."""
+    require_rows(priors, confidence=confidence)
+    problem = Problem.of(priors, pairs)
+    of_columns(problem, () if problem.answer is None else problem.answer.columns)  # refuses what has no columns
+    if confidence is not None:
+        draws_needed(confidence)
+    return {
+        "guarantee": "rpp",
+        "theta": math.inf.hex(),
+        "alpha": math.inf.hex(),
+        "epsilon": Renyi.from_odds(odds).epsilon.hex(),
+        "protection": protection(problem, salt=salt),
+        "joint": documents.problem_to(problem),
+        "confidence": None if confidence is None else float(confidence),
+        "seed": integer("seed", seed, least=0),
+    }
+
+
+def same_terms(opening: dict[str, Any], terms: dict[str, Any]) -> bool:
+    """Whether an account was opened with these terms."""
+    return all(name in opening and opening[name] == terms[name] for name in _SAME)
+
+
+def joint_account(opening: dict[str, Any], releases: Iterable[dict[str, Any]]) -> JointAccount:
+    """The account that such an entry opened, with what was published since."""
+    return JointAccount(
+        documents.problem_from(opening["joint"]),
+        float.fromhex(opening["epsilon"]),
+        opening["confidence"],
+        opening["seed"],
+        tuple(Step(tuple(e["columns"]), _channel(e["channel"]), float.fromhex(e["spent"])) for e in releases),
+    )
+
+
+def _channel(content: Any) -> FiniteChannel:
+    channel = channel_form.channel_from(content)
+    if not isinstance(channel, FiniteChannel):
+        raise LedgerError("the ledger holds a channel of another kind than its account: restore it from a copy")
+    return channel

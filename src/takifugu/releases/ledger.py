@@ -13,22 +13,24 @@ from typing import Any
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.calibration import Calibration
-from takifugu.calibration.calibrating import Priors
-from takifugu.channels.base import Channel
-from takifugu.channels.gaussian.noise import GaussianNoise
+from takifugu.calibration import Calibration, Priors
+from takifugu.channels import Channel, GaussianNoise
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError, PublishedOnceError
-from takifugu.mechanisms.worst import worst
-from takifugu.problems.guarantee import Renyi
-from takifugu.problems.pairs import Pair
-from takifugu.releases.accounts import AnyAccount, account_of, noise_text, opening_of, released, terms_of
-from takifugu.releases.joint_account import JointAccount
-from takifugu.releases.joint_entries import joint_account, joint_terms, same_terms
+from takifugu.mechanisms import worst
+from takifugu.problems import Pair, Renyi
+from takifugu.releases.accounts import (
+    AnyAccount,
+    account_of,
+    noise_text,
+    opening_of,
+    released,
+    require_within,
+    terms_of,
+)
+from takifugu.releases.joint_account import JointAccount, joint_account, joint_terms, protection, same_terms
 from takifugu.releases.ledger_file import LedgerFile, Reader, digest_of
-from takifugu.releases.protection import protection
 from takifugu.releases.recognition import Identity, Recognition, overlap, require_id, unknown_rows
 from takifugu.releases.records import Hashes
-from takifugu.releases.within_budget import require_within
 
 Entries = tuple[dict[str, Any], ...]
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from takifugu._nearest import no_column
 from takifugu._validation import Array
-from takifugu.errors import InputError
+from takifugu.errors import InputError, no_column
 from takifugu.releases.records import Hashes, RowHashes
-from takifugu.tables.binned import cut_named
+from takifugu.tables import cut_named
 
 if TYPE_CHECKING:
     import narwhals as nw
+
 
 _GROWTH = 1 << 21  # rows for which room is made at a time, at most
 _BLOCK = 1 << 17  # rows that are compared at a time

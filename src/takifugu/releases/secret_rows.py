@@ -1,6 +1,6 @@
 """Which rows a calibration protects."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -10,14 +10,25 @@ import numpy.typing as npt
 
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
-from takifugu.problems.findings import Finding
-from takifugu.problems.pairs import Pair
-from takifugu.queries.several import named
-from takifugu.tables.floats import as_float
-from takifugu.tables.table import as_text, is_counted_as_text, plain
+from takifugu.problems import Answer, Finding, Pair
+from takifugu.queries import named
+from takifugu.tables import (
+    SECRETS,
+    Reading,
+    Table,
+    as_float,
+    as_read,
+    as_text,
+    is_counted_as_text,
+    match_secret,
+    plain,
+    present,
+    with_cuts,
+)
 
 if TYPE_CHECKING:
     import narwhals as nw
+
 
 OTHERS = ("error", "drop", "release")
 
@@ -148,3 +159,97 @@ def comparable(secrets: Any) -> "nw.Series[Any] | None":
 def _listed(secrets: frozenset[Any]) -> str:
     names = sorted(map(repr, secrets))
     return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+
+
+# Whether every row to publish has a secret that is hidden: asked before the work, and not when all of it is done.
+
+
+def require_inside(
+    table: Table, secrets: Sequence[str], needed: Sequence[str], hidden: Iterable[Any], *, typed: bool = False
+) -> None:
+    """Before hours of work, whether rows have a secret that is not `hidden`: `protected_rows` would refuse them.
+
+    Rows that lack one of the `needed` values are not published, and none of them counts. Of secrets as somebody `typed`
+    them, one that no row has may be a slip, which has an error of its own when priors are fitted.
+    """
+    wanted = list(hidden)
+    looked_at = [name for name in secrets if len(secrets) == 1 or has_any(wanted, name)]
+    counts = _counts(table, secrets, needed, looked_at)
+    every = [one for of_column in counts for one in of_column]
+    if typed and any(match_secret(one, every) is None for one in wanted):
+        return
+    for of_column in counts:
+        known = frozenset(found for one in wanted if (found := match_secret(one, of_column)) is not None)
+        if strange := sum(rows for one, rows in of_column.items() if one not in known):
+            raise InputError(outside(strange, sum(of_column.values()), known))
+
+
+def _counts(
+    table: Table, secrets: Sequence[str], needed: Sequence[str], looked_at: Iterable[str]
+) -> list[dict[Any, int]]:
+    """For each column of secrets, the whole rows of each secret, called as the priors call it."""
+    import narwhals as nw
+
+    complete = list(dict.fromkeys([*secrets, *needed]))
+    for name in complete:
+        table.require(name)
+    whole = table.frame.filter(present(table, complete))
+    found = []
+    for name in looked_at:
+        keys = whole.select(table.secret(name).alias("secret"))
+        answer = table.collect(keys.group_by("secret").agg(nw.len().alias("rows")).head(SECRETS + 1))
+        called = as_called([plain(one) for one in answer["secret"]], name, of=secrets)
+        found.append(dict(zip(called, map(int, answer["rows"]), strict=True)))
+    return found
+
+
+# Tables and values in memory mean by a sentinel what it meant when the priors were fitted: that a value is missing.
+
+
+def as_fitted(frame: Any, answer: Answer, also: Sequence[str]) -> Any:
+    """A narwhals table with missing values where the priors saw them, and the cuts among the columns of the answer."""
+    if answer.spelling is not None:
+        frame = as_read(frame, Reading().spelled_as(answer.spelling))
+    return with_cuts(frame, (*answer.drawn, *answer.secret, *also))
+
+
+def reading_as_fitted(reading: Reading, calibration: Calibration) -> Reading:
+    """The reading with the meaning that cells had when the priors were fitted."""
+    spelling = None if calibration.answer is None else calibration.answer.spelling
+    return reading if spelling is None else reading.spelled_as(spelling)
+
+
+def require_as_fitted(table: Table, calibration: Calibration) -> None:
+    """Refuse a table that was opened with values where the priors saw missing ones: no law is about those rows."""
+    fitted = reading_as_fitted(table.read_as, calibration)
+    for name in ("na", "sentinels"):
+        if (meant := getattr(fitted, name)) != getattr(table.read_as, name):
+            raise InputError(
+                f"the table of this calibration was read with {name}={meant!r}, and this one was opened without: the "
+                f"same cells would mean something else. Nothing was released; open it with {name}, or give its path"
+            )
+
+
+def refuse_sentinels(values: Any, answer: Answer) -> None:
+    """Refuse values among which some were left out as missing when the priors were fitted: no law is about those."""
+    if answer.spelling is None or not answer.is_of_rows:
+        return
+    reading = Reading().spelled_as(answer.spelling)
+    gone = {_spelled(one) for name in answer.drawn for one in reading.sentinels_of(name)}
+    gone |= {_spelled(text) for text in reading.na or ()}
+    if not gone:
+        return
+    entries = values.to_list() if hasattr(values, "to_list") else np.asarray(values, dtype=object).ravel().tolist()
+    if found := sum(_spelled(one) in gone for one in entries):
+        raise InputError(
+            f"{found:,} of {len(entries):,} values are such as stood for a missing one when the priors of this "
+            f"calibration were fitted: leave them out, or calibrate with them as values. Nothing was released"
+        )
+
+
+def _spelled(one: Any) -> float | str:
+    """A number by its value, a text by its letters."""
+    try:
+        return float(one)
+    except (TypeError, ValueError, OverflowError):
+        return str(one)

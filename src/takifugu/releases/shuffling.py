@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from takifugu.channels.bits import BitSource, read_exactly
+from takifugu.channels import BitSource, read_exactly
 
 _log = logging.getLogger("takifugu")
 

@@ -1,5 +1,5 @@
 """What was found, told: facts computed once, then shown as charts, as a page and on the command line."""
 
-from takifugu.reports.facts import Facts, facts_for
+from takifugu._front import front
 
-__all__ = ["Facts", "facts_for"]
+__getattr__, __dir__, __all__ = front(__name__, __file__)

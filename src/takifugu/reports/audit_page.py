@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from takifugu.audits.result import Attack, Audit
+from takifugu.audits import Attack, Audit
 from takifugu.reports.svg import Panel, Scale, colour, document, legend
 from takifugu.reports.text import clean, escape, number, percent, share_of
 
 if TYPE_CHECKING:
-    from takifugu.problems.pairs import Pair
+    from takifugu.problems import Pair
+
 
 _LONG = 2_000
 _WIDTH = 480
@@ -20,7 +21,7 @@ _CURVES = 6
 _ENOUGH = 24  # attacks whose bound is drawn
 
 
-def render(audit: Audit) -> str:
+def render_audit(audit: Audit) -> str:
     """The whole page, which loads nothing from elsewhere."""
     from takifugu import __version__
 

@@ -1,21 +1,131 @@
 """Everything a reader is told, computed once: the report, the command line and the explorer show these facts."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from takifugu.calibration import Calibration, calibrate
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.channels.listed import ListChannel
-from takifugu.channels.vector import GaussianVector
-from takifugu.errors import InputError
-from takifugu.laws import Law
-from takifugu.problems.pairs import Pair
-from takifugu.reports.channel_facts import ChannelFacts, channel_facts
-from takifugu.reports.common import Facts
-from takifugu.reports.noise_facts import NoiseFacts, noise_facts
-from takifugu.reports.vector_facts import VectorFacts, vector_facts
+import numpy as np
 
-__all__ = ["ChannelFacts", "Facts", "NoiseFacts", "VectorFacts", "facts_for", "facts_of"]
+from takifugu._validation import Array
+from takifugu.calibration import Calibration, calibrate
+from takifugu.channels import GaussianNoise, GaussianVector, ListChannel
+from takifugu.errors import InputError
+from takifugu.laws import Law, VectorMixture
+from takifugu.problems import Pair
+from takifugu.reports.channel_facts import channel_facts
+from takifugu.reports.common import (
+    Curve,
+    Facts,
+    belief_losses,
+    curve,
+    grid,
+    is_shown,
+    most_telling,
+    pair_losses,
+    question_of,
+)
+from takifugu.reports.noise_facts import noise_facts
+
+# What there is to say about noise on vectors.
+
+
+@dataclass(frozen=True)
+class AxisFacts:
+    """One number of the vector: its noise beside its natural spread, and the worst pair before and after.
+
+    `means` are those of the secrets; None where a secret has too few rows for its law to be shown.
+    """
+
+    name: str
+    noise: float
+    spread: float
+    means: tuple[float | None, ...]
+    before: tuple[Curve, Curve] = field(repr=False)
+    after: tuple[Curve, Curve] = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorFacts(Facts):
+    """One calibration of noise on vectors."""
+
+    axes: tuple[AxisFacts, ...] = field(repr=False)
+    secrets: tuple[str, ...] = field(repr=False)
+    rows: tuple[int | None, ...] = field(repr=False)
+    correlation: Array = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """See `Facts.to_dict`."""
+        return super().to_dict() | {
+            "axes": [{"name": a.name, "noise": a.noise, "spread": a.spread, "means": list(a.means)} for a in self.axes],
+            "secrets": list(self.secrets),
+            "rows": list(self.rows),
+            "correlation": self.correlation.tolist(),
+        }
+
+
+def vector_facts(
+    calibration: Calibration, *, question: str | None, compare: bool, certificate_sha256: str | None
+) -> VectorFacts:
+    """The facts of noise on vectors; there is nothing to compare it with."""
+    channel = calibration.channel
+    if not isinstance(channel, GaussianVector):
+        raise InputError("these facts are about noise on vectors")
+    a, b = calibration.worst_pair
+    belief = calibration.beliefs[calibration.place.belief]
+    laws = [belief[name] for name in calibration.pairs.secrets]
+    rows = tuple(belief.rows.get(name) for name in calibration.pairs.secrets)
+    are_shown = [is_shown(tally) for tally in rows]
+    width = np.sqrt(np.diagonal(channel.covariance))
+    return VectorFacts(
+        question=question_of(calibration) if question is None else question,
+        calibration=calibration,
+        loss=calibration.loss,
+        axes=tuple(
+            _axis(calibration, belief[a], belief[b], laws, are_shown, channel, k) for k in range(channel.dimension)
+        ),
+        secrets=tuple(str(name) for name in calibration.pairs.secrets),
+        rows=rows,
+        correlation=channel.covariance / np.outer(width, width),
+        adversary=most_telling(calibration),
+        pair_losses=pair_losses(calibration),
+        beliefs=belief_losses(calibration),
+        findings=calibration.findings,
+        certificate_sha256=certificate_sha256,
+    )
+
+
+def axis_names(calibration: Calibration, dimension: int) -> tuple[str, ...]:
+    """What each number of the vector is called."""
+    answer = calibration.answer
+    if answer is not None and len(answer.columns) == dimension:
+        return answer.columns
+    return tuple(f"number {k + 1}" for k in range(dimension))
+
+
+def _axis(
+    calibration: Calibration,
+    p: VectorMixture,
+    q: VectorMixture,
+    laws: list[VectorMixture],
+    are_shown: list[bool],
+    channel: GaussianVector,
+    axis: int,
+) -> AxisFacts:
+    direction = np.eye(channel.dimension)[axis]
+    a, b = map(str, calibration.worst_pair)
+    bare = p.projected(direction), q.projected(direction)
+    noise = math.sqrt(float(channel.covariance[axis, axis]))
+    noisy = tuple(law.with_noise(noise) for law in bare)
+    x, noisy_x = grid(bare), grid([*noisy, *bare])
+    return AxisFacts(
+        axis_names(calibration, channel.dimension)[axis],
+        noise,
+        max(law.projected(direction).std for law in laws),
+        tuple(float(law.mean[axis]) if shown else None for law, shown in zip(laws, are_shown, strict=True)),
+        (curve(a, bare[0], x), curve(b, bare[1], x)),
+        (curve(a, noisy[0], noisy_x), curve(b, noisy[1], noisy_x)),
+    )
 
 
 def facts_for(

@@ -10,15 +10,220 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
-from takifugu.laws.mixture import Mixture
-from takifugu.problems.beliefs import Belief
-from takifugu.reports.common import Facts, drawn_secrets, finite, question_of
-from takifugu.reports.few_rows import is_shown
-from takifugu.reports.grids import Curve, curve, grid
-from takifugu.reports.losses import belief_losses, pair_losses
-from takifugu.reports.most_telling import most_telling
-from takifugu.reports.noise_curves import Comparison, Drawn, compared, itself, noise_curves
-from takifugu.reports.priors_compared import UnderPrior, priors_compared
+from takifugu.channels import GaussianNoise
+from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
+from takifugu.laws import Mixture
+from takifugu.mechanisms import Additive, Exact, NoiseCurve, get_mechanism, label_of
+from takifugu.problems import Belief, Guarantee, Place, Problem, Renyi
+from takifugu.reports.common import (
+    Curve,
+    Facts,
+    belief_losses,
+    curve,
+    drawn_secrets,
+    finite,
+    grid,
+    is_shown,
+    most_telling,
+    pair_losses,
+    question_of,
+)
+from takifugu.reports.text import number
+
+# Other mechanisms at the same promise, and noise against budget for each.
+
+_BASELINES = ("wasserstein", "wasserstein-approx", "wasserstein-aware")
+_MOST_PLACES = 60  # that the paper's mechanisms and the baselines, which look at pair by pair, are asked about
+_FEW_PLACES = 6  # the same for mixtures
+_MOST_COUPLED = 100_000  # pairs of components, over all couplings, that a comparison is worth
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One mechanism's curve."""
+
+    mechanism: str
+    curve: NoiseCurve
+
+    @property
+    def epsilon(self) -> Array:
+        """The budgets, ascending."""
+        return self.curve.epsilon
+
+    @property
+    def theta(self) -> Array:
+        """The noise at each."""
+        return self.curve.theta
+
+    @property
+    def label(self) -> str:
+        """A name for readers."""
+        return label_of(self.mechanism)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Another mechanism at the same budget; `theta` is infinite where it has no answer.
+
+    `is_least` says that only the pair closest to the limit was looked at: all pairs take this much noise at least.
+    """
+
+    mechanism: str
+    theta: float
+    guarantee: Guarantee
+    is_least: bool = False
+
+    @property
+    def label(self) -> str:
+        """A name for readers."""
+        return label_of(self.mechanism)
+
+    def told(self, digits: int = 4) -> str:
+        """θ for readers, from below where only a part was looked at."""
+        return f"{'≥ ' * self.is_least}{number(self.theta, digits)}"
+
+    @property
+    def is_weaker(self) -> bool:
+        """Whether it promises less than (α, ε)-Rényi Pufferfish Privacy."""
+        return not isinstance(self.guarantee, Renyi)
+
+
+def itself(calibration: Calibration) -> Comparison:
+    """The chosen mechanism."""
+    return Comparison(calibration.mechanism, calibration.theta, calibration.guarantee)
+
+
+def compared(calibration: Calibration) -> tuple[Comparison, ...]:
+    """The exact mechanism, the paper's and the baselines at one budget, with the chosen one among them.
+
+    Those that look at pair after pair are asked about the pair closest to the limit alone where there are many: the
+    comparison would take longer than the calibration.
+    """
+    asked, problem = Renyi(calibration.alpha, calibration.epsilon), calibration.problem
+    closest = _only(problem, calibration.place) if _takes_long(problem) else None
+    names = dict.fromkeys(("exact", *_others(closest or problem)))
+    if calibration.mechanism not in names:
+        names = dict.fromkeys((calibration.mechanism, *names))
+    found = []
+    for name in names:
+        if name == calibration.mechanism:
+            found.append(itself(calibration))
+            continue
+        part = None if name == "exact" else closest
+        rule = get_mechanism(name, {})
+        try:
+            channel = rule.find(part or problem, asked).channel  # not proved: nothing is published through it
+        except NoAnswerError:
+            channel = None
+        except (MechanismError, CalibrationError):
+            continue
+        theta = channel.theta if isinstance(channel, GaussianNoise) else math.inf
+        found.append(Comparison(name, theta, rule.promise(asked), is_least=part is not None and theta < math.inf))
+    return tuple(found)
+
+
+def noise_curves(calibration: Calibration, comparisons: tuple[Comparison, ...]) -> tuple[Drawn, ...]:
+    """The exact curve, and one for each finite comparison whose mechanism draws one."""
+    low, high = budgets(calibration.epsilon)
+    alpha, problem = calibration.alpha, calibration.problem
+    found = [Drawn("exact", Exact().curve(problem, alpha=alpha, low=low, high=high))]
+    for one in comparisons:
+        if one.mechanism == "exact" or one.is_least or not 0 < one.theta < math.inf:
+            continue
+        try:
+            rule = get_mechanism(one.mechanism, {})
+        except InputError:  # a mechanism that was given as an object, or is not installed here
+            continue
+        curve = rule.curve(problem, alpha=alpha, low=low, high=high) if isinstance(rule, Additive) else None
+        if curve is not None:
+            found.append(Drawn(one.mechanism, curve))
+    return tuple(found)
+
+
+def budgets(epsilon: float) -> tuple[float, float]:
+    """The range of budgets worth a look: the same for most ε, so that curves can be remembered.
+
+    >>> budgets(1.0), budgets(40.0)
+    ((0.1, 10.0), (0.1, 100.0))
+    """
+    return min(0.1, 10.0 ** math.floor(math.log10(epsilon / 2))), max(10.0, 10.0 ** math.ceil(math.log10(epsilon * 2)))
+
+
+def _takes_long(problem: Problem) -> bool:
+    """Whether one pair after another would take more than a moment: quantiles of mixtures are dear, points are not."""
+    is_plain = all(law.is_gaussian or law.is_discrete for belief in problem.beliefs for law in belief.values())
+    return problem.size > (_MOST_PLACES if is_plain else _FEW_PLACES)
+
+
+def _only(problem: Problem, place: Place) -> Problem:
+    """The problem of one place: one belief, and one pair of secrets."""
+    return Problem.of(dict(zip(problem.names(place), problem.ends(place), strict=True)), None)
+
+
+def _others(problem: Problem) -> tuple[str, ...]:
+    """The mechanisms worth a comparison."""
+    largest = max(len(law.simplified()) for belief in problem.beliefs for law in belief.values())
+    if largest == 1:
+        return ("closed-form", *_BASELINES)
+    # The transport between hundreds of components is a linear programme of many minutes: left out.
+    return ("gmm-transport", *_BASELINES) if problem.size * largest**2 <= _MOST_COUPLED else _BASELINES
+
+
+# The same rows under other priors: where the noise hangs on which is believed, a reader must know.
+
+_MOST_SECRETS = 12
+_MOST_VALUES = 400  # of one secret: more take longer than a comparison is worth
+_APART = 2.0  # times as much noise under one prior as under another is worth a word
+_BARE = 0.05  # of the spread: noise below it hides next to nothing
+
+
+@dataclass(frozen=True)
+class UnderPrior:
+    """The noise that the rows would ask for if each secret's law were taken to be of this kind."""
+
+    prior: str
+    theta: float
+
+
+def priors_compared(calibration: Calibration) -> tuple[UnderPrior, ...]:
+    """The noise for the rows' own shares and for one normal per secret; nothing where the rows are not known."""
+    belief, secrets = calibration.beliefs[0], calibration.pairs.secrets
+    known = all(secret in belief.histograms for secret in secrets)
+    if not known or len(secrets) > _MOST_SECRETS or not isinstance(calibration.guarantee, Renyi):
+        return ()
+    if max(len(belief.histograms[secret].values) for secret in secrets) > _MOST_VALUES:
+        return ()
+    found = []
+    for name, law in (("the rows' own shares", _empirical), ("one normal per secret", _normal)):
+        laws = {secret: law(belief, secret) for secret in secrets}
+        try:
+            problem = Problem.of(laws, list(calibration.pairs))
+            # Not proved: nothing is published through it.
+            needed = Exact().needed(problem, alpha=calibration.alpha, epsilon=calibration.epsilon)
+            found.append(UnderPrior(name, math.sqrt(needed.variance)))
+        except (CalibrationError, MechanismError):
+            found.append(UnderPrior(name, math.inf))
+    return tuple(found)
+
+
+def hangs_on_prior(theta: float, spread: float, others: tuple[UnderPrior, ...]) -> bool:
+    """Whether the noise is much less, or none, under one of the priors."""
+    every = [theta, *(one.theta for one in others)]
+    bare = _BARE * spread
+    return bool(others) and max(every) > max(_APART * min(every), bare)
+
+
+def _empirical(belief: Belief, secret: object) -> Mixture:
+    seen = belief.histograms[secret]
+    return Mixture.empirical(seen.values, weights=seen.counts)
+
+
+def _normal(belief: Belief, secret: object) -> Mixture:
+    seen = belief.histograms[secret]
+    shares = seen.counts / np.sum(seen.counts)
+    mean = float(shares @ seen.values)
+    return Mixture.gaussian(mean, math.sqrt(max(float(shares @ (seen.values - mean) ** 2), 0.0)))
+
 
 _MOST_DRAWN = 6  # priors in one picture
 _RELEASES = (1, 10, 100, 1_000, 10_000)

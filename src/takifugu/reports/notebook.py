@@ -8,24 +8,20 @@ import numpy as np
 
 from takifugu.calibration import Calibration
 from takifugu.certificates import Certificate, ChannelCertificate
-from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.listed import ListChannel
-from takifugu.channels.sentences import named
+from takifugu.channels import FiniteChannel, ListChannel, named
 from takifugu.errors import InputError
-from takifugu.laws.finite import Finite
-from takifugu.laws.mixture import Mixture
-from takifugu.laws.vector import VectorMixture
-from takifugu.reports import channel_words, vector_charts, vector_page, words
+from takifugu.laws import Finite, Mixture, VectorMixture
+from takifugu.reports import charts as vector_charts
+from takifugu.reports import pages as vector_page
+from takifugu.reports import words
+from takifugu.reports import words as channel_words
 from takifugu.reports.blocks import items, paragraphs, table
-from takifugu.reports.channel_charts import channel_chart
-from takifugu.reports.channel_facts import ChannelFacts
-from takifugu.reports.charts import before_after_chart
-from takifugu.reports.columns import column_facts
-from takifugu.reports.facts import facts_of
-from takifugu.reports.few_rows import TOO_FEW, is_shown
+from takifugu.reports.channel_facts import ChannelFacts, column_facts
+from takifugu.reports.charts import before_after_chart, channel_chart
+from takifugu.reports.common import TOO_FEW, is_shown
+from takifugu.reports.facts import VectorFacts, facts_of
 from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.text import clean, number, percent
-from takifugu.reports.vector_facts import VectorFacts
 
 _MOST_ROWS = 12  # of a table
 _SENTENCES = 5
@@ -59,7 +55,7 @@ def _calibration(calibration: Calibration) -> str | None:
         rows = channel_words.figures(facts)
         column = facts.columns[0]
         picture = channel_chart(column, name=_name())
-        told = (channel_words.answer, channel_words.best, channel_words.gaussian)
+        told = (channel_words.channel_answer, channel_words.best, channel_words.gaussian)
         more = [say(facts) for say in told]
         people = channel_words.sentences(column, most=_SENTENCES)
         below = items(people) + paragraphs("takifugu.report(calibration) tells the rest. " + _PRIVATE)
@@ -193,7 +189,7 @@ def _renamed(picture: str, name: str) -> str:
 
 
 def _shown() -> tuple[tuple[Any, Any], ...]:
-    from takifugu.queries.priors import Beliefs, Priors
+    from takifugu.queries import Beliefs, Priors
 
     return (
         (Calibration, _calibration),

@@ -6,29 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from takifugu.audits.result import Audit
+from takifugu.audits import Audit
 from takifugu.calibration import Calibration
 from takifugu.certificates import Certificate, ChannelCertificate
-from takifugu.channels.gaussian.noise import GaussianNoise
-from takifugu.channels.listed import ListChannel
-from takifugu.channels.sentences import named
+from takifugu.channels import GaussianNoise, ListChannel, named
 from takifugu.errors import InputError, MissingExtraError
-from takifugu.laws.finite import Finite
-from takifugu.laws.mixture import Mixture
-from takifugu.laws.vector import VectorMixture
-from takifugu.mechanisms.worst import worst
-from takifugu.problems.guarantee import Renyi
-from takifugu.problems.problem import Problem
-from takifugu.reports.channel_charts import coarsened
-from takifugu.reports.channel_facts import ChannelFacts
-from takifugu.reports.columns import ColumnFacts, column_facts
-from takifugu.reports.facts import facts_of
-from takifugu.reports.few_rows import TOO_FEW, is_shown
-from takifugu.reports.grids import curve, grid
+from takifugu.laws import Finite, Mixture, VectorMixture
+from takifugu.mechanisms import worst
+from takifugu.problems import Problem, Renyi
+from takifugu.reports.channel_facts import ChannelFacts, ColumnFacts, column_facts
+from takifugu.reports.charts import coarsened
+from takifugu.reports.common import TOO_FEW, curve, grid, is_shown
+from takifugu.reports.facts import AxisFacts, VectorFacts, facts_of
 from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.svg import COLOURS
 from takifugu.reports.text import clean
-from takifugu.reports.vector_facts import AxisFacts, VectorFacts
 
 _MOST_DRAWN = 6
 _MOST_ATTACKS = 12

@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from itertools import count
@@ -14,6 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import narwhals as nw
+
+    from takifugu.tables.table import Table
+
 
 T = TypeVar("T")
 
@@ -186,3 +191,88 @@ def private_folder(of: object, prefix: str) -> tuple[str, Callable[[], Any]]:
 def _remove(folder: str, owner: int) -> None:
     if os.getpid() == owner:  # a forked child must not empty its parent's folder
         shutil.rmtree(folder, ignore_errors=True)
+
+
+# Cells as floats, the same ones in every engine: this is where a number in a table becomes a number of ours.
+
+_HALF = 2**32
+
+
+def as_float(column: str, dtype: Any, engine: "nw.Implementation") -> "nw.Expr":
+    """A column of numbers as float64, each the nearest.
+
+    Decimals go by way of their digits: read as text each becomes the nearest float, where PyArrow's own cast misses it
+    by the last bit once in eight times. A number would then be another one in another engine, or on the other side of
+    an edge. Whole numbers beyond 2⁵³ it does not cast at all, and quotes one of them: an identifier, somebody's.
+
+    There is one zero. Rounding makes negative ones, which PyArrow and Polars count as values of their own, and no list
+    of values can hold both. Adding zero is not enough: Polars leaves that out.
+    """
+    import narwhals as nw
+
+    value = nw.col(column)
+    has_arrow = engine.is_pyarrow() or engine.is_pandas_like()
+    if dtype == nw.Int64 and has_arrow:
+        high = value // _HALF  # it and the rest are exact, and so is what a power of two makes of it
+        return high.cast(nw.Float64) * float(_HALF) + (value - high * _HALF).cast(nw.Float64)
+    if dtype.is_decimal() or (has_arrow and dtype in (nw.UInt64, nw.Int128, nw.UInt128)):
+        value = value.cast(nw.String)
+    value = value.cast(nw.Float64)
+    return value if dtype.is_integer() else nw.when(value == 0).then(0.0).otherwise(value).alias(column)
+
+
+# PyArrow's rarer types, of which its own functions know little, as the types that all of them know.
+
+
+def in_usual_types(native: Any) -> Any:
+    """A table or a column of PyArrow with texts in place of views of them, and floats in place of halves.
+
+    Every value stays what it is. Whatever is not PyArrow's is handed back as it came.
+    """
+    if type(native).__module__.partition(".")[0] != "pyarrow":
+        return native
+    if hasattr(native, "schema") and hasattr(native, "column_names"):
+        usual = {place: _usual(field.type) for place, field in enumerate(native.schema)}
+        for place, kind in usual.items():
+            if kind is not None:
+                name = native.column_names[place]
+                native = native.set_column(place, name, _cast(native.column(place), kind))
+        return native
+    kind = _usual(getattr(native, "type", None))
+    return native if kind is None else _cast(native, kind)
+
+
+def _cast(column: Any, kind: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return column.cast(kind)
+    except pa.ArrowNotImplementedError:  # older versions do not cast halves
+        return pa.array([None if one is None else float(one) for one in column.to_pylist()], kind)
+
+
+def _usual(kind: Any) -> Any:
+    import pyarrow as pa
+
+    return {"string_view": pa.string(), "binary_view": pa.binary(), "halffloat": pa.float32()}.get(str(kind))
+
+
+# How many different values columns have, beside whatever else is asked of a table in the same pass.
+
+
+def answers(
+    table: "Table", frame: "nw.LazyFrame[Any]", asked: "Mapping[str, nw.Expr]", distinct: Mapping[str, str]
+) -> dict[str, Any]:
+    """One number for each name that is asked for, and for each of `distinct` how many values its column has.
+
+    What is missing counts as one of them. Through ibis each column is a question of its own: in one it would have
+    PostgreSQL make a small number of a truth, which that refuses.
+    """
+    import narwhals as nw
+
+    here = {} if frame.implementation.is_ibis() else {name: nw.col(of).n_unique() for name, of in distinct.items()}
+    together = dict(asked) | here
+    found = table.collect(frame.select(*(what.alias(name) for name, what in together.items()))) if together else {}
+    for name in distinct.keys() - here.keys():
+        found |= table.collect(frame.select(distinct[name]).unique().select(nw.len().alias(name)))
+    return {name: column[0] for name, column in found.items()}

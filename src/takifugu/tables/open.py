@@ -1,25 +1,24 @@
 """The one way in: a path, a pattern of paths or a table of any library, opened and decided upon once for every door."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import InputError
-from takifugu.problems.findings import Finding
-from takifugu.problems.reading_findings import ReadAs
-from takifugu.tables.arrow import in_usual_types
-from takifugu.tables.engine import Workspace, attempt, is_engine_error
-from takifugu.tables.formats import files_of
+from takifugu.problems import Finding, ReadAs
+from takifugu.tables.engine import Workspace, attempt, exactly, in_usual_types, is_engine_error, text
+from takifugu.tables.files import Stamp, files_of, stamps_of
 from takifugu.tables.reading import Reading, idle_words
-from takifugu.tables.stamps import Stamp, stamps_of
 from takifugu.tables.table import Table
+from takifugu.tables.text_file import check_names
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from takifugu.tables.excel import Sheet
+    from takifugu.tables.files import Sheet
+
 
 SAME_NAME = "two columns of the table have the same name: rename one of them"  # where narwhals would say it its own way
 
@@ -89,11 +88,9 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
     space = Workspace(files.paths)
     read_as, findings, aside, is_small = reading, [], "", False
     if files.kind == "parquet":
-        from takifugu.tables.parquet import parquet_sql
-
         sql = parquet_sql(space, files.paths, shown=shown)
     else:
-        from takifugu.tables.textfile import read_text
+        from takifugu.tables.text_file import read_text
 
         if files.kind == "excel":
             paths, first, how = _sheets(space, files.paths, reading)
@@ -142,7 +139,7 @@ def _beside(aside: str) -> Iterator[None]:
 
 def _sheets(space: Workspace, paths: tuple[str, ...], reading: Reading) -> "tuple[tuple[str, ...], Sheet, Reading]":
     """Sheets as text files; how those are written is ours to know and not the reader's to decide."""
-    from takifugu.tables.excel import sheet_as_text
+    from takifugu.tables.files import sheet_as_text
 
     copies, sheets = [], []
     for path in paths:
@@ -150,3 +147,51 @@ def _sheets(space: Workspace, paths: tuple[str, ...], reading: Reading) -> "tupl
         sheets.append(sheet_as_text(path, copy, reading))
         copies.append(str(copy))
     return tuple(copies), sheets[0], replace(reading, sep=",", encoding="utf-8")
+
+
+# Parquet files as SQL: their own types, one schema for all of them.
+
+
+def parquet_sql(space: Workspace, paths: Sequence[str], *, shown: str) -> str:
+    """The statement that yields the rows of the files, in order. No column is made of the names of folders."""
+    first: list[tuple[str, str]] | None = None
+    for path in paths:
+        where = shown if len(paths) == 1 else f"the file {path!r}"
+        columns = _columns(space, path, where)
+        if first is not None and columns != first:
+            raise InputError(
+                f"the files {paths[0]!r} and {path!r} do not have the same columns of the same types in the same "
+                f"order: name only those that do"
+            )
+        first = columns
+    return _read(paths)
+
+
+def _read(paths: Sequence[str]) -> str:
+    files = ", ".join(text(path if "://" in path else exactly(path)) for path in paths)
+    return f"SELECT * FROM read_parquet([{files}], hive_partitioning = false, union_by_name = false)"
+
+
+def _columns(space: Workspace, path: str, where: str) -> list[tuple[str, str]]:
+    """Names and types. The engine renames names that differ in capitals alone, so those of the file are looked at."""
+    pattern = text(path if "://" in path else exactly(path))
+    nodes, why = attempt(
+        lambda: space.connection.execute(f"SELECT name, num_children FROM parquet_schema({pattern})").fetchall()
+    )
+    told, again = attempt(lambda: space.connection.execute(f"DESCRIBE {_read([path])}").fetchall())
+    if nodes is None or told is None:
+        raise InputError(f"{where} cannot be read: {why or again}")
+    check_names(_top(nodes), where)
+    return [(name, kind) for name, kind, *_ in told]
+
+
+def _top(nodes: list[tuple[str, int | None]]) -> list[str]:
+    """The names right below the root of a schema that is told depth first."""
+    names, place = [], 1
+    while place < len(nodes):
+        names.append(nodes[place][0])
+        waiting = 1
+        while waiting:
+            waiting += (nodes[place][1] or 0) - 1
+            place += 1
+    return names

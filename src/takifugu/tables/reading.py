@@ -1,12 +1,19 @@
 """How a table is to be read: the decisions that a user may force, and what they default to."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from takifugu._validation import no_text, one_of
 from takifugu.errors import InputError
-from takifugu.problems.answer import Spelling
+from takifugu.problems import Finding, NoValue, SentinelsTreated, SentinelsUnseen, Spelling
+from takifugu.tables.engine import as_float
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+    from takifugu.tables.table import Table
+
 
 SEPARATORS = ("\t", "|", ";", ",")  # the rarer in running text, the earlier: it wins where two fit equally well
 MISSING_TEXTS = ("", "NA", "N/A", "n/a", "NULL", "null", "None", "nan", "NaN", "<NA>", "#N/A", "-", ".")
@@ -159,3 +166,107 @@ def _check_encoding(name: str) -> None:
         known = None
     if known is None or not getattr(known, "_is_text_encoding", True):
         raise InputError(f"encoding must be the name of a text encoding, such as 'utf-8' or 'cp1252'; got {name!r}")
+
+
+# Rows that lack a needed value: one rule for every door, whether they are dropped and counted or refused.
+
+
+def lacking(table: "Table", needed: Sequence[str]) -> NoValue | None:
+    """How many rows lack a needed value, as a finding; None where no row does."""
+    import narwhals as nw
+
+    if not needed:
+        return None
+    there = how_many(present(table, needed))
+    answer = table.collect(table.frame.select(nw.len().alias("rows"), there.alias("complete")))
+    (rows,), (good,) = answer["rows"], answer["complete"]
+    missing = int(rows) - int(good or 0)
+    return NoValue(tuple(needed), missing) if missing else None
+
+
+def refusal(rows: int, needed: Sequence[str]) -> str:
+    """The sentence that meets missing values where they are to be refused."""
+    names = ", ".join(repr(name) for name in needed)
+    return (
+        f"{rows} row{'s' * (rows != 1)} ha{'ve' if rows != 1 else 's'} no value in {names}, and missing values are to "
+        f"be refused: fill or remove those rows, or drop them with missing='drop'"
+    )
+
+
+def present(table: "Table", needed: Sequence[str]) -> "nw.Expr":
+    """Whether a row has all its needed values; NaN is none."""
+    import narwhals as nw
+
+    tests = []
+    for name in needed:
+        value = nw.col(name)
+        tests.append(~value.is_null())
+        if table.schema[name].is_float():
+            tests.append(~value.is_nan())
+    return nw.all_horizontal(*tests, ignore_nulls=True)  # what is null fails its own test before it
+
+
+def how_many(truths: "nw.Expr") -> "nw.Expr":
+    """How many are true: PostgreSQL makes a number of 32 bits of a truth, and no other."""
+    import narwhals as nw
+
+    return truths.cast(nw.Int32).cast(nw.Int64).sum()
+
+
+def with_secrets(table: "Table", columns: Sequence[str]) -> "Table":
+    """The rows that have a secret in each column: no other is ever published, so no other has a say in what is."""
+    import narwhals as nw
+
+    from takifugu.tables.table import Table
+
+    here = nw.all_horizontal(*(~table.secret(name).is_null() for name in columns), ignore_nulls=True)
+    other = Table(table)
+    other.frame = table.frame.filter(here)
+    return other
+
+
+# Declared sentinels in a table that is open: numbers by their value, texts by their letters.
+
+
+def without_sentinels(table: "Table", texts: tuple[str, ...]) -> "tuple[nw.LazyFrame[Any], list[SentinelsTreated]]":
+    """The table with missing values in place of its sentinels and of `texts`, and how many there were."""
+    import narwhals as nw
+
+    hits: dict[str, nw.Expr] = {}
+    for column, dtype in table.schema.items():
+        declared = table.reading.sentinels_of(column)
+        if dtype == nw.Boolean:
+            continue
+        if dtype.is_numeric():
+            numbers = sorted({number for sentinel in declared if (number := _number(sentinel)) is not None})
+            if numbers:
+                hits[column] = as_float(column, dtype, table.frame.implementation).is_in(numbers)
+        elif dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
+            spelled = sorted({str(sentinel) for sentinel in (*declared, *texts)})
+            if spelled:
+                hits[column] = nw.col(column).cast(nw.String).is_in(spelled)
+    if not hits:
+        return table.frame, []
+    tallies = table.collect(table.frame.select(*(how_many(hit).alias(name) for name, hit in hits.items())))
+    told = [SentinelsTreated(name, int(tallies[name][0])) for name in hits if tallies[name][0]]
+    cleared = (nw.when(~hit | hit.is_null()).then(nw.col(name)).alias(name) for name, hit in hits.items())
+    return table.frame.with_columns(*cleared), told
+
+
+def unseen(reading: Reading, findings: Sequence[Finding]) -> list[SentinelsUnseen]:
+    """A remark on the sentinels of a reading that no column had, told by the findings of all that had some.
+
+    >>> [str(one) for one in unseen(Reading(sentinels=("age=99", 999)), [SentinelsTreated("stay", 3)])]
+    ["no cell has the declared sentinel 'age=99': see how the table writes it"]
+    """
+    seen = {one.column for one in findings if isinstance(one, SentinelsTreated)}
+    named = [f"{column}={value}" for column, value in reading.named_sentinels if value and column not in seen]
+    general = [] if seen else [str(one) for one in reading.sentinels if "=" not in str(one)]
+    return [SentinelsUnseen((*general, *named))] if general or named else []
+
+
+def _number(sentinel: str | int | float) -> float | None:
+    try:
+        return float(sentinel)
+    except (ValueError, OverflowError):
+        return None

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from takifugu._nearest import suggestion
 from takifugu._validation import Array, real
-from takifugu.errors import InputError
-from takifugu.problems.findings import ConstantFeature, Finding, Subsampled
-from takifugu.tables.overview import Overview, overview
-from takifugu.tables.table import Secret, Table, listed
+from takifugu.errors import InputError, suggestion
+from takifugu.problems import ConstantFeature, Finding, Subsampled
+from takifugu.tables.columns import Secret, listed
+from takifugu.tables.counting import Overview, overview
+from takifugu.tables.table import Table
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -2,28 +2,24 @@
 
 A path is handed to DuckDB, embedded; whatever narwhals understands (pandas, Polars, PyArrow, DuckDB
 relations, ibis tables, PySpark dataframes) stays in its own engine. Nothing here brings rows home: `collect`
-is called on the result of a group-by, whose size `takifugu.tables.count` and `takifugu.tables.sample` keep in bounds.
+is called on the result of a group-by, whose size `tables.counting` and `tables.sample` keep in bounds.
 """
 
 import copy
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from takifugu._nearest import suggestion
-from takifugu.errors import InputError
-from takifugu.problems.findings import Finding
-from takifugu.tables.binned import Binned, cut_named, edges_of
-from takifugu.tables.engine import attempt, kind_of
-from takifugu.tables.floats import as_float
-from takifugu.tables.reading import Reading
-from takifugu.tables.secrets import Secret, listed, match_secret, plain
-from takifugu.tables.stamps import stamps_of
+from takifugu.errors import InputError, MissingExtraError, suggestion
+from takifugu.problems import Finding
+from takifugu.tables.columns import Binned, Secret, cut_named, edges_of, listed, match_secret, plain, with_cuts
+from takifugu.tables.engine import as_float, attempt, in_usual_types, kind_of
+from takifugu.tables.files import stamps_of
+from takifugu.tables.reading import Reading, lacking, present, refusal
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["Secret", "Table", "listed", "match_secret", "plain"]
 
 _SHOWN = 20  # values of a column of secrets that a sentence lists: more may be names
 _ACCEPTED = (
@@ -68,7 +64,7 @@ class Table:
         for column, _ in self.reading.named_sentinels:
             self._require_there(column)  # and none is cut before its sentinels are gone
         if self.reading.sentinels or (self.reading.na is not None and not found.is_text):
-            from takifugu.tables.sentinels import unseen, without_sentinels
+            from takifugu.tables.reading import unseen, without_sentinels
 
             self.frame, told = without_sentinels(self, texts=() if found.is_text else self.reading.na or ())
             self.findings = [*self.findings, *told]
@@ -261,3 +257,155 @@ def files_behind(source: object) -> tuple[str, ...]:
         return source.files
     given = os.fspath(source) if isinstance(source, str | os.PathLike) else ""
     return (given,) if given and "://" not in given else ()
+
+
+# How often combinations of values occur: one pass in the engine, with a limit on what is brought home.
+
+_MOST = 1_000_000  # lines of counts that are brought home
+
+
+def combinations(table: Table, parts: Mapping[str, "nw.Expr"], *, complete: Iterable[str] = ()) -> "nw.LazyFrame[Any]":
+    """The rows' values of `parts`, those alone that have all of `complete`, under names that cannot clash."""
+    import narwhals as nw
+
+    rows = table.frame.select(*(part.alias(name) for name, part in parts.items()))
+    needed = [~nw.col(name).is_null() for name in complete]
+    return rows.filter(*needed) if needed else rows
+
+
+def tally(
+    table: Table, parts: Mapping[str, "nw.Expr"], *, whose: str, advice: str, complete: Iterable[str] = ()
+) -> dict[str, list[Any]]:
+    """A column for each of the parts, with every combination that occurs, and how many rows have it in `count`.
+
+    `whose` and `advice` are the two ends of what is said where there are too many.
+    """
+    import narwhals as nw
+
+    rows = combinations(table, parts, complete=complete)
+    answer = table.collect(rows.group_by(*parts).agg(nw.len().alias("count")).head(_MOST + 1))
+    if len(answer["count"]) > _MOST:
+        raise InputError(f"{whose} take more than {_MOST:,} combinations of values: {advice}")
+    return answer
+
+
+# Rows of a table in order, a batch at a time, in memory that does not grow with it beyond half a gigabyte.
+#
+# The batches come from the same statement that counting uses, so a cell is the same value through both. PyArrow's own
+# reader of CSV would be a second opinion about every cell, and it reads ahead: from 10⁶ to 1.2·10⁸ rows its memory
+# grew from 260 to 960 MB.
+
+_ROWS = 1 << 16  # a batch
+
+
+def stream(
+    source: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    reading: Reading | None = None,
+    needed: Sequence[str] = (),
+) -> "Iterator[nw.DataFrame[Any]]":
+    """The rows of a file, or of a `Table` made of one, as PyArrow tables under narwhals.
+
+    Args:
+        source: a path, a pattern of paths or an open `Table`.
+        columns: the columns that are wanted, by default all.
+        reading: as for `takifugu.tables.open.open_table`.
+        needed: columns without whose values a row is no use. Rows that lack one are dropped, or refused with their
+            number before the first batch, as `reading.missing` says; `takifugu.tables.reading.lacking` counts them.
+    """
+    table = Table(source, reading)
+    chosen = table.columns if columns is None else list(columns)
+    for name in (*chosen, *needed):
+        table.require(name)
+    refuse = table.reading.missing == "refuse"
+    if refuse and needed and (told := lacking(table, needed)):
+        raise InputError(refusal(told.rows, tuple(needed)))
+    return _batches(table, chosen, needed)
+
+
+def _batches(table: Table, columns: list[str], needed: Sequence[str]) -> "Iterator[nw.DataFrame[Any]]":
+    import narwhals as nw
+
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise MissingExtraError("rows are handed over with PyArrow: pip install 'takifugu[files]'") from None
+    frame = table.frame.filter(present(table, needed)) if needed else table.frame
+    for batch in _arrow(table, frame.select(columns)):
+        for start in range(0, batch.num_rows, _ROWS):
+            rows = pa.Table.from_batches([batch.slice(start, _ROWS)])
+            yield nw.from_native(rows, eager_only=True)
+
+
+def _arrow(table: Table, frame: "nw.LazyFrame[Any]") -> Iterator[Any]:
+    """Arrow batches out of the engine, whose failures on the way become sentences."""
+    if not frame.implementation.is_duckdb():
+        yield from frame.collect("pyarrow").to_native().to_batches(_ROWS)
+        return
+    relation: Any = frame.to_native()
+    if table.space is not None:
+        # On a connection of its own: a stream that is not finished must not stand in the way of a question.
+        connection = table.space.connection.cursor()  # held by its name: a relation may outlive its connection
+        relation = connection.sql(relation.sql_query())
+    # DuckDB renamed it; only what the class has is asked for, since a relation takes other names for its columns.
+    name = "to_arrow_reader" if hasattr(type(relation), "to_arrow_reader") else "fetch_arrow_reader"
+    start = getattr(relation, name)
+    reader: Any = None
+    reader, why = attempt(lambda: start(_ROWS))
+    batch: Any = None
+    while why is None:
+        batch, why = attempt(lambda: next(reader, None))
+        if batch is None:
+            break
+        yield batch
+    if why is not None:
+        raise InputError(f"{table.name} cannot be read: {why}")
+
+
+# The rows of a table that can be published: those with every value they need.
+
+
+def complete_rows(source: Any, *, needed: Sequence[str], columns: Sequence[str], reading: Reading | None = None) -> Any:
+    """The rows that lack nothing they need, in their own library; a file becomes a PyArrow table.
+
+    What is left out was counted when the priors were fitted; with `missing="refuse"` nothing is.
+    """
+    wanted = list(dict.fromkeys(columns))
+    if isinstance(source, str | os.PathLike | Table):
+        import pyarrow as pa
+
+        parts = [batch.to_native() for batch in stream(source, wanted, reading=reading, needed=needed)]
+        if not parts:
+            raise InputError("the file has no rows: there is nothing to publish")
+        return pa.concat_tables(parts)
+    import narwhals as nw
+
+    frame = nw.from_native(in_usual_types(source))
+    if not isinstance(frame, nw.DataFrame):
+        return source  # a lazy table says itself what to do
+    # A sentinel is missing before it is cut: afterwards it would stand in a bin like any number.
+    frame = with_cuts(frame if reading is None else as_read(frame, reading), wanted)
+    whole = None
+    for name in needed:
+        column = frame[name]
+        here = ~column.is_null()
+        if column.dtype.is_float():
+            here = here & ~column.is_nan()
+        whole = here if whole is None else whole & here
+    if whole is None or bool(whole.all()):
+        return frame.to_native()
+    if reading is not None and reading.missing == "refuse":
+        raise InputError(refusal(int((~whole).sum()), tuple(needed)))
+    return frame.filter(whole.to_list()).to_native()
+
+
+def as_read(frame: Any, reading: Reading) -> Any:
+    """A narwhals table with missing values in place of the sentinels and texts that stand for them in a reading."""
+    import narwhals as nw
+
+    sentinels = reading.about(frame.collect_schema()).sentinels
+    if not sentinels and reading.na is None:
+        return frame
+    found = Table(frame.to_native(), Reading(na=reading.na, sentinels=sentinels)).frame
+    return found.collect() if isinstance(frame, nw.DataFrame) else found

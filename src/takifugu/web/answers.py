@@ -10,20 +10,88 @@ from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import CertificationError, InputError
 from takifugu.mechanisms import list_mechanisms
-from takifugu.problems.reading_findings import OfReading
-from takifugu.web import pictures, reproducing, wording
+from takifugu.problems import OfReading
+from takifugu.reports import ChannelFacts, Facts, NoiseFacts, VectorFacts, charts, clean, empty_chart, loss_matrix
+from takifugu.reports import charts as channel_charts
+from takifugu.reports import charts as vector_charts
+from takifugu.web import wording
+from takifugu.web import wording as reproducing
 from takifugu.web.choices import ALPHAS, CONFIDENCES, EPSILONS, MOST_KNOWN, MOST_TOGETHER, ODDS, Choice, Question
+from takifugu.web.describing import on_page
 from takifugu.web.desk import Desk, Errand
-from takifugu.web.fits import Fits
+from takifugu.web.fits import Fits, Remembered
 from takifugu.web.gate import MOST_UPLOAD
-from takifugu.web.remembered import Remembered
-from takifugu.web.rereading import on_page
 from takifugu.web.shelf import Shelf
 
 if TYPE_CHECKING:
     from takifugu.calibration import Calibration
     from takifugu.certificates import Certificate, ChannelCertificate
-    from takifugu.reports.common import Facts
+    from takifugu.reports import Facts
+
+
+# The pictures beside the figures: the worst pair in full, every other pair as a matrix.
+
+_MOST_COLUMNS = 4  # of a row, with pictures of their own
+_NARROW = 340  # units: on a telephone a unit is then about as large as a pixel
+
+
+def drawn(facts: Facts, *, narrow: bool) -> list[dict[str, str]]:
+    """Name, caption and SVG of each picture, in the order in which they are shown."""
+    width = _NARROW if narrow else charts.PAIR_WIDTH
+    if isinstance(facts, ChannelFacts):
+        found = _channel(facts, width)
+    elif isinstance(facts, NoiseFacts):
+        found = _noise(facts, width)
+    elif isinstance(facts, VectorFacts):
+        found = _vector(facts, width)
+    else:
+        return []
+    matrix = loss_matrix(facts, width=width)
+    if matrix is not None:
+        found.insert(1, ("losses", "Every pair: its loss in percent of the limit", matrix.chart))
+    return [{"id": name, "caption": caption, "svg": svg} for name, caption, svg in found]
+
+
+def _noise(facts: NoiseFacts, width: int) -> list[tuple[str, str, str]]:
+    few = len(facts.densities) <= 2
+    held = "What the adversary believes beforehand"
+    return [
+        ("before-after", _pair(facts, "before and after the noise"), charts.before_after_chart(facts, width=width)),
+        ("noise", "The noise against the budget", charts.noise_chart(facts, width=width)),
+        ("density", held if few else f"{held}, for the worst pair first", charts.density_chart(facts, width=width)),
+    ]
+
+
+def _vector(facts: VectorFacts, width: int) -> list[tuple[str, str, str]]:
+    found = []
+    for k, axis in enumerate(facts.axes[: 1 if facts.unshown else _MOST_COLUMNS]):  # nothing is said once for each
+        told = _pair(facts, f"{clean(axis.name, 40)} before and after the noise")
+        found.append((f"axis-{k + 1}", told, vector_charts.picture(facts, axis, f"tk-axis-{k + 1}", width=width)))
+    together = vector_charts.correlation_chart(facts, width=width)
+    return [*found, ("correlation", "How the noise on the columns goes together", together)]
+
+
+def _channel(facts: ChannelFacts, width: int) -> list[tuple[str, str, str]]:
+    found = []
+    several = len(facts.columns) > 1
+    if facts.unshown:
+        told = _pair(facts, "true and published values")
+        found.append(("pair-1", told, empty_chart(facts.unshown, name="tk-pair-1", title=told, width=width)))
+    for k, column in enumerate(facts.columns[:_MOST_COLUMNS]):
+        name = f" of {clean(column.name, 40)}" if several else ""
+        if not facts.unshown:
+            pair = channel_charts.worst_pair_chart(column, facts.worst_pair, name=f"tk-pair-{k + 1}", width=width)
+            found.append((f"pair-{k + 1}", _pair(facts, f"true and published values{name}"), pair))
+        become = channel_charts.channel_chart(column, name=f"tk-channel-{k + 1}", width=width)
+        found.append((f"channel-{k + 1}", f"What becomes of each value{name}", become))
+    return found
+
+
+def _pair(facts: Facts, what: str) -> str:
+    a, b = (clean(name, 30) for name in facts.worst_pair)
+    others = "" if len(facts.calibration.pairs) == 1 else ", the pair hardest to hide"
+    return f"{a} and {b}{others}: {what}"
+
 
 _FACTS = 256
 _CHANNELS = 24  # whose tables of chances may take megabytes each
@@ -101,7 +169,7 @@ class Answers:
         entry = self.shelf.entry(choice.fit.table)
         how = {"others": self.has_others(choice), "bare": choice.is_listed and is_bare(facts.calibration)}
         return wording.told(facts, choice) | {
-            "charts": pictures.drawn(facts, narrow=asked.narrow),
+            "charts": drawn(facts, narrow=asked.narrow),
             # How the file was read is told where the table is chosen.
             "findings": [
                 {"level": f.level, "sentence": on_page(f.sentence)}
@@ -121,7 +189,7 @@ class Answers:
 
     def report(self, asked: Question) -> str:
         """The report on a choice, with the digest of the certificate that goes with it, where there can be one."""
-        from takifugu.reports.html import render
+        from takifugu.reports import render
 
         with self.desk.errand(asked.page, DOWNLOAD) as errand:
             facts = self._with_comparison(asked.choice, errand)
@@ -164,7 +232,7 @@ class Answers:
         question = wording.question(choice.fit)
 
         def make() -> "Facts":
-            from takifugu.reports.facts import facts_for
+            from takifugu.reports import facts_for
 
             if is_heavy:
                 found: Facts = errand.apart("facts", priors, options, question)
@@ -216,7 +284,7 @@ def _options(choice: Choice) -> dict[str, Any]:
 
 def is_bare(calibration: "Calibration") -> bool:
     """Whether values would be published as they are."""
-    from takifugu.releases.drawing import drawing_of
+    from takifugu.releases import drawing_of
 
     return drawing_of(calibration, {}).bare is not None
 

@@ -7,7 +7,7 @@ from typing import Any
 from takifugu._validation import integer, real
 from takifugu.errors import InputError
 from takifugu.mechanisms import is_ours, list_mechanisms
-from takifugu.queries.raw import KINDS
+from takifugu.queries import KINDS
 
 ALPHAS = (1.01, 256.0)
 EPSILONS = (0.001, 100.0)

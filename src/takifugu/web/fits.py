@@ -1,16 +1,48 @@
 """From what is chosen on the page to priors: every name is looked up among those on offer first."""
 
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import InputError
 from takifugu.web.choices import Fit
-from takifugu.web.remembered import Remembered
 from takifugu.web.shelf import Shelf
 
 if TYPE_CHECKING:
-    from takifugu.queries.priors import Query
-    from takifugu.tables.table import Secret
+    from takifugu.queries import Query
+    from takifugu.tables import Secret
+
+
+# What was computed lately, so that a slider's next step is quick.
+
+
+class Remembered:
+    """The latest results of a function by key; at most `size` of them."""
+
+    def __init__(self, size: int) -> None:
+        """Nothing yet."""
+        self._size, self._lock = size, Lock()
+        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def __contains__(self, key: Hashable) -> bool:
+        """Whether the result is there."""
+        with self._lock:
+            return key in self._kept
+
+    def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """The result, made where it is not there. An error is not remembered."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        made = make()
+        with self._lock:
+            self._kept[key] = made
+            while len(self._kept) > self._size:
+                self._kept.popitem(last=False)
+        return made
+
 
 GP_ROWS = 200  # a page should not make people wait: training takes time cubic in the rows
 _FITS = 64
@@ -26,7 +58,7 @@ class Fits:
 
     def priors(self, fit: Fit, *, train: bool) -> Any:
         """The priors of a choice; a network is trained only where that was asked for."""
-        from takifugu.queries.fitting import fit_priors
+        from takifugu.queries import fit_priors
 
         if fit.query == "bnn" and not train and fit not in self._kept:
             raise InputError("the network is not trained yet for this choice: press “Train the network”")
@@ -68,8 +100,7 @@ class Fits:
                 raise InputError(f"column {name[:60]!r} is not among those that the adversary may know")
 
     def _query(self, fit: Fit) -> "Query":
-        from takifugu.queries import BNN, GP, Mean, Raw
-        from takifugu.queries.row import Row
+        from takifugu.queries import BNN, GP, Mean, Raw, Row
 
         makers: dict[str, Callable[[], Query]] = {
             "row": lambda: Row(*fit.columns),

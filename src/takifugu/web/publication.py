@@ -10,17 +10,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import InputError
-from takifugu.problems.column_findings import FreeText
-from takifugu.problems.findings import UnsafePrior
-from takifugu.problems.inspection_findings import LooksLikeDates, LooksLikeIdentifier
-from takifugu.queries.about import require_no_codes
-from takifugu.queries.several_rows import several_rows
-from takifugu.reports.rounding import in_steps
-from takifugu.reports.text import clean, listed, number
-from takifugu.tables.missing import with_secrets
+from takifugu.problems import FreeText, LooksLikeDates, LooksLikeIdentifier, UnsafePrior
+from takifugu.queries import require_no_codes, several_rows
+from takifugu.reports import clean, in_steps, listed, number
+from takifugu.tables import with_secrets
 from takifugu.web.answers import DOWNLOAD, Answers
 from takifugu.web.choices import Choice, Question
-from takifugu.web.rereading import on_page
+from takifugu.web.describing import on_page
 
 if TYPE_CHECKING:
     from takifugu.calibration import Calibration
@@ -57,8 +53,8 @@ class Publication:
 
         The promise is proved first; what was published before is refused before anybody is asked to confirm it.
         """
-        from takifugu.problems.guarantee import Renyi
-        from takifugu.releases.drawing import drawing_of
+        from takifugu.problems import Renyi
+        from takifugu.releases import drawing_of
 
         choice, shelf = asked.choice, self._answers.shelf
         if choice.fit.query not in ("row", "raw"):
@@ -120,7 +116,7 @@ class Publication:
 
     def publish(self, ticket: str) -> Path:
         """Draw what was confirmed, or hand out once more what was drawn: the same file again costs nothing."""
-        from takifugu.releases.doors.files import release_file
+        from takifugu.releases import release_file
 
         with self._lock:
             found = self._tickets.get(ticket)

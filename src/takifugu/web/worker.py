@@ -10,20 +10,20 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 
-from takifugu._listening import listening
+from takifugu._work import listening
 from takifugu.errors import TakifuguError
 
 
 def facts(priors: Any, options: Mapping[str, Any], question: str) -> Any:
     """Calibrate, and what there is to say about it, without comparing it with other ways."""
-    from takifugu.reports.facts import facts_for
+    from takifugu.reports import facts_for
 
     return facts_for(priors, question=question, compare=False, **options)
 
 
 def compared(calibration: Any, question: str) -> Any:
     """What there is to say about a calibration, with what other ways would have cost."""
-    from takifugu.reports.facts import facts_of
+    from takifugu.reports import facts_of
 
     return facts_of(calibration, question=question)
 
@@ -66,8 +66,8 @@ def _send(answers: IO[bytes], message: tuple[str, Any]) -> None:
 
 def facts_are_ready() -> None:
     """Import what every task needs, before the first one comes."""
-    import takifugu.certificates
-    import takifugu.reports.facts  # noqa: F401
+    from takifugu.certificates import certify  # noqa: F401
+    from takifugu.reports import facts_for  # noqa: F401
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from takifugu.mechanisms.optimal.columns import Columns, Spread
+from takifugu.mechanisms.optimal.newton import Columns, Spread
 
 
 @pytest.mark.parametrize("with_ends", [False, True])

@@ -1,7 +1,6 @@
 import numpy as np
 
-from takifugu.mechanisms.optimal.entries import diagonal, identity, kron, listed, picked
-from takifugu.mechanisms.optimal.rows import Rows
+from takifugu.mechanisms.optimal.linear_program import Rows, diagonal, identity, kron, listed, picked
 
 
 def test_matrices_are_those_of_numpy():

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import takifugu as tk
 from how_many import some_of
 from takifugu.channels.finite import FiniteChannel
-from takifugu.divergences.finite import divergence
+from takifugu.divergences.finite import finite_divergence as divergence
 from takifugu.laws.bounds import UNIT, Bounds, shares_of
-from takifugu.mechanisms.assurance import Band
-from takifugu.mechanisms.bounded_channel import every_law
-from takifugu.mechanisms.optimal.every_law import EveryLaw
+from takifugu.mechanisms.assurance import ProvedBand as Band
+from takifugu.mechanisms.assurance import every_law
+from takifugu.mechanisms.optimal.bounded import EveryLaw
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 

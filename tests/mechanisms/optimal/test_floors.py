@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 
 import takifugu as tk
-from takifugu.divergences.proved.finite import Masses
-from takifugu.mechanisms.optimal import exact_promise
-from takifugu.mechanisms.optimal import linear as linear_programs
-from takifugu.mechanisms.optimal.exact_promise import Promise
-from takifugu.mechanisms.optimal.groups import Grouped, grouped
-from takifugu.mechanisms.optimal.linear import linear
+from takifugu.divergences.finite import Masses
+from takifugu.mechanisms.optimal import linear_program as linear_programs
+from takifugu.mechanisms.optimal import repair as exact_promise
+from takifugu.mechanisms.optimal.linear_program import Grouped, grouped, linear
 from takifugu.mechanisms.optimal.lower_bound import lower_bound
-from takifugu.mechanisms.optimal.program import Program
-from takifugu.mechanisms.optimal.promise import violation
+from takifugu.mechanisms.optimal.program import Program, violation
+from takifugu.mechanisms.optimal.repair import Promise
 
 
 def program(secrets, *, n=7, beliefs=1, seed=0, **more):

@@ -14,12 +14,9 @@ import takifugu as tk
 from how_many import some_of
 from random_programs import random_program, random_wishes
 from takifugu.errors import InputError
-from takifugu.mechanisms.optimal.duals import Duals, no_duals
-from takifugu.mechanisms.optimal.lower_bound import estimate, lower_bound
-from takifugu.mechanisms.optimal.program import Program
-from takifugu.mechanisms.optimal.promise import violation
+from takifugu.mechanisms.optimal.lower_bound import Duals, estimate, lower_bound, no_duals
+from takifugu.mechanisms.optimal.program import Program, allowed_moves, shortfall, violation
 from takifugu.mechanisms.optimal.solving import solve
-from takifugu.mechanisms.optimal.wishes import allowed_moves, shortfall
 
 mpmath.mp.dps = 60
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from test_floors import program, radii
 
-from takifugu.mechanisms.optimal import linear as linear_programs
-from takifugu.mechanisms.optimal.linear import linear
+from takifugu.mechanisms.optimal import linear_program as linear_programs
+from takifugu.mechanisms.optimal.linear_program import Many, linear
 from takifugu.mechanisms.optimal.lower_bound import lower_bound
-from takifugu.mechanisms.optimal.promise import violation
-from takifugu.mechanisms.optimal.shown import Many
+from takifugu.mechanisms.optimal.program import violation
 
 MANY = [
     program(30),

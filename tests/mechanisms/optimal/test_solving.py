@@ -19,12 +19,10 @@ from random_programs import random_program, random_wishes
 from takifugu.mechanisms.optimal import interior_point as interior_points
 from takifugu.mechanisms.optimal import solving
 from takifugu.mechanisms.optimal.interior_point import Iterate, interior_point
-from takifugu.mechanisms.optimal.linear import linear
+from takifugu.mechanisms.optimal.linear_program import linear
 from takifugu.mechanisms.optimal.lower_bound import lower_bound
-from takifugu.mechanisms.optimal.program import Program
-from takifugu.mechanisms.optimal.promise import violation
+from takifugu.mechanisms.optimal.program import Program, allowed_moves, shortfall, violation
 from takifugu.mechanisms.optimal.solving import solve
-from takifugu.mechanisms.optimal.wishes import allowed_moves, shortfall
 
 
 def forbidding(n: int, seed: int) -> np.ndarray:
@@ -93,7 +91,7 @@ def test_around_every_law_the_vertex_is_proved_whatever_is_wished(wish: str, mon
     program = random_program(5, n=n, secrets=3, laws=smooth, alpha=math.inf, epsilon=1.5, radius=radius, **wished)
     allowed = allowed_moves(program)
     found = linear(program, allowed)
-    monkeypatch.setattr("takifugu.mechanisms.optimal.linear._STEPS", 0)  # the interior point takes over
+    monkeypatch.setattr("takifugu.mechanisms.optimal.linear_program._STEPS", 0)  # the interior point takes over
     again = linear(program, allowed)
     assert found is not None
     assert again is not None

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from random_programs import random_program
 from takifugu.errors import InputError, MechanismError
-from takifugu.mechanisms.optimal.program import Program, distinct
+from takifugu.mechanisms.optimal.program import Program, _promised_moves, allowed_moves, distinct
 from takifugu.mechanisms.optimal.solving import solve
-from takifugu.mechanisms.optimal.wishes import _promised_moves, allowed_moves
 
 TWO = np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])
 

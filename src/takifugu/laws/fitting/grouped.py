@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from takifugu._validation import Array, integer
 from takifugu.laws.fitting.counts import lattice_counts, rounded_normal
-from takifugu.laws.fitting.em import Batch, maximise
-from takifugu.laws.fitting.search import Found, Search, settle
+from takifugu.laws.fitting.em import Batch, Found, Search, maximise, settle
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
 

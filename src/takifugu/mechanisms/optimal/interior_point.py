@@ -10,16 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from takifugu._listening import detail
 from takifugu._validation import Array
-from takifugu.mechanisms.optimal.conditions import Point, Setting, conditions
-from takifugu.mechanisms.optimal.duals import Duals
-from takifugu.mechanisms.optimal.free import negligible
-from takifugu.mechanisms.optimal.lower_bound import estimate
+from takifugu._work import detail
+from takifugu.mechanisms.optimal.conditions import Point, Setting, conditions, start
+from takifugu.mechanisms.optimal.lower_bound import Duals, estimate
 from takifugu.mechanisms.optimal.newton import Newton
-from takifugu.mechanisms.optimal.program import Mask, Program
-from takifugu.mechanisms.optimal.promise import violation
-from takifugu.mechanisms.optimal.starting import start
+from takifugu.mechanisms.optimal.program import Mask, Program, negligible, violation
 
 MOST_STEPS = 150
 _SMALL_CHANGE = 1e4

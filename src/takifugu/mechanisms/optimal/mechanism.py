@@ -9,19 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array, real
-from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.listed import ListChannel
+from takifugu.channels import FiniteChannel, ListChannel
 from takifugu.errors import CalibrationError, InputError, MechanismError
-from takifugu.laws.values import Value, key, number
+from takifugu.laws import Value, key, number
 from takifugu.mechanisms.base import Found, Mechanism
-from takifugu.mechanisms.optimal.losses import frozen_matrix, loss_matrix
+from takifugu.mechanisms.optimal.finite_problem import Table, frozen_matrix, is_kept, loss_matrix, promise_of, table_of
 from takifugu.mechanisms.optimal.lower_bound import to_state
 from takifugu.mechanisms.optimal.program import Program
 from takifugu.mechanisms.optimal.repair import repaired
 from takifugu.mechanisms.optimal.solving import solve
-from takifugu.mechanisms.optimal.table import Table, is_kept, promise_of, table_of
-from takifugu.problems.guarantee import Renyi
-from takifugu.problems.problem import Problem
+from takifugu.problems import Problem, Renyi
 
 MOST_VALUES = 2_000  # of the best channel; beyond, see the mechanism "sparse"
 _SAFER = 0.9  # the share of the budget for which a channel is solved that repair may fall back on

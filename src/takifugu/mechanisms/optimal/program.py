@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array, real, reals
-from takifugu.errors import InputError
+from takifugu.errors import InputError, MechanismError
 
 Keep = Literal["marginal", "mean"]
 Mask = npt.NDArray[np.bool_]
@@ -222,3 +222,252 @@ def _pairs(given: Any, laws: int) -> tuple[tuple[int, int], ...]:
         if not (0 <= i < laws and 0 <= j < laws):
             raise InputError(f"constraints must name rows 0 to {laws - 1} of the laws, got {(i, j)}")
     return pairs
+
+
+# The promise as a smooth function of a channel: its values, slopes and curvatures, output by output.
+
+_SMALLEST = 1e-300
+_TOGETHER = 1 << 19  # outputs × constraints that are looked at together: a million pairs at once would be all memory
+
+
+@dataclass(frozen=True)
+class Sides:
+    """p_i + t_i w and p_j − t_j w for every output and constraint (m × C), and their ratio."""
+
+    p: Array
+    q: Array
+    ratio: Array
+
+
+def sides(program: Program, matrix: Array, spread: Array | None = None, *, some: slice = slice(None)) -> Sides:
+    """The two sides of every constraint, or of some, for a channel as outputs × inputs and a spread w(y) per output."""
+    means, left, right = matrix @ program.shares.T, program.left[some], program.right[some]
+    p, q = means[:, left], means[:, right]
+    if spread is not None:
+        p = p + program.reach[left] * spread[:, None]
+        q = q - program.reach[right] * spread[:, None]
+    possible = q > _SMALLEST
+    ratio = np.where(possible, np.maximum(p, _SMALLEST) / np.where(possible, q, 1.0), 1.0)
+    return Sides(p, q, np.clip(ratio, _SMALLEST, 1.0 / _SMALLEST))
+
+
+@dataclass(frozen=True)
+class Excess:
+    """G(p, q) = (p^α q^{1−α} − αp + (α−1)q)/(C − 1), whose sum over the outputs must not exceed one.
+
+    The sums of p and of q are one, so this is Σ p^α q^{1−α} ≤ C, without the cancellation of Σ − 1 against C − 1 where
+    the budget is small: every term is positive, and zero only where p = q. With a radius the sums of p + tw and q − tw
+    are not one; what they differ by is added back, `lift`·w for every output.
+    """
+
+    alpha: float
+    log_budget: float
+
+    @property
+    def log_scale(self) -> float:
+        """ln(C − 1)."""
+        return self.log_budget + math.log(-math.expm1(-self.log_budget))
+
+    @property
+    def scale(self) -> float:
+        """1/(C − 1), zero where C is beyond the floats."""
+        return math.exp(-min(self.log_scale, 745.0))
+
+    def lift(self, program: Program) -> Array:
+        """(αt_i + (α−1)t_j)/(C − 1) for every constraint."""
+        reach = program.reach
+        return np.asarray(self.scale * (self.alpha * reach[program.left] + (self.alpha - 1) * reach[program.right]))
+
+    def _power(self, ratio: Array, order: float) -> Array:
+        """(r^order − 1)/(C − 1), in a form that neither cancels nor overflows early."""
+        logs = order * np.log(ratio)
+        if self.log_budget < 30:
+            return np.asarray(np.expm1(np.minimum(logs, 650.0)) * self.scale)
+        return np.asarray(np.exp(np.minimum(logs - self.log_scale, 650.0)) - self.scale)
+
+    def value(self, at: Sides) -> Array:
+        """G, m × C."""
+        bent = self._power(at.ratio, self.alpha) - self.alpha * (at.ratio - 1.0) * self.scale
+        return np.asarray(np.maximum(at.q, 0.0) * np.maximum(bent, 0.0))
+
+    def slopes(self, ratio: Array) -> tuple[Array, Array]:
+        """∂G/∂p and ∂G/∂q; both depend on the ratio alone."""
+        return self.alpha * self._power(ratio, self.alpha - 1), -(self.alpha - 1) * self._power(ratio, self.alpha)
+
+    def bend(self, at: Sides) -> Array:
+        """The curvature along (1, −r): the Hessian of G is this times (1, −r)(1, −r)ᵀ, of rank one."""
+        logs = (self.alpha - 2) * np.log(at.ratio) - self.log_scale
+        factor = self.alpha * (self.alpha - 1) * np.exp(np.minimum(logs, 650.0))
+        return np.asarray(np.where(np.minimum(at.p, at.q) > _SMALLEST, factor / np.maximum(at.q, _SMALLEST), 0.0))
+
+
+def excesses(program: Program, matrix: Array) -> Array:
+    """By how much, relatively, a channel (inputs × outputs) breaks each constraint in floats; infinite where by all."""
+    spread = np.ptp(matrix, axis=0) if program.radius is not None else None
+    count, together = len(program.constraints), max(1, _TOGETHER // program.size[1])
+    return np.concatenate(
+        [_excesses(program, matrix, spread, slice(k, k + together)) for k in range(0, count, together)]
+    )
+
+
+def _excesses(program: Program, matrix: Array, spread: Array | None, some: slice) -> Array:
+    at = sides(program, matrix.T, spread, some=some)
+    worst = np.full(at.p.shape[1], -1.0)
+    if program.bounds_divergence:
+        excess = Excess(program.alpha, program.log_budget)
+        used = excess.value(at).sum(axis=0)
+        if spread is not None:
+            used = used + excess.lift(program)[some] * spread.sum()
+        worst = np.maximum(worst, used - 1.0)
+    if program.factor < math.inf:
+        beyond = (at.p / program.factor - at.q).max(axis=0) / np.maximum(at.p.max(axis=0), _SMALLEST)
+        worst = np.maximum(worst, beyond)
+    # An output that one law shows and the other never does gives the secret away; a q below zero means the same.
+    given_away = ((at.q <= 0) & (at.p > 0)) | (at.q < 0)
+    return np.where(given_away.any(axis=0) | np.isnan(worst), math.inf, worst)
+
+
+def violation(program: Program, matrix: Array) -> float:
+    """The largest of the `excesses`, zero where the promise is kept."""
+    return float(excesses(program, matrix).max(initial=0.0))
+
+
+# What the wishes leave possible: moves that cannot be used, and how far a channel is from what was wished for.
+
+
+def allowed_moves(program: Program) -> Mask:
+    """Inputs × outputs, False where every channel that keeps promise and wishes is zero; an error if none is left."""
+    n, m = program.size
+    allowed = np.ones((n, m), dtype=bool) if program.forbidden is None else ~program.forbidden
+    if not allowed.any(axis=1).all():
+        raise MechanismError(
+            f"forbidden leaves {_count(~allowed.any(axis=1), 'input')} without any output: allow at least one for each"
+        )
+    if program.keep == "marginal":
+        allowed = allowed & ~((program.mass > 0)[:, None] & (program.mass == 0)[None, :])
+    if program.keep == "mean" or program.unbiased:
+        _check_range(program)
+    if program.unbiased:
+        allowed = _unbiased_moves(program, allowed)
+    allowed = _promised_moves(program, allowed)
+    if not allowed.any(axis=1).all():
+        left = _count(~allowed.any(axis=1), "input")
+        why = (
+            "a forbidden move takes an output from one secret, and what one secret never shows the other may not show "
+            "either; forbid fewer moves"
+        )
+        if program.forbidden is None:
+            why = "unbiased=True leaves the ends where they are, and the promise does not let them; drop unbiased"
+        raise MechanismError(f"the promise and the wishes together leave {left} without any output: {why}")
+    return allowed
+
+
+def _check_range(program: Program) -> None:
+    assert program.inputs is not None
+    assert program.outputs is not None
+    low, high = program.outputs.min(), program.outputs.max()
+    needed = program.inputs if program.unbiased else np.array([program.pooled @ program.inputs])
+    slack = 1e-12 * max(abs(low), abs(high))
+    if needed.min() < low - slack or needed.max() > high + slack:
+        raise MechanismError(
+            f"the outputs, from {low:g} to {high:g}, cannot average to every value from {needed.min():g} to "
+            f"{needed.max():g}: let the outputs span the inputs, or drop the wish"
+        )
+
+
+def _unbiased_moves(program: Program, allowed: Mask) -> Mask:
+    """At the least or the largest output an input can only stay: any other move would pull its mean inside."""
+    assert program.inputs is not None
+    assert program.outputs is not None
+    x, out = program.inputs[:, None], program.outputs[None, :]
+    low = np.where(allowed, out, np.inf).min(axis=1, keepdims=True)
+    high = np.where(allowed, out, -np.inf).max(axis=1, keepdims=True)
+    if ((x < low) | (x > high)).any():
+        raise MechanismError(
+            f"unbiased=True is impossible for {_count(((x < low) | (x > high))[:, 0], 'input')} that may only move to "
+            "one side: allow outputs on both, or drop unbiased"
+        )
+    edge = (x == low) | (x == high)
+    return np.asarray(allowed & (~edge | (out == x)))
+
+
+def _promised_moves(program: Program, allowed: Mask) -> Mask:
+    """Where one law cannot reach an output, a law that must look like it may not either; repeated until it is so."""
+    laws = program.laws > 0  # the weights: a share may underflow to zero
+    bound = np.unique(program.right)
+    while True:
+        before = allowed
+        unreachable = (laws.astype(np.float64) @ allowed) == 0
+        for j in bound[unreachable[bound].any(axis=1)]:
+            like_it = laws[np.unique(program.left[program.right == j])].any(axis=0)
+            allowed = allowed & ~(like_it[:, None] & unreachable[j])
+        if program.radius is not None:
+            # K is zero somewhere in the column, so w is its largest entry, and q − tw ≤ (P_j(allowed) − t)·w < 0.
+            partial = ~allowed.all(axis=0)
+            held = program.shares @ allowed * (1.0 + 1e-12)  # in doubt the column stays: a bound must be true
+            allowed = allowed & ~(partial & (held <= program.reach[:, None])[bound].any(axis=0))
+        if np.array_equal(allowed, before):
+            return allowed
+
+
+def shortfall(program: Program, matrix: Array) -> float:
+    """By how much a channel misses its wishes, each in a unit of its own: shares, or parts of the outputs' range."""
+    missed = [float(np.abs(matrix.sum(axis=1) - 1.0).max())]
+    pooled = program.pooled
+    if program.keep == "marginal":
+        missed.append(float(np.abs(pooled @ matrix - pooled).max()))
+    if program.inputs is not None and program.outputs is not None and (program.keep == "mean" or program.unbiased):
+        span = max(float(np.ptp(program.outputs)), 1e-300)
+        means = matrix @ program.outputs
+        missed.append(abs(float(pooled @ (means - program.inputs))) / span)
+        if program.unbiased:
+            missed.append(float(np.abs(means - program.inputs).max()) / span)
+    if program.diagonal is not None:
+        missed.append(program.diagonal - float(pooled @ np.diag(matrix)))
+    if program.forbidden is not None:
+        missed.append(float(matrix[program.forbidden].max(initial=0.0)))
+    return max(missed)
+
+
+def _count(which: Any, noun: str) -> str:
+    number = int(np.count_nonzero(which))
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+# Where nothing needs hiding, nothing needs changing: the channel that costs least if nothing were promised.
+
+
+def free_channel(program: Program, allowed: Mask) -> Array | None:
+    """Every input to the output it costs least at, if that keeps promise and wishes; None if not.
+
+    It is looked for first: where it exists the best cost is often zero, which no relative gap ever reaches.
+    """
+    n, m = program.size
+    matrix = np.zeros((n, m))
+    matrix[np.arange(n), cheapest(program, allowed)] = 1.0
+    if violation(program, matrix) > 0 or shortfall(program, matrix) > 1e-12:
+        return None
+    return matrix
+
+
+def cheapest(program: Program, allowed: Mask) -> Array:
+    """For every input the output it costs least at; of several, itself."""
+    costs = np.where(allowed, program.loss, np.inf)
+    best = costs.argmin(axis=1)
+    if costs.shape[0] == costs.shape[1]:
+        own = np.arange(len(costs))
+        best = np.where(costs[own, own] <= costs[own, best], own, best)
+    return np.asarray(best)
+
+
+def negligible(program: Program) -> float:
+    """A cost too small to matter: 1e-9 of what it costs to publish the same for everyone."""
+    return 1e-9 * float(program.cost.sum(axis=0).min())
+
+
+def hardly_changed(program: Program, allowed: Mask) -> Array:
+    """A channel that changes next to nothing: what it gives away the most is hardest to hide."""
+    n, m = program.size
+    change = np.full((n, m), 0.01 / m)
+    change[np.arange(n), cheapest(program, allowed)] += 0.99
+    return change

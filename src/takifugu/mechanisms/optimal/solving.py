@@ -8,15 +8,134 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.errors import MechanismError
-from takifugu.mechanisms.optimal.duals import Duals, no_duals
-from takifugu.mechanisms.optimal.feasible import is_fine, least_budget
-from takifugu.mechanisms.optimal.free import free_channel, negligible
-from takifugu.mechanisms.optimal.linear import linear
-from takifugu.mechanisms.optimal.lower_bound import lower_bound
-from takifugu.mechanisms.optimal.program import Mask, Program
-from takifugu.mechanisms.optimal.promise import violation
-from takifugu.mechanisms.optimal.wishes import allowed_moves
-from takifugu.mechanisms.optimal.working_set import working_set
+from takifugu.mechanisms.optimal.interior_point import Iterate, interior_point
+from takifugu.mechanisms.optimal.linear_program import linear
+from takifugu.mechanisms.optimal.lower_bound import Duals, lower_bound, no_duals
+from takifugu.mechanisms.optimal.program import (
+    Indices,
+    Mask,
+    Program,
+    allowed_moves,
+    excesses,
+    free_channel,
+    hardly_changed,
+    negligible,
+    shortfall,
+    violation,
+)
+
+# Whether wishes can be kept at all, and under which promise: what an error tells of who asked for too much.
+
+_MISSED = 1e-6  # wishes missed by more than this were not to be had
+_TIMES = (1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 1e3, 1e4, 1e5)  # budgets to try where wishes cannot be kept
+_LARGEST = 30.0  # beyond this ε, odds of 10¹³, a promise says nothing
+_HALVINGS, _QUICK = 5, 2_500  # then between two of them, for programs of so many entries
+
+
+def is_fine(program: Program, matrix: Array) -> bool:
+    """Whether a channel keeps the promise in floats, and the wishes up to what rounding may miss."""
+    return violation(program, matrix) <= 0 and shortfall(program, matrix) <= _MISSED
+
+
+def least_budget(program: Program) -> str | None:
+    """About the least budget at which the wishes can be kept, in words; None if there is none."""
+    times = next((times for times in _TIMES if _can_be_kept(_relaxed(program, times))), None)
+    if times is None:
+        return None
+    low, high = max((other for other in (1.0, *_TIMES) if other < times), default=1.0), times
+    # Only what was seen to be kept is told, so the search may stop anywhere.
+    for _ in range(_HALVINGS if program.loss.size <= _QUICK else 0):
+        middle = float(np.sqrt(low * high))
+        low, high = (low, middle) if _can_be_kept(_relaxed(program, middle)) else (middle, high)
+    weaker = _relaxed(program, high)
+    if np.isinf(weaker.alpha):  # a promise about odds is told as one
+        return f"odds={_up(weaker.factor):g}"
+    parts = [f"epsilon={_up(weaker.epsilon):g}"] if np.isfinite(weaker.epsilon) else []
+    return " and ".join(parts + ([] if weaker.odds is None else [f"odds={_up(weaker.odds):g}"]))
+
+
+def _relaxed(program: Program, times: float) -> Program:
+    """The same program with a budget that is this many times as large, odds to that power."""
+    odds = None if program.odds is None else float(np.exp(min(np.log(program.odds) * times, _LARGEST)))
+    limit = max(program.epsilon, _LARGEST)
+    return replace(program, epsilon=min(program.epsilon * times, limit), odds=odds)
+
+
+def _can_be_kept(program: Program) -> bool:
+    """Whether a channel that keeps promise and wishes is found without much effort."""
+    try:
+        allowed = allowed_moves(program)
+    except MechanismError:
+        return False
+    free = free_channel(program, allowed)
+    if free is not None and is_fine(program, free):
+        return True
+    if is_fine(program, interior_point(program, allowed, goal=1e-3, enough=1.0).matrix):
+        return True
+    stricter = linear(replace(program, alpha=np.inf), allowed)
+    return stricter is not None and is_fine(program, stricter.matrix)
+
+
+def _up(value: float) -> float:
+    """Three digits, rounded up: what is told must be enough."""
+    step = 10.0 ** (np.floor(np.log10(value)) - 2)
+    return float(f"{np.ceil(value / step) * step:.3g}")
+
+
+# Many constraints, of which few bind: solve with some, look which others are broken, add those, and again.
+#
+# A bound proved with some of the constraints holds with all of them, and the last channel breaks none: nothing is
+# lost. Beside the time, it spares the interior point the constraints that do not bind, whose multipliers fade at
+# every rate.
+
+_FEW = 6
+_ALL = 30  # constraints of finite order that one solve takes less time for than several with some of them
+_ALL_ODDS = 20_000_000  # outputs × constraints × laws of bounded odds: up to here a step hardly takes longer for all
+_ROUNDS = 40
+_BROKEN = 1e-9  # less than this is mended by mixing in a trace of a constant row
+
+
+def working_set(program: Program, allowed: Mask, *, progress: Callable[[int, float], None] | None = None) -> Iterate:
+    """What `interior_point` finds for the whole program, by way of a few of its constraints at a time."""
+    count = len(program.constraints)
+    if count <= _ALL if program.bounds_divergence else count * program.size[1] * len(program.laws) <= _ALL_ODDS:
+        return interior_point(program, allowed, progress=progress)
+    hardest = -excesses(program, hardly_changed(program, allowed))
+    chosen = np.sort(np.argsort(hardest, kind="stable")[:_FEW])
+    proof: Iterate | None = None
+    for _ in range(_ROUNDS):
+        some = replace(program, constraints=tuple(program.constraints[c] for c in chosen))
+        free = free_channel(some, allowed)
+        if free is None:
+            found = interior_point(some, allowed, progress=progress)
+        else:
+            cost = program.value(free)
+            found = Iterate(free, no_duals(some), cost, cost, 0.0, 0, negligible(program))
+        found = replace(found, duals=_with_all(program, found.duals, chosen))
+        # Every round's bound holds for the whole program; a later round that went badly need not prove less.
+        proof = found if proof is None or found.bound > proof.bound else proof
+        broken = excesses(program, found.matrix)
+        broken[chosen] = -1.0
+        worst = np.argsort(-broken, kind="stable")[: max(_FEW // 2, chosen.size // 2)]
+        added = worst[broken[worst] > _BROKEN]
+        if added.size == 0:
+            return replace(found, duals=proof.duals, bound=proof.bound)
+        chosen = np.sort(np.concatenate([chosen, added]))
+    return interior_point(program, allowed, progress=progress)
+
+
+def _with_all(program: Program, duals: Duals, chosen: Indices) -> Duals:
+    """The same multipliers, zero for the constraints that were left out."""
+    m, count = program.size[1], len(program.constraints)
+    weights, ratios, odds = duals.weights, duals.ratios, duals.odds
+    if program.bounds_divergence:
+        weights, ratios = np.zeros(count), np.ones((m, count))
+        weights[chosen], ratios[:, chosen] = duals.weights, duals.ratios
+    if program.factor < np.inf:
+        odds = np.zeros((m, count))
+        odds[:, chosen] = duals.odds
+    return replace(duals, weights=weights, ratios=ratios, odds=odds)
+
 
 Progress = Callable[[int, float], None]
 

@@ -1,0 +1,408 @@
+"""Who attacks: an adversary who knows the priors, and learners who know nothing but some of the rows.
+
+An attacker turns every row into a score, the larger the more it looks like the first secret of a pair than like the
+second: a guess at ln(p/q). `takifugu.audits.confidence_bounds` makes a bound of any score, so none of this is trusted.
+"""
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from takifugu._validation import Array
+from takifugu._work import one_thread
+from takifugu.audits.outcome import ORDER
+from takifugu.audits.rows import Column, Rows
+from takifugu.calibration import Calibration
+from takifugu.channels import GaussianNoise, GaussianVector, ListChannel
+from takifugu.errors import InputError
+from takifugu.laws import Finite, Law, Mixture, VectorMixture, key
+from takifugu.problems import Pair
+
+# What a learner is shown of a published row: its values, and the traces that a careless release leaves.
+#
+# Each view is a function of one row and of the rows that the learner may know, never of the rows it is tested on: so
+# a score is a fixed function there, and the bound on the divergence holds.
+
+Places = npt.NDArray[np.intp]
+
+_MOST_LABELS = 40  # labels of a column that get a feature of their own
+_MOST_DIFFERENCES = 6  # columns of numbers whose differences are looked at
+_DECIMALS = (1.0, 10.0, 100.0, 1000.0)
+_WIDTHS = (5, 20, 80)  # known rows on either side of a place over which values are smoothed
+_REACH = 1e100  # beyond which numbers have no squares
+
+
+def within_reach(column: Column) -> Array:
+    """The numbers of a column, 0 where there is none; labels have none."""
+    numbers = np.zeros(len(column.labels)) if column.numbers is None else column.numbers
+    return np.asarray(np.clip(np.nan_to_num(numbers), -_REACH, _REACH), dtype=np.float64)
+
+
+def values(rows: Rows, names: Sequence[str], known: Places) -> Array:
+    """Numbers as they are, labels one by one, and the difference of any two columns of numbers.
+
+    A difference shows what two columns share, such as noise that was drawn once for both.
+    """
+    parts, numbers = [], []
+    for name in names:
+        column = rows.published[name]
+        parts.append(encoded(column, known))
+        if column.numbers is not None:
+            numbers.append(within_reach(column))
+    if len(numbers) <= _MOST_DIFFERENCES:
+        parts += [np.stack([a - b], axis=1) for a, b in combinations(numbers, 2)]
+    return np.concatenate(parts, axis=1) if parts else np.zeros((len(rows), 0))
+
+
+def encoded(column: Column, known: Places) -> Array:
+    """A column as features: a number and whether it is missing, or one feature for each common label."""
+    if column.numbers is not None:
+        missing = np.isnan(column.numbers)
+        parts = [within_reach(column)]
+        if missing.any():
+            parts.append(missing.astype(np.float64))
+        return np.stack(parts, axis=1)
+    texts = np.array([str(label) for label in column.labels.tolist()])
+    seen, counts = np.unique(texts[known], return_counts=True)
+    common = seen[np.argsort(-counts, kind="stable")][:_MOST_LABELS]
+    hot: Array = (texts[:, None] == common[None, :]).astype(np.float64)
+    return hot
+
+
+def trace_scores(rows: Rows, names: Sequence[str], known: Places) -> Array:
+    """What lies below the noise: the decimals of each number, how many it is written with, and how often it occurs."""
+    parts: list[Array] = []
+    for name in names:
+        column = rows.published[name]
+        texts = np.array([str(label) for label in column.labels.tolist()])
+        seen, counts = np.unique(texts[known], return_counts=True)
+        place = np.searchsorted(seen, texts).clip(max=len(seen) - 1)
+        # A learner's own row counts itself; one that it has not seen cannot.
+        own = np.zeros(len(texts))
+        own[known] = 1
+        parts.append(np.where(seen[place] == texts, counts[place], 0) - own)
+        if column.numbers is not None:
+            numbers = within_reach(column)
+            parts += [np.mod(numbers * scale, 1.0) for scale in _DECIMALS]
+            parts += [np.mod(np.floor(np.abs(numbers) * scale), 2.0) for scale in _DECIMALS]
+            parts.append(np.array([_decimals(text) for text in texts.tolist()]))
+    varied = [part for part in parts if len(part) and np.ptp(part[known]) > 0]
+    return np.stack(varied, axis=1) if varied else np.zeros((len(rows), 0))
+
+
+def order_scores(rows: Rows, known: Places) -> Array:
+    """Where a row stands in the publication, whether at an even or an odd place, and what its neighbours say.
+
+    The published values of the rows that may be known are smoothed over their places, at several widths. No row's own
+    value is among them: that is not the order's.
+    """
+    places = rows.place[known]
+    turn = np.argsort(places, kind="stable")
+    rank = np.searchsorted(places[turn], rows.place)  # how many known rows stand before each
+    own = np.zeros(len(rows))
+    own[known] = 1
+    parts = [np.stack([rows.place / max(1.0, float(rows.place.max())), np.mod(rows.place, 2.0)], axis=1)]
+    for column in rows.published.values():
+        shown = encoded(column, known)
+        total = np.concatenate([np.zeros((1, shown.shape[1])), np.cumsum(shown[known][turn], axis=0)])
+        for width in _WIDTHS:
+            low, high = np.clip(rank - width, 0, None), np.clip(rank + width + own.astype(np.intp), None, len(known))
+            near = total[high] - total[low] - own[:, None] * shown
+            parts.append(near / np.maximum(high - low - own, 1)[:, None])
+    return np.concatenate(parts, axis=1)
+
+
+def _decimals(text: str) -> float:
+    whole, _, decimals = text.partition(".")
+    return float(len(decimals)) if whole else 0.0
+
+
+# Learners that turn some rows whose secret they know into scores of others: guesses at ln(p/q).
+#
+# Each works on one thread: on a machine that is busy, threads that wait for one another cost minutes, and on an idle
+# one these few rows gain little from several.
+
+_MOST_NEIGHBOURS = 6_000  # rows that a nearest-neighbour search goes through
+_BINS = 255  # as many as the boosting tells apart
+_SHARPEST = 12.0  # no score says more than e^12 : 1
+
+
+def logistic(x: Array, y: Places, asked: Array, seed: int) -> Array:
+    """Logistic regression, both secrets weighing the same."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    x, asked = _standard(x, asked)
+    with one_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a poor fit is a poor attack, and there are others
+        model = LogisticRegression(max_iter=2_000, class_weight="balanced", C=1.0).fit(x, y)
+    return np.asarray(model.decision_function(asked), dtype=np.float64)
+
+
+def boosting(x: Array, y: Places, asked: Array, seed: int) -> Array:
+    """Gradient boosting of small trees."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    model = HistGradientBoostingClassifier(
+        max_iter=80, max_leaf_nodes=12, learning_rate=0.08, l2_regularization=1.0, early_stopping=False,
+        class_weight="balanced", random_state=seed,
+    )  # fmt: skip
+    x, asked = _in_bins(x, asked)
+    with one_thread():
+        return np.asarray(model.fit(x, y).decision_function(asked), dtype=np.float64)
+
+
+def neighbours(x: Array, y: Places, asked: Array, seed: int) -> Array:
+    """The shares of the secrets among the nearest rows."""
+    from sklearn.neighbors import KNeighborsClassifier
+
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(x))[:_MOST_NEIGHBOURS])
+    y = y[chosen]
+    x, asked = _standard(x[chosen], asked)
+    near = int(min(max(5.0, 2 * np.sqrt(len(x))), len(x)))
+    with one_thread():
+        share = KNeighborsClassifier(n_neighbors=near).fit(x, y).predict_proba(asked)
+    if share.shape[1] < 2:
+        return np.zeros(len(asked))
+    # The shares among neighbours, against those among all: odds as if both secrets were equally common.
+    hits, base = share[:, 1] * near + 0.5, (y.sum() + 0.5) / (len(y) + 1.0)
+    return np.asarray(np.log(hits / (near + 1.0 - hits)) - np.log(base / (1 - base)), dtype=np.float64)
+
+
+def _standard(x: Array, asked: Array) -> tuple[Array, Array]:
+    """Numbers of mean 0 and spread 1 among the rows taught, none of them beyond ten spreads."""
+    centre, spread = x.mean(axis=0), x.std(axis=0)
+    spread = np.where(spread > 0, spread, 1.0)
+    return np.clip((x - centre) / spread, -10, 10), np.clip((asked - centre) / spread, -10, 10)
+
+
+def _in_bins(x: Array, asked: Array) -> tuple[Array, Array]:
+    """Columns of many values as the numbers of 255 bins that hold equally many of the rows taught.
+
+    The boosting would do it too, but where rows have weights some versions of it look for each end of a bin in a pass
+    of its own, which took most of the time of an audit.
+    """
+    x, asked = x.copy(), asked.copy()
+    for k in range(x.shape[1]):
+        if len(np.unique(x[:, k])) > _BINS:
+            shares = np.linspace(0, 100, _BINS + 1)[1:-1]
+            ends = np.unique(np.percentile(x[:, k], shares, method="averaged_inverted_cdf"))
+            x[:, k], asked[:, k] = np.searchsorted(ends, x[:, k]), np.searchsorted(ends, asked[:, k])
+    return x, asked
+
+
+def sharp(scores: Array) -> Array:
+    """Scores in steps of a hundredth, within reason; what is no number says nothing."""
+    return np.asarray(np.round(np.clip(np.nan_to_num(scores), -_SHARPEST, _SHARPEST), 2), dtype=np.float64)
+
+
+# Likelihood ratios of two priors as published: what an adversary who knows them makes of each row.
+
+Ratio = Callable[[Rows, Law, Law], Array]
+
+_BLOCK = 1 << 21  # densities of components at a time
+
+
+def through_noise(covariance: Array) -> Ratio:
+    """The ratio of two mixtures with Gaussian noise of this covariance added."""
+
+    def score(rows: Rows, p: Mixture | VectorMixture, q: Mixture | VectorMixture) -> Array:
+        columns = [within_reach(rows.published[name]) for name in rows.answer]
+        points, back = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+        logs = [log_density(law, points, covariance) for law in (p, q)]
+        return sharp((logs[0] - logs[1])[back.reshape(-1)])
+
+    return score
+
+
+def log_density(law: Mixture | VectorMixture, points: Array, noise: Array) -> Array:
+    """ln of the density after noise, up to a constant that all laws share; also where it is below every float."""
+    simple = law.simplified()
+    weights = simple.weights / math.fsum(simple.weights)
+    if isinstance(simple, Mixture):
+        means, covariances = simple.means[:, None], simple.stds[:, None, None] ** 2
+    else:
+        means, covariances = simple.means, simple.covariances
+    roots = np.linalg.cholesky(covariances + noise)
+    heights = np.log(weights) - np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
+    inverses = np.linalg.inv(roots)
+    out = np.empty(len(points))
+    step = max(1, _BLOCK // (len(weights) * points.shape[1]))
+    with np.errstate(over="ignore", under="ignore"):
+        for start in range(0, len(points), step):
+            gaps = points[start : start + step, None, :] - means
+            z = np.einsum("kij,nkj->nki", inverses, gaps)
+            logs = heights - 0.5 * np.minimum((z * z).sum(axis=2), 1e300)
+            top = logs.max(axis=1)
+            out[start : start + step] = top + np.log(np.exp(logs - top[:, None]).sum(axis=1))
+    return out
+
+
+def through_table(channel: ListChannel | None) -> Ratio:
+    """The ratio of two laws on a list, as this channel publishes them; without one, as they are."""
+
+    def score(rows: Rows, p: Finite, q: Finite) -> Array:
+        shares = []
+        for law in (p, q):
+            told = law if channel is None else channel.apply(law)
+            shares.append({key(value): share for value, share in zip(told.values, told.probabilities, strict=True)})
+        columns = [rows.published[name].labels.tolist() for name in rows.answer]
+        told_rows: list[Any] = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+        ratio = {}
+        for value in set(map(key, told_rows)):
+            a, b = (float(share.get(value, 0.0)) for share in shares)
+            # What neither law can publish says nothing by the priors; a learner may still make something of it.
+            ratio[value] = 0.0 if a + b == 0 else float(np.log(max(a, 1e-9)) - np.log(max(b, 1e-9)))
+        return sharp(np.array([ratio[key(value)] for value in told_rows]))
+
+    return score
+
+
+MOST_TAUGHT = 20_000  # rows that a learner is shown
+
+
+@dataclass(frozen=True)
+class Attacker:
+    """A name, what it looks at, and whether it has to be taught."""
+
+    name: str
+    sees: str
+    learns: bool
+    score: Callable[..., Array]
+
+
+def knowing(calibration: Calibration, rows: Rows) -> list[Attacker]:
+    """Likelihood ratios of the calibration's own priors, through its channel and through a weaker one."""
+    channel, sees = calibration.channel, ", ".join(rows.answer)
+    if not rows.answer:
+        return []
+    if isinstance(channel, ListChannel):
+        ways = [("priors", through_table(channel)), ("priors, unchanged values", through_table(None))]
+    elif all(rows.published[name].numbers is not None for name in rows.answer):
+        noise = _covariance(channel, len(rows.answer))
+        if noise is None:
+            return []
+        ways = [("priors", through_noise(noise)), ("priors, half the noise", through_noise(0.25 * noise))]
+    else:
+        return []
+    return [Attacker(name, sees, learns=False, score=score) for name, score in ways]
+
+
+def _covariance(channel: Any, columns: int) -> Array | None:
+    """The covariance of Gaussian noise on this many columns; None where there is none, or no such noise."""
+    if isinstance(channel, GaussianNoise):
+        return np.array([[channel.variance]]) if columns == 1 and channel.theta > 0 else None
+    if isinstance(channel, GaussianVector):
+        return channel.covariance if channel.dimension == columns else None
+    raise InputError(f"no attack is known on what went through a {type(channel).__name__}")
+
+
+def learning(rows: Rows, known: tuple[str, ...]) -> list[Attacker]:
+    """Learners of everything published but `known`, of the columns calibrated, of traces, and of the order of rows."""
+    everything = [
+        name
+        for name in rows.published
+        if name not in known and (name not in rows.keys or rows.published[name].numbers is not None)
+    ]
+    seen = ", ".join(everything)
+    own = list(rows.answer)
+
+    def shown(names: list[str]) -> Callable[[Places], Array]:
+        return lambda taught: values(rows, names, taught)
+
+    def traces(taught: Places) -> Array:
+        return trace_scores(rows, everything, taught)
+
+    def order(taught: Places) -> Array:
+        return order_scores(rows, taught)
+
+    found = [
+        Attacker("logistic regression", seen, learns=True, score=_taught(logistic, shown(everything))),
+        Attacker("gradient boosting", seen, learns=True, score=_taught(boosting, shown(everything))),
+        Attacker("nearest neighbours", seen, learns=True, score=_taught(neighbours, shown(everything))),
+        Attacker("traces", f"digits and repeats of {seen}", learns=True, score=_taught(boosting, traces)),
+        Attacker(
+            ORDER,
+            "the order of the rows, and the values around each place",
+            learns=True,
+            score=_taught(boosting, order),
+        ),
+    ]
+    if own and set(own) != set(everything):
+        calibrated = ", ".join(own)
+        found.append(Attacker("gradient boosting", calibrated, learns=True, score=_taught(boosting, shown(own))))
+    return found
+
+
+def informed(rows: Rows, known: tuple[str, ...]) -> list[Attacker]:
+    """A learner who is also shown the known columns that were published: to be tested within their cells only."""
+    shown = [name for name in known if name in rows.published]
+    if not shown:
+        return []
+    names = [*dict.fromkeys([*rows.answer, *rows.added])]
+
+    def view(taught: Places) -> Array:
+        return values(rows, names, taught)
+
+    return [Attacker("gradient boosting", ", ".join(names), learns=True, score=_taught(boosting, view))]
+
+
+def unprotected(rows: Rows) -> Array | None:
+    """The true values of the calibrated columns as a learner would see them; None where truth does not have them."""
+    if not rows.answer or any(name not in rows.truth for name in rows.answer):
+        return None
+    everyone = np.arange(len(rows))
+    return np.concatenate([encoded(rows.truth[name], everyone) for name in rows.answer], axis=1)
+
+
+def boosted(shown: Array, taught: Places, is_first: Places, asked: Places, seed: int) -> Array:
+    """Scores of gradient boosting for some rows, taught by others."""
+    return sharp(boosting(shown[taught], is_first, shown[asked], seed))
+
+
+def _taught(
+    learner: Callable[[Array, Places, Array, int], Array], view: Callable[[Places], Array]
+) -> Callable[[Places, Places, Places, int], Array]:
+    def score(taught: Places, is_first: Places, asked: Places, seed: int) -> Array:
+        shown = view(taught)
+        if not shown.shape[1]:
+            return np.zeros(len(asked))
+        return sharp(learner(shown[taught], is_first, shown[asked], seed))
+
+    return score
+
+
+# The rows of a secret in three parts: to choose a wager, to teach, and to test. No row serves twice.
+
+# Of a secret's rows: up to where a wager is chosen, and from there to where learners learn.
+_TUNED, _TAUGHT = 0.2, 0.5
+
+
+@dataclass(frozen=True)
+class Parts:
+    """One secret's rows, at random."""
+
+    tune: Places
+    teach: Places
+    test: Places
+
+    def tested(self, learns: bool) -> Places:
+        """The rows that had no part in making the score; who learns nothing may be tested on what others learn."""
+        return self.test if learns else np.concatenate([self.teach, self.test])
+
+
+def halves(rows: Rows, pair: Pair, seed: int, among: Places | None = None) -> list[Parts]:
+    """The rows of either secret at random into the three parts."""
+    parts = []
+    for place, name in enumerate(pair):
+        mine = rows.of(name) if among is None else among[rows.secrets[among] == name]
+        mixed = np.random.default_rng([seed, place]).permutation(mine)
+        tuned, taught = max(4, int(_TUNED * len(mine))), int(_TAUGHT * len(mine))
+        parts.append(Parts(mixed[:tuned], mixed[tuned:taught], mixed[taught:]))
+    return parts

@@ -1,0 +1,379 @@
+"""What an audit found: every attack, the best guess, and how much the publication is proved to tell."""
+
+import math
+import os
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Self
+
+from takifugu._display import Plotted, rounded_down
+from takifugu.divergences import guess_allowed
+from takifugu.problems import Finding, Pair, Renyi, Secret
+
+# What to know about an audit: typed remarks, each of which says its own sentence.
+
+
+@dataclass(frozen=True)
+class FewRowsAudited(Finding):
+    """A secret with so few rows that an attack can show little."""
+
+    level = "warning"
+    says = "secret {secret!r} has {rows} rows: the intervals are wide, and only a gross failure would show"
+    secret: Secret
+    rows: int
+
+
+@dataclass(frozen=True)
+class PairsLeftOut(Finding):
+    """Pairs that were not attacked."""
+
+    level = "warning"
+    says = "{attacked} of {pairs:,} pairs were attacked: {reason}"
+    attacked: int
+    pairs: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class CellsLeftOut(Finding):
+    """Beliefs whose rows were not attacked apart."""
+
+    says = "{attacked} of {beliefs:,} beliefs were attacked: those with most rows, and the one that binds"
+    attacked: int
+    beliefs: int
+
+
+@dataclass(frozen=True)
+class PublishedAsIs(Finding):
+    """A publication that equals the truth."""
+
+    level = "warning"
+    says = "every published value of {columns:bare} equals the true one: nothing was changed"
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NotCovered(Finding):
+    """Columns that were published and that the calibration says nothing about."""
+
+    level = "warning"
+    says = (
+        "the calibration says nothing about {columns:bare}, which went out too: what these columns tell is not "
+        "within the promise"
+    )
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SecretPublished(Finding):
+    """The column of secrets is in the publication."""
+
+    level = "warning"
+    says = "the column {column!r} holds the secrets and was published: nothing is hidden"
+    column: str
+
+
+@dataclass(frozen=True)
+class LessNoise(Finding):
+    """Differences between published and true values that spread less than the noise should."""
+
+    level = "warning"
+    says = (
+        "published and true values differ with a spread of {spread:.4g}, and the noise was calibrated to "
+        "{theta:.4g}: either values were clipped, or the noise is not what it should be"
+    )
+    spread: float
+    theta: float
+
+
+@dataclass(frozen=True)
+class MoreNoise(LessNoise):
+    """Differences that spread more than the noise should: rows beside the wrong truth look so."""
+
+    says = (
+        "published and true values differ with a spread of {spread:.4g}, and the noise was calibrated to "
+        "{theta:.4g}: either more was added, or the rows are in another order and no attack can succeed. "
+        "Where publishing shuffled them, give positions; or name the columns that say which row is whose with keys"
+    )
+
+
+@dataclass(frozen=True)
+class MovedRows(Finding):
+    """Fewer rows that agree with the truth than the channel leaves as they are: rows beside the wrong truth look so."""
+
+    level = "warning"
+    says = (
+        "{share:.1%} of the rows were published as they are, and the channel leaves {expected:.1%}: the "
+        "rows are in another order and no attack can succeed. Where publishing shuffled them, give positions; or name "
+        "the columns that say which row is whose with keys"
+    )
+    share: float
+    expected: float
+
+
+@dataclass(frozen=True)
+class NotThroughChannel(Finding):
+    """Rows that the channel could not have published as they were."""
+
+    level = "warning"
+    says = (
+        "{rows:,} of {of:,} rows were published as something that the channel never makes of their true "
+        "values: this is not the table that was published, another channel was used, or the rows are in another "
+        "order. Where publishing shuffled them, give positions"
+    )
+    rows: int
+    of: int
+
+
+@dataclass(frozen=True)
+class NoPriorsAttack(Finding):
+    """The attacker who knows the priors could not be made."""
+
+    says = "nobody attacked with the calibration's own priors: which published column they are about is not clear"
+
+
+@dataclass(frozen=True)
+class OrderTells(Finding):
+    """Places that tell two secrets apart, as those of rows in a random order hardly ever do."""
+
+    level = "warning"
+    pair: Pair
+    seen: str
+    chance: float
+
+    @property
+    def sentence(self) -> str:
+        """See `Finding.sentence`."""
+        first, second = self.pair
+        return (
+            f"the order of the rows is not random, and tells {first!r} from {second!r}: {self.seen}, and a random "
+            f"order shows that with a chance of {self.chance:.1e} at most. Shuffle the rows; where publishing shuffled "
+            f"them and they stand beside the wrong truth, give positions"
+        )
+
+
+FEW_AUDITED = 200
+
+
+ORDER = "order"  # the attacker who sees where a row stands, and nothing else
+
+
+class Guess(float):
+    """How often an attacker is right between two secrets, half of the rows from each: 0.5 is blind luck.
+
+    `low` and `high` are an interval that holds the true share, for all attacks of an audit at once, with its
+    confidence.
+
+    >>> guess = Guess(0.75, low=0.7, high=0.8)
+    >>> guess > 0.5, guess.high
+    (True, 0.8)
+    """
+
+    low: float
+    high: float
+
+    def __new__(cls, value: float, *, low: float, high: float) -> Self:
+        """A share with its interval."""
+        self = super().__new__(cls, value)
+        self.low, self.high = float(low), float(high)
+        return self
+
+    def __getnewargs_ex__(self) -> tuple[tuple[float], dict[str, float]]:
+        """Pickle with the interval."""
+        return (float(self),), {"low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attacker against one pair of secrets, and perhaps among the rows of one cell of what is known.
+
+    `lower_bound` is on the larger D_α of the two directions; `odds_bound` on the logarithm of the odds, where the
+    calibration promises both. `roc` has the share of the second secret's rows and of the first's that score above
+    each of some thresholds. `rows` are those of either secret that were tested.
+    """
+
+    attacker: str
+    sees: str
+    pair: Pair
+    where: str
+    rows: tuple[int, int]
+    guess: Guess
+    lower_bound: float
+    odds_bound: float | None = None
+    roc: tuple[tuple[float, float], ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class Audit(Plotted):
+    """All attacks on a publication. With probability `confidence` every bound in it holds.
+
+    `before` is how well gradient boosting guesses from the true values, where truth has them.
+    """
+
+    guarantee: Renyi
+    attacks: tuple[Attack, ...] = field(repr=False)
+    confidence: float
+    findings: tuple[Finding, ...] = field(repr=False)
+    before: tuple[tuple[Pair, Guess], ...] = field(default=(), repr=False)
+    rows: int = 0
+
+    @property
+    def _telling(self) -> tuple[Attack, ...]:
+        """The attacks that something follows from.
+
+        Of rows that stand beside the wrong truth, as shuffled ones do, the order that is seen is that of the truth.
+        """
+        others = tuple(one for one in self.attacks if one.attacker != ORDER)
+        return self.attacks if self.misplaced is None or not others else others
+
+    @property
+    def best(self) -> Attack:
+        """The attack that guesses best."""
+        return max(self._telling, key=lambda one: one.guess)
+
+    @property
+    def strongest(self) -> Attack:
+        """The attack with the largest bound, beside what is promised about it."""
+        return max(self._telling, key=lambda one: (self._excess(one), one.lower_bound))
+
+    @property
+    def best_guess(self) -> Guess:
+        """How often the best attacker is right, between the two secrets it tells apart best."""
+        return self.best.guess
+
+    @property
+    def lower_bound(self) -> float:
+        """What D_α between the published laws of some pair exceeds, with this confidence."""
+        return max(one.lower_bound for one in self._telling)
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the publication is shown, with this confidence, to tell more than was promised."""
+        return self.order is not None or any(self._excess(one) > 0 for one in self._telling)
+
+    @property
+    def order(self) -> OrderTells | None:
+        """Where the order of the rows is shown not to be random, which the guarantee takes for granted; else None."""
+        return next((one for one in self.findings if isinstance(one, OrderTells)), None)
+
+    @property
+    def misplaced(self) -> Finding | None:
+        """What says that the rows are not those of the truth they were held against; None where nothing does."""
+        return next((one for one in self.findings if isinstance(one, NotThroughChannel | MovedRows | MoreNoise)), None)
+
+    @property
+    def guess_limit(self) -> float:
+        """The largest share of right guesses between two secrets that the promise allows."""
+        return guess_allowed(self.guarantee)
+
+    def _excess(self, attack: Attack) -> float:
+        """How far an attack is above the promise; below 0 where it is within it."""
+        over = attack.lower_bound - self.guarantee.epsilon
+        if attack.odds_bound is not None and self.guarantee.odds is not None:
+            over = max(over, attack.odds_bound - math.log(self.guarantee.odds))
+        return over
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was found, in words; none of them shows a record."""
+        worst, best, sure = self.strongest, self.best, f"{100 * self.confidence:g} %"
+        a, b = worst.pair
+        if self.order is not None and self._excess(worst) <= 0:
+            first = f"The promise is contradicted: with {sure} confidence {self.order.sentence}"
+        elif self.contradicted:
+            first = (
+                f"The promise is contradicted: with {sure} confidence the publication tells {a!r} from {b!r}"
+                f"{worst.where} by {self._told(worst)}, and {self.guarantee} was promised. Withdraw it, or find out why"
+            )
+        elif self.misplaced is not None:
+            first = f"Nothing follows from this audit: {self.misplaced.sentence}"
+        else:
+            some = self.lower_bound > 0
+            what = (
+                f"odds of {rounded_down(math.exp(self.lower_bound), 3)}"
+                if self._is_odds
+                else f"a loss of {rounded_down(self.lower_bound, 3)}"
+            )
+            shown = f"they show {what}" if some else "none of them shows any loss"
+            first = (
+                f"No attack contradicts the promise of {self.guarantee}: with {sure} confidence {shown}, and others "
+                f"may show more. An audit is evidence, never a proof"
+            )
+        guess = best.guess
+        c, d = best.pair
+        second = (
+            f"The best guess between {c!r} and {d!r}{best.where} is right in {_percent(guess)} of the cases "
+            f"({_percent(guess.low)} to {_percent(guess.high)}; 50 % is blind luck, and the promise allows "
+            f"{_percent(self.guess_limit)}), by "
+            f"{best.attacker} from {best.sees}"
+        )
+        by = f"The attack that shows most is {worst.attacker}, which saw {worst.sees}"
+        third = (by,) if self._excess(worst) > 0 else ()
+        said = self.misplaced if not self.contradicted else self.order if self._excess(worst) <= 0 else None
+        others = (one.sentence for one in self.findings if one is not said)
+        return (first, *third, second, *others)
+
+    @property
+    def _is_odds(self) -> bool:
+        """Whether the promise is told as a factor of odds, beside which its logarithm would look harmless."""
+        return math.isinf(self.guarantee.alpha)
+
+    def _told(self, attack: Attack) -> str:
+        if attack.lower_bound > self.guarantee.epsilon and not self._is_odds:
+            return f"more than {rounded_down(attack.lower_bound, 3)}"
+        bound = attack.lower_bound if self._is_odds else attack.odds_bound or 0.0
+        return f"odds of more than {rounded_down(math.exp(bound), 3)}"
+
+    def __str__(self) -> str:
+        """The sentences."""
+        return " ".join(f"{one[0].upper()}{one[1:].rstrip('.')}." for one in self.sentences)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain values for JSON."""
+        return {
+            "contradicted": self.contradicted,
+            "confidence": self.confidence,
+            "alpha": None if math.isinf(self.guarantee.alpha) else self.guarantee.alpha,
+            "epsilon": self.guarantee.epsilon,
+            "lower_bound": self.lower_bound,
+            "best_guess": _shares(self.best_guess),
+            "guess_limit": self.guess_limit,
+            "rows": self.rows,
+            "attacks": [
+                {
+                    "attacker": one.attacker,
+                    "sees": one.sees,
+                    "pair": [str(secret) for secret in one.pair],
+                    "where": one.where.strip(),
+                    "rows": list(one.rows),
+                    "guess": _shares(one.guess),
+                    "lower_bound": one.lower_bound,
+                }
+                for one in self.attacks
+            ],
+            "findings": [finding.sentence for finding in self.findings],
+        }
+
+    # The page stands in a room to the right, which draws audits and is not needed to make one: it is looked up by
+    # name when somebody wants to see it, as the public names of the package are.
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return str(_page().fragment(self))
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write one HTML file with everything in it. It describes the rows of each secret: for the auditor."""
+        from takifugu.atomic import write_text
+
+        write_text(_page().render_audit(self), path, private=True)
+
+
+def _page() -> Any:
+    return import_module("takifugu.reports.audit_page")
+
+
+def _shares(guess: Guess) -> dict[str, float]:
+    return {"share": float(guess), "low": guess.low, "high": guess.high}
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

@@ -1,0 +1,190 @@
+"""Asking backwards: which promise allows no better guess than this, and which is the strongest that costs no more."""
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+
+from takifugu import _validation as check
+from takifugu._validation import Array
+from takifugu.calibration.result import Calibration
+from takifugu.channels import FiniteChannel, GaussianNoise, GaussianVector, SparseChannel
+from takifugu.divergences import promise_of_guess, recommended_alpha
+from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
+from takifugu.laws import Finite, Mixture, columns, key, number
+from takifugu.mechanisms import column_loss, table_of
+from takifugu.problems import ErrorAsked, Problem, Renyi, asked_for
+
+Step = Callable[[str], None]
+
+_ERROR = "a number above 0, such as 0.2 for a fifth of the spread"
+_FIRST = math.log(3)  # the budget that the search begins at
+_LEAST, _MOST = 1e-3, 24.0  # below, nothing is told; above, everything is
+_CLOSE = 1.02  # the search ends when a budget that is enough and one that is not lie this close
+HALVINGS = 5  # of the chance that draws pass what they should not: 32 promises are tried at most
+HALVINGS_OF_ALL = 10  # the same where all are judged by the same draws: of all promises that may be come to, 924
+_ALIKE = 1e-6  # what rounding may do to an error that should fall as the budget grows
+
+
+def require_one_way(problem: Problem, **promise: float | None) -> None:
+    """Refuse a promise that is asked for in two ways, and what is none, before any work."""
+    given = {name for name, value in promise.items() if value is not None}
+    if "error" in given and given & {"best_guess", "epsilon", "odds"}:
+        raise InputError("error takes the place of odds, epsilon and best_guess: leave them out, or leave error out")
+    noise = not isinstance(problem.laws(0)[0], Finite)
+    if "error" in given:
+        _require_share(promise["error"], noise)
+    if not given & {"error", "best_guess"}:
+        asked_for(alpha=promise["alpha"], epsilon=promise["epsilon"], odds=promise["odds"], of_noise=noise)
+
+
+def _require_share(error: float | None, noise: bool) -> None:
+    """Refuse what is no error, and of values from a list one above 1: it asks for nothing, so nothing would be left."""
+    most = check.real("error", error, _ERROR)
+    if most <= 0:
+        raise InputError(f"error must be {_ERROR}, got {error!r}")
+    if most > 1 and not noise:
+        raise InputError(
+            f"error must be {_ERROR}, and at most 1 for values from a list, got {error!r}: {most:g} % is written "
+            f"{most / 100:g}"
+        )
+
+
+def promise_asked(
+    problem: Problem,
+    *,
+    alpha: float | None,
+    epsilon: float | None,
+    odds: float | None,
+    best_guess: float | None,
+) -> Renyi:
+    """The promise that the arguments name together."""
+    if best_guess is None:
+        return asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
+    if epsilon is not None or odds is not None:
+        raise InputError("best_guess takes the place of odds and epsilon: leave them out, or leave best_guess out")
+    return promise_of_guess(best_guess, alpha=default_order(problem) if alpha is None else alpha)
+
+
+def default_order(problem: Problem) -> float:
+    """The order of a promise that was asked for backwards: bounded odds where a channel can promise them."""
+    if isinstance(problem.laws(0)[0], Finite):
+        return math.inf
+    return recommended_alpha(values_published(problem))
+
+
+def values_published(problem: Problem) -> int:
+    """How many values go out: one for each row, or one for each group; 1 where nobody has said."""
+    answer, rows = problem.answer, problem.beliefs[0].rows
+    if answer is None:
+        return 1
+    return max(1, sum(rows.values())) if answer.is_of_rows else len(problem.pairs.secrets)
+
+
+def relative_error(calibration: Calibration) -> float:
+    """How far off a published value is, beside the spread of the true ones; of several columns the worst.
+
+    For numbers it is the root of the mean square error over the standard deviation of everybody's true values; for
+    labels, the share of people whose label is published as another.
+
+    >>> from takifugu import Mixture, calibrate
+    >>> found = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1)
+    >>> round(relative_error(found), 6)  # the root of 3 over that of 1 + 1
+    1.224745
+    """
+    channel, problem = calibration.channel, calibration.problem
+    if isinstance(channel, FiniteChannel):
+        return max(_of_columns(channel, table_of(problem).mass))
+    if isinstance(channel, SparseChannel):
+        return max(_of_sparse_columns(channel, table_of(problem).mass))
+    if isinstance(channel, GaussianNoise):
+        deviations = np.array([channel.theta])
+    elif isinstance(channel, GaussianVector):
+        deviations = np.sqrt(np.diagonal(channel.covariance))
+    else:
+        raise InputError(f"the error of a {type(channel).__name__} beside the spread is not known")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.where(deviations > 0, deviations / _spread(problem), 0.0).max())
+
+
+def _of_columns(channel: FiniteChannel, mass: Array) -> list[float]:
+    found = []
+    for true, published in zip(columns(channel.inputs), columns(channel.outputs), strict=True):
+        lost = channel.expected_loss(mass, column_loss(None, true, published, mass, relative=True))
+        found.append(math.sqrt(lost) if all(map(number, (*true, *published))) else lost)
+    return found
+
+
+def _of_sparse_columns(channel: SparseChannel, mass: Array) -> list[float]:
+    """The same from the moves of a sparse channel, with a table of losses between the values of each column alone."""
+    found = []
+    for true, published in zip(columns(channel.inputs), columns(channel.outputs), strict=True):
+        values = {key(value): value for value in (*true, *published)}
+        place = {name: k for k, name in enumerate(values)}
+        here, there = (np.array([place[key(value)] for value in side]) for side in (true, published))
+        share = np.zeros(len(values))
+        np.add.at(share, here, mass)
+        lost = column_loss(None, list(values.values()), list(values.values()), share, relative=True)
+        moved = lost[here[channel.sources], there[channel.targets]] * channel.shares
+        total = float((mass / mass.sum())[channel.sources] @ moved)
+        found.append(math.sqrt(total) if all(map(number, values.values())) else total)
+    return found
+
+
+def _spread(problem: Problem) -> Array:
+    """The standard deviation of the answer over everybody, on each axis: within the secrets and between them."""
+    belief, secrets = problem.beliefs[0], problem.pairs.secrets
+    counted = all(belief.rows.get(secret) for secret in secrets)
+    weights = np.array([belief.rows[secret] if counted else 1 for secret in secrets], dtype=np.float64)
+    laws = problem.laws(0)
+    means = np.array([np.atleast_1d(law.mean) for law in laws])
+    within = np.array([[law.variance] if isinstance(law, Mixture) else np.diagonal(law.covariance) for law in laws])
+    shares = weights / weights.sum()
+    centre = shares @ means
+    spread: Array = np.sqrt(shares @ (within + (means - centre) ** 2))
+    return spread
+
+
+def strongest(
+    calibrated: Callable[[Renyi, int], Calibration], *, alpha: float, error: float, step: Step
+) -> Calibration:
+    """The calibration of the least budget, to two per cent, whose error beside the spread is at most this.
+
+    The best channel's error falls as the budget grows, since what was allowed stays allowed; with evidence from draws
+    or another mechanism it may falter, and then a finding says so. What is returned was seen to err no more.
+
+    One is chosen of those tried, and what was tried before steers the choice. So `calibrated`, which is given the
+    number of the try, must judge each by draws of its own, HALVINGS more strictly: the chance that any of 2ʰ passes
+    wrongly is then what it is for one. Where there are no more draws, it is HALVINGS_OF_ALL (proofs/population.md).
+    """
+    most = float(error)
+    tried: dict[float, float] = {}
+    low, high, epsilon = 0.0, math.inf, _FIRST
+    best, refusal = None, None
+    while high > low * _CLOSE and high > _LEAST and low < _MOST and len(tried) < 2**HALVINGS:
+        promise = Renyi(alpha, epsilon)
+        try:
+            made = calibrated(promise, len(tried))
+            tried[epsilon] = relative_error(made)
+            step(f"Trying {promise}: off by {tried[epsilon]:.3g} of the spread, {most:g} is asked for")
+        except (CalibrationError, MechanismError) as refused:
+            made, refusal, tried[epsilon] = None, refused, math.inf
+            step(f"Trying {promise}: it cannot be kept")
+        if made is not None and tried[epsilon] <= most:
+            best, high = made, epsilon
+        else:
+            low = epsilon
+        epsilon = high / 2 if low == 0 else min(2 * low, _MOST) if math.isinf(high) else math.sqrt(low * high)
+    if best is None:
+        if refusal is not None and all(map(math.isinf, tried.values())):
+            raise refusal
+        raise NoAnswerError(
+            f"no promise was found whose channel errs at most {most:g} of the spread; the weakest that was tried, "
+            f"{Renyi(alpha, max(tried))}, errs {tried[max(tried)]:.3g}. Allow a larger error, give a finer domain, "
+            f"publish fewer columns, or merge rare secrets"
+        )
+    errors = [tried[one] for one in sorted(tried)]
+    falls = all(a >= b * (1 - _ALIKE) for a, b in pairwise(errors))
+    finding = ErrorAsked(most, tried[high], str(best.guarantee), len(tried), falls)
+    return best.with_finding(finding)

@@ -1,0 +1,12 @@
+from takifugu.certificates.channel import KEPT as KEPT
+from takifugu.certificates.channel import ChannelCertificate as ChannelCertificate
+from takifugu.certificates.channel import RedactedChannel as RedactedChannel
+from takifugu.certificates.channel import is_withheld as is_withheld
+from takifugu.certificates.channel import kept as kept
+from takifugu.certificates.channel import tells_probabilities as tells_probabilities
+from takifugu.certificates.document import REDACTED as REDACTED
+from takifugu.certificates.document import Certificate as Certificate
+from takifugu.certificates.document import RedactedCertificate as RedactedCertificate
+from takifugu.certificates.proving import certify as certify
+from takifugu.certificates.proving import load_redacted as load_redacted
+from takifugu.certificates.proving import verify as verify

@@ -1,1 +1,0 @@
-"""The divergence of mixtures on the line, in float64."""

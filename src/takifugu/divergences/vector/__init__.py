@@ -1,1 +1,0 @@
-"""Divergences of vectors after Gaussian noise: exact for Gaussians, a bound for mixtures."""

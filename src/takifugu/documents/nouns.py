@@ -1,0 +1,485 @@
+"""Beliefs, promises and problems as plain values for JSON, and back: the one form of each.
+
+Every complaint is an `InputError` that names the field, what was found and what is accepted.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.channels import MOST_AXES, Channel, FiniteChannel, GaussianNoise, GaussianVector, SparseChannel
+from takifugu.documents import strict_json as form
+from takifugu.errors import InputError
+from takifugu.laws import CELL_ROWS, Finite, Lattice, Law, Mixture, VectorMixture, counted, own_normal
+from takifugu.problems import (
+    Answer,
+    Approximate,
+    Belief,
+    Caution,
+    Choices,
+    Finding,
+    Guarantee,
+    Pairs,
+    Problem,
+    Remark,
+    Renyi,
+    Spelling,
+    beliefs_from,
+)
+
+# Laws as plain values for JSON, and back; no float loses a bit.
+
+_MIXTURE = ("weights", "means", "stds")
+_VECTORS = ("weights", "means", "covariances")
+
+
+def law_to(law: Law) -> dict[str, Any]:
+    """A law as an object; no float loses a bit."""
+    if isinstance(law, Finite):
+        return {"values": [value_to(value) for value in law.values], "weights": law.weights.tolist()}
+    if not isinstance(law, Mixture | VectorMixture):
+        raise InputError(f"a law of the type {type(law).__name__} has no form in a file")
+    names = _VECTORS if isinstance(law, VectorMixture) else _MIXTURE
+    return {name: getattr(law, name).tolist() for name in names}
+
+
+def law_from(value: Any, where: str, room: form.Room) -> Law:
+    """What `law_to` wrote."""
+    if isinstance(value, dict) and "values" in value:
+        content = form.fields(value, ("values", "weights"), where)
+        values = [
+            value_from(v, f"{where}.values[{k}]") for k, v in enumerate(room.take(content["values"], f"{where}.values"))
+        ]
+        weights = form.exactly(content["weights"], f"{where}.weights", len(values))
+        numbers = [form.number(w, f"{where}.weights[{k}]", least=0) for k, w in enumerate(weights)]
+        try:
+            return Finite(values, numbers)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
+    if isinstance(value, dict) and "covariances" in value:
+        return _vectors(value, where, room)
+    return form.mixture(value, where, room)
+
+
+def matrix_from(value: Any, where: str, room: form.Room, *, columns: int | None = None) -> list[list[float]]:
+    """A list of rows of numbers, all as long as the first or of `columns` numbers."""
+    rows = [room.take(row, f"{where}[{i}]") for i, row in enumerate(room.take(value, where))]
+    wanted = len(rows[0]) if columns is None else columns
+    for i, row in enumerate(rows):
+        if len(row) != wanted:
+            raise InputError(f"{where}[{i}] must have {wanted} entries, it has {len(row)}")
+    return [[form.number(x, f"{where}[{i}][{j}]") for j, x in enumerate(row)] for i, row in enumerate(rows)]
+
+
+def _vectors(value: Any, where: str, room: form.Room) -> VectorMixture:
+    """A mixture of vectors as its three lists: what is read must be what was written, to the last bit."""
+    prior = form.fields(value, _VECTORS, where)
+    given = room.take(prior["weights"], f"{where}.weights")
+    weights = [form.number(w, f"{where}.weights[{k}]", least=0.0) for k, w in enumerate(given)]
+    means = matrix_from(prior["means"], f"{where}.means", room)
+    matrices = form.exactly(prior["covariances"], f"{where}.covariances", len(weights))
+    if len(means) != len(weights):
+        raise InputError(f"{where}.means must have {len(weights)} entries, it has {len(means)}")
+    covariances = [
+        matrix_from(matrix, f"{where}.covariances[{k}]", room, columns=len(means[0]))
+        for k, matrix in enumerate(matrices)
+    ]
+    try:
+        made = VectorMixture(weights, means, covariances)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    if made.weights.tolist() != weights:
+        raise InputError(f"{where}.weights must sum to 1 within 2^-50: divide each by their sum")
+    if made.covariances.tolist() != covariances:
+        raise InputError(f"{where}.covariances must be symmetric to the last digit")
+    return made
+
+
+def value_to(value: Any) -> Any:
+    """A value of a finite law: a row of several columns is a list in JSON."""
+    return [form.plain(part) for part in value] if isinstance(value, tuple) else form.plain(value)
+
+
+def value_from(value: Any, where: str) -> Any:
+    """What `value_to` wrote."""
+    if isinstance(value, list):
+        return tuple(value_from(part, where) for part in form.items(value, where, least=1, most=100))
+    if not isinstance(value, str | int | float | bool):
+        raise InputError(f"{where} must be a text, a number, true or false, or a list of those")
+    return value
+
+
+# An answer, its domain and the spelling of its table as plain values for JSON, and back.
+
+
+def answer_to(answer: Answer) -> dict[str, Any]:
+    """An answer as an object."""
+    spelled = {} if answer.spelling is None else {"spelling": _spelling_to(answer.spelling)}
+    return spelled | {
+        "query": answer.query,
+        "columns": list(answer.columns),
+        "secret": list(answer.secret),
+        "known": list(answer.known),
+        "domain": _domain_to(answer.domain),
+        "step": answer.step,
+        "is_read": answer.is_read,
+        **({"before": list(answer.before)} if answer.before else {}),
+    }
+
+
+def _spelling_to(spelling: Spelling) -> dict[str, Any]:
+    na = None if spelling.na is None else list(spelling.na)
+    return {**asdict(spelling), "na": na, "sentinels": [form.plain(one) for one in spelling.sentinels]}
+
+
+def _spelling_from(value: Any) -> Spelling:
+    content = form.fields(value, ("decimal", "thousands", "na", "sentinels"), "answer.spelling")
+    marks = (content[key] for key in ("decimal", "thousands"))
+    decimal, thousands = (None if mark is None else form.text_field(mark, "answer.spelling") for mark in marks)
+    na = None if content["na"] is None else form.texts(content["na"], "answer.spelling.na")
+    sentinels = form.items(content["sentinels"], "answer.spelling.sentinels", most=1_000)
+    return Spelling(decimal, thousands, na, tuple(value_from(one, "answer.spelling.sentinels") for one in sentinels))
+
+
+def answer_from(value: Any) -> Answer:
+    """What `answer_to` wrote."""
+    spelling = value.get("spelling") if isinstance(value, dict) else None
+    if spelling is not None:  # files that say nothing about it have no such field
+        value = {key: part for key, part in value.items() if key != "spelling"}
+    later = ("before",) if isinstance(value, dict) and "before" in value else ()
+    content = form.fields(
+        value, ("query", "columns", "secret", "known", "domain", "step", "is_read", *later), "'answer'"
+    )
+    columns, secret, known, before = (
+        form.texts(content.get(key, []), f"answer.{key}") for key in ("columns", "secret", "known", "before")
+    )
+    if before != columns[: len(before)] or (before and len(before) == len(columns)):
+        raise InputError("answer.before must be the first of the answer's columns, and leave one to publish")
+    if not columns or not secret:
+        raise InputError("'answer' must name its columns and its secret")
+    domain = _domain_from(content["domain"])
+    if isinstance(domain, tuple) and len(domain) != len(columns):
+        raise InputError("answer.domain must have one list for each of the answer's columns")
+    if not isinstance(content["is_read"], bool):
+        raise InputError("answer.is_read must be true or false")
+    return Answer(
+        form.mechanism(content["query"]),
+        columns,
+        secret,
+        known,
+        domain,
+        form.number(content["step"], "answer.step", least=0),
+        content["is_read"],
+        None if spelling is None else _spelling_from(spelling),
+        before,
+    )
+
+
+def _domain_to(domain: Any) -> Any:
+    if isinstance(domain, Lattice):
+        return {
+            "kind": "lattice",
+            "low": domain.low,
+            "high": domain.high,
+            "step": domain.step,
+            "transform": domain.transform,
+        }
+    if domain is None:
+        return None
+    return {
+        "kind": "choices",
+        "columns": [{"values": list(one.values), "other": one.other, "is_read": one.is_read} for one in domain],
+    }
+
+
+def _domain_from(value: Any) -> Any:
+    if value is None:
+        return None
+    kind = form.kind_of(value)
+    if kind == "lattice":
+        content = form.fields(value, ("kind", "low", "high", "step", "transform"), "answer.domain")
+        low, high, step = (form.number(content[key], f"answer.domain.{key}") for key in ("low", "high", "step"))
+        return Lattice(low, high, step, transform=content["transform"])
+    content = form.fields(value, ("kind", "columns"), "answer.domain")
+    if kind != "choices":
+        raise InputError("answer.domain.kind must be 'lattice' or 'choices'")
+    return tuple(
+        Choices(
+            tuple(
+                value_from(v, "answer.domain")
+                for v in form.items(one["values"], "answer.domain", least=1, most=100_000)
+            ),
+            other=None if one["other"] is None else value_from(one["other"], "answer.domain.other"),
+            is_read=one["is_read"] is not False,
+        )
+        for one in (
+            form.fields(column, ("values", "other", "is_read"), "answer.domain.columns")
+            for column in form.items(content["columns"], "answer.domain.columns", least=1, most=1_000)
+        )
+    )
+
+
+_COUNTED = ("counts", "pseudo")
+_DRAWN = ("means", "stds")
+_DIGITS = 1e-6  # to which rows, and what they explain, were added up
+_TINY = 1e-300
+
+
+def problem_to(problem: Problem) -> dict[str, Any]:
+    """A problem as an object. It holds the priors: keep it private."""
+    secrets = [form.plain(secret) for secret in problem.pairs.secrets]
+    place = {secret: i for i, secret in enumerate(problem.pairs.secrets)}
+    return {
+        "answer": None if problem.answer is None else answer_to(problem.answer),
+        "secrets": secrets,
+        "pairs": None if problem.pairs.is_every else [[place[a], place[b]] for a, b in problem.pairs],
+        "beliefs": [
+            {
+                "label": belief.label,
+                "laws": [law_to(law) for law in problem.laws(number)],
+                "counted": [_pair_to(belief.counted, secret, _COUNTED) for secret in problem.pairs.secrets],
+                "drawn": [_pair_to(belief.drawn, secret, _DRAWN) for secret in problem.pairs.secrets],
+                "rows": [belief.rows.get(secret) for secret in problem.pairs.secrets],
+            }
+            for number, belief in enumerate(problem.beliefs)
+        ],
+        "findings": [{"level": one.level, "sentence": one.sentence} for one in problem.findings],
+    }
+
+
+def problem_from(value: Any) -> Problem:
+    """What `problem_to` wrote, every field checked."""
+    content = form.fields(value, ("answer", "secrets", "pairs", "beliefs", "findings"), "'problem'")
+    secrets = form.secrets(content["secrets"])
+    chosen = None
+    if content["pairs"] is not None:
+        chosen = [(secrets[i], secrets[j]) for i, j in form.pairs(content["pairs"], len(secrets))]
+    answer = None if content["answer"] is None else answer_from(content["answer"])
+    lattice = answer.domain if answer is not None and isinstance(answer.domain, Lattice) else None
+    room = form.Room()
+    beliefs = tuple(
+        _belief_from(entry, f"beliefs[{b}]", secrets, room, lattice)
+        for b, entry in enumerate(form.items(content["beliefs"], "'beliefs'", least=1, most=form.MOST_BELIEFS))
+    )
+    found = form.items(content["findings"], "'findings'", most=10_000)
+    return Problem(
+        beliefs_from(beliefs),  # all laws of one kind, and vectors of one length
+        Pairs(secrets, chosen),
+        answer,
+        tuple(_finding_from(entry, f"findings[{n}]") for n, entry in enumerate(found)),
+    )
+
+
+def guarantee_to(guarantee: Guarantee) -> dict[str, Any]:
+    """A promise as an object; α = ∞ is written as null, for which JSON has a word."""
+    if isinstance(guarantee, Approximate):
+        return {
+            "kind": "approximate",
+            "alpha": guarantee.alpha,
+            "epsilon": guarantee.epsilon,
+            "delta": guarantee.delta,
+        }
+    alpha = None if math.isinf(guarantee.alpha) else guarantee.alpha
+    return {"kind": "renyi", "alpha": alpha, "epsilon": guarantee.epsilon, "odds": guarantee.odds}
+
+
+def guarantee_from(value: Any) -> Guarantee:
+    """What `guarantee_to` wrote."""
+    kind = form.kind_of(value)
+    if kind == "approximate":
+        content = form.fields(value, ("kind", "alpha", "epsilon", "delta"), "'guarantee'")
+        return Approximate(
+            form.number(content["alpha"], "guarantee.alpha", above=1),
+            form.number(content["epsilon"], "guarantee.epsilon", above=0),
+            form.number(content["delta"], "guarantee.delta", above=0),
+        )
+    content = form.fields(value, ("kind", "alpha", "epsilon", "odds"), "'guarantee'")
+    if kind != "renyi":
+        raise InputError("guarantee.kind must be 'renyi' or 'approximate'")
+    alpha, odds = content["alpha"], content["odds"]
+    return Renyi(
+        math.inf if alpha is None else form.number(alpha, "guarantee.alpha", above=1),
+        form.number(content["epsilon"], "guarantee.epsilon", above=0),
+        None if odds is None else form.number(odds, "guarantee.odds", above=1),
+    )
+
+
+def _belief_from(
+    value: Any, where: str, secrets: tuple[form.Scalar, ...], room: form.Room, lattice: Lattice | None
+) -> Belief:
+    content = form.fields(value, ("label", "laws", "counted", "drawn", "rows"), where)
+
+    def of_secrets(key: str, read: Callable[[Any, str], Any]) -> dict[Any, Any]:
+        """What is said of each secret under a key, for those of whom something is."""
+        listed = zip(secrets, form.exactly(content[key], f"{where}.{key}", len(secrets)), strict=True)
+        return {s: read(one, f"{where}.{key}[{k}]") for k, (s, one) in enumerate(listed) if one is not None}
+
+    found = of_secrets("laws", lambda law, at: law_from(law, at, room))
+    if len(found) < len(secrets):
+        raise InputError(f"{where}.laws must have a law for each of the secrets")
+    rests = of_secrets("counted", lambda entry, at: _pair_from(entry, at, _COUNTED, room))
+    drawn = of_secrets("drawn", lambda entry, at: _pair_from(entry, at, _DRAWN, room))
+    rows = of_secrets("rows", lambda tally, at: form.index(tally, at, below=1 << 62))
+    for secret, (means, _) in drawn.items():
+        law = found[secret]
+        if means.shape[1:] != ((law.dimension,) if isinstance(law, VectorMixture) else ()):
+            raise InputError(f"{where}.drawn is not about as many numbers as its laws")
+    label = form.text_field(content["label"], f"{where}.label")
+    for secret, (counts, pseudo) in rests.items():
+        right = rows.get(secret) == counts.sum() and (counts == np.rint(counts)).all()
+        if not right or not _rests_on(found[secret], counts, pseudo, lattice, of_a_cell=bool(label)):
+            raise InputError(f"{where}.counted is not what its laws rest on: the file was changed")
+    return Belief(found, label=label, counted=rests, drawn=drawn, rows=rows)
+
+
+def _rests_on(law: Any, counts: Array, pseudo: Array, lattice: Lattice | None, *, of_a_cell: bool) -> bool:
+    """Whether counts are those a law rests on: evidence drawn from others would be about another law.
+
+    A law starts from one pseudo-row, and that of a cell from a few. With more beside the same counts all draws would
+    be alike, and say of any channel that it withstands them; rows that were added to a law itself are in it.
+    """
+    added, seen = float(pseudo.sum()), float(counts.sum())
+    few = added <= (CELL_ROWS if of_a_cell else 1.0) * (1 + _DIGITS)
+    if isinstance(law, Finite):
+        if len(counts) != len(law.values) or not seen + added:
+            return False
+        if few and seen and _same(law.probabilities, counts / seen):
+            return added >= 1 - _DIGITS  # with less, values that nobody was seen with would be impossible in each draw
+        return _same(law.probabilities, counted(counts, pseudo))
+    return few and (lattice is None or _rests_on_points(law, counts, pseudo, lattice))
+
+
+def _rests_on_points(law: Any, counts: Array, pseudo: Array, lattice: Lattice) -> bool:
+    """The same on a lattice, where a law may be the counts, a normal like them, or a mixture that was fitted to them.
+
+    Which mixture that is no file tells. It was chosen for how well it explains the counts, from one normal upwards, so
+    counts that one normal explains better are others.
+    """
+    if len(counts) != len(lattice):
+        raise InputError("the counts behind the laws are not about the points of the lattice: the file was changed")
+    masses, where = np.zeros(len(lattice)), np.searchsorted(lattice.points, law.means).clip(max=len(lattice) - 1)
+    if law.stds.any() or (lattice.points[where] != law.means).any():
+        return False
+    np.add.at(masses, where, law.weights / law.weights.sum())
+    if pseudo.sum() > 1 + _DIGITS:  # a cell's, which are the same secret's in other cells
+        return _same(masses, counted(counts, pseudo))
+    normal = own_normal(lattice, counts)
+    if not _same(pseudo, normal):
+        return False
+    if any(_same(masses, one) for one in (counts / counts.sum(), counted(counts, pseudo), normal)):
+        return True
+    gained = np.log(np.maximum(masses, _TINY)) - np.log(np.maximum(normal, _TINY))
+    return bool(counts @ gained >= -_DIGITS * (1 + counts.sum()))
+
+
+def _same(one: Array, other: Array) -> bool:
+    return np.allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+def _pair_to(held: dict[Any, Any], secret: Any, keys: tuple[str, str]) -> Any:
+    """What evidence about a law is drawn from again."""
+    if secret not in held:
+        return None
+    return {key: part.tolist() for key, part in zip(keys, held[secret], strict=True)}
+
+
+def _pair_from(value: Any, where: str, keys: tuple[str, str], room: form.Room) -> tuple[Any, Any]:
+    content = form.fields(value, keys, where)
+    least = [-math.inf if key == "means" else 0.0 for key in keys]  # only a mean may be below 0
+    first, second = (
+        np.array(_numbers_from(content[key], f"{where}.{key}", low, room)) for key, low in zip(keys, least, strict=True)
+    )
+    if len(first) != len(second) or second.ndim > 1 or (first.ndim > 1 and "means" not in keys):
+        raise InputError(f"{where} must have as many {keys[0]} as {keys[1]}")
+    return first, second
+
+
+def _numbers_from(value: Any, where: str, least: float, room: form.Room) -> list[Any]:
+    """A list of numbers, or of rows of as many: means of several predictions."""
+    found = room.take(value, where)
+    if not isinstance(found[0], list):
+        return [form.number(x, where, least=least) for x in found]
+    rows = [[form.number(x, where, least=least) for x in room.take(row, where)] for row in found]
+    if len({len(row) for row in rows}) > 1:
+        raise InputError(f"{where} must have rows of one length")
+    return rows
+
+
+def _finding_from(value: Any, where: str) -> Finding:
+    """A finding as it was told: files keep its words, not the type that made them."""
+    content = form.fields(value, ("level", "sentence"), where)
+    if content["level"] not in ("note", "warning"):
+        raise InputError(f"{where}.level must be 'note' or 'warning'")
+    kind = Caution if content["level"] == "warning" else Remark
+    return kind(form.text_field(content["sentence"], f"{where}.sentence"))
+
+
+# Channels as plain values for JSON, and back.
+
+_MOST_VALUES = 100_000  # on either side of a channel
+_MOST_MOVES = 2_000_000  # of a sparse one
+
+
+def channel_to(channel: Channel) -> dict[str, Any]:
+    """A channel as an object."""
+    if isinstance(channel, GaussianNoise):
+        return {"kind": channel.kind, "theta": channel.theta}
+    if isinstance(channel, FiniteChannel):
+        return {
+            "kind": channel.kind,
+            "inputs": [value_to(value) for value in channel.inputs],
+            "outputs": [value_to(value) for value in channel.outputs],
+            "counts": channel.counts.tolist(),
+        }
+    if isinstance(channel, SparseChannel):
+        return {
+            "kind": channel.kind,
+            "inputs": [value_to(value) for value in channel.inputs],
+            "outputs": [value_to(value) for value in channel.outputs],
+            "starts": channel.starts.tolist(),
+            "targets": channel.targets.tolist(),
+            "counts": channel.counts.tolist(),
+        }
+    if isinstance(channel, GaussianVector):
+        return {"kind": channel.kind, "covariance": channel.covariance.tolist()}
+    raise InputError(f"a channel of the type {type(channel).__name__} has no form in a file")
+
+
+def channel_from(value: Any) -> Channel:
+    """What `channel_to` wrote."""
+    kind = form.kind_of(value)
+    if kind == GaussianNoise.kind:
+        content = form.fields(value, ("kind", "theta"), "'channel'")
+        return GaussianNoise(form.number(content["theta"], "channel.theta", least=0))
+    if kind == FiniteChannel.kind:
+        content = form.fields(value, ("kind", "inputs", "outputs", "counts"), "'channel'")
+        inputs, outputs = _values(content, "inputs"), _values(content, "outputs")
+        rows = form.exactly(content["counts"], "channel.counts", len(inputs))
+        counts = [form.indices(row, "channel.counts", most=len(outputs)) for row in rows]
+        return FiniteChannel(tuple(inputs), tuple(outputs), counts)  # type: ignore[arg-type]
+    if kind == SparseChannel.kind:
+        names = ("starts", "targets", "counts")
+        content = form.fields(value, ("kind", "inputs", "outputs", *names), "'channel'")
+        tables = [form.indices(content[key], f"channel.{key}", least=1, most=_MOST_MOVES) for key in names]
+        return SparseChannel(tuple(_values(content, "inputs")), tuple(_values(content, "outputs")), *tables)  # type: ignore[arg-type]
+    if kind == GaussianVector.kind:
+        content = form.fields(value, ("kind", "covariance"), "'channel'")
+        # Counted before it is read: proving how such a matrix is drawn takes time that grows with its fourth power.
+        size = len(form.items(content["covariance"], "channel.covariance", least=1, most=MOST_AXES))
+        matrix = matrix_from(content["covariance"], "channel.covariance", form.Room(), columns=size)
+        channel = GaussianVector(matrix)
+        if channel.covariance.tolist() != matrix:
+            raise InputError("channel.covariance must be symmetric to the last digit")
+        return channel
+    kinds = (GaussianNoise.kind, FiniteChannel.kind, SparseChannel.kind, GaussianVector.kind)
+    raise InputError(f"channel.kind must be one of {', '.join(map(repr, kinds))}")
+
+
+def _values(content: dict[str, Any], key: str) -> list[Any]:
+    return [
+        value_from(v, f"channel.{key}") for v in form.items(content[key], f"channel.{key}", least=1, most=_MOST_VALUES)
+    ]

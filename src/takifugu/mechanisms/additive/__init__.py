@@ -1,1 +1,0 @@
-"""Rules for how much Gaussian noise is enough: one bound a file."""

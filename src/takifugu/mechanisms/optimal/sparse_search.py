@@ -1,0 +1,575 @@
+"""A good channel on thousands of values: a coarse one first, then all rows at once, or part after part.
+
+Where all rows fit into one program, column generation finds the best channel there is. Where they do not, each step is
+a program in which some inputs are free and all others stay as they are: the channel before the step is among its
+candidates, so the cost never rises. The proof comes afterwards and trusts nothing of this (proofs/sparse.md).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from takifugu._validation import Array
+from takifugu._work import detail
+from takifugu.errors import InputError
+from takifugu.laws import Value, columns, key, number
+from takifugu.mechanisms.optimal.finite_problem import column_loss
+
+# Thousands of values as places in a few columns, so that the loss between any two is a sum of small look-ups.
+
+GridPlaces = npt.NDArray[np.intp]
+
+_MOST_ENTRIES = 2_000  # distinct entries of one column: the loss between them is a table
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The values, coded: `codes` has a row per column, `tables` the loss between any two entries of each column."""
+
+    codes: npt.NDArray[np.intp]
+    tables: tuple[Array, ...]
+    is_ordered: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, values: Sequence[Value], mass: Array, *, loss: str | None, weights: Sequence[float] | None) -> "Cells":
+        """The values of a law; `loss` by name, and how much each column counts."""
+        entries = columns(values)
+        if weights is not None and len(weights) != len(entries):
+            raise InputError(f"weights must be one number for each of the {len(entries)} columns, got {len(weights)}")
+        is_row = isinstance(values[0], tuple)
+        codes, tables, ordered = [], [], []
+        for k, column in enumerate(entries):
+            distinct = {key(entry): entry for entry in column}
+            inside = sorted(distinct.values(), key=lambda entry: (not number(entry), str(type(entry)), entry))
+            if len(inside) > _MOST_ENTRIES:
+                raise InputError(
+                    f"a column takes {len(inside):,} distinct values, and {_MOST_ENTRIES:,} are the most for a list: "
+                    f"give it a coarser domain"
+                )
+            place = {key(entry): where for where, entry in enumerate(inside)}
+            code = np.array([place[key(entry)] for entry in column], dtype=np.intp)
+            share = np.zeros(len(inside))
+            np.add.at(share, code, mass)
+            table = column_loss(loss, inside, inside, share, relative=is_row)
+            codes.append(code)
+            tables.append(table * (1.0 if weights is None else weights[k]))
+            ordered.append(all(map(number, inside)))
+        return cls(np.array(codes), tuple(tables), tuple(ordered))
+
+    def __len__(self) -> int:
+        """The number of values."""
+        return int(self.codes.shape[1])
+
+    def between(self, some: GridPlaces, others: GridPlaces) -> Array:
+        """The loss of each of some values published as each of others."""
+        total = np.zeros((len(some), len(others)))
+        for code, table in zip(self.codes, self.tables, strict=True):
+            total += table[code[some]][:, code[others]]
+        return total
+
+    def along(self, some: GridPlaces, others: GridPlaces) -> Array:
+        """The loss of each of some values published as the other at the same position."""
+        total = np.zeros(len(some))
+        for code, table in zip(self.codes, self.tables, strict=True):
+            total += table[code[some], code[others]]
+        return total
+
+    def cuts(self, part: GridPlaces, rng: np.random.Generator) -> Iterator[tuple[GridPlaces, GridPlaces]]:
+        """Ways to halve a part, along the column first in which its values lie farthest apart.
+
+        Chance blurs how far that is, and puts labels in an order, so that values which one cut separates meet under
+        another.
+        """
+        widths = []
+        for code, table in zip(self.codes, self.tables, strict=True):
+            inside = np.unique(code[part])
+            # A column that costs nothing may be cut too, but last; one of a single entry cannot.
+            far = (float(table[np.ix_(inside, inside)].max()) + 1e-9) * rng.uniform(0.2, 1.0)
+            widths.append(far if len(inside) > 1 else -1.0)
+        for column in np.argsort(widths)[::-1].tolist():
+            if widths[column] > 0:
+                entries = len(self.tables[column])
+                rank = np.arange(entries) if self.is_ordered[column] else rng.permutation(entries)
+                line = rank[self.codes[column][part]]
+                sequence = np.argsort(line, kind="stable")
+                steps = np.flatnonzero(np.diff(line[sequence])) + 1
+                cut = int(steps[np.argmin(np.abs(steps - len(part) // 2))])
+                yield part[sequence[:cut]], part[sequence[cut:]]
+
+    def parts(self, rng: np.random.Generator, *, most: int, least: Callable[[GridPlaces], bool]) -> list[GridPlaces]:
+        """All values in parts that lie close together: at most so many, and none that is not at `least` enough."""
+        waiting, found = [np.arange(len(self))], []
+        while waiting:
+            part = waiting.pop()
+            if len(part) > most:
+                halves = next((both for both in self.cuts(part, rng) if all(map(least, both))), None)
+                if halves is not None:
+                    waiting += halves
+                    continue
+            found.append(part)
+        return found
+
+
+# The linear program of a sparse channel: laws, the groups of laws to hide from one another, and what it costs.
+
+Places = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Bounded odds on thousands of values: for every output and group, no law of it is above `odds` times another.
+
+    laws: probabilities, one row per law; groups: rows that are all to be hidden from one another
+    mass: how much each input counts in the loss; cells: the loss itself
+    lean, floor: each law's published probability p is counted as p + lean·(p + floor) where it is the larger, and as
+        p − lean·(p + floor) where it is the smaller; zero where nothing is kept in hand for what is not known
+    """
+
+    laws: Array
+    groups: tuple[tuple[int, ...], ...]
+    mass: Array
+    cells: Cells
+    odds: float
+    lean: float
+    floor: Array
+
+    @property
+    def members(self) -> list[int]:
+        """The laws of each group, group after group: a law of several groups stands there several times."""
+        return [law for group in self.groups for law in group]
+
+    @property
+    def size(self) -> int:
+        """The number of values."""
+        return int(self.laws.shape[1])
+
+
+def groups_of(pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+    """Groups of laws that cover the directed pairs exactly: whole groups where every pair is asked for, or the pairs.
+
+    A group of g laws needs 2g conditions for an output where its pairs need g(g − 1).
+
+    >>> groups_of([(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)])
+    ((0, 1, 2),)
+    >>> groups_of([(0, 1), (1, 0), (1, 2), (2, 1)])
+    ((0, 1), (1, 2))
+    """
+    near: dict[int, set[int]] = {}
+    for i, j in pairs:
+        near.setdefault(i, set()).add(j)
+        near.setdefault(j, set()).add(i)
+    found: list[tuple[int, ...]] = []
+    left = set(near)
+    while left:
+        first = min(left)
+        together, waiting = {first}, [first]
+        while waiting:
+            for other in near[waiting.pop()] - together:
+                together.add(other)
+                waiting.append(other)
+        left -= together
+        if all(near[i] | {i} == together for i in together):
+            found.append(tuple(sorted(together)))
+        else:
+            found.extend((i, j) for i in sorted(together) for j in sorted(near[i]) if i < j)
+    return tuple(found)
+
+
+# One part of the program at a time: some inputs are free, what all others publish is held, and HiGHS does the rest.
+
+_SECONDS = 60.0
+_SMALLEST = 1e-300
+
+
+@dataclass(frozen=True)
+class Part:
+    """The entries of a solved part, in the order of the moves that were offered, and prices.
+
+    prices: a row for each of `Program.members`, by outputs: what a unit of the probability of that law costs there
+    """
+
+    shares: Array
+    prices: Array
+
+
+def solved(program: Program, *, laws: Array, cost: Array, sources: Places, targets: Places, held: Array) -> Part | None:
+    """The cheapest shares of the moves offered, each from an input to an output; None where HiGHS finds none.
+
+    laws: rows of weights over the inputs of this part; cost: of each move, for a whole share
+    held: what the inputs outside publish, laws by outputs; the condition is on the sum
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array
+
+    inputs, outputs, moves = laws.shape[1], held.shape[1], len(sources)
+    levels = outputs * len(program.groups)  # one number per output and group, between its laws
+    each = np.arange(moves)
+    every = csr_array((np.ones(moves), (sources, each)), shape=(inputs, moves + levels))
+    rows = _Rows(program, laws=laws, sources=sources, targets=targets, held=held)
+    below, limits = rows.joined()
+    unit = max(float(cost.max(initial=0.0)), _SMALLEST)
+    found = linprog(
+        np.concatenate([cost / unit, np.zeros(levels)]),
+        A_ub=below,
+        b_ub=limits,
+        A_eq=every,
+        b_eq=np.ones(inputs),
+        bounds=(0, None),
+        method="highs",
+        options={"time_limit": _SECONDS, "primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
+    )
+    if found.status != 0 or found.x is None:
+        return None
+    return Part(np.clip(found.x[:moves], 0.0, 1.0), rows.prices(-unit * found.ineqlin.marginals))
+
+
+class _Rows:
+    """level ≤ p − lean(p + floor) and p + lean(p + floor) ≤ odds·level, for every output, group and law of it."""
+
+    def __init__(self, program: Program, *, laws: Array, sources: Places, targets: Places, held: Array) -> None:
+        self.program, self.laws, self.held = program, laws, held
+        self.sources, self.targets = sources, targets
+        # An output is as small as its inputs are under the laws of the group, and HiGHS wants rows of like size.
+        self.scales = []
+        for group in map(list, program.groups):
+            size = held[group].max(axis=0).copy()
+            np.add.at(size, targets, laws[group].max(axis=0)[sources])
+            self.scales.append(1.0 / np.maximum(size, _SMALLEST))
+
+    def joined(self) -> tuple[Any, Array]:
+        """All rows, and their limits."""
+        from scipy.sparse import coo_array, csr_array, hstack, vstack
+
+        program, outputs, moves = self.program, self.held.shape[1], len(self.sources)
+        blocks, limits = [], []
+        at = np.arange(outputs)
+        for group, (members, scale) in enumerate(zip(program.groups, self.scales, strict=True)):
+            level = coo_array(
+                (scale, (at, group * outputs + at)), shape=(outputs, outputs * len(program.groups))
+            ).tocsr()
+            for law in members:
+                entries = self.laws[law][self.sources] * scale[self.targets]
+                p = csr_array((entries, (self.targets, np.arange(moves))), shape=(outputs, moves))
+                held, floor = scale * self.held[law], scale * program.lean * program.floor[law]
+                blocks.append(hstack([-(1 - program.lean) * p, level], format="csr"))
+                limits.append((1 - program.lean) * held - floor)
+                blocks.append(hstack([(1 + program.lean) * p, -program.odds * level], format="csr"))
+                limits.append(-(1 + program.lean) * held - floor)
+        return vstack(blocks, format="csr"), np.concatenate(limits)
+
+    def prices(self, marginals: Array) -> Array:
+        """What a unit of each law's probability costs at each output: HiGHS' marginals with the sign turned."""
+        lean = self.program.lean
+        low, high = np.moveaxis(marginals.reshape(-1, 2, self.held.shape[1]), 1, 0)  # two rows for each member
+        scale = np.repeat(self.scales, [len(group) for group in self.program.groups], axis=0)
+        return np.asarray(((1 + lean) * high - (1 - lean) * low) * scale)
+
+
+# All rows of a channel at once, by column generation: of all moves, the program holds those that may be used.
+#
+# A channel that is best has hardly more moves than inputs. So the linear program starts with a few for each input,
+# and its own prices say which others would lower the cost; when none would, it is the best of all, whatever was left
+# out.
+
+_NEW = 24  # moves that prices may add to an input in a round
+_MOST_ROWS = 45_000  # of a program that HiGHS' simplex solves in seconds
+_MOST_LEAN = 2  # laws with something in hand: few outputs for thousands of inputs are slow for a simplex with more
+_AT_ONCE = 4_000_000  # moves that are priced together
+_CLOSE = 3e-3  # the share of the cost that further moves may yet save, and are not looked for
+_LEAST = 1e-13  # of a cost: less is a rounding error of HiGHS
+
+
+class Generated(NamedTuple):
+    """Moves, their shares, and the price of each group's law at each of the outputs (`Part.prices`)."""
+
+    sources: Places
+    targets: Places
+    shares: Array
+    prices: Array
+
+
+def fits(program: Program, outputs: int) -> bool:
+    """Whether all rows can be free at once."""
+    if program.lean > 0 and len(program.members) > _MOST_LEAN:
+        return False
+    return program.size + 2 * len(program.members) * outputs <= _MOST_ROWS
+
+
+def generated(program: Program, sources: Places, targets: Places, outputs: Places, *, rounds: int) -> Generated | None:
+    """The best channel to these outputs, or what so many rounds of pricing come to; None where HiGHS finds nothing.
+
+    sources, targets: moves to begin with, which must hold a channel that keeps the promise
+    outputs: in ascending order
+    """
+    width = len(outputs)
+    offered = np.union1d(sources * width + np.searchsorted(outputs, targets), _nearest(program, outputs))
+    found: Generated | None = None
+    for count in range(1, rounds + 1):
+        detail(f"round {count} of the linear program, of {len(offered):,} moves")
+        given, taken = offered // width, offered % width
+        cost = program.mass[given] * program.cells.along(given, outputs[taken])
+        part = solved(
+            program,
+            laws=program.laws,
+            cost=cost,
+            sources=given,
+            targets=taken,
+            held=np.zeros((len(program.laws), width)),
+        )
+        if part is None:
+            break
+        found = Generated(given, outputs[taken], part.shares, part.prices)
+        more, saving = _cheaper(program, part, given, taken, outputs)
+        if not len(more) or saving <= _CLOSE * float(cost @ part.shares):
+            break
+        offered = np.union1d(offered, more)
+    return found
+
+
+def brackets(program: Program, prices: Array, outputs: Places) -> Iterator[tuple[Places, Array]]:
+    """What a whole share of every move costs with what the promise is priced at, some inputs at a time."""
+    step = max(1, _AT_ONCE // len(outputs))
+    for start in range(0, program.size, step):
+        some = np.arange(start, min(program.size, start + step))
+        loss = program.mass[some][:, None] * program.cells.between(some, outputs)
+        yield some, np.asarray(loss + program.laws[program.members][:, some].T @ prices)
+
+
+def _nearest(program: Program, outputs: Places) -> Places:
+    """The outputs that cost each input least, as places input × outputs + output."""
+    number, step = min(_NEAREST, len(outputs)), max(1, _AT_ONCE // len(outputs))
+    found = []
+    for start in range(0, program.size, step):
+        some = np.arange(start, min(program.size, start + step))
+        near = np.argpartition(program.cells.between(some, outputs), number - 1, axis=1)[:, :number]
+        found.append((some[:, None] * len(outputs) + near).ravel())
+    return np.concatenate(found)
+
+
+def _cheaper(program: Program, part: Part, given: Places, taken: Places, outputs: Places) -> tuple[Places, float]:
+    """Moves that are not offered and priced below those that are, and a bound on what they would save."""
+    own = np.full(program.size, np.inf)
+    priced = program.mass[given] * program.cells.along(given, outputs[taken])
+    for law, price in zip(program.members, part.prices, strict=True):
+        priced += program.laws[law][given] * price[taken]
+    np.minimum.at(own, given, priced)
+    tiny = _LEAST * float(np.abs(own).max())
+    more, saving = [], 0.0
+    for some, table in brackets(program, part.prices, outputs):
+        least = table.min(axis=1)
+        saving += float(np.maximum(own[some] - least, 0.0).sum())
+        rows = np.flatnonzero(least < own[some] - tiny)
+        number = min(_NEW, len(outputs))
+        best = np.argpartition(table[rows], number - 1, axis=1)[:, :number]
+        cheaper = np.take_along_axis(table[rows], best, axis=1) < own[some[rows]][:, None] - tiny
+        more.append((some[rows][:, None] * len(outputs) + best)[cheaper])
+    return np.concatenate(more), saving
+
+
+_GROUPS = 150  # of the coarse channel, about
+_FEW_OUTPUTS = 200  # outputs that are all offered to every input
+_NEAREST = 12  # moves offered to each input because they cost least, and as many because they are priced lowest
+_MOVES = 12_000  # that a part may be offered in all: where it is small, each input is offered more
+_DUST = 1e-12  # a share below is a rounding error of HiGHS
+_SETTLED = 0.01  # the share by which a round must lower the cost to be worth another
+_ROWS_IN_ALL = 1_500  # inputs of a part times laws: what HiGHS solves in a second
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """A channel as its moves: `shares[k]` of input `sources[k]` become output `targets[k]`, sources in order."""
+
+    sources: Places
+    targets: Places
+    shares: Array
+
+    def published(self, laws: Array) -> Array:
+        """What each law publishes, laws by values."""
+        found = np.zeros(laws.shape)
+        for law, into in zip(laws, found, strict=True):
+            np.add.at(into, self.targets, law[self.sources] * self.shares)
+        return found
+
+    def cost(self, program: Program) -> float:
+        """The expected loss."""
+        lost = program.cells.along(self.sources, self.targets) * self.shares
+        return float(program.mass[self.sources] @ lost)
+
+
+def one_output(program: Program) -> Moves:
+    """Every input published as the one value that costs least: it tells nothing, whatever is promised."""
+    everyone = np.arange(program.size)
+    best = _medoid(program, everyone, everyone[np.argsort(-program.mass, kind="stable")[:_GROUPS]])
+    return Moves(everyone, np.full(program.size, best), np.ones(program.size))
+
+
+class Searched(NamedTuple):
+    """Moves, and the prices of `Program.members` at every output where they are those of one program for all rows."""
+
+    moves: Moves
+    prices: Array | None = None
+
+
+def searched(program: Program, *, rounds: int, seed: int = 0, start: Moves | None = None) -> Searched:
+    """The best channel that a number of rounds finds; it starts from `start`, or from a coarse one."""
+    rng = np.random.default_rng(seed)
+    found = start if start is not None else coarse(program, rng)
+    # A lean condition asks every output for some probability, which those of the coarse channel have.
+    opened = np.unique(found.targets) if program.lean > 0 else np.arange(program.size)
+    if fits(program, len(opened)):
+        whole = generated(program, found.sources, found.targets, opened, rounds=2 * rounds)
+        if whole is not None:
+            kept = whole.shares > _DUST
+            moves = _gathered(program.size, whole.sources[kept], whole.targets[kept], whole.shares[kept])
+            return Searched(moves, whole.prices if len(opened) == program.size else None)
+    return Searched(_part_by_part(program, found, opened, rng, rounds))
+
+
+def _part_by_part(program: Program, found: Moves, opened: Places, rng: np.random.Generator, rounds: int) -> Moves:
+    prices = np.zeros((len(program.members), program.size))
+    cost = found.cost(program)
+    for _ in range(rounds):
+        before = cost
+        size = max(100, _ROWS_IN_ALL // len(program.laws))
+        parts = program.cells.parts(rng, most=size, least=lambda _: True)
+        for count, part in enumerate(parts, 1):
+            detail(f"part {count:,} of {len(parts):,} of the rows")
+            found = _improved(program, found, part, opened, prices)
+        cost = found.cost(program)
+        if cost >= (1 - _SETTLED) * before:
+            break
+    return found
+
+
+def coarse(program: Program, rng: np.random.Generator) -> Moves:
+    """A channel between groups of values, each published as one of its members; the promise decides how many."""
+    most = max(1, program.size // _GROUPS)
+    needed = _least_rows(program)
+    for _ in range(20):
+
+        def enough(part: Places, needed: Array = needed) -> bool:
+            return bool((program.laws[:, part].sum(axis=1) >= needed).all())
+
+        groups = program.cells.parts(rng, most=most if program.lean == 0 else 1, least=enough)
+        if len(groups) == 1:
+            break
+        found = _between(program, groups)
+        if found is not None:
+            return found
+        needed = np.maximum(1.5 * needed, program.laws[:, groups[0]].sum(axis=1).min() * 0.1)
+        most *= 2
+    return one_output(program)
+
+
+def _least_rows(program: Program) -> Array:
+    """The probability that an output needs of every law, by the lean conditions, with half as much again in hand."""
+    if program.lean == 0:
+        return np.zeros(len(program.laws))
+    room = program.odds * (1 - program.lean) - (1 + program.lean)
+    return np.asarray(1.5 * program.lean * program.floor * (1 + program.odds) / room)
+
+
+def _between(program: Program, groups: list[Places]) -> Moves | None:
+    """The best channel from groups to their members that stand for them, or None where the promise leaves none."""
+    laws = np.stack([program.laws[:, group].sum(axis=1) for group in groups], axis=1)
+    stand = np.array([_medoid(program, group, group) for group in groups])
+    costs = np.zeros((len(groups), len(groups)))
+    for code, table in zip(program.cells.codes, program.cells.tables, strict=True):
+        weights = np.stack([np.bincount(code[g], weights=program.mass[g], minlength=len(table)) for g in groups])
+        costs += weights @ table[:, code[stand]]
+    near = np.argsort(costs, axis=1, kind="stable")[:, : max(3 * _NEAREST, _FEW_OUTPUTS // 2)]
+    common = np.full(len(groups), int(np.argmax(laws.min(axis=0))))
+    sources, targets = _distinct(
+        np.concatenate([np.repeat(np.arange(len(groups)), near.shape[1]), np.arange(len(groups))]),
+        np.concatenate([near.ravel(), common]),
+        len(groups),
+    )
+    part = solved(
+        program,
+        laws=laws,
+        cost=costs[sources, targets],
+        sources=sources,
+        targets=targets,
+        held=np.zeros((len(laws), len(groups))),
+    )
+    if part is None:
+        return None
+    rows = [
+        (x, stand[targets[k]], part.shares[k])
+        for k in np.flatnonzero(part.shares > _DUST).tolist()
+        for x in groups[sources[k]].tolist()
+    ]
+    given, taken, shares = (np.array(column) for column in zip(*rows, strict=True))
+    return _gathered(program.size, given.astype(np.intp), taken.astype(np.intp), shares.astype(np.float64))
+
+
+def _medoid(program: Program, part: Places, candidates: Places) -> int:
+    """The candidate that costs least as what all of a part is published as."""
+    costs = np.zeros(len(candidates))
+    for code, table in zip(program.cells.codes, program.cells.tables, strict=True):
+        costs += (np.bincount(code[part], weights=program.mass[part], minlength=len(table)) @ table)[code[candidates]]
+    return int(candidates[np.argmin(costs)])
+
+
+def _improved(program: Program, found: Moves, part: Places, opened: Places, prices: Array) -> Moves:
+    """The channel with the rows of a part made as good as they can be while all other rows stay as they are."""
+    mine = np.isin(found.sources, part)
+    used = np.unique(found.targets[mine])
+    offered = opened if len(opened) <= _FEW_OUTPUTS else np.intersect1d(part, opened)
+    outputs = np.union1d(used, offered)
+    local = np.full(program.size, -1)
+    local[part] = np.arange(len(part))
+    own_sources, own_targets = local[found.sources[mine]], np.searchsorted(outputs, found.targets[mine])
+    loss = program.cells.between(part, outputs)
+    laws = program.laws[:, part]
+    priced = program.mass[part][:, None] * loss + laws[program.members].T @ prices[:, outputs]
+    offers = max(_NEAREST, _MOVES // (2 * len(part)))
+    nearest, lowest = (_least_of(table, offers) for table in (loss, priced))
+    each = np.repeat(np.arange(len(part)), nearest.shape[1])
+    sources, targets = _distinct(
+        np.concatenate([each, each, own_sources]),
+        np.concatenate([nearest.ravel(), lowest.ravel(), own_targets]),
+        len(outputs),
+    )
+    others = Moves(found.sources[~mine], found.targets[~mine], found.shares[~mine])
+    cost = program.mass[part][sources] * loss[sources, targets]
+    got = solved(
+        program,
+        laws=laws,
+        cost=cost,
+        sources=sources,
+        targets=targets,
+        held=others.published(program.laws)[:, outputs],
+    )
+    before = Moves(found.sources[mine], found.targets[mine], found.shares[mine]).cost(program)
+    if got is None or not float(cost @ got.shares) <= before * (1 + 1e-9):
+        return found
+    prices[:, outputs] = got.prices
+    kept = got.shares > _DUST
+    return _gathered(
+        program.size,
+        np.concatenate([others.sources, part[sources[kept]]]),
+        np.concatenate([others.targets, outputs[targets[kept]]]),
+        np.concatenate([others.shares, got.shares[kept]]),
+    )
+
+
+def _gathered(size: int, sources: Places, targets: Places, shares: Array) -> Moves:
+    """Moves in the order of their inputs, each input's shares summing to one."""
+    order = np.lexsort((targets, sources))
+    sources, targets, shares = sources[order], targets[order], shares[order]
+    return Moves(sources, targets, shares / np.bincount(sources, weights=shares, minlength=size)[sources])
+
+
+def _distinct(sources: Places, targets: Places, outputs: int) -> tuple[Places, Places]:
+    both = np.unique(sources * outputs + targets)
+    return both // outputs, both % outputs
+
+
+def _least_of(table: Array, number: int) -> Places:
+    if table.shape[1] <= number:
+        return np.broadcast_to(np.arange(table.shape[1]), table.shape)
+    return np.argpartition(table, number, axis=1)[:, :number]

@@ -1,0 +1,758 @@
+"""The main job: from a table to a table that keeps a secret."""
+
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from takifugu._validation import no_cells, no_text, one_of
+from takifugu.calibration import Calibration, calibrate
+from takifugu.certificates import Certificate, ChannelCertificate, certify
+from takifugu.errors import InputError, LedgerError
+from takifugu.estimates import Estimates, described
+from takifugu.problems import CellTells, Finding, OrderKept, Pair, RowsOfOnePerson, asked_for, show, show_ahead
+from takifugu.queries import Row, about, priors_asked_for, refuse_notes, require_no_codes, several_rows, told_by_kept
+from takifugu.releases import (
+    DRIFTS,
+    ODDS,
+    ORDERS,
+    OTHERS,
+    Beside,
+    JointAccount,
+    Ledger,
+    OthersLeftOut,
+    Plan,
+    Recognition,
+    as_frame,
+    collected,
+    in_turn,
+    ledger_beside,
+    ledgers_beside,
+    most_alike,
+    named_pairs,
+    protected_secrets,
+    refuse_lazy,
+    released,
+    require_id,
+    require_inside,
+    require_place,
+)
+from takifugu.reports import Publication, told
+from takifugu.tables import Reading, Table, as_read, complete_rows, files_behind, stream, with_secrets
+
+if TYPE_CHECKING:
+    from takifugu.audits import Audit
+
+
+# The calibration behind `publish`: rows of columns, through the best channel, for the population.
+
+Step = Callable[[str], None]
+Warn = Callable[[Sequence[Finding]], None]
+
+CONFIDENCE = 0.95
+
+
+def calibrated(
+    table: object,
+    *,
+    secret: str | Sequence[str],
+    columns: Sequence[str],
+    odds: float | None = None,
+    alpha: float | None = None,
+    epsilon: float | None = None,
+    best_guess: float | None = None,
+    error: float | None = None,
+    confidence: float | None = CONFIDENCE,
+    known: Sequence[str] | None = None,
+    beliefs: Mapping[str, object] | None = None,
+    own: bool = True,
+    keep: Sequence[str] = (),
+    pairs: Iterable[Pair] | None = None,
+    secrets: Iterable[Hashable] | None = None,
+    leave_out: Sequence[Hashable] = (),
+    others: str = "error",
+    domain: Any = None,
+    other: Any = None,
+    reading: Reading | None = None,
+    keep_shares: bool = False,
+    seed: int = 0,
+    step: Step = lambda what: None,
+    beforehand: Warn = lambda findings: None,
+    ledger: Ledger | None = None,
+    later: Sequence[str] = (),
+    spend: float | None = None,
+    assurance: str | None = None,
+    loss: Any = None,
+    diagonal: float | None = None,
+    forbidden: Sequence[tuple[Any, Any]] | None = None,
+    unbiased: bool | None = None,
+    radius: Any = None,
+) -> Calibration:
+    """The calibration that `publish` makes: rows of the columns, through the best channel, for the population.
+
+    Whoever reads the kept columns knows them, so they are among what is known: two harmless ones may tell the secret
+    together. What they tell by themselves is a finding. With `others="error"` rows of secrets that are not hidden are
+    refused before the search for the channel, as `release` would refuse them after it. `beforehand` is told, before the
+    search too, what may be reason enough not to wait for it: a column of dates, a code for what is missing.
+    """
+    no_text("columns", columns, "columns")
+    no_text("known", known, "columns")
+    for name, given in {"secret": secret, "columns": columns, "later": later, "known": known}.items():
+        no_cells(name, given)
+    if both := next((name for name in keep if name in (*columns, *later)), None):
+        raise InputError(f"column {both!r} is in both columns and keep: it leaves changed or as it is, not both ways")
+    if both := next((name for name in keep if name in _names(secret)), None):
+        raise InputError(
+            f"column {both!r} is the secret, and cannot leave beside what hides it: leave it out of `keep`"
+        )
+    wishes = {"loss": loss, "diagonal": diagonal, "forbidden": forbidden, "unbiased": unbiased, "radius": radius}
+    options = {name: value for name, value in wishes.items() if value is not None}
+    promise = odds_by_default(odds=odds, alpha=alpha, epsilon=epsilon, best_guess=best_guess, error=error)
+    if leave_out:
+        secrets = _without(leave_out, table, secret, reading, secrets is not None or pairs is not None)
+    pairs = None if pairs is None else list(pairs)
+    secrets = secrets if secrets is None or isinstance(secrets, str) else list(secrets)
+    hidden = secrets if pairs is None else [one for pair in pairs for one in pair]
+
+    def require_hidden(found: Iterable[Any], *, typed: bool = False) -> None:
+        if others == "error":
+            require_inside(Table(table, reading), _names(secret), [*columns, *later], found, typed=typed)
+
+    if hidden is not None:
+        require_hidden(hidden, typed=True)
+    source = Table(table, reading)
+    if keep:
+        refuse_notes(source, keep)
+    lists = Row(*columns, *later, domain=domain).domain
+    looked_at = [*_names(secret), *columns, *later, *keep, *(known or ())]
+    require_no_codes(with_secrets(source, _names(secret)), looked_at, lists)
+    known = known_with(known, keep)
+    turn = in_turn(
+        table,
+        ledger,
+        secret=secret,
+        columns=columns,
+        later=later,
+        spend=spend,
+        odds=odds,
+        confidence=confidence,
+        keep_shares=keep_shares,
+        seed=seed,
+        step=step,
+        beforehand=lambda findings: beforehand(_warnings(findings)),
+        reading=reading,
+        terms={"alpha": alpha, "epsilon": epsilon, "known": known, "pairs": pairs, "secrets": secrets}
+        | {
+            "domain": domain,
+            "other": other,
+            "beliefs": beliefs,
+            "own": None if own else False,
+            "best_guess": best_guess,
+            "error": error,
+            "assurance": assurance,
+        }
+        | options,
+    )
+    if turn is not None:
+        require_hidden(protected_secrets(turn))
+        people = several_rows(Table(table, reading), _names(secret))
+        return _told(turn, table, keep, reading, own=own, people=people)
+    query = Row(*columns, domain=domain, other=other)
+    step("Counting what goes with each secret")
+    asked: dict[str, Any] = {"secret": secret, "query": query, "secrets": secrets, "known": known, "reading": reading}
+    priors = priors_asked_for(table, asked, beliefs=beliefs, own=own)
+    pairs = None if pairs is None else named_pairs(pairs, priors)
+    if not own:  # there may be secrets that others do not know
+        require_hidden((priors if isinstance(priors, Mapping) else priors[0]) if hidden is None else hidden)
+    people = several_rows(Table(table, reading), _names(secret))
+    beforehand(_warnings([*priors.findings, *people]))
+    step(_long_step(priors, columns))
+    made = calibrate(
+        priors,
+        **promise,
+        step=step,
+        confidence=confidence,
+        assurance=assurance,
+        pairs=pairs,
+        seed=seed,
+        keep="marginal" if keep_shares else None,
+        **options,
+    )
+    return _told(made, table, keep, reading, own=own, people=people)
+
+
+def _names(secret: str | Sequence[str]) -> list[str]:
+    return [secret] if isinstance(secret, str) else list(secret)
+
+
+def _warnings(findings: Iterable[Finding]) -> list[Finding]:
+    return [one for one in findings if one.level == "warning"]
+
+
+def _long_step(priors: Any, columns: Sequence[str]) -> str:
+    """What is done now, with how long it may take, and what would make it quicker."""
+    what = "Finding the channel that changes least"
+    beliefs = [priors] if isinstance(priors, Mapping) else list(priors)
+    values, secrets = max(len(law.values) for one in beliefs for law in one.values()), len(beliefs[0])
+    if (time := about(values, secrets)) is None:
+        return what
+    of = "values" if len(columns) == 1 else f"combinations of {len(columns)} columns"
+    fewer = "" if len(columns) == 1 else " or fewer columns"
+    return f"{what}, for {values:,} {of} and {secrets} secrets: {time}; coarser lists{fewer} are quicker"
+
+
+def _told(
+    made: Calibration,
+    table: Any,
+    keep: Sequence[str],
+    reading: Reading | None,
+    *,
+    own: bool,
+    people: Sequence[Finding],
+) -> Calibration:
+    """The calibration, with what columns that leave as they are tell by themselves, and of people with several rows."""
+    source, secrets = Table(table, reading), () if made.answer is None else made.answer.secret
+    for finding in people:
+        made = made.with_finding(finding)
+    if not keep:
+        return made
+    # Nothing counted on these rows may stand in what follows from other people's.
+    kept = told_by_kept(source, secrets, keep, made.pairs.secrets) if own else CellTells(tuple(keep))
+    return made.with_finding(kept)
+
+
+def _without(leave_out: Sequence[Any], table: Any, secret: Any, reading: Reading | None, named: bool) -> list[Any]:
+    """The secrets that are hidden where some are left out."""
+    no_text("leave_out", leave_out, "secrets")
+    if named or not isinstance(secret, str):
+        raise InputError("leave_out is for one secret of which every other value is hidden: name the pairs instead")
+    return Table(table, reading).secrets_but(secret, leave_out)
+
+
+def odds_by_default(**promise: float | None) -> dict[str, Any]:
+    """The promise as it was asked for, odds of 3 where it was not; what is no promise is refused before any work.
+
+    >>> odds_by_default(odds=None, alpha=None, epsilon=None, best_guess=None, error=None)["odds"]
+    3.0
+    """
+    given = {name for name, value in promise.items() if value is not None}
+    if not given:
+        return promise | {"odds": ODDS}
+    if not given & {"best_guess", "error"}:
+        asked_for(alpha=promise["alpha"], epsilon=promise["epsilon"], odds=promise["odds"])
+    return promise
+
+
+def known_with(known: Sequence[str] | None, keep: Sequence[str]) -> list[str] | None:
+    """What the adversary knows, the kept columns among it.
+
+    >>> known_with(["sex"], ["ward", "sex"]), known_with(None, [])
+    (['sex', 'ward'], None)
+    """
+    found = [*(known or ()), *(name for name in keep if name not in (known or ()))]
+    return found or None
+
+
+# What `publish` returns: the table for the public, and everything that goes with it.
+
+
+@dataclass(frozen=True, repr=False)
+class Published:
+    """What was published, and all that goes with it. Only `table` is for the public; see `private`.
+
+    >>> import takifugu as tk
+    >>> pupils = tk.datasets.load("student-por")
+    >>> made = tk.publish(pupils, secret="schoolsup", columns=["G3"], odds=3)
+    >>> list(made.table.columns), made.calibration.guarantee.most_odds.__round__(6)
+    (['G3'], 3.0)
+    """
+
+    table: Any = field(repr=False)
+    calibration: Calibration = field(repr=False)
+    certificate: Certificate | ChannelCertificate = field(repr=False)
+    findings: tuple[Finding, ...] = field(repr=False)
+    _positions: npt.NDArray[np.intp] | None = field(default=None, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the positions: no file holds them that was not asked for."""
+        return {**self.__dict__, "_positions": None}
+
+    @property
+    def summary(self) -> Publication:
+        """What was hidden from whom, what changed, and what an adversary can still guess, in figures."""
+        return told(self.calibration)
+
+    @property
+    def estimate(self) -> Estimates:
+        """What the published table still says: `mean`, `histogram`, `regression` and `bounds`, with standard errors.
+
+        It needs the probabilities of the channel, which are mostly private: `takifugu.estimate` is what analysts can do
+        with the public file, and figures that they cannot make can be handed out.
+        """
+        return Estimates(self.table, described(self.calibration), None, None)
+
+    def __repr__(self) -> str:
+        """What was published, in a line; print it for the page."""
+        answer = self.calibration.answer
+        columns = "" if answer is None else f" of {', '.join(answer.columns)}"
+        return f"Published({len(self.table):,} rows{columns}, {self.calibration.guarantee})"
+
+    def __str__(self) -> str:
+        """One page of plain words."""
+        return "\n".join(self.summary.sentences)
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook, with the channel."""
+        from takifugu.reports import publication
+
+        return publication(self.summary.sentences, self.calibration)
+
+    def plot(self, ax: Any = None) -> Any:
+        """What became of each value, on Matplotlib axes: see `Calibration.plot`."""
+        return self.calibration.plot(ax=ax)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table, which is for the public, as CSV or Parquet; a file that is there is not written over."""
+        from takifugu.releases import save_table
+
+        save_table(self.table, path)
+
+    def save_positions(self, path: str | os.PathLike[str]) -> None:
+        """Write which row of the source stands where in the table, as CSV or Parquet: a key for an auditor.
+
+        Rows were shuffled so that their places tell nothing; whoever has this file and the rows can undo that. Rows of
+        the source that were not published are not counted.
+        """
+        from takifugu.releases import save_positions
+
+        save_positions(self._positions, path)
+
+    def audit(self, truth: object, **options: Any) -> "Audit":
+        """Attack the table as an adversary would, beside the truth that it was made from.
+
+        `takifugu.audit` of the published table and its calibration, with the positions of the rows, which nothing but
+        this object knows until `save_positions`.
+
+        Args:
+            truth: the table that was published, with its secrets.
+            **options: as for `takifugu.audit`: `secret`, `seed`, `level`, `reading` and `progress`.
+
+        >>> import takifugu as tk
+        >>> pupils = tk.datasets.load("student-por")
+        >>> made = tk.publish(pupils, secret="schoolsup", columns=["G3"], odds=3)
+        >>> made.audit(pupils, level=1e-6).contradicted
+        False
+        """
+        from takifugu.audits import audit
+
+        return audit(self.table, truth, self.calibration, positions=self._positions, **options)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the report as one HTML file. It describes the priors: keep it private."""
+        from takifugu.reports import report
+
+        report(self.calibration, path, certificate=self.certificate)
+
+
+# Before a table is counted: whether its records were published before, which are new, and whether people repeat.
+
+REPEATS = ("refuse", "independent")
+
+
+@dataclass(frozen=True)
+class People:
+    """How the people of a table are told apart, and which of them are to be published.
+
+    Args:
+        id: the column that tells people apart.
+        only_new: whether rows that were published before are left out.
+        new_people: the holder's word that nobody was published before, where that cannot be seen.
+        repeats: what to do where people have several rows: "refuse", or take the holder's word that these are
+            "independent" given the secret.
+    """
+
+    id: str | None = None
+    only_new: bool = False
+    new_people: bool = False
+    repeats: str = "refuse"
+
+    def __post_init__(self) -> None:
+        """Refuse what contradicts itself."""
+        one_of("repeats", self.repeats, REPEATS)
+        if self.only_new and self.new_people:
+            raise InputError(
+                "only_new leaves out who was published before, and new_people says that nobody was: give one"
+            )
+
+
+def default_ledger(table: Table, file: Path, people: People, read: Sequence[str]) -> Path:
+    """The ledger of a table for which none is named: the one beside it, or the one that knows its records."""
+    beside = ledgers_beside([file])
+    if len(beside) < 2:
+        return beside[0] if beside else ledger_beside(file)
+    looking = Beside([file], None, read=read, available=table.columns)
+    _look(table, None, looking.recognitions)
+    knowing = looking.knowing
+    if len(knowing) == 1:
+        return knowing[0].path
+    raise LedgerError(
+        f"several ledgers lie beside {file} ({', '.join(one.name for one in beside)}), and {len(knowing)} of them know "
+        f"records of this table: nothing was published. Name the one to use with `ledger`"
+    )
+
+
+def to_publish(
+    table: Any,
+    ledger: Ledger | None,
+    people: People,
+    *,
+    read: Sequence[str],
+    answer: Sequence[str],
+    reading: Reading | None = None,
+    files: Sequence[str | os.PathLike[str]] | None = None,
+) -> tuple[Any, list[Finding]]:
+    """The table, without the rows that were published before if these are to be left out; and what to say of people.
+
+    Raises what `charge` would raise after hours of work: records that were published, people who repeat. `files` is
+    where the table lies, or would, for other ledgers beside it.
+    """
+    names = _columns(table)
+    if names is None:  # a lazy table, which its own door refuses or takes without a ledger
+        if people != People():
+            raise InputError("id, only_new and new_people are for files and for tables in memory: collect it first")
+        return table, []
+    beside = Beside(files_behind(table) if files is None else files, ledger, read=read, available=names)
+    own = None if ledger is None else ledger.recognise(read, names, answer)
+    if own is None and people.id is not None:
+        own = Recognition(b"for this look alone", require_id(people.id, names))
+    if people.repeats != "refuse" and (own is None or not own.own.is_id):
+        raise InputError("repeats is about people with several rows: name the column that tells them apart with id")
+    if people.only_new and ledger is None:
+        raise InputError("only_new leaves out what a ledger knows: give ledger")
+    looking = [*beside.recognitions, *([] if own is None else [own])]
+    if not looking:
+        return table, []
+    _look(table, reading, looking)
+    beside.refuse()
+    if own is None:
+        return table, []
+    if ledger is not None and people.only_new:
+        new = ledger.new_rows(own)
+        table = _rows(table, reading, new)
+        findings = _of_people(own, own.hashes(own.own)[new], people)
+        return table, findings
+    if ledger is not None:
+        ledger.refuse_known(own)
+    return table, _of_people(own, own.hashes(own.own), people)
+
+
+def _of_people(seen: Recognition, hashes: Any, people: People) -> list[Finding]:
+    if not seen.own.is_id:
+        return []
+    hashes.sort()
+    most = most_alike(hashes)
+    if most < 2:
+        return []
+    if people.repeats == "refuse":
+        raise InputError(
+            f"people have up to {most:,} rows each by {seen.own.words}, and the guarantee is about one row: what "
+            f"the rows of a person tell together may be anything, even where each tells nothing. Nothing was "
+            f"published; make one row of each person, with the columns of all their rows side by side, and publish "
+            f"these together; or, where the rows of a person are independent of one another given the secret, say so "
+            f"with repeats='independent'"
+        )
+    return [RowsOfOnePerson(seen.own.columns[0], most)]
+
+
+def _columns(table: Any) -> list[str] | None:
+    import narwhals as nw
+
+    if isinstance(table, Table):
+        return table.columns
+    frame = as_frame(table)
+    return frame.columns if isinstance(frame, nw.DataFrame) else None
+
+
+def _batches(table: Any, reading: Reading | None, columns: Sequence[str]) -> Iterator[Any]:
+    if isinstance(table, Table):
+        yield from stream(table, columns)
+    else:
+        frame: Any = as_frame(table)
+        yield frame if reading is None else as_read(frame, reading)
+
+
+def _look(table: Any, reading: Reading | None, looking: Iterable[Recognition]) -> None:
+    looking = list(looking)
+    columns = list(dict.fromkeys(name for one in looking for name in one.columns))
+    for rows in _batches(table, reading, columns):
+        for one in looking:
+            one.look(rows)
+    if isinstance(table, Table):
+        table.require_unchanged()
+
+
+def _rows(table: Any, reading: Reading | None, kept: Any) -> Any:
+    """Some rows of a table, in memory."""
+    if not isinstance(table, Table):
+        frame: Any = as_frame(table)
+        return frame.filter(kept.tolist()).to_native()
+    import pyarrow as pa
+
+    parts, done = [], 0
+    for rows in stream(table):
+        parts.append(rows.to_native().filter(pa.array(kept[done : done + len(rows)])))
+        done += len(rows)
+    table.require_unchanged()
+    return table.holding(pa.concat_tables(parts))
+
+
+# The main job in one call: a table in, a table out that keeps a secret, with its proof, its report and its ledger.
+
+
+def publish(
+    table: object,
+    *,
+    secret: str | Sequence[str],
+    columns: Sequence[str],
+    odds: float | None = None,
+    alpha: float | None = None,
+    epsilon: float | None = None,
+    best_guess: float | None = None,
+    error: float | None = None,
+    confidence: float | None = CONFIDENCE,
+    assurance: str | None = None,
+    pairs: Iterable[Pair] | None = None,
+    secrets: Iterable[Hashable] | None = None,
+    leave_out: Sequence[Hashable] = (),
+    known: Sequence[str] | None = None,
+    beliefs: Mapping[str, object] | None = None,
+    own: bool = True,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    id: str | None = None,
+    only_new: bool = False,
+    new_people: bool = False,
+    repeats: str = "refuse",
+    later: Sequence[str] = (),
+    spend: float | None = None,
+    keep: Sequence[str] = (),
+    others: str = "error",
+    order: str = "shuffle",
+    drift: str = "refuse",
+    allow_no_noise: bool = False,
+    insecure_seed: int | None = None,
+    domain: Mapping[str, Sequence[object]] | Sequence[object] | None = None,
+    other: object = None,
+    keep_shares: bool = False,
+    loss: object = None,
+    diagonal: float | None = None,
+    forbidden: Sequence[tuple[object, object]] | None = None,
+    unbiased: bool | None = None,
+    radius: float | Sequence[float] | None = None,
+    reading: Reading | None = None,
+    seed: int = 0,
+    step: Step = lambda what: None,
+) -> Published:
+    """Publish columns of a table so that nothing published moves the odds of anyone's secret by more than a factor.
+
+    Counts what goes with each secret, finds the channel that changes the values least among all that keep the promise,
+    proves it, and draws. Nothing leaves unless all of it succeeds.
+
+    Args:
+        table: a path, or a table of any dataframe library, as for `fit_priors`.
+        secret: the column to hide, or several.
+        columns: the columns to publish, together in one row.
+        odds: the factor, 3 by default; or give `alpha` and `epsilon`, `best_guess` or `error`, as for `calibrate`.
+        alpha: see `odds`.
+        epsilon: see `odds`.
+        best_guess: see `odds`.
+        error: see `odds`.
+        confidence: the promise is for the population: see `calibrate`. None promises it for the sample alone.
+        assurance: "band" proves that, as for `calibrate`.
+        pairs: the pairs of secrets to hide from one another; every pair by default.
+        secrets: the values of the secret to hide; all by default.
+        leave_out: secrets too rare to be hidden, whose rows are not published.
+        known: columns that the adversary may know, as for `fit_priors`.
+        beliefs: what others may believe, as for `fit_priors`: other tables by name.
+        own: False takes the priors of `beliefs` alone, so that nothing tells anything about one's own rows.
+        later: further columns of the same people that may be published later on, each by another call with the same
+            ledger: everything together then keeps the promise. Columns published together cost less.
+        spend: the share of the promise that is spent on `columns` where others are to follow; by default it is divided
+            evenly.
+        ledger: a `Ledger`, or the path of one: it lets each record out once, or each column of an account once.
+        id: a column that tells people apart, by which the ledger knows records; by default all that is read of a row.
+            It is not published. An id that repeats is refused: the guarantee is about one row, and so about one person
+            only where everybody has one.
+        only_new: leave out the records that the ledger knows; without an id, of a table to which rows were appended.
+        new_people: your word that nobody was published before, where the ledger cannot see that; it is written down.
+        repeats: "independent" is your word that the rows of one person are independent of one another given the secret.
+        keep: columns to hand over as they are.
+        others: as for `release`; "drop" where secrets are left out.
+        order: the rows are shuffled, since where a row stands may tell its secret; `audit` of what is returned knows
+            which row is which all the same. "keep" is your own statement that their order is random already, as where
+            you shuffled the table yourself to join columns published in turn: report and certificate repeat it.
+        drift: as for `release`: rows that tell the secret more plainly than others' priors say, where `own=False` takes
+            these alone, are refused, or allowed.
+        allow_no_noise: publish without a warning where nothing had to be changed.
+        insecure_seed: for tests alone.
+        domain: the list of values of each column, as for `Row`; what is not given is read from the table.
+        other: what a label on no list becomes, as for `Row`.
+        keep_shares: True keeps the share of each published value what it was among the true ones, which changes more of
+            them.
+        loss: what is lost least: "square", "absolute" or "change", or a matrix, as for the mechanism "optimal".
+        diagonal: at least this share of the values stays as it is.
+        forbidden: pairs of a true value and a published one that it never becomes.
+        unbiased: True publishes every number right on average.
+        radius: the promise holds for every prior within this total variation of those given.
+        reading: how the table is to be read: see `Reading`. The tables of `beliefs` are read in the same way.
+        seed: of the draws behind the confidence.
+        step: called with what is being done, before it is done.
+    """
+    import narwhals as nw
+
+    named = {"secret": secret, "columns": columns, "known": known, "keep": keep, "later": later}
+    for name, given in named.items():
+        no_cells(name, given)
+    no_text("keep", keep, "columns")
+    keep = tuple(keep)
+    for name, word, words in (("others", others, OTHERS), ("order", order, ORDERS), ("drift", drift, DRIFTS)):
+        one_of(name, word, words)  # `release` would say so too, when all the work is done
+    people = People(id, only_new, new_people, repeats)
+    book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
+    if book is not None:
+        book = book.about(people.id, new_people=people.new_people)
+        require_place(book.path)
+    if leave_out and others == "error":
+        others = "drop"
+    odds_by_default(odds=odds, alpha=alpha, epsilon=epsilon, best_guess=best_guess, error=error)
+    if isinstance(table, str | os.PathLike):
+        table = Table(table, reading)  # once: to decide how every cell is read takes a look at them all
+    table, is_lazy = _made_once(table)
+    _refuse_late(table, has_ledger=book is not None, is_seeded=insecure_seed is not None)
+    read = [*columns, *later, *([secret] if isinstance(secret, str) else secret), *keep, *(known or ())]
+    step("Looking whether these records were published before")
+    table, of_people = to_publish(table, book, people, read=read, answer=columns, reading=reading)
+    told: list[Finding] = []
+
+    def ahead(findings: Sequence[Finding]) -> None:
+        told.extend(findings)
+        show_ahead(findings)
+
+    made = calibrated(
+        table,
+        secret=secret,
+        columns=columns,
+        odds=odds,
+        alpha=alpha,
+        epsilon=epsilon,
+        best_guess=best_guess,
+        error=error,
+        confidence=confidence,
+        assurance=assurance,
+        pairs=pairs,
+        secrets=secrets,
+        leave_out=leave_out,
+        known=known,
+        beliefs=beliefs,
+        own=own,
+        ledger=book,
+        later=later,
+        spend=spend,
+        keep=keep,
+        others=others,
+        domain=domain,
+        other=other,
+        keep_shares=keep_shares,
+        loss=loss,
+        diagonal=diagonal,
+        forbidden=forbidden,
+        unbiased=unbiased,
+        radius=radius,
+        reading=reading,
+        seed=seed,
+        step=step,
+        beforehand=ahead,
+    )
+    if order == "keep":
+        made = made.with_finding(OrderKept())
+    for finding in of_people:
+        made = made.with_finding(finding)
+    step("Proving that it keeps the promise")
+    certificate = certify(made)
+    step("Drawing what is published")
+    account = None if book is None else book.account()
+    also = account.columns if isinstance(account, JointAccount) else ()
+    drops = getattr(reading, "missing", "drop") == "drop"
+    source = _frame(table, made, reading, also=also, keep=[*keep, *_known_by(table, book, read)])
+    if isinstance(table, Table):
+        table.require_unchanged()  # its rows are in memory now
+    frame = as_frame(source)
+    plan = Plan.of(
+        made,
+        ledger=book,
+        order=order,
+        drift=drift,
+        allow_no_noise=allow_no_noise,
+        insecure_seed=insecure_seed,
+    )
+    published, places = released(
+        source,
+        plan,
+        keep=keep,
+        others=others,
+        missing="drop" if isinstance(frame, nw.LazyFrame) and drops else "refuse",  # of others they are gone already
+    )
+    of_rows: list[Finding] = []
+    if isinstance(frame, nw.DataFrame) and len(published) < len(frame):
+        of_rows.append(OthersLeftOut(len(frame) - len(published)))
+    show(one for one in made.findings if one not in told)
+    published = published.lazy() if is_lazy else published
+    return Published(published, made, certificate, (*made.findings, *of_rows), places)
+
+
+def _made_once(table: Any) -> tuple[Any, bool]:
+    """A lazy table of Polars collected, and whether it was one: read for every count, it might be another each time.
+
+    So might a table of Spark's, which then is made where it lies.
+    """
+    import narwhals as nw
+
+    frame = None if isinstance(table, Table) else as_frame(table)
+    if isinstance(frame, nw.LazyFrame) and frame.implementation.is_pyspark():
+        from takifugu.releases import made_once
+
+        return made_once(table), False
+    if not isinstance(frame, nw.LazyFrame) or not frame.implementation.is_polars():
+        return table, False
+    return collected(frame).to_native(), True
+
+
+def _refuse_late(table: Any, *, has_ledger: bool, is_seeded: bool) -> None:
+    """Refuse before the search for a channel what `release` would refuse of a lazy table after it."""
+    import narwhals as nw
+
+    frame = None if isinstance(table, Table) else as_frame(table)
+    if not isinstance(frame, nw.LazyFrame):
+        return
+    refuse_lazy(frame)
+    from takifugu.releases import refuse_of_spark
+
+    refuse_of_spark(has_ledger=has_ledger, is_seeded=is_seeded)
+
+
+def _known_by(table: Any, ledger: Ledger | None, read: Sequence[str]) -> Sequence[str]:
+    """The columns by which the ledger knows the rows of a file; a table in memory has them all."""
+    return ledger.recognise(read, table.columns).columns if ledger is not None and isinstance(table, Table) else ()
+
+
+def _frame(table: Any, made: Calibration, reading: Reading | None, *, also: Sequence[str], keep: Sequence[str]) -> Any:
+    """The rows to publish; those without a needed value are left out, as was counted.
+
+    `also` are the columns that are published before or after these: the joint law is about rows that have them all.
+    """
+    answer = made.answer
+    needed = [] if answer is None else list(dict.fromkeys([*answer.columns, *also, *answer.secret]))
+    return complete_rows(table, needed=needed, columns=[*needed, *keep], reading=reading)

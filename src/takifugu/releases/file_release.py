@@ -1,0 +1,295 @@
+"""Releasing files larger than memory: Parquet and CSV, batch by batch, to a temporary name and then renamed."""
+
+import glob
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from takifugu._validation import Array, one_of
+from takifugu.atomic import draft, synchronise
+from takifugu.calibration import Calibration
+from takifugu.errors import InputError, LedgerError
+from takifugu.problems import Finding, OrderKept
+from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
+from takifugu.releases.frames import leaving, protected, ready, together
+from takifugu.releases.ledger import Ledger
+from takifugu.releases.ledger_file import is_ledger, require_place
+from takifugu.releases.passed_through import Watch
+from takifugu.releases.plan import Plan
+from takifugu.releases.recognition import Recognition
+from takifugu.releases.releasing import refuse_beside_a_mean, write_group_mean
+from takifugu.releases.saving import POSITION, appear, check_format, positions_writer, require_name, writer
+from takifugu.releases.secret_rows import OTHERS, OthersLeftOut, reading_as_fitted, require_as_fitted
+from takifugu.releases.shuffling import Shuffle
+from takifugu.tables import PARQUET, Reading, Table, files_behind, lacking, stream
+
+# The ledgers beside a file: each may know its records, whatever the file was called when they were published.
+
+
+def ledger_beside(path: str | os.PathLike[str]) -> Path:
+    """Where a first ledger is started unless another is named: beside the table, under its name.
+
+    >>> ledger_beside("data/people.csv").as_posix()
+    'data/people.ledger'
+    """
+    where = Path(path)
+    stem = where.name
+    for suffix in reversed(where.suffixes):
+        if suffix.lower() in (".csv", ".tsv", ".txt", ".gz", ".zst", ".parquet", ".pq", ".xlsx"):
+            stem = stem.removesuffix(suffix)
+    return where.parent / f"{stem or where.name}.ledger"
+
+
+def ledgers_beside(files: Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """All ledgers, whatever they are called, in the folders of these files and of those that links among them lead to.
+
+    A few bytes of each file there tell.
+    """
+    given = [
+        name for file in files for name in (sorted(glob.glob(os.fspath(file), recursive=True)) or [os.fspath(file)])
+    ]
+    folders = dict.fromkeys(folder for name in given for folder in (Path(name).parent, Path(name).resolve().parent))
+    files_there = (one for folder in folders if folder.is_dir() for one in sorted(folder.iterdir()) if one.is_file())
+    return list({one.resolve(): one for one in files_there if is_ledger(one)}.values())
+
+
+class Beside:
+    """The ledgers beside a table, other than its own, while they look at its rows."""
+
+    def __init__(
+        self,
+        files: Iterable[str | os.PathLike[str]],
+        ledger: Ledger | None,
+        *,
+        read: Iterable[str],
+        available: Iterable[str],
+    ) -> None:
+        """Find them; nothing is read yet."""
+        own = None if ledger is None else ledger.path.resolve()
+        others = [Ledger(path, new_people=bool(ledger and ledger.new_people)) for path in ledgers_beside(files)]
+        names = list(read), list(available)
+        self._looking = [(one, one.recognise(*names)) for one in others if one.path.resolve() != own]
+
+    @property
+    def recognitions(self) -> list[Recognition]:
+        """What is to be shown all rows."""
+        return [rows for _, rows in self._looking]
+
+    @property
+    def knowing(self) -> list[Ledger]:
+        """Those that know some of the rows, once all were shown."""
+        return [ledger for ledger, rows in self._looking if ledger.known_rows(rows)]
+
+    def refuse(self) -> None:
+        """Raise where one of them knows some of the rows: another ledger, or none, would not count what went out."""
+        for ledger in self.knowing:
+            raise LedgerError(
+                f"the ledger {ledger.path} knows some of these records: a release without it would not be counted. "
+                f"Nothing was released; name it as `ledger`, or, if these are other people, whose rows are only alike, "
+                f"say so with new_people=True in a ledger of their own"
+            )
+
+
+Progress = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True)
+class FileRelease:
+    """What was published, in numbers that may be published too."""
+
+    path: Path
+    rows: int
+    theta: float | None
+    granularity: float | None
+    insecure: bool
+    unchecked: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def release_file(
+    source: str | os.PathLike[str] | Table,
+    target: str | os.PathLike[str],
+    calibration: Calibration,
+    *,
+    column: str | Sequence[str] | None = None,
+    secret: str | Sequence[str] | None = None,
+    keep: Sequence[str] = (),
+    others: str = "error",
+    of: object = None,
+    positions: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    reading: Reading | None = None,
+    **options: Any,
+) -> FileRelease:
+    """Release what a calibration is for from one file into another, Parquet or CSV, in less than a gigabyte of memory.
+
+    The arguments are those of `takifugu.release`. The rows are gone through twice: whatever is to be refused is
+    refused, and the release is written into the ledger, before a value is drawn. `target` appears when it is complete;
+    until then it is a draft beside it that only its owner can read. The rows are shuffled, however many there are: of
+    more than fit in memory each goes into a random one of some files without a name in the folder of `target`, which
+    are shuffled one by one. `order="keep"` is your own statement that their order is random.
+
+    `progress` is called with the number of rows done and, where it is known, of all rows. `reading` is what is known
+    of the file, as for `takifugu.tables.open.open_table`; without it missing values are refused, but of a mean (`of`),
+    which is taken over those that are there.
+    """
+    one_of("others", others, OTHERS)
+    plan = Plan.of(calibration, **options)
+    origin, goal = source if isinstance(source, Table) else Path(source), Path(target)
+    check_format(goal)
+    if plan.ledger is not None and plan.ledger.path.resolve() == goal.resolve():
+        raise InputError(f"{goal} is the ledger, and cannot be what is published too: choose another name")
+    if plan.ledger is not None:
+        require_place(plan.ledger.path)
+    if goal.exists():
+        raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
+    if positions is not None:
+        require_name(positions, goal)
+    if of is not None:
+        refuse_beside_a_mean(column, secret, keep)
+        write_group_mean(origin, reading, goal, plan, of)
+        return FileRelease(goal, 1, plan.theta, plan.drawing.granularity, plan.insecure)
+    # A hole in a release tells who is missing, so nobody's row is dropped unless that was asked for.
+    given = Reading(missing="refuse") if reading is None else reading
+    # Decides once how the file is read, for both times that it is.
+    reader = _Reader(origin, reading_as_fitted(given, calibration), plan)
+    columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
+    columns = columns.with_those_in_turn(plan.in_turn, reader.names)
+    rows_known = plan.recognise(columns, reader.names)
+    with draft(goal) as unfinished:  # before the ledger is opened: there is a place to write to
+        paid, count = _first_reading(reader, plan, columns, rows_known)
+        plan.charge(rows_known, count)
+        watch = Watch(columns, plan)
+        with ExitStack() as files:
+            write = files.enter_context(writer(unfinished, goal.suffix))
+            key = None if positions is None else files.enter_context(positions_writer(positions))
+            shuffle = files.enter_context(Shuffle(count, len(columns.published), goal.parent, plan.source))
+            drawn, done, left_out = _draw(reader, plan, columns, watch, shuffle, write, key, progress)
+        _refuse_changed(reader, watch, is_same=drawn == paid)
+        synchronise(unfinished)
+        appear(unfinished, goal)
+    synchronise(goal.parent)
+    unchecked = NOT_CHECKED if calibration.answer is None else ()
+    noise = plan.theta, plan.drawing.granularity
+    findings = [*reader.findings(columns), *([OthersLeftOut(left_out)] if left_out else [])]
+    findings += [OrderKept()] if plan.order == "keep" else []
+    return FileRelease(goal, done, *noise, plan.insecure, unchecked, tuple(findings))
+
+
+def _draw(
+    reader: "_Reader",
+    plan: Plan,
+    columns: Columns,
+    watch: Watch,
+    shuffle: Shuffle,
+    write: Callable[[Any], None],
+    key: Callable[[Any], None] | None,
+    progress: Progress | None,
+) -> tuple[bytes, int, int]:
+    """Draw and write all rows; the digest of what was drawn for, how many there are, and how many were left out.
+
+    Their positions go along as one more column, and into the key.
+    """
+    import pyarrow as pa
+
+    drawn, done, left_out = _digest(), 0, 0
+
+    def publish(made: Any) -> None:
+        if key is not None:
+            key(made.column(made.num_columns - 1))
+            made = made.remove_column(made.num_columns - 1)
+        write(made)
+
+    for rows, values, others_here in _values(reader, plan, columns):
+        left_out += others_here
+        # Once more: nobody fingerprints the kept columns, and a file can change.
+        watch.look(rows, together(rows, values, plan))
+        made = leaving(rows, values, plan, columns)
+        if key is not None:
+            made = made.append_column(POSITION, pa.array(np.arange(done, done + len(values))))
+        (publish if plan.order == "keep" else shuffle.add)(made)
+        drawn.update(np.ascontiguousarray(values).tobytes())
+        done += len(values)
+        if progress is not None:
+            progress(done, reader.rows)
+    for made in shuffle.tables():
+        publish(made)
+    return drawn.digest(), done, left_out
+
+
+def _values(reader: "_Reader", plan: Plan, columns: Columns) -> Iterator[tuple[Any, Array, int]]:
+    """The rows that may be published, batch by batch, with their checked values; and how many others there were."""
+    for batch in reader.batches(columns):
+        rows = protected(batch, plan, columns)
+        yield rows, ready(rows, plan, columns), len(batch) - len(rows)
+
+
+def _digest() -> "hashlib.blake2b":
+    """Of the values in their order: whether a file is the same the second time."""
+    return hashlib.blake2b()
+
+
+def _refuse_changed(reader: "_Reader", watch: Watch, *, is_same: bool) -> None:
+    """Refuse a file that was another one the second time; of its kept columns nobody has a fingerprint."""
+    changed = f"{reader.table.name} changed while it was read: nothing was published, and a charge stands"
+    if not is_same:
+        raise InputError(changed)
+    watch.refuse()
+    if reader.table.is_changed:
+        raise InputError(changed)
+
+
+def _first_reading(
+    reader: "_Reader", plan: Plan, columns: Columns, rows_known: Recognition | None
+) -> tuple[bytes, int]:
+    """Refuse what is to be refused, and have the rows known; a digest of all values, and how many there are."""
+    digest, count, watch = _digest(), 0, Watch(columns, plan)
+    beside = Beside(files_behind(reader.table), plan.ledger, read=plan.reads(columns), available=reader.names)
+    looking = [*beside.recognitions, *([] if rows_known is None else [rows_known])]
+    needed = replace(columns, known_by=tuple(dict.fromkeys(name for one in looking for name in one.columns)))
+    for rows, values, _ in _values(reader, plan, needed):
+        watch.look(rows, together(rows, values, plan))
+        for one in looking:
+            one.look(rows)
+        digest.update(np.ascontiguousarray(values).tobytes())
+        count += len(values)
+    beside.refuse()
+    watch.refuse()
+    reader.table.require_unchanged()
+    if count == 0:
+        raise InputError("the file has no rows: there is nothing to publish")
+    return digest.digest(), count
+
+
+class _Reader:
+    """The names of the columns, the number of rows where it is told beforehand, and the rows in batches."""
+
+    def __init__(self, source: Path | Table, reading: Reading, plan: Plan) -> None:
+        self.table = Table(source, None if isinstance(source, Table) else reading)
+        require_as_fitted(self.table, plan.calibration)
+        if (answer := plan.calibration.answer) is not None:
+            self.table.cut((*answer.drawn, *answer.secret, *plan.in_turn))
+        self.names = self.table.columns
+        quick = isinstance(source, Table) or source.suffix.lower() in PARQUET
+        self.rows = self.table.row_count() if quick else None
+
+    def batches(self, columns: Columns) -> Iterator[Any]:
+        """Tables of the columns that are needed, some ten thousand rows at a time."""
+        return stream(self.table, columns.read, needed=self._needed(columns))
+
+    def findings(self, columns: Columns) -> tuple[Finding, ...]:
+        """How the file was read, and the rows that were left out for want of a value."""
+        needed = self._needed(columns)
+        dropped = lacking(self.table, needed) if needed else None
+        return (*self.table.findings, *([] if dropped is None else [dropped]))
+
+    def _needed(self, columns: Columns) -> list[str]:
+        # Where missing values are refused, `ready` and `protected` do that as they come, without another pass.
+        needed = [*columns.answer, *columns.secret, *columns.also]
+        return needed if self.table.reading.missing == "drop" else []

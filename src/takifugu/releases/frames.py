@@ -1,0 +1,408 @@
+"""Columns and tables of any dataframe library, through narwhals."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.errors import InputError
+from takifugu.releases.binding import Columns
+from takifugu.releases.drawing import Listed
+from takifugu.releases.drift import refuse_drift
+from takifugu.releases.passed_through import Watch, harmless
+from takifugu.releases.plan import Plan
+from takifugu.releases.secret_rows import as_called, as_counted, has_pairs, protected_rows, refuse_fewer
+from takifugu.releases.shuffling import Places, shuffled
+from takifugu.tables import SAME_NAME, as_float, as_text, attempt, in_usual_types, is_counted_as_text, kind_of, plain
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+
+# Tables without what their library stores beside the values: notes of a source, and cells of rows that stayed at
+# home.
+#
+# A table that is handed on in memory, pickled or written in its library's own format takes all of that along.
+
+
+def without_traces(native: Any) -> Any:
+    """A table of pandas, Polars or PyArrow that holds the values of its own cells, its names, and nothing else."""
+    if hasattr(native, "replace_schema_metadata"):
+        return _of_arrow(native)
+    if type(native).__module__.partition(".")[0] == "polars":
+        return _of_polars(native)
+    return _of_pandas(native) if hasattr(native, "reset_index") else native
+
+
+def _of_pandas(frame: Any) -> Any:
+    """The index of a table which was sorted, filtered or mixed says where each row once stood.
+
+    What its columns are called together is often the name of one that was left behind, and columns of pandas' own types
+    hold a value beneath each that is missing: what was there before. A table that was not changed is a view into the
+    one that it was taken from, whose true values lie beside its own. And a text may be of a class that carries more
+    than its letters: one that was cut out of a web page brings the page along.
+    """
+    import pandas as pd
+
+    frame = frame.reset_index(drop=True).rename_axis(columns=None).copy()
+    frame.attrs.clear()
+    for name in frame.columns:
+        column = frame[name]
+        if isinstance(column.dtype, pd.ArrowDtype):
+            held = column.array.__arrow_array__()
+            frame[name] = pd.arrays.ArrowExtensionArray(_arrow_copy(held, _arrow_type(held.type)))
+        elif pd.api.types.is_extension_array_dtype(column.dtype):
+            has_holes = column.isna().any()
+            # A copy of what lies in PyArrow is the same memory; what is taken from it is not.
+            frame[name] = (
+                pd.array(list(column), dtype=column.dtype) if has_holes else column.array.take(np.arange(len(column)))
+            )
+        elif column.dtype == object:
+            plain = np.empty(len(column), dtype=object)
+            plain[:] = [str.__str__(one) if isinstance(one, str) else one for one in column]
+            frame[name] = pd.Series(plain, dtype=object)
+    return frame
+
+
+def _of_polars(frame: Any) -> Any:
+    """Texts of Polars are views into those of the table they were taken from: all of its rows, in its order.
+
+    Beneath a missing value lies what was there before.
+    """
+    import polars as pl
+
+    whole = (pl.String, pl.Binary, pl.List, pl.Array, pl.Struct)
+    held = [one for one in frame.get_columns() if isinstance(one.dtype, whole) or one.null_count()]
+    return frame.with_columns(_polars_copy(one.cast(_polars_type(one.dtype))) for one in held)
+
+
+def _polars_copy(column: Any) -> Any:
+    """The values anew, one by one; of dates and times the numbers behind them, since Python's have fewer digits."""
+    import polars as pl
+
+    if "Decimal" in str(column.dtype):  # whose numbers lack the point
+        return pl.Series(column.name, column.to_list(), dtype=column.dtype)
+    numbers = column.to_physical()
+    return pl.Series(column.name, numbers.to_list(), dtype=numbers.dtype).cast(column.dtype)
+
+
+def _polars_type(dtype: Any) -> Any:
+    """The type with texts in place of labels, which it lists whether or not a row has them."""
+    import polars as pl
+
+    if isinstance(dtype, pl.Categorical | pl.Enum):
+        return pl.String()
+    if isinstance(dtype, pl.List):
+        return pl.List(_polars_type(dtype.inner))
+    if isinstance(dtype, pl.Array):
+        return pl.Array(_polars_type(dtype.inner), dtype.size)
+    if isinstance(dtype, pl.Struct):
+        return pl.Struct([pl.Field(field.name, _polars_type(field.dtype)) for field in dtype.fields])
+    return dtype
+
+
+def _of_arrow(table: Any) -> Any:
+    """PyArrow carries notes of the writer along, beside the table and beside each field, which may name other columns.
+
+    A slice holds all of the table that it was cut from.
+    """
+    import pyarrow as pa
+
+    columns = [_arrow_copy(column, _arrow_type(column.type)) for column in table.columns]
+    fields = [pa.field(name, column.type) for name, column in zip(table.column_names, columns, strict=True)]
+    return pa.table(columns, schema=pa.schema(fields))
+
+
+def _arrow_copy(column: Any, plain: Any) -> Any:
+    """The values anew: an array of labels inside a structure lists those of rows that were left out, views hold them.
+
+    Beneath a missing value lies what was there before, so that only the others are taken.
+    """
+    import pyarrow as pa
+
+    while isinstance(column.type, pa.BaseExtensionType):
+        column = pa.chunked_array([one.storage for one in column.chunks], column.type.storage_type)
+    if pa.types.is_nested(plain) or not plain.equals(column.type):
+        return pa.chunked_array([pa.array(column.to_pylist(), plain)])
+    valid = np.asarray(column.is_valid())
+    return column.drop_null().take(pa.array(np.cumsum(valid) - 1, mask=~valid))
+
+
+def _arrow_type(kind: Any) -> Any:
+    """The type with values in place of labels and views, and with no notes: not beside its fields, nor in a type."""
+    import pyarrow as pa
+
+    def field(one: Any) -> Any:
+        return pa.field(one.name, _arrow_type(one.type), one.nullable)
+
+    if isinstance(kind, pa.BaseExtensionType):  # somebody's own, with whatever it says of itself
+        return _arrow_type(kind.storage_type)
+    if pa.types.is_dictionary(kind):
+        return _arrow_type(kind.value_type)
+    if pa.types.is_struct(kind):
+        return pa.struct([field(kind.field(k)) for k in range(kind.num_fields)])
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(field(kind.value_field), kind.list_size)
+    for is_kind, made in ((pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list)):
+        if is_kind(kind):
+            return made(field(kind.value_field))
+    return {"string_view": pa.string(), "binary_view": pa.binary()}.get(str(kind), kind)
+
+
+# Drawn and kept columns as the table that leaves, with nothing of its source beside the values.
+
+INSECURE = " (insecure seed)"  # added to the name of a column that came from a seed
+
+
+def leaving(rows: "nw.DataFrame[Any]", paid: Array, plan: Plan, columns: Columns) -> Any:
+    """The table that leaves, drawn for rows that `ready` checked and the ledger knows.
+
+    It is in its own library, the drawn columns in their places, beside the kept ones. What a library stores beside the
+    values of a column does not leave: categories of rows that were left out, an index, the metadata of a source.
+    """
+    made = [
+        series(name, values, plan, rows.implementation)
+        for name, values in zip(columns.answer, plan.drawn(paid), strict=True)
+    ]
+    chosen = [name for name in rows.columns if name in columns.published]
+    kept = [_as_counted(rows[name], plan) for name in chosen if name not in columns.answer]
+    published = rows.with_columns(*made, *(one for one in kept if one is not None)).select(chosen)
+    return without_traces(published.rename({name: named(name, plan) for name in columns.answer}).to_native())
+
+
+def _as_counted(column: "nw.Series[Any]", plan: Plan) -> "nw.Expr | None":
+    """A kept column without what its cells were counted without; None where it is that already.
+
+    Two zeros are one number, what is missing is missing however it is written (NaN, None), digits beyond a float's
+    were not looked at, and beside a text "1" the number 1 is one cell: a difference that nobody counted could tell the
+    secret.
+    """
+    import narwhals as nw
+
+    value, answer = nw.col(column.name), plan.calibration.answer
+    dtype: Any = column.dtype
+    counted = answer is not None and column.name in answer.known
+    if is_counted_as_text(dtype) and (counted or dtype != nw.Object):
+        return as_text(column.name)
+    if dtype in (nw.String, nw.Object):
+        # Only pandas writes a missing text in several ways; of lists and the like narwhals knows no more than that.
+        return nw.when(~value.is_null()).then(value) if column.implementation.is_pandas_like() else None
+    if dtype.is_decimal() and counted:
+        value, dtype = as_float(column.name, dtype, column.implementation), nw.Float64
+    if not dtype.is_float():
+        return None
+    known = ~value.is_null() & ~value.is_nan()
+    return nw.when(known).then(nw.when(value == 0).then(nw.lit(0.0).cast(dtype)).otherwise(value)).alias(column.name)
+
+
+def series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]":
+    """Drawn values as a column of a library, of the type that all of them have."""
+    import narwhals as nw
+
+    if plan.drawing.takes_labels:
+        # Of one type however few rows a batch of a file has; only pandas has columns of several types.
+        dtype: Any = {"b": nw.Boolean, "i": nw.Int64, "f": nw.Float64}.get(values.dtype.kind)
+        listed = values.tolist()
+        if dtype is None and not backend.is_pandas_like():
+            dtype, listed = nw.String, [str(value) for value in listed]
+        return nw.new_series(name, listed, dtype, backend=backend)
+    if plan.drawing.is_whole:  # beyond the range of whole numbers the nearest end of it stands
+        values = values.clip(-(2.0**63), 2.0**63 - 1024).astype(np.int64)
+    return nw.new_series(name, values, nw.Int64 if plan.drawing.is_whole else nw.Float64, backend=backend)
+
+
+def for_spreadsheets(native: Any) -> Any:
+    """A PyArrow table whose texts, the names of its columns among them, no spreadsheet runs."""
+    import pyarrow as pa
+
+    for place, field in enumerate(native.schema):
+        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
+            texts = [harmless(text) for text in native.column(place).to_pylist()]
+            native = native.set_column(place, field, pa.array(texts, field.type))
+    return native.rename_columns([harmless(name) for name in native.column_names])
+
+
+def named(name: str, plan: Plan) -> str:
+    """The name of the published column: a seed is written into it."""
+    return f"{name}{INSECURE}" if plan.insecure else name
+
+
+def as_frame(values: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[Any] | None":
+    """What narwhals makes of it; None for anything that is no column and no table."""
+    import narwhals as nw
+
+    try:
+        wrapped = nw.from_native(in_usual_types(values), allow_series=True, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        raise InputError(SAME_NAME) from None
+    return wrapped if isinstance(wrapped, nw.DataFrame | nw.LazyFrame | nw.Series) else None
+
+
+def collected(frame: "nw.LazyFrame[Any]") -> "nw.DataFrame[Any]":
+    """A lazy table, made; the engine's own error is let go of, since it may quote a record."""
+    whole, why = attempt(frame.collect)
+    if whole is None:
+        raise InputError(f"the table cannot be read: {why}. Nothing was released")
+    return whole
+
+
+def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any, called: list[list[Any]]) -> Any:
+    """The published column, of the same library and name; of a vector about a group, its numbers in their order."""
+    answer = plan.calibration.answer
+    one = answer is not None and answer.is_of_rows and len(answer.drawn) == 1
+    if answer is not None and one and column.name and answer.drawn != (column.name,):
+        raise InputError(
+            f"this calibration is for {', '.join(map(repr, answer.drawn))}, and the column given is called "
+            f"{column.name!r}: what hides a secret in one hides nothing in another"
+        )
+    rows = column if kept is None else column.filter(kept.tolist())
+    _require_same_labels(rows, plan)
+    values = _entries(rows, plan)
+    made = publish(values, plan, kept, called)
+    if answer is None or answer.is_of_rows:
+        return series(named(rows.name, plan), made, plan, rows.implementation).to_native()
+    # Of numbers about a group no label leaves but what they are: pandas names a group's means by the group itself.
+    name = rows.name if rows.name in answer.columns else ""
+    native = series(named(name, plan), made, plan, rows.implementation).to_native()
+    if rows.implementation.is_pandas_like() and len(native) > 1:
+        native.index = list(answer.columns)
+    return native
+
+
+def _require_same_labels(rows: "nw.Series[Any]", plan: Plan) -> None:
+    """Numbers about a group that pandas labels with the names of columns must stand in the calibrated order."""
+    answer = plan.calibration.answer
+    if answer is None or answer.is_of_rows or len(answer.columns) == 1 or not rows.implementation.is_pandas_like():
+        return
+    labels = list(rows.to_native().index)
+    if all(isinstance(label, str) for label in labels) and tuple(labels) != answer.columns:
+        raise InputError(
+            f"these numbers are labelled {', '.join(labels)}, and the calibration is for {', '.join(answer.columns)}: "
+            f"give them in that order"
+        )
+
+
+def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> tuple[Any, Places]:
+    """The table with its column published, and of the others only those to be kept; and which row stands where."""
+    rows = protected(frame, plan, columns)
+    values, watch = ready(rows, plan, columns), Watch(columns, plan)
+    recognition = plan.recognise(columns, frame.columns)
+    watch.look(rows, together(rows, values, plan))
+    watch.refuse()
+    if recognition is not None and len(rows):  # who publishes nothing pays nothing
+        recognition.look(rows)
+        plan.charge(recognition, len(rows))
+    places = np.arange(len(rows)) if plan.order == "keep" else shuffled(len(rows), plan.source)
+    if plan.order != "keep":
+        rows, values = rows[places.tolist()], values[places]
+    return leaving(rows, values, plan, columns), places
+
+
+def ready(rows: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Array:
+    """What is to be published of these rows, checked: an array with an entry or a row for each."""
+    for name in columns.also:
+        _refuse_missing(rows[name], _holes(rows[name]))
+    return plan.drawing.check_columns([_entries(rows[name], plan) for name in columns.answer], columns.answer)
+
+
+def together(rows: "nw.DataFrame[Any]", ready: Array, plan: Plan) -> Array:
+    """What of these rows goes into everything that is published: whole rows, where columns went before these.
+
+    A column may go with the secret as it did, and with what was published before in another way.
+    """
+    answer = plan.calibration.answer
+    if answer is None or not answer.before or not isinstance(plan.drawing, Listed) or plan.drift == "allow":
+        return ready
+    return plan.drawing.check_together([_entries(rows[name], plan) for name in answer.columns], answer.columns)
+
+
+def _entries(column: "nw.Series[Any]", plan: Plan) -> Any:
+    if not plan.drawing.takes_labels:
+        return numbers(column)
+    values, answer = values_of(column), plan.calibration.answer
+    domain = None if answer is None else answer.domain_of(column.name)
+    if values.dtype == object and domain is not None and all(isinstance(value, str) for value in domain.values):
+        # Categories and objects of any type are counted as texts.
+        values = np.array([str(value) for value in values.tolist()], dtype=object)
+    return values
+
+
+def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.DataFrame[Any]":
+    """The rows that may be published, or an error."""
+    kept: Any = None
+    frame = as_counted(frame, plan.calibration)
+    several = len(columns.secret) > 1
+    lacks = [_holes(frame[name]).to_list() for name in columns.secret] if several else []
+    whole = [not any(here) for here in zip(*lacks, strict=True)]
+    for name in columns.secret:
+        if several and not has_pairs(plan.calibration, name):
+            continue
+        secrets = as_called(frame[name], name, of=columns.secret)
+        if several:  # a row that lacks any of its secrets was counted for none
+            secrets = [one if has_all else None for one, has_all in zip(secrets, whole, strict=True)]
+        here = protected_rows(secrets, plan.calibration, columns.others)
+        if here is None:
+            continue
+        if several:
+            refuse_fewer(secrets, here, plan.calibration)
+        kept = here if kept is None else kept & here
+    return frame if kept is None else frame.filter(kept.tolist())
+
+
+def publish(values: Any, plan: Plan, kept: Any, called: list[list[Any]]) -> Any:
+    """Check, then charge, then draw: in this order, so that nothing leaves unpaid and nothing is paid in vain.
+
+    `called` are the secrets of all rows, for each column of secrets, and `kept` says which rows the values are.
+    """
+    ready = plan.drawing.check(values)
+    if called and (drift := plan.drift_watch()) is not None:
+        for secrets in called:
+            stay = secrets if kept is None else [one for one, stays in zip(secrets, kept, strict=True) if stays]
+            drift.look(stay, ready)
+        refuse_drift(drift.told())
+    return plan.drawing.gathered(plan.drawn(charged(ready, plan)), like=values)
+
+
+def charged(ready: Array, plan: Plan) -> Array:
+    """The same numbers, of which no rows are seen, once they are in the ledger."""
+    if plan.ledger is not None and ready.size:
+        plan.charge(plan.ledger.recognise_values(ready), len(ready) if ready.ndim else 1)
+    return ready
+
+
+def values_of(column: "nw.Series[Any]") -> Any:
+    """A column of numbers or labels as an array; missing values are an error."""
+    _refuse_missing(column, _holes(column))
+    if column.dtype.is_numeric():
+        return _array(column)
+    return np.array([plain(value) for value in column.to_list()], dtype=object)
+
+
+def numbers(column: "nw.Series[Any]") -> Array:
+    """A column as float64; missing values are an error, since a hole in a release tells who is missing."""
+    if not column.dtype.is_numeric():
+        raise InputError(f"column {column.name!r} holds {kind_of(column.dtype)}, and numbers are needed: convert it")
+    _refuse_missing(column, column.is_null())
+    return np.asarray(_array(column), dtype=np.float64)
+
+
+def _holes(column: "nw.Series[Any]") -> "nw.Series[Any]":
+    holes = column.is_null()
+    if column.dtype.is_float():
+        holes = holes | column.is_nan().fill_null(True)  # in pandas both say the same
+    return holes
+
+
+def _refuse_missing(column: "nw.Series[Any]", holes: "nw.Series[Any]") -> None:
+    if missing := int(holes.sum()):
+        raise InputError(
+            f"column {column.name!r} has {missing} missing values: fill those rows, or drop them with missing='drop'"
+        )
+
+
+def _array(column: "nw.Series[Any]") -> Any:
+    """A column of numbers as an array; not every library can make one of whole numbers of 128 bits."""
+    found, why = attempt(column.to_numpy)
+    if found is None:
+        raise InputError(f"column {column.name!r} cannot be read: {why}. Convert it to float64")
+    return found

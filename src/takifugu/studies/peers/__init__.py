@@ -1,1 +1,0 @@
-"""What others would use instead, on the same columns, at the same protection: error against the best guess."""

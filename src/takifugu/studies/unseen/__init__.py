@@ -1,1 +1,0 @@
-"""A study of tables that nothing here was tuned for, with settings that were written down before the first run."""

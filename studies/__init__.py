@@ -1,0 +1,1 @@
+"""What else was measured: studies beside the package, each run with `python -m`."""

@@ -1,0 +1,1 @@
+"""What others would use instead, on the same columns, at the same protection."""
