@@ -18,8 +18,8 @@ def run(count: int = 10**6, peer_count: int = 5_000) -> None:
     """Print nanoseconds a value for each, and the ratios."""
     import opendp.prelude as dp
 
-    from takifugu.channels.gaussian import default_granularity
-    from takifugu.channels.gaussian_sampler import normal_table, rounded_gaussian
+    from takifugu.channels import default_granularity
+    from takifugu.channels.rounded_draws import NORMAL, rounded_gaussian, table_of
 
     dp.enable_features("contrib")
     k = round(math.log2(default_granularity(THETA)))
@@ -32,8 +32,8 @@ def run(count: int = 10**6, peer_count: int = 5_000) -> None:
     rng = np.random.default_rng(1)
 
     start = time.perf_counter()
-    normal_table.cache_clear()
-    normal_table()
+    table_of.cache_clear()
+    table_of(NORMAL)
     table = time.perf_counter() - start
     ours = seconds_per_value(lambda: rounded_gaussian(x, theta=THETA), count)
     naive = seconds_per_value(lambda: x + rng.normal(scale=THETA, size=count), count)

@@ -17,7 +17,9 @@ from takifugu.problems.guarantee import Renyi
 
 A, B, C = Mixture.gaussian(0, 1), Mixture.gaussian(2, 1.5), Mixture([0.3, 0.7], [0, 4], [1, 0.5])
 
-ADDITIVE = [name for name in tk.list_mechanisms() if name not in ("wasserstein", "optimal", "shaped", "sparse")]
+ADDITIVE = [
+    name for name in tk.list_mechanisms() if name not in ("wasserstein", "laplace", "optimal", "shaped", "sparse")
+]
 
 
 def test_tells_its_whole_story():
@@ -134,13 +136,15 @@ def test_what_is_calibrated_can_be_certified(alpha, epsilon):
         ({"pairs": "ab"}, "must be a list of pairs"),
         ({"pairs": ["ab"]}, "must hold two secrets"),
         ({"pairs": []}, "pairs is empty"),
-        ({"mechanism": "magic"}, "there is no mechanism 'magic'; there are 'exact', 'closed-form'"),
+        ({"mechanism": "magic"}, "there is no mechanism 'magic'; there are 'exact', 'laplace', 'closed-form'"),
         ({"mechanism": 3}, "mechanism must be a name or an object like .*; int has no 'name'"),
-        ({"alpha": None}, "alpha is missing: a promise has both, and epsilon was given$"),
-        ({"epsilon": None}, "epsilon is missing: a promise has both, and alpha was given$"),
-        ({"alpha": None, "epsilon": None}, "the promise is missing: give alpha and epsilon, or best_guess or error$"),
+        ({"alpha": None}, "alpha is missing: a promise has both, and epsilon was given; or give odds alone$"),
+        ({"epsilon": None}, "epsilon is missing: a promise has both, and alpha was given; or give odds alone$"),
+        ({"alpha": None, "epsilon": None}, "the promise is missing: give alpha and epsilon, or odds$"),
         ({"odds": 3}, "Gaussian noise bounds the odds at no size"),
-        ({"alpha": math.inf}, "Gaussian noise bounds the odds at no size"),
+        ({"alpha": math.inf, "mechanism": "exact"}, "Gaussian noise bounds the odds at no size"),
+        ({"mechanism": "laplace"}, "'laplace' is found for bounded odds"),
+        ({"odds": 3, "mechanism": "laplace"}, "'laplace' is found for bounded odds"),
         ({"odds": 1}, "odds must be a finite number above 1, got 1"),
         ({"delta": 0.1}, "'exact' has no option 'delta': it takes none"),
         ({"mechanism": "wasserstein-approx", "theta": 1}, "has no option 'theta': it takes only delta"),

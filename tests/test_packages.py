@@ -42,7 +42,14 @@ NAMESPACES = {
 }
 # Modules of one name that are told apart by their package: a command has the name of what it runs.
 NAMESAKES = {"commands"}
-RELATED = {"finite", "vector", "vectors", "lattice", "sparse"}  # one notion, in the package of what is said about it
+RELATED = {
+    "finite",
+    "vector",
+    "vectors",
+    "lattice",
+    "laplace",
+    "sparse",
+}  # one notion, in the package of what is said about it
 
 
 def modules() -> list[Path]:

@@ -9,7 +9,11 @@ from takifugu.calibration import sweep as sweep
 from takifugu.certificates import Certificate as Certificate
 from takifugu.certificates import certify as certify
 from takifugu.certificates import verify as verify
+from takifugu.channels import GaussianNoise as GaussianNoise
+from takifugu.channels import LaplaceNoise as LaplaceNoise
 from takifugu.divergences import best_guess as best_guess
+from takifugu.divergences import hockey_stick as hockey_stick
+from takifugu.divergences import max_divergence as max_divergence
 from takifugu.divergences import odds_factor as odds_factor
 from takifugu.divergences import recommended_alpha as recommended_alpha
 from takifugu.divergences import renyi_divergence as renyi_divergence

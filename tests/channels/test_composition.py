@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from how_many import some_of
-from takifugu.channels.gaussian import WHOLE, effective_theta, least_theta, share
+from takifugu.channels import WHOLE, GaussianNoise
 from takifugu.errors import InputError
+
+share, least_theta, effective_theta = GaussianNoise.share, GaussianNoise.least, GaussianNoise.effective
 
 thetas = st.floats(min_value=1e-300, max_value=1e300)
 

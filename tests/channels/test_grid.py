@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from takifugu.channels.gaussian import Grid
+from takifugu.channels import Grid
 
 finite = st.floats(allow_nan=False, allow_infinity=False, min_value=-(2.0**1022), max_value=2.0**1022)
 

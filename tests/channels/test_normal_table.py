@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from takifugu.channels.gaussian_sampler import BITS, OFFSET, SHIFT, normal_table
+from takifugu.channels.rounded_draws import BITS, NORMAL, OFFSET, SHIFT, table_of
 
 
 def rows_of(a):
@@ -12,7 +12,7 @@ def rows_of(a):
 
 
 def evaluate(a):
-    table, r = normal_table(), rows_of(a)
+    table, r = table_of(NORMAL), rows_of(a)
     return table.c0[r] + (table.c1[r] + table.c2[r] * a) * a, table.error[r]
 
 
@@ -33,7 +33,7 @@ def test_the_table_covers_what_it_says():
         0,
         0,
     ]
-    table = normal_table()
+    table = table_of(NORMAL)
     assert len(table.error) == 2049
     assert table.error[0] == np.inf
     assert not table.c0.flags.writeable
@@ -54,7 +54,7 @@ def test_every_real_near_a_point_lies_within_the_bound(seed):
 
 def test_the_bound_is_not_much_larger_than_it_must_be():
     """Half the spacing of the bits is lost whatever the table does; the parabola costs little more."""
-    table = normal_table()
+    table = table_of(NORMAL)
     a = 2.0**30 * (1 + (np.arange(128) + 0.5) / 128)
     least = 0.5 * np.abs(table.c1[rows_of(a)] + 2 * table.c2[rows_of(a)] * a)
     assert (table.error[rows_of(a)] < 20 * least).all()

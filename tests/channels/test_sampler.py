@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from rounded_normal import RoundedNormal
 
 from how_many import some_of
-from takifugu.channels.gaussian import default_granularity
-from takifugu.channels.gaussian_sampler import BITS, rounded_gaussian
+from takifugu.channels import default_granularity
+from takifugu.channels.rounded_draws import BITS, rounded_gaussian
 from takifugu.channels.sampling import InsecureSeededBits, OsBits
 from takifugu.errors import InputError, TakifuguError
 

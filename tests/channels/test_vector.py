@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from takifugu.channels.gaussian import default_granularity
+from takifugu.channels import default_granularity
 from takifugu.channels.sampling import InsecureSeededBits
 from takifugu.channels.vector import GaussianVector, LinearRelease, fits, worth
 from takifugu.divergences.vectors import gaussian_vector_divergence

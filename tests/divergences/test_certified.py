@@ -11,9 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from how_many import some_of
+from takifugu.divergences import renyi_divergence
 from takifugu.divergences.certified import Decision, decide, enclose
 from takifugu.divergences.numerics.balls import Effort, Enclosure
-from takifugu.divergences.renyi import renyi_divergence
 from takifugu.errors import InputError
 from takifugu.laws.mixture import Mixture
 

@@ -1,5 +1,5 @@
 """What every process makes once before it draws noise, made before the examples are forked."""
 
-from takifugu.channels.gaussian_sampler import normal_table
+from takifugu.channels.rounded_draws import NORMAL, table_of
 
-normal_table()
+table_of(NORMAL)

@@ -61,6 +61,8 @@ def of_channel(channel: Any) -> dict[str, Any]:
     """What a channel does, in figures that do not hang on how it is stored or in which order values stand."""
     if hasattr(channel, "theta"):
         return {"theta": channel.theta}
+    if hasattr(channel, "scale"):
+        return {"scale": channel.scale}
     if hasattr(channel, "covariance"):
         return {"covariance": np.asarray(channel.covariance).tolist()}
     sources, targets, shares = (np.asarray(part) for part in channel.entries)

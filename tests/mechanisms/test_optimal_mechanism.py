@@ -77,7 +77,8 @@ def test_the_kind_of_law_chooses_the_mechanism():
     with pytest.raises(MechanismError, match="'exact' adds noise to numbers on the line"):
         tk.calibrate(LABELS, alpha=2, epsilon=1, mechanism="exact")
     with pytest.raises(MechanismError, match="Gaussian noise bounds the odds at no size"):
-        tk.calibrate(normals, odds=3)
+        tk.calibrate(normals, odds=3, mechanism="exact")
+    assert tk.calibrate(normals, odds=3).mechanism == "laplace"
 
 
 @pytest.mark.parametrize(

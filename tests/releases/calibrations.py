@@ -2,7 +2,7 @@
 
 from takifugu.calibration import Calibration
 from takifugu.channels.gaussian import GaussianNoise
-from takifugu.divergences.renyi import renyi_divergence
+from takifugu.divergences import renyi_divergence
 from takifugu.laws.mixture import Mixture
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.pairs import Pairs

@@ -17,8 +17,8 @@ from calibrations import PRIORS, hand_made
 
 import takifugu as tk
 from how_many import some_of
-from takifugu.channels.gaussian import WHOLE, GaussianNoise
-from takifugu.divergences.renyi import renyi_divergence
+from takifugu.channels import WHOLE, GaussianNoise
+from takifugu.divergences import renyi_divergence
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError
 from takifugu.laws.mixture import Mixture
 from takifugu.releases.ledger import Ledger

@@ -19,7 +19,7 @@ from takifugu._work import one_thread
 from takifugu.audits.outcome import ORDER
 from takifugu.audits.rows import Column, Rows
 from takifugu.calibration import Calibration
-from takifugu.channels import GaussianNoise, GaussianVector, ListChannel
+from takifugu.channels import GaussianNoise, GaussianVector, ListChannel, Noise
 from takifugu.errors import InputError
 from takifugu.laws import Finite, Law, Mixture, VectorMixture, key
 from takifugu.problems import Pair
@@ -221,6 +221,18 @@ def through_noise(covariance: Array) -> Ratio:
     return score
 
 
+def through_family(channel: Noise) -> Ratio:
+    """The ratio of two mixtures after noise of another family."""
+
+    def score(rows: Rows, p: Mixture, q: Mixture) -> Array:
+        points, back = np.unique(within_reach(rows.published[rows.answer[0]]), return_inverse=True)
+        with np.errstate(divide="ignore"):
+            logs = [np.log(np.maximum(channel.density(law, points), 1e-300)) for law in (p, q)]
+        return sharp((logs[0] - logs[1])[back.reshape(-1)])
+
+    return score
+
+
 def log_density(law: Mixture | VectorMixture, points: Array, noise: Array) -> Array:
     """ln of the density after noise, up to a constant that all laws share; also where it is below every float."""
     simple = law.simplified()
@@ -284,6 +296,11 @@ def knowing(calibration: Calibration, rows: Rows) -> list[Attacker]:
         return []
     if isinstance(channel, ListChannel):
         ways = [("priors", through_table(channel)), ("priors, unchanged values", through_table(None))]
+    elif isinstance(channel, Noise) and not isinstance(channel, GaussianNoise):
+        if len(rows.answer) != 1 or rows.published[rows.answer[0]].numbers is None or channel.size == 0:
+            return []
+        weaker = channel.of_size(channel.size / 2)
+        ways = [("priors", through_family(channel)), ("priors, half the noise", through_family(weaker))]
     elif all(rows.published[name].numbers is not None for name in rows.answer):
         noise = _covariance(channel, len(rows.answer))
         if noise is None:

@@ -42,7 +42,7 @@ from takifugu.audits.outcome import (
 )
 from takifugu.audits.rows import Rows, read_rows
 from takifugu.calibration import Calibration
-from takifugu.channels import GaussianNoise, ListChannel
+from takifugu.channels import GaussianNoise, ListChannel, Noise
 from takifugu.errors import InputError
 from takifugu.laws import Lattice, key
 from takifugu.problems import OWN_ROWS, Finding, Pair, Problem, Renyi
@@ -110,23 +110,23 @@ def look(rows: Rows, calibration: Calibration, pairs: list[Pair], known: tuple[s
         return found
     if all(rows.published[name].agrees(rows.truth[name]).all() for name in rows.answer):
         found.append(PublishedAsIs(rows.answer))
-    if isinstance(calibration.channel, GaussianNoise):
-        found += _noise(rows, calibration, calibration.channel.theta)
+    if isinstance(calibration.channel, Noise):
+        found += _noise(rows, calibration, calibration.channel)
     if isinstance(calibration.channel, ListChannel):
         found += _channel(rows, calibration, calibration.channel)
     return found
 
 
-def _noise(rows: Rows, calibration: Calibration, theta: float) -> list[Finding]:
+def _noise(rows: Rows, calibration: Calibration, channel: Noise) -> list[Finding]:
     name = rows.answer[0]
-    y, x = rows.published[name].numbers, rows.truth[name].numbers
+    y, x, theta = rows.published[name].numbers, rows.truth[name].numbers, channel.std
     if y is None or x is None or theta == 0 or len(rows) < 20:
         return []
     domain = None if calibration.answer is None else calibration.answer.domain
     gaps = y - (domain.snap(x) if isinstance(domain, Lattice) else x)
     spread = float(np.nanstd(gaps))
-    # The spread of n normal draws is θ(1 ± 1/√2n).
-    room = _SURELY / math.sqrt(2 * len(rows))
+    # The spread of n draws is θ(1 ± √(k + 2)/2√n), k the excess kurtosis: 0 of normal noise, 3 of Laplace noise.
+    room = _SURELY / math.sqrt(2 * len(rows)) * (1.0 if isinstance(channel, GaussianNoise) else math.sqrt(2.5))
     if abs(spread / theta - 1) <= room:
         return []
     return [(LessNoise if spread < theta else MoreNoise)(spread, theta)]

@@ -297,7 +297,7 @@ def calibrated(
     """The calibration of a problem; `priors` are what it was made of, which know their rows."""
     if mechanism in (None, Optimal.name, Sparse.name) and (wanted := getattr(priors, "loss", None)) is not None:
         options = {"weights" if isinstance(wanted, ColumnWeights) else "loss": wanted} | options
-    by_name = default_mechanism(problem) if mechanism is None else mechanism
+    by_name = default_mechanism(problem, asked) if mechanism is None else mechanism
     rule = get_mechanism(by_name, options)
     require_rows(priors, confidence=0.95 if population.assurance else population.confidence)
     sample = checked(rule, rule.find(problem, asked), problem, asked)
@@ -340,10 +340,10 @@ def sweep(
 
     `mechanisms` are by default the one that `calibrate` would take.
 
-    A mechanism that has no answer has an infinite theta in its row, and no worst pair. Where the channel is no noise on
-    numbers there is no theta, and NaN stands in its place; a channel between values of a list has `error`, the expected
-    loss of a published value, and `changed`, the share of values published as another. `odds` are promises of their own
-    for such lists, each a row of infinite order. `confidence`, `assurance` and `seed` are those of `calibrate`; the
+    A mechanism that has no answer has an infinite theta in its row, and no worst pair. Where the channel is not
+    Gaussian noise there is no theta, and NaN stands in its place; a channel between values of a list has `error`,
+    the expected loss of a published value, and `changed`, the share of values published as another. `odds` are promises
+    of their own, each a row of infinite order. `confidence`, `assurance` and `seed` are those of `calibrate`; the
     draws of a confidence are made once for all rows, and what is said with it is said of each row alone: of one that is
     chosen among many it is less sure (`calibrate(error=...)` chooses and keeps its confidence).
 
@@ -359,7 +359,6 @@ def sweep(
     if isinstance(mechanisms, str):
         mechanisms = (mechanisms,)
     problem = Problem.of(priors, None if pairs is None else list(pairs))
-    mechanisms = [default_mechanism(problem)] if mechanisms is None else mechanisms
     population = Population(confidence, assurance, seed)
     orders, budgets = (
         [check.order(a) for a in _several(alphas)],
@@ -371,11 +370,11 @@ def sweep(
     promises = [asked_for(alpha=alpha, epsilon=epsilon, odds=None) for alpha in orders for epsilon in budgets]
     promises += [asked_for(alpha=None, epsilon=None, odds=most) for most in factors]
     rows: list[tuple[Any, ...]] = []
-    for name in mechanisms:
+    for name in [None] if mechanisms is None else mechanisms:
         for asked in promises:
-            here = (asked.alpha, asked.epsilon, name)
+            here = (asked.alpha, asked.epsilon, default_mechanism(problem, asked) if name is None else name)
             try:
-                rows.append((*here, *_figures(calibrated(priors, problem, asked, name, population, {}))))
+                rows.append((*here, *_figures(calibrated(priors, problem, asked, here[2], population, {}))))
             except NoAnswerError:
                 rows.append((*here, math.inf, math.inf, None, math.nan, math.nan))
     columns = ["alpha", "epsilon", "mechanism", "theta", "variance", "worst_pair"]

@@ -1,9 +1,10 @@
 """Whether a channel keeps its promise: asked of every rule's answer, and again of every file before a release."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from takifugu.channels import Channel, FiniteChannel, GaussianNoise, GaussianVector, ListChannel, SparseChannel
+from takifugu.channels import Channel, FiniteChannel, GaussianNoise, GaussianVector, ListChannel, Noise, SparseChannel
 from takifugu.errors import CalibrationError, InputError
 from takifugu.laws import Finite, Mixture, VectorMixture, key
 from takifugu.mechanisms import (
@@ -11,12 +12,14 @@ from takifugu.mechanisms import (
     Additive,
     Exact,
     Found,
+    Laplace,
     Mechanism,
     Optimal,
     Shaped,
     Sparse,
     get_mechanism,
     is_enough,
+    is_enough_everywhere,
     is_proved,
     proved_noise,
     root_above,
@@ -43,13 +46,20 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Fo
             )
         asked = promised  # what the calibration will say is what is checked
     law = problem.laws(0)[0]
-    if type(rule) in (Optimal, Shaped, Sparse):  # these prove what they return; a subclass may have changed that
+    if type(rule) in (
+        Laplace,
+        Optimal,
+        Shaped,
+        Sparse,
+    ):  # these prove what they return; a subclass may have changed that
         return found
     kept = None
     if isinstance(found.channel, ListChannel) and isinstance(law, Finite):
         kept = isinstance(promised, Renyi) and Optimal(keep=None).is_kept(problem, asked, found.channel)
     elif isinstance(found.channel, GaussianVector) and isinstance(law, VectorMixture):
         kept = isinstance(promised, Renyi) and is_proved(problem, asked, found.channel)
+    elif isinstance(found.channel, Noise) and found.channel.bounds_odds:
+        kept = _bounds_odds(problem, found.channel, promised)
     if kept is False:
         raise CalibrationError(
             f"{rule.name!r} gave a channel that is not proved to keep {promised}: release nothing through it"
@@ -61,6 +71,12 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Fo
     if not isinstance(promised, Renyi):
         return Found(found.channel)  # a bound knows which pair it asks most for, not which loses most
     return _proved(rule, found.channel, found, problem, asked)
+
+
+def _bounds_odds(problem: Problem, channel: Noise, promised: Guarantee) -> bool:
+    """Whether noise of another family than Gaussian is proved to keep the guarantee, which can be odds alone."""
+    is_odds = isinstance(promised, Renyi) and math.isinf(promised.alpha)
+    return is_odds and is_enough_everywhere(problem, channel, epsilon=promised.epsilon)
 
 
 def _proved(rule: Mechanism, channel: GaussianNoise, found: Found, problem: Problem, asked: Renyi) -> Found:
@@ -91,9 +107,11 @@ def _proved(rule: Mechanism, channel: GaussianNoise, found: Found, problem: Prob
 
 
 def noise_is_enough(
-    problem: Problem, channel: GaussianNoise, promised: Guarantee, *, mechanism: str, options: dict[str, Any]
+    problem: Problem, channel: Noise, promised: Guarantee, *, mechanism: str, options: dict[str, Any]
 ) -> bool:
-    """Whether Gaussian noise keeps the promise: by a bound, or in balls where that does not clear a place."""
+    """Whether noise keeps the promise: by a bound, or in balls where that does not clear a place."""
+    if not isinstance(channel, GaussianNoise):
+        return _bounds_odds(problem, channel, promised)
     if isinstance(promised, Renyi) and promised.most_odds is not None:
         return False  # the tails of a bell bound no odds
     rule: Mechanism = Exact()
@@ -116,15 +134,17 @@ def noise_is_enough(
 
 # The mechanism that each kind of law has by default, and the channel that its answers are published through.
 _KINDS: dict[type, tuple[str, type]] = {
-    Mixture: ("exact", GaussianNoise),
+    Mixture: ("exact", Noise),
     Finite: (Optimal.name, ListChannel),
     VectorMixture: (Shaped.name, GaussianVector),
 }
 
 
-def default_mechanism(problem: Problem) -> str:
+def default_mechanism(problem: Problem, asked: Renyi) -> str:
     """The name of the mechanism for the laws of a problem, where none is asked for."""
     law = problem.laws(0)[0]
+    if isinstance(law, Mixture) and math.isinf(asked.alpha):
+        return Laplace.name  # Gaussian noise bounds no odds
     if isinstance(law, Finite) and len(table_of(problem).values) > MOST_VALUES:
         return Sparse.name
     return _KINDS[type(law)][0]
@@ -158,6 +178,6 @@ def expected_loss(rule: Mechanism, problem: Problem, channel: Channel) -> float:
         return (rule if isinstance(rule, Optimal) else Optimal(keep=None)).cost(problem, channel)
     if isinstance(channel, GaussianVector):
         return (rule if isinstance(rule, Shaped) else Shaped()).cost(problem, channel)
-    if isinstance(channel, GaussianNoise):
+    if isinstance(channel, Noise):
         return channel.variance
     raise InputError(f"what a {type(channel).__name__} costs is not known here")

@@ -9,7 +9,7 @@ import numpy as np
 
 from takifugu._display import Plotted
 from takifugu.calibration.checking import expected_loss, noise_is_enough, require_fitting
-from takifugu.channels import Channel, GaussianNoise, GaussianVector, ListChannel
+from takifugu.channels import Channel, GaussianNoise, GaussianVector, ListChannel, Noise
 from takifugu.documents import nouns as channel_form
 from takifugu.documents import nouns as documents
 from takifugu.documents import strict_json
@@ -269,16 +269,14 @@ def told(calibration: "Calibration") -> str:
             f"Gaussian noise on vectors of {channel.dimension} numbers, with standard deviations {stds}, "
             f"hides {who} {promise.bound} ({rule}). The worst pair is {closest}"
         )
-    if calibration.theta == 0:
+    assert isinstance(channel, Noise)  # nothing else is left
+    if channel.size == 0:
         return f"No noise is needed: without any, {who} is {promise.bound}. The closest to the limit is {closest}"
     hides = (
         f"hides {who}" if isinstance(promise, Renyi) else f"gives the weaker, approximate promise of {rule!r} to {who}"
     )
     foreign = "" if is_ours(rule) else ", not one of Takifugu's own: the exact divergence was checked"
-    return (
-        f"Gaussian noise of standard deviation θ = {calibration.theta:.6g} {hides} {promise.bound} "
-        f"({rule}{foreign}). The worst pair is {closest}"
-    )
+    return f"{channel.describe()} {hides} {promise.bound} ({rule}{foreign}). The worst pair is {closest}"
 
 
 def _protected(pairs: Pairs) -> str:
@@ -329,12 +327,14 @@ class Calibration(Plotted):
 
     @property
     def variance(self) -> float:
-        """θ², the mean square error that the noise costs a published value."""
-        return self.theta * self.theta
+        """The mean square error that noise on a number costs it; an `AttributeError` for other channels."""
+        if not isinstance(self.channel, Noise):
+            raise AttributeError(f"a {type(self.channel).__name__} has no variance: see .channel and .error")
+        return self.channel.variance
 
     @property
     def error(self) -> float:
-        """The expected loss of a published value: for Gaussian noise its square error."""
+        """The expected loss of a published value: for noise on numbers its square error."""
         return expected_loss(self._price, self.problem, self.channel)
 
     @property
@@ -406,7 +406,7 @@ class Calibration(Plotted):
             return isinstance(self.guarantee, Renyi) and self._rule.is_kept(self.problem, self.guarantee, self.channel)
         if isinstance(self.channel, GaussianVector):
             return is_proved(self.problem, self.guarantee, self.channel)
-        if not isinstance(self.channel, GaussianNoise):
+        if not isinstance(self.channel, Noise):
             raise InputError(f"a {type(self.channel).__name__} is no channel known here")
         return noise_is_enough(
             self.problem, self.channel, self.guarantee, mechanism=self.mechanism, options=dict(self.options)

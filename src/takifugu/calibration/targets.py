@@ -9,10 +9,10 @@ import numpy as np
 from takifugu import _validation as check
 from takifugu._validation import Array
 from takifugu.calibration.result import Calibration
-from takifugu.channels import FiniteChannel, GaussianNoise, GaussianVector, SparseChannel
+from takifugu.channels import FiniteChannel, GaussianVector, Noise, SparseChannel
 from takifugu.divergences import promise_of_guess, recommended_alpha
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
-from takifugu.laws import Finite, Mixture, columns, key, number
+from takifugu.laws import Finite, Mixture, VectorMixture, columns, key, number
 from takifugu.mechanisms import column_loss, table_of
 from takifugu.problems import ErrorAsked, Problem, Renyi, asked_for
 
@@ -32,11 +32,16 @@ def require_one_way(problem: Problem, **promise: float | None) -> None:
     given = {name for name, value in promise.items() if value is not None}
     if "error" in given and given & {"best_guess", "epsilon", "odds"}:
         raise InputError("error takes the place of odds, epsilon and best_guess: leave them out, or leave error out")
-    noise = not isinstance(problem.laws(0)[0], Finite)
+    law = problem.laws(0)[0]
     if "error" in given:
-        _require_share(promise["error"], noise)
+        _require_share(promise["error"], not isinstance(law, Finite))
     if not given & {"error", "best_guess"}:
-        asked_for(alpha=promise["alpha"], epsilon=promise["epsilon"], odds=promise["odds"], of_noise=noise)
+        asked_for(
+            alpha=promise["alpha"],
+            epsilon=promise["epsilon"],
+            odds=promise["odds"],
+            of_noise=isinstance(law, VectorMixture),
+        )
 
 
 def _require_share(error: float | None, noise: bool) -> None:
@@ -98,8 +103,8 @@ def relative_error(calibration: Calibration) -> float:
         return max(_of_columns(channel, table_of(problem).mass))
     if isinstance(channel, SparseChannel):
         return max(_of_sparse_columns(channel, table_of(problem).mass))
-    if isinstance(channel, GaussianNoise):
-        deviations = np.array([channel.theta])
+    if isinstance(channel, Noise):
+        deviations = np.array([channel.std])
     elif isinstance(channel, GaussianVector):
         deviations = np.sqrt(np.diagonal(channel.covariance))
     else:

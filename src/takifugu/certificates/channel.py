@@ -17,9 +17,9 @@ from takifugu.channels import (
     MOST_AXES,
     Channel,
     FiniteChannel,
-    GaussianNoise,
     GaussianVector,
     ListChannel,
+    Noise,
     SparseChannel,
 )
 from takifugu.divergences import Enclosure
@@ -267,8 +267,8 @@ class ChannelCertificate(Sealed):
 
 def _named(channel: Channel) -> str:
     """A channel for a sentence."""
-    if isinstance(channel, GaussianNoise):
-        return f"Gaussian noise of standard deviation {channel.theta!r}"
+    if isinstance(channel, Noise):
+        return f"{channel.name} noise of {channel.size_is} {channel.size!r}"
     if isinstance(channel, GaussianVector):
         return f"Gaussian noise on vectors of {channel.dimension} numbers"
     if isinstance(channel, ListChannel):

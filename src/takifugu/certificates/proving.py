@@ -16,7 +16,7 @@ from takifugu.certificates import document as version_1
 from takifugu.certificates.channel import VERSION as CHANNEL_VERSION
 from takifugu.certificates.channel import ChannelCertificate, RedactedChannel
 from takifugu.certificates.document import Certificate, RedactedCertificate
-from takifugu.channels import GaussianNoise, GaussianVector, ListChannel
+from takifugu.channels import GaussianNoise, GaussianVector, ListChannel, Noise
 from takifugu.divergences import Claims, Decision, Effort, Enclosure, Progress, Prover, counted, limit_for, settle_all
 from takifugu.documents import strict_json
 from takifugu.documents import strict_json as form
@@ -68,7 +68,34 @@ def _proved(calibration: Calibration, effort: Effort | None) -> Iterator[Enclosu
         return _of_vectors(calibration, calibration.channel, calibration.guarantee, effort)
     if isinstance(calibration.channel, GaussianNoise):
         return _of_noise(calibration, calibration.channel, calibration.guarantee, effort)
+    if isinstance(calibration.channel, Noise):
+        return _of_other_noise(calibration, calibration.channel, calibration.guarantee, effort)
     raise InputError(f"a {type(calibration.channel).__name__} is not proved here")
+
+
+def _of_other_noise(
+    calibration: Calibration, channel: Noise, promise: Renyi, effort: Effort | None
+) -> Iterator[Enclosure]:
+    """Noise of another family, which decides every place itself (proofs/laplace.md)."""
+    if calibration.lower_bound is not None:
+        raise CertificationError("a lower bound is stated, and nothing proves it")
+    _require_evidence(calibration, promise)
+    problem = calibration.problem
+    for place in problem.places():
+        p, q = problem.ends(place)
+        if channel.size == 0:
+            yield Enclosure(0.0, _exactly(channel, p, q, problem, place, promise))
+            continue
+        decision = channel.decide(p, q, alpha=promise.alpha, epsilon=promise.epsilon, effort=effort)
+        _proved_at(place, decision, problem, promise)
+        yield Enclosure(0.0, promise.epsilon)  # the claim: where in it a proof stops depends on how it cuts the line
+
+
+def _exactly(channel: Noise, p: Law, q: Law, problem: Problem, place: Place, promise: Renyi) -> float:
+    """The loss of points that are published as they are, rounded up."""
+    if not (loss := channel.loss(p, q, alpha=promise.alpha)) <= promise.epsilon:
+        raise CertificationError(f"the loss of {problem.words(place)} is not within epsilon = {promise.epsilon!r}")
+    return loss
 
 
 def _of_noise(
@@ -165,7 +192,7 @@ def _require_best(calibration: Calibration, rule: Optimal, promise: Renyi) -> No
 
 
 def _channel_with_room(proved: Enclosure, place: Place, calibration: Calibration) -> Enclosure:
-    if isinstance(calibration.channel, GaussianNoise):
+    if isinstance(calibration.channel, Noise):
         return Enclosure(proved.lower * (1 - _ROOM), min(proved.upper * (1 + _ROOM), calibration.epsilon))
     if not isinstance(calibration.channel, GaussianVector):
         return Enclosure(proved.lower * (1 - _ROOM), proved.upper * (1 + _ROOM))

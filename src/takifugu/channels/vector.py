@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array, budget, order
-from takifugu.channels.gaussian import Grid, default_granularity
-from takifugu.channels.gaussian_sampler import CHUNK, Drawing, checked, exact_multiple
+from takifugu.channels.rounded_draws import CHUNK, Drawing, Grid, checked, default_granularity, exact_multiple
 from takifugu.channels.sampling import BitSource, OsBits, read_exactly
 from takifugu.divergences import (
     Decision,

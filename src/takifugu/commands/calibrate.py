@@ -76,6 +76,9 @@ def command(
     A group mean; secrets that are numbers are written as they are:
       takifugu calibrate heart --secret slope --pair 1 3 \\
           --query mean:oldpeak --alpha 2 --epsilon 0.5
+    Laplace noise that moves nobody's odds by more than a factor of 3:
+      takifugu calibrate heart --secret slope --pair 1 3 \\
+          --query mean:oldpeak --odds 3
     The noise at which nobody guesses right more than six times in ten:
       takifugu calibrate heart --secret slope --pair 1 3 \\
           --query mean:oldpeak --best-guess 0.6
@@ -96,9 +99,10 @@ def command(
     if free_shares:
         options["keep"] = None
     # Before the table is read, which may take long: whether it is a promise at all, and one that can be kept.
-    noise = default_of(question["query"]) != "optimal"
+    noise = default_of(question["query"]) == "shaped"
     require_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error, of_noise=noise)
-    rule = get_mechanism(mechanism or default_of(question["query"]), options)
+    alone = odds is not None and alpha is None and epsilon is None
+    rule = get_mechanism(mechanism or default_of(question["query"], odds=alone), options)
     _refuse_odds_of_noise(rule, odds)
     if confidence is not None:
         draws_needed(confidence)

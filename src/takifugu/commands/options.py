@@ -452,14 +452,18 @@ def ask(
     return Asked(priors, chosen, f"{change} hides {hidden}{which} in {answer}, for the table {title}?")
 
 
-def default_of(query: str) -> str:
-    """The mechanism that a query has by default.
+def default_of(query: str, *, odds: bool = False) -> str:
+    """The mechanism that a query has by default; `odds` where those alone are asked for.
 
     >>> default_of("row:age,ward"), default_of("mean:age,stay"), default_of("raw:age")
     ('optimal', 'shaped', 'exact')
+    >>> default_of("raw:age", odds=True)
+    'laplace'
     """
     kind, columns = parse_query(query)
-    return "optimal" if kind == "row" else "shaped" if len(columns) > 1 else "exact"
+    if kind == "row" or len(columns) > 1:
+        return "optimal" if kind == "row" else "shaped"
+    return "laplace" if odds else "exact"
 
 
 def source_of(table: str) -> tuple[Any, str]:

@@ -105,6 +105,9 @@ _PHRASES = {
     "and alpha was given": "and --alpha was given",
     "leave it out, with leave_out=[...] in publish or by naming": "leave it out by naming",
     "by naming the others in `secrets`": "by naming the others with --pair",
+    "use 'laplace', whose noise bounds the odds of a number (odds alone), ": (
+        "use --mechanism laplace, whose noise bounds the odds of a number (--odds alone), "
+    ),
     "publish from a finite list (Row, or Finite laws), or ask for alpha and epsilon": (
         "publish from a finite list (--query row:COLUMN), or ask for --alpha and --epsilon"
     ),

@@ -39,7 +39,7 @@ def command(
       takifugu sweep adult --secret race --pair White Other \\
           --query raw:education-num --alpha 3 --epsilon 0.1,0.3,1 \\
           --mechanism exact,gmm-transport
-    What odds cost, where values go out from a list:
+    What odds cost, here where values go out from a list:
       takifugu sweep adult --secret race --pair White Other \\
           --query row:education-num --odds 1.5,2,3
     For a spreadsheet:
@@ -55,9 +55,9 @@ def command(
     orders, budgets = _numbers("--alpha", alphas), _numbers("--epsilon", epsilons)
     factors = _numbers("--odds", odds)
     if bool(orders) != bool(budgets) or not (orders or factors):
-        beside = ", --odds, or all three" if default_of(question["query"]) == "optimal" else ""
+        beside = ", --odds, or all three" if default_of(question["query"]) != "shaped" else ""
         raise InputError(f"give --alpha and --epsilon{beside}: there is nothing to calibrate at")
-    names = names_in(mechanisms) or [default_of(question["query"])]
+    names = names_in(mechanisms) or None
     if confidence is not None:
         draws_needed(confidence)  # before the table is read, which may take long
     doing("Reading the table and fitting its priors")

@@ -1,5 +1,11 @@
+from takifugu.divergences.approximate import decide_hockey_stick as decide_hockey_stick
+from takifugu.divergences.approximate import enclose_hockey_stick as enclose_hockey_stick
+from takifugu.divergences.approximate import hockey_stick_after as hockey_stick_after
 from takifugu.divergences.band import BandLoss as BandLoss
 from takifugu.divergences.band import band_upper as band_upper
+from takifugu.divergences.between import hockey_stick as hockey_stick
+from takifugu.divergences.between import max_divergence as max_divergence
+from takifugu.divergences.between import renyi_divergence as renyi_divergence
 from takifugu.divergences.certified import Claims as Claims
 from takifugu.divergences.certified import Decision as Decision
 from takifugu.divergences.certified import Progress as Progress
@@ -26,6 +32,9 @@ from takifugu.divergences.guessing import guess_allowed as guess_allowed
 from takifugu.divergences.guessing import odds_factor as odds_factor
 from takifugu.divergences.guessing import promise_of_guess as promise_of_guess
 from takifugu.divergences.guessing import recommended_alpha as recommended_alpha
+from takifugu.divergences.laplace import LogLaplace as LogLaplace
+from takifugu.divergences.laplace import decide_odds_after_laplace as decide_odds_after_laplace
+from takifugu.divergences.laplace import odds_after_laplace as odds_after_laplace
 from takifugu.divergences.lattice import lattice_losses as lattice_losses
 from takifugu.divergences.mixtures import divergence as divergence
 from takifugu.divergences.mixtures import half_line_loss as half_line_loss
@@ -38,7 +47,6 @@ from takifugu.divergences.numerics.balls import working_precision as working_pre
 from takifugu.divergences.numerics.grids import Components as Components
 from takifugu.divergences.numerics.grids import losses_and_doubts as losses_and_doubts
 from takifugu.divergences.numerics.grids import rough_losses as rough_losses
-from takifugu.divergences.renyi import renyi_divergence as renyi_divergence
 from takifugu.divergences.vectors import component_divergences as component_divergences
 from takifugu.divergences.vectors import couple as couple
 from takifugu.divergences.vectors import couple_by as couple_by

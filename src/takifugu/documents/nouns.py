@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.channels import MOST_AXES, Channel, FiniteChannel, GaussianNoise, GaussianVector, SparseChannel
+from takifugu.channels import (
+    MOST_AXES,
+    Channel,
+    FiniteChannel,
+    GaussianVector,
+    Noise,
+    SparseChannel,
+    noise_family,
+    noise_kinds,
+)
 from takifugu.documents import strict_json as form
 from takifugu.errors import InputError
 from takifugu.laws import CELL_ROWS, Finite, Lattice, Law, Mixture, VectorMixture, counted, own_normal
@@ -426,8 +435,8 @@ _MOST_MOVES = 2_000_000  # of a sparse one
 
 def channel_to(channel: Channel) -> dict[str, Any]:
     """A channel as an object."""
-    if isinstance(channel, GaussianNoise):
-        return {"kind": channel.kind, "theta": channel.theta}
+    if isinstance(channel, Noise):
+        return channel.to_state()
     if isinstance(channel, FiniteChannel):
         return {
             "kind": channel.kind,
@@ -452,9 +461,10 @@ def channel_to(channel: Channel) -> dict[str, Any]:
 def channel_from(value: Any) -> Channel:
     """What `channel_to` wrote."""
     kind = form.kind_of(value)
-    if kind == GaussianNoise.kind:
-        content = form.fields(value, ("kind", "theta"), "'channel'")
-        return GaussianNoise(form.number(content["theta"], "channel.theta", least=0))
+    if kind in noise_kinds():
+        family = noise_family(kind)
+        content = form.fields(value, ("kind", family.parameter), "'channel'")
+        return family.of_size(form.number(content[family.parameter], f"channel.{family.parameter}", least=0))
     if kind == FiniteChannel.kind:
         content = form.fields(value, ("kind", "inputs", "outputs", "counts"), "'channel'")
         inputs, outputs = _values(content, "inputs"), _values(content, "outputs")
@@ -475,7 +485,7 @@ def channel_from(value: Any) -> Channel:
         if channel.covariance.tolist() != matrix:
             raise InputError("channel.covariance must be symmetric to the last digit")
         return channel
-    kinds = (GaussianNoise.kind, FiniteChannel.kind, SparseChannel.kind, GaussianVector.kind)
+    kinds = (*noise_kinds(), FiniteChannel.kind, SparseChannel.kind, GaussianVector.kind)
     raise InputError(f"channel.kind must be one of {', '.join(map(repr, kinds))}")
 
 

@@ -19,7 +19,7 @@ from takifugu.certificates import (
     is_withheld,
     kept,
 )
-from takifugu.channels import FiniteChannel, GaussianNoise, GaussianVector, SparseChannel
+from takifugu.channels import FiniteChannel, GaussianNoise, GaussianVector, Noise, SparseChannel
 from takifugu.documents import nouns as channel_form
 from takifugu.documents import strict_json
 from takifugu.errors import InputError
@@ -40,7 +40,7 @@ class Withheld:
     """A finite channel that is not told: its probabilities, or its list of values, tell about the rows behind it."""
 
 
-Known = FiniteChannel | SparseChannel | GaussianNoise | GaussianVector | Axes | Withheld
+Known = FiniteChannel | SparseChannel | Noise | GaussianVector | Axes | Withheld
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def named(description: Description, columns: Sequence[str] | str | None, availab
 
 
 def _supported(channel: Any) -> Known:
-    if isinstance(channel, FiniteChannel | SparseChannel | GaussianNoise | GaussianVector):
+    if isinstance(channel, FiniteChannel | SparseChannel | Noise | GaussianVector):
         return channel
     raise InputError(f"estimates need {_ACCEPTED}, got {type(channel).__name__}")
 

@@ -5,7 +5,7 @@ Each kind of channel has its own. A `Term` names what is multiplied: a column of
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array
-from takifugu.channels import FiniteChannel, GaussianNoise, GaussianVector, Positions, SparseChannel
+from takifugu.channels import FiniteChannel, GaussianNoise, GaussianVector, Noise, Positions, SparseChannel
 from takifugu.errors import InputError
 from takifugu.estimates.description import Axes, Description
 from takifugu.laws import columns, key, number
@@ -421,6 +421,8 @@ class NoiseMoments(Moments):
         """Read the columns as numbers."""
         self.names, self.kept = names, Kept(table)
         self.noise = _noise(description)
+        channel = description.channel
+        self._fall = channel.beyond if isinstance(channel, Noise) else None
         self._numbers = {name: Term(name).of(table[name]) for name in names}
         self.rows = len(table[names[0]])
 
@@ -449,7 +451,7 @@ class NoiseMoments(Moments):
         """The numbers of a column; an error where they pile up at an end, which moves every mean."""
         values, place = self._numbers[name], self.names.index(name)
         theta = math.sqrt(self.noise[place, place])
-        if any(_beyond(end, theta) >= _SURELY for end in (values, -values)):
+        if any(_beyond(end, self._fall or GaussianNoise(theta).beyond) >= _SURELY for end in (values, -values)):
             raise NotDeterminedError(
                 f"the values of {name!r} pile up at an end as no noise leaves them: they were clipped after it was "
                 f"added, and nothing estimated from them is right on average. Whoever publishes can leave clip out"
@@ -462,22 +464,18 @@ class NoiseMoments(Moments):
         return 0.0 if place is None else float(self.noise[place, place]) / self.rows
 
 
-def _beyond(values: Array, theta: float) -> float:
-    """How many rows should lie beyond the largest value at the least, going by how many have it and the one before.
-
-    After noise the logarithm of a density, rounded or not, curves downwards by 1/θ² at most (proofs/estimates.md).
-    """
+def _beyond(values: Array, beyond: Callable[[float, float, float], float]) -> float:
+    """How many rows should lie beyond the largest value at the least, going by how many have it and the one before."""
     distinct, rows = np.unique(values, return_counts=True)
-    if len(distinct) < 2 or theta == 0:
+    if len(distinct) < 2:
         return 0.0
-    gap = float(distinct[-1] - distinct[-2]) / theta
-    return float(rows[-1]) ** 2 / float(rows[-2]) * math.exp(-min(gap * gap, 700.0))
+    return beyond(float(rows[-1]), float(rows[-2]), float(distinct[-1] - distinct[-2]))
 
 
 def _noise(description: Description) -> Array:
     channel = description.channel
-    if isinstance(channel, GaussianNoise):
-        return np.array([[channel.theta**2]])
+    if isinstance(channel, Noise):
+        return np.array([[channel.variance]])
     if isinstance(channel, GaussianVector):
         return channel.covariance
     assert isinstance(channel, Axes)

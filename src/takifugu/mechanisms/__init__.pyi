@@ -16,6 +16,9 @@ from takifugu.mechanisms.draws import with_rows as with_rows
 from takifugu.mechanisms.evidence import Confidence as Confidence
 from takifugu.mechanisms.evidence import Shared as Shared
 from takifugu.mechanisms.evidence import confident as confident
+from takifugu.mechanisms.laplace import Laplace as Laplace
+from takifugu.mechanisms.laplace import is_enough_everywhere as is_enough_everywhere
+from takifugu.mechanisms.laplace import least_size as least_size
 from takifugu.mechanisms.least_noise import Exact as Exact
 from takifugu.mechanisms.least_noise import is_enough as is_enough
 from takifugu.mechanisms.least_noise import proved_noise as proved_noise

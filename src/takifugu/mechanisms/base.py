@@ -208,9 +208,10 @@ def require_noise(problem: Problem, asked: Renyi, name: str) -> None:
 def refuse_odds(asked: Renyi, name: str) -> None:
     """Refuse a promise about odds, of whatever Gaussian noise."""
     if asked.most_odds is not None:
+        other = "" if name == "shaped" else "use 'laplace', whose noise bounds the odds of a number (odds alone), "
         raise MechanismError(
             f"Gaussian noise bounds the odds at no size, since its tails know no bound, so {name!r} cannot promise it: "
-            f"publish from a finite list (Row, or Finite laws), or ask for alpha and epsilon"
+            f"{other}publish from a finite list (Row, or Finite laws), or ask for alpha and epsilon"
         )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from takifugu._validation import integer
-from takifugu.channels import Channel, GaussianNoise, GaussianVector, ListChannel
+from takifugu.channels import Channel, GaussianNoise, GaussianVector, ListChannel, Noise
 from takifugu.errors import InputError, MechanismError
 from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.confidence import (
@@ -159,6 +159,11 @@ def confident(
         draws = draws_needed(level, halvings=halvings)
         noise = confident_vector_noise(rule, problem, asked, draws=draws, seed=seed, found=found.channel)
         return Found(noise), Confidence(level, draws, seed, without)
+    if isinstance(found.channel, Noise):
+        raise MechanismError(
+            f"confidence is not known for {found.channel.name} noise: leave it out, or publish from a list (Row), "
+            f"whose channel bounds the odds for the population too"
+        )
     if problem.answer is not None and problem.answer.query == MEAN_BY:
         raise MechanismError(
             "confidence is not for one mean for each group, whose means rest on rows of their own: leave it out, or "

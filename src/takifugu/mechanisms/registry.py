@@ -6,6 +6,7 @@ from typing import Any
 from takifugu.errors import InputError, suggestion
 from takifugu.mechanisms.base import Mechanism, require_mechanism
 from takifugu.mechanisms.closed_form import ClosedForm, ClosedFormEnvelope
+from takifugu.mechanisms.laplace import Laplace
 from takifugu.mechanisms.least_noise import Exact
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.optimal.sparse import Sparse
@@ -19,6 +20,7 @@ _OURS: dict[str, type[Mechanism]] = {
     mechanism.name: mechanism
     for mechanism in (
         Exact,
+        Laplace,
         ClosedForm,
         ClosedFormEnvelope,
         GmmTransport,

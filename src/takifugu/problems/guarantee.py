@@ -134,7 +134,7 @@ Guarantee = Renyi | Approximate
 def asked_for(*, alpha: Any, epsilon: Any, odds: Any, of_noise: bool = False) -> Renyi:
     """The promise that the three arguments of `calibrate` name together.
 
-    `of_noise` where it is to be kept by Gaussian noise, which bounds no odds: nobody is sent to ask for those.
+    `of_noise` where it is to be kept by noise on vectors, which bounds no odds: nobody is sent to ask for those.
     """
     if alpha is None and epsilon is None:
         if odds is None:

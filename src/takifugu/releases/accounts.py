@@ -16,11 +16,10 @@ from takifugu.channels import (
     GaussianVector,
     LinearRelease,
     ListChannel,
+    Noise,
     at_least,
-    effective_theta,
     fits,
-    least_theta,
-    share,
+    noise_family,
     what_is_left,
     worth,
 )
@@ -40,7 +39,14 @@ class Account:
     alpha: float
     epsilon: float
     releases: int
-    spent: int  # in parts of `takifugu.channels.gaussian.WHOLE`
+    spent: int  # in parts of `takifugu.channels.noise.WHOLE`
+
+    kind: str = GaussianNoise.kind  # of the noise, whose size `theta` is
+
+    @property
+    def family(self) -> type[Noise]:
+        """The family of the noise, which knows how releases add up."""
+        return noise_family(self.kind)
 
     @property
     def is_finite(self) -> bool:
@@ -57,32 +63,32 @@ class Account:
         """The noise of the one release that would tell as much as all so far; infinite before the first."""
         if self.is_finite:
             return math.inf
-        return effective_theta(self.spent, budget=self.theta)
+        return self.family.effective(self.spent, budget=self.theta)
 
     @property
     def next_theta(self) -> float:
         """The least noise with which the answer may be published once more; infinite where it may not."""
         if self.is_finite:
             return math.inf
-        return least_theta(WHOLE - self.spent, budget=self.theta)
+        return self.family.least(WHOLE - self.spent, budget=self.theta)
 
     @property
     def may_go_on(self) -> bool:
         """Whether the answer was published and may be once more, with enough noise."""
         return self.releases > 0 and math.isfinite(self.next_theta)
 
-    def together(self, extra: Any) -> GaussianNoise | None:
+    def together(self, extra: Any) -> Noise | None:
         """The one release that would tell as much as all so far, and one more; None where there is none."""
         if self.is_finite:
             raise InputError("an answer from a finite list is published once: see the loss of its calibration")
-        _require_kind(extra, GaussianNoise)
-        more = 0 if extra is None else share(extra.theta, budget=self.theta)
-        theta = effective_theta(self.spent + more, budget=self.theta)
-        return None if math.isinf(theta) else GaussianNoise(theta)
+        _require_kind(extra, self.family)
+        more = 0 if extra is None else self.family.share(extra.size, budget=self.theta)
+        size = self.family.effective(self.spent + more, budget=self.theta)
+        return None if math.isinf(size) else self.family.of_size(size)
 
     def charged(self, noise: dict[str, str]) -> "tuple[Account, dict[str, str]]":
         """This account after a release with that noise, and what is written down; or a refusal."""
-        if "covariance" in noise:
+        if "covariance" in noise or noise.get("noise", GaussianNoise.kind) != self.kind:
             raise CompositionError(_OTHER_KIND)
         cost = self._affordable(float.fromhex(noise["theta"]))
         return replace(self, releases=self.releases + 1, spent=self.spent + cost), noise | {"share": str(cost)}
@@ -99,15 +105,15 @@ class Account:
                 "Ledger.open, or publish(..., later=[...])"
             )
         if theta > 0 or self.theta == 0:
-            cost = share(theta, budget=self.theta)
+            cost = self.family.share(theta, budget=self.theta)
             if self.spent + cost <= WHOLE:
                 return cost
         if self.spent >= WHOLE:
             advice = "the budget is spent: publish nothing more about these records"
         else:
-            advice = f"what is left allows theta={self.next_theta!r} or more"
+            advice = f"what is left allows {self.family.parameter}={self.next_theta!r} or more"
         raise BudgetError(
-            f"a release with noise of standard deviation {theta!r} would exceed the budget of these records "
+            f"a release with noise of {self.family.size_is} {theta!r} would exceed the budget of these records "
             f"(alpha={self.alpha:g}, epsilon={self.epsilon:g}), {_spent(self)}. Nothing was released; {advice}"
         )
 
@@ -211,7 +217,8 @@ def account_of(opening: dict[str, Any], entries: tuple[dict[str, Any], ...]) -> 
     if "covariance" in opening:
         spent = tuple(e["covariance"] for e in releases)
         return VectorAccount(opening["covariance"], alpha, epsilon, spent)
-    return Account(theta, alpha, epsilon, len(releases), sum(int(e["share"]) for e in releases))
+    kind = opening.get("noise", GaussianNoise.kind)
+    return Account(theta, alpha, epsilon, len(releases), sum(int(e["share"]) for e in releases), kind)
 
 
 def opening_of(entries: tuple[dict[str, Any], ...], account: int) -> dict[str, Any]:
@@ -235,14 +242,16 @@ def noise_text(calibration: Calibration, *, theta: float | None = None, covarian
         return {"theta": math.inf.hex(), "covariance": " ".join(float(x).hex() for x in given.reshape(-1))}
     if isinstance(channel, ListChannel):
         return {"theta": math.inf.hex()}
-    if not isinstance(channel, GaussianNoise):
+    if not isinstance(channel, Noise):
         raise InputError(f"a ledger cannot account for a {type(channel).__name__}. Nothing was released")
     number = math.nan if theta is None else float(theta)
-    if not (math.isfinite(number) and number >= channel.theta):
+    if not (math.isfinite(number) and number >= channel.size):
         raise BudgetError(
-            f"theta={number!r} is less noise than the {channel.theta!r} that was calibrated: nothing was released"
+            f"{channel.parameter}={number!r} is less noise than the {channel.size!r} that was calibrated: nothing was "
+            f"released"
         )
-    return {"theta": number.hex()}
+    # A reader that knows Gaussian noise alone refuses an entry with a field that it does not know.
+    return {"theta": number.hex()} | ({} if channel.kind == GaussianNoise.kind else {"noise": channel.kind})
 
 
 def terms_of(budget: Calibration, salt: bytes) -> dict[str, str]:
@@ -254,8 +263,8 @@ def terms_of(budget: Calibration, salt: bytes) -> dict[str, str]:
 
 
 def _calibrated(channel: Channel) -> dict[str, Any]:
-    if isinstance(channel, GaussianNoise):
-        return {"theta": channel.theta}
+    if isinstance(channel, Noise):
+        return {"theta": channel.size}
     return {"covariance": channel.covariance} if isinstance(channel, GaussianVector) else {}
 
 

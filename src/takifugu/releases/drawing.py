@@ -19,11 +19,11 @@ from takifugu.channels import (
     GaussianVector,
     Grid,
     ListChannel,
+    Noise,
     SparseChannel,
     at_least,
     checked,
     default_granularity,
-    rounded_gaussian,
     split,
 )
 from takifugu.errors import BudgetError, InputError
@@ -62,6 +62,11 @@ class Drawing(ABC):
     def noise(self) -> dict[str, Any]:
         """How much noise is added, as the ledger is told: nothing for a channel that adds none."""
         return {}
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """How much noise is added, as whoever gets an array is told."""
+        return self.noise
 
     @property
     def granularity(self) -> float | None:
@@ -245,9 +250,9 @@ def _column(values: tuple[Any, ...]) -> Any:
 
 @dataclass(frozen=True)
 class Numbers(Drawing):
-    """Noise of standard deviation θ on numbers, rounded to a grid; then rounded and clipped as asked."""
+    """Noise of one family on numbers, rounded to a grid; then rounded and clipped as asked."""
 
-    theta: float = 0.0
+    channel: Noise
     grid: float | None = None
     clip: tuple[float, float] | None = None
     round_to: float | None = None
@@ -256,30 +261,38 @@ class Numbers(Drawing):
     def of(cls, calibration: Calibration, options: Mapping[str, Any]) -> "Numbers":
         """Check the options."""
         refuse(options, ("covariance",), "is noise on vectors, and this is noise on one number: give theta")
-        theta, granularity = calibration.theta, options["granularity"]
+        channel: Any = calibration.channel
+        granularity = options["granularity"]
         if options["theta"] is not None:
+            if not isinstance(channel, GaussianNoise):
+                refuse(options, ("theta",), f"is Gaussian noise, and this calibration adds {channel.describe()}")
             theta = real("theta", options["theta"], "a finite number, at least the calibrated noise")
-            if theta < calibration.theta:
+            if theta < channel.size:
                 raise BudgetError(
-                    f"theta={theta!r} is less noise than the {calibration.theta!r} that was calibrated: nothing was "
-                    f"released"
+                    f"theta={theta!r} is less noise than the {channel.size!r} that was calibrated: nothing was released"
                 )
+            channel = GaussianNoise(theta)
         if granularity is not None:
             granularity = Grid(granularity).granularity
-        elif theta > 0:
-            granularity = default_granularity(theta)
+        elif channel.size > 0:
+            granularity = default_granularity(channel.size)
         step = _step(options["round_to"])
-        return cls(calibration, theta, granularity, _bounds(options["clip"], step), step)
+        return cls(calibration, channel, granularity, _bounds(options["clip"], step), step)
 
     @property
-    def whole(self) -> GaussianNoise:
+    def whole(self) -> Noise:
         """See `Drawing.whole`."""
-        return GaussianNoise(self.theta)
+        return self.channel
 
     @property
     def noise(self) -> dict[str, Any]:
         """See `Drawing.noise`."""
-        return {"theta": self.theta}
+        return {"theta": self.channel.size}
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """See `Drawing.stated`: the standard deviation, whatever the family."""
+        return {"theta": self.channel.std}
 
     @property
     def granularity(self) -> float | None:
@@ -297,13 +310,14 @@ class Numbers(Drawing):
         if self.calibration.answer is None:  # whoever makes priors by hand says so, and `Released.unchecked` tells
             return None
         step = self.calibration.answer.step
-        if self.theta > 0 and self.theta >= step:
+        std = self.channel.std
+        if std > 0 and std >= step:
             return None
-        return AS_THEY_ARE if self.theta == 0 else FINER.format(theta=self.theta, step=step)
+        return AS_THEY_ARE if std == 0 else FINER.format(theta=std, step=step)
 
     def check(self, values: Any) -> Array:
         """See `Drawing.check`."""
-        ready = checked(values, theta=self.theta, granularity=self.grid)[0]
+        ready = checked(values, theta=self.channel.size, granularity=self.grid)[0]
         if ready.ndim > 1:
             raise InputError(
                 f"values must be one column, got an array of shape {ready.shape}: several answers about the same "
@@ -319,10 +333,10 @@ class Numbers(Drawing):
     def draw(self, ready: Array, source: BitSource) -> list[Any]:
         """See `Drawing.draw`."""
         answer = self.calibration.answer
-        if self.theta == 0 and answer is not None and answer.domain is None and answer.step > 0:
+        if self.channel.size == 0 and answer is not None and answer.domain is None and answer.step > 0:
             # Digits below the step of the data are no part of the answer: they were never calibrated.
             ready = np.rint(ready / answer.step) * answer.step
-        y = rounded_gaussian(ready, theta=self.theta, granularity=self.grid, source=source)
+        y = self.channel.draw(ready, granularity=self.grid, source=source)
         # From here on only y is looked at, so the guarantee stands.
         if self.round_to is not None:
             with np.errstate(over="ignore"):
@@ -461,14 +475,13 @@ def drawing_of(calibration: Calibration, options: Mapping[str, Any]) -> Drawing:
     kinds: dict[type, Any] = {
         FiniteChannel: Listed,
         SparseChannel: Listed,
-        GaussianNoise: Numbers,
         GaussianVector: Vectors,
     }
-    kind = kinds.get(type(calibration.channel))
+    kind = Numbers if isinstance(calibration.channel, Noise) else kinds.get(type(calibration.channel))
     if kind is None:
         raise InputError(
             f"nothing can be published through a {type(calibration.channel).__name__}: exact draws are known for "
-            f"{', '.join(one.__name__ for one in kinds)}. Nothing was released"
+            f"{', '.join(one.__name__ for one in (Noise, *kinds))}. Nothing was released"
         )
     drawing: Drawing = kind.of(calibration, given)
     return drawing

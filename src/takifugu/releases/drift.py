@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
-from takifugu.channels import GaussianNoise, GaussianVector, ListChannel
+from takifugu.channels import GaussianNoise, GaussianVector, ListChannel, Noise
 from takifugu.errors import InputError
 from takifugu.laws import Finite, Mixture, VectorMixture
 from takifugu.problems import Renyi
@@ -78,17 +78,15 @@ class _Stretches:
     """Of noise on a number, stretches of the line: what lies between cuts that the priors alone decide."""
 
     cuts: Array
-    theta: float
+    noise: Noise
     axis: int | None
 
     def added(self, ready: Array) -> Array:
-        from scipy.special import ndtr
-
         values, counts = np.unique(ready if self.axis is None else ready[:, self.axis], return_counts=True)
         below = np.zeros(len(self.cuts) + 2)
         for start in range(0, len(values), 4_096):  # a block at a time: values may be as many as rows
             x, n = values[start : start + 4_096, None], counts[start : start + 4_096]
-            shares = ndtr((self.cuts - x) / self.theta) if self.theta > 0 else (x <= self.cuts).astype(np.float64)
+            shares = self.noise.below(self.cuts - x)
             below[1:-1] += n @ shares
             below[-1] += n.sum()
         return np.diff(below)
@@ -125,11 +123,13 @@ class Drift:
             return cls(calibration, (_Outputs.of(channel, calibration),))
         if isinstance(channel, GaussianVector):
             spread = np.sqrt(np.diagonal(channel.covariance)).tolist()
-            sides = [_Stretches(_cuts([_side(one, k) for one in laws], s), s, k) for k, s in enumerate(spread)]
+            sides = [
+                _Stretches(_cuts([_side(one, k) for one in laws], s), GaussianNoise(s), k) for k, s in enumerate(spread)
+            ]
             return cls(calibration, tuple(sides))
-        if not isinstance(channel, GaussianNoise):
+        if not isinstance(channel, Noise):
             raise InputError(f"what goes through a {type(channel).__name__} cannot be held against its priors")
-        return cls(calibration, (_Stretches(_cuts(laws, channel.theta), channel.theta, None),))
+        return cls(calibration, (_Stretches(_cuts(laws, channel.std), channel, None),))
 
     def look(self, secrets: Sequence[Any], ready: Array) -> None:
         """The next rows: their secrets, as the priors name them, and what goes into the channel."""

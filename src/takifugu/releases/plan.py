@@ -99,7 +99,7 @@ class Plan:
     @property
     def theta(self) -> float | None:
         """The standard deviation of noise on numbers; None where there is none such."""
-        return self.drawing.noise.get("theta")
+        return self.drawing.stated.get("theta")
 
     @property
     def in_turn(self) -> tuple[str, ...]:

@@ -252,7 +252,7 @@ def released(
         return published, None
     made = Released(
         published,
-        **plan.drawing.noise,
+        **plan.drawing.stated,
         granularity=plan.drawing.granularity,
         insecure=plan.insecure,
         unchecked=NOT_CHECKED if calibration.answer is None else (),

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.channels import GaussianVector, ListChannel
+from takifugu.channels import GaussianNoise, GaussianVector, ListChannel, Noise
 from takifugu.divergences import Masses, guess_allowed, odds_factor
 from takifugu.laws import Finite, Mixture, VectorMixture
 from takifugu.problems import Renyi
@@ -21,6 +21,7 @@ from takifugu.problems import Renyi
 _SCORES = np.linspace(-9.0, 9.0, 145)  # of each component: beyond nine deviations there is no mass to speak of
 _SPLIT = 64  # cells in which the likelier secret changes are cut into this many
 _MOST_PLACES = 6_000  # more than that are thinned out: so many components overlap
+_FAR, _PLACES = 20.0, 40_001  # of the grid on which ratios after noise of another family are looked at
 _BLOCK = 1 << 21  # distribution functions of components at a time
 
 
@@ -110,15 +111,35 @@ def odds_quantiles(p: Mixture, q: Mixture, probabilities: tuple[float, ...]) -> 
     return tuple(float(r) for r in ratio[order][places])
 
 
-def adversary(p: Mixture, q: Mixture, *, promise: Renyi | None, theta: float) -> Adversary:
+def _quantiles_after(channel: Noise, p: Mixture, q: Mixture, probabilities: tuple[float, ...]) -> tuple[float, ...]:
+    """The quantiles of the ratio of two densities after noise, under the first: on a grid, from either side."""
+    if channel.size == 0:
+        return odds_quantiles(p, q, probabilities)
+    ends = [law.quantile(u) for law in (p, q) for u in (1e-9, 1 - 1e-9)]
+    at = np.linspace(min(ends) - _FAR * channel.std, max(ends) + _FAR * channel.std, _PLACES)
+    first, second = channel.density(p, at), channel.density(q, at)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(first > 0, first / np.where(second > 0, second, 1e-300), 0.0)
+    order = np.argsort(ratio, kind="stable")
+    upto = np.cumsum(first[order])
+    places = np.searchsorted(upto, np.asarray(probabilities) * upto[-1]).clip(max=len(order) - 1)
+    return tuple(float(one) for one in ratio[order][places])
+
+
+def adversary(p: Mixture, q: Mixture, *, promise: Renyi | None, channel: Noise) -> Adversary:
     """What one value tells apart, without noise and with it; the odds are those of whichever secret fares worse."""
     probabilities = (0.5, 0.95, 0.99)
-    noisy_p, noisy_q = p.with_noise(theta), q.with_noise(theta)
-    ways = (odds_quantiles(noisy_p, noisy_q, probabilities), odds_quantiles(noisy_q, noisy_p, probabilities))
+    if isinstance(channel, GaussianNoise):
+        noisy_p, noisy_q = channel.apply(p), channel.apply(q)
+        ways = (odds_quantiles(noisy_p, noisy_q, probabilities), odds_quantiles(noisy_q, noisy_p, probabilities))
+        guess = best_guess(noisy_p, noisy_q)
+    else:
+        ways = (_quantiles_after(channel, p, q, probabilities), _quantiles_after(channel, q, p, probabilities))
+        guess = 0.5 + 0.5 * channel.exceeds(p, q, epsilon=0.0)
     limit, most = bounds(promise, probabilities)
     return Adversary(
         guess_before=best_guess(p, q),
-        guess_after=best_guess(noisy_p, noisy_q),
+        guess_after=guess,
         guess_bound=limit,
         odds=tuple(map(OddsFactor, probabilities, map(max, *ways), most)),
     )

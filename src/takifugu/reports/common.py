@@ -10,7 +10,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
-from takifugu.channels import GaussianNoise, GaussianVector, ListChannel
+from takifugu.channels import GaussianVector, ListChannel, Noise
 from takifugu.divergences import Masses, finite_divergence
 from takifugu.documents import guarantee_to
 from takifugu.errors import InputError
@@ -376,8 +376,8 @@ def most_telling(calibration: Calibration) -> Adversary:
         after = _most_apart(problem, channel.published)
         found, bare = (told(*problem.ends(place)) for place in (after, before))
     else:
-        if isinstance(channel, GaussianNoise):
-            told = partial(adversary, promise=promised(calibration), theta=channel.theta)
+        if isinstance(channel, Noise):
+            told = partial(adversary, promise=promised(calibration), channel=channel)
         elif isinstance(channel, GaussianVector):
             told = partial(vector_adversary, promise=promised(calibration), channel=channel)
         else:

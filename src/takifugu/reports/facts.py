@@ -9,7 +9,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration, calibrate
-from takifugu.channels import GaussianNoise, GaussianVector, ListChannel
+from takifugu.channels import GaussianVector, ListChannel, Noise
 from takifugu.errors import InputError
 from takifugu.laws import Law, VectorMixture
 from takifugu.problems import Pair
@@ -172,7 +172,7 @@ def facts_of(
     (0.75, 0.6667)
     """
     make: Any
-    if isinstance(calibration.channel, GaussianNoise):
+    if isinstance(calibration.channel, Noise):
         make = noise_facts
     elif isinstance(calibration.channel, ListChannel):
         make = channel_facts

@@ -1,4 +1,4 @@
-"""What there is to say about Gaussian noise on the line."""
+"""What there is to say about noise on numbers."""
 
 import math
 from collections.abc import Hashable
@@ -10,10 +10,10 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
-from takifugu.channels import GaussianNoise
+from takifugu.channels import GaussianNoise, Noise
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
 from takifugu.laws import Mixture
-from takifugu.mechanisms import Additive, Exact, NoiseCurve, get_mechanism, label_of
+from takifugu.mechanisms import Additive, Exact, NoiseCurve, get_mechanism, label_of, least_size
 from takifugu.problems import Belief, Guarantee, Place, Problem, Renyi
 from takifugu.reports.common import (
     Curve,
@@ -35,6 +35,7 @@ from takifugu.reports.text import number
 _BASELINES = ("wasserstein", "wasserstein-approx", "wasserstein-aware")
 _MOST_PLACES = 60  # that the paper's mechanisms and the baselines, which look at pair by pair, are asked about
 _FEW_PLACES = 6  # the same for mixtures
+_FEW_BUDGETS = 9  # points of the curve of a family other than Gaussian
 _MOST_COUPLED = 100_000  # pairs of components, over all couplings, that a comparison is worth
 
 
@@ -88,9 +89,16 @@ class Comparison:
         return not isinstance(self.guarantee, Renyi)
 
 
+def channel_of(calibration: Calibration) -> Noise:
+    """The channel of a calibration of noise on numbers."""
+    if not isinstance(calibration.channel, Noise):
+        raise InputError(f"a {type(calibration.channel).__name__} adds no noise to numbers")
+    return calibration.channel
+
+
 def itself(calibration: Calibration) -> Comparison:
     """The chosen mechanism."""
-    return Comparison(calibration.mechanism, calibration.theta, calibration.guarantee)
+    return Comparison(calibration.mechanism, channel_of(calibration).std, calibration.guarantee)
 
 
 def compared(calibration: Calibration) -> tuple[Comparison, ...]:
@@ -99,6 +107,8 @@ def compared(calibration: Calibration) -> tuple[Comparison, ...]:
     Those that look at pair after pair are asked about the pair closest to the limit alone where there are many: the
     comparison would take longer than the calibration.
     """
+    if not isinstance(calibration.channel, GaussianNoise):
+        return (itself(calibration),)  # the others add Gaussian noise, which bounds no odds
     asked, problem = Renyi(calibration.alpha, calibration.epsilon), calibration.problem
     closest = _only(problem, calibration.place) if _takes_long(problem) else None
     names = dict.fromkeys(("exact", *_others(closest or problem)))
@@ -126,6 +136,8 @@ def noise_curves(calibration: Calibration, comparisons: tuple[Comparison, ...]) 
     """The exact curve, and one for each finite comparison whose mechanism draws one."""
     low, high = budgets(calibration.epsilon)
     alpha, problem = calibration.alpha, calibration.problem
+    if not isinstance(calibration.channel, GaussianNoise):
+        return (Drawn(calibration.mechanism, _of_worst_pair(calibration, low, high)),)
     found = [Drawn("exact", Exact().curve(problem, alpha=alpha, low=low, high=high))]
     for one in comparisons:
         if one.mechanism == "exact" or one.is_least or not 0 < one.theta < math.inf:
@@ -138,6 +150,16 @@ def noise_curves(calibration: Calibration, comparisons: tuple[Comparison, ...]) 
         if curve is not None:
             found.append(Drawn(one.mechanism, curve))
     return tuple(found)
+
+
+def _of_worst_pair(calibration: Calibration, low: float, high: float) -> NoiseCurve:
+    """Noise of another family against budget, for the pair that is closest to the limit."""
+    family, at = type(channel_of(calibration)), np.geomspace(low, high, _FEW_BUDGETS)
+    size, stds = 0.0, []
+    for epsilon in at[::-1].tolist():  # from the largest budget down: the noise of one is the floor of the next
+        size = least_size(family, calibration.problem, calibration.place, epsilon=epsilon, floor=size)
+        stds.append(family.of_size(size).std)
+    return NoiseCurve(at, np.array(stds[::-1]))
 
 
 def budgets(epsilon: float) -> tuple[float, float]:
@@ -189,7 +211,7 @@ def priors_compared(calibration: Calibration) -> tuple[UnderPrior, ...]:
     """The noise for the rows' own shares and for one normal per secret; nothing where the rows are not known."""
     belief, secrets = calibration.beliefs[0], calibration.pairs.secrets
     known = all(secret in belief.histograms for secret in secrets)
-    if not known or len(secrets) > _MOST_SECRETS or not isinstance(calibration.guarantee, Renyi):
+    if not known or len(secrets) > _MOST_SECRETS or not isinstance(calibration.channel, GaussianNoise):
         return ()
     if max(len(belief.histograms[secret].values) for secret in secrets) > _MOST_VALUES:
         return ()
@@ -260,7 +282,7 @@ class Averaged:
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseFacts(Facts):
-    """One calibration of Gaussian noise, with its curves."""
+    """One calibration of noise on numbers, with its curves."""
 
     secrets: tuple[SecretFacts, ...] = field(repr=False)
     densities: tuple[Curve, ...] = field(repr=False)
@@ -275,7 +297,7 @@ class NoiseFacts(Facts):
     @property
     def theta(self) -> float:
         """The standard deviation of the noise."""
-        return self.calibration.theta
+        return channel_of(self.calibration).std
 
     @cached_property
     def noise_curves(self) -> tuple[Drawn, ...]:
@@ -309,11 +331,12 @@ class NoiseFacts(Facts):
 def noise_facts(
     calibration: Calibration, *, question: str | None, compare: bool, certificate_sha256: str | None
 ) -> NoiseFacts:
-    """The facts of Gaussian noise. `compare=False` leaves the other mechanisms out; the exact curve stays."""
+    """The facts of noise on numbers. `compare=False` leaves the other mechanisms out; the exact curve stays."""
     a, b = calibration.worst_pair
     belief = calibration.beliefs[calibration.place.belief]
     p, q = belief[a], belief[b]
-    theta = calibration.theta
+    channel = channel_of(calibration)
+    theta = channel.std
     comparisons = compared(calibration) if compare else (itself(calibration),)
     names = drawn_secrets(calibration, _MOST_DRAWN)
     pair_x = grid([p, q])
@@ -328,7 +351,10 @@ def noise_facts(
         densities=tuple(curve(str(name), belief[name], x) for name in names),
         histograms=_histograms(belief, names),
         before=(curve(str(a), p, pair_x), curve(str(b), q, pair_x)),
-        after=(curve(str(a), noisy[0], noisy_x), curve(str(b), noisy[1], noisy_x)),
+        after=(
+            Curve(str(a), noisy_x, channel.density(p, noisy_x)),
+            Curve(str(b), noisy_x, channel.density(q, noisy_x)),
+        ),
         comparisons=comparisons,
         adversary=most_telling(calibration),
         analyst=tuple(Averaged(n, theta / math.sqrt(n)) for n in _RELEASES),

@@ -12,7 +12,7 @@ from takifugu.problems import Guarantee, Renyi, RowsOfOnePerson, SeveralRows
 from takifugu.reports.adversary import Adversary
 from takifugu.reports.channel_facts import ChannelFacts, ColumnFacts
 from takifugu.reports.common import Facts
-from takifugu.reports.noise_facts import NoiseFacts, hangs_on_prior
+from takifugu.reports.noise_facts import NoiseFacts, channel_of, hangs_on_prior
 from takifugu.reports.text import at_least, at_most, clean, number, percent, share_of
 
 _HIDES_LITTLE = 0.95  # of the guesses right: more than that is hardly a secret
@@ -24,11 +24,13 @@ def answer(facts: NoiseFacts) -> str:
     budget = f"α = {number(facts.alpha)}, ε = {number(facts.epsilon)}"
     if facts.theta == 0:
         return f"No noise is needed: even without any, every pair of secrets is within the budget ({budget})."
+    channel = channel_of(facts.calibration)
     promise = (
         "hides" if isinstance(facts.calibration.guarantee, Renyi) else "gives a weaker, approximate promise to hide"
     )
     return (
-        f"Adding Gaussian noise of standard deviation θ = {number(facts.theta)} to each published value {promise} "
+        f"Adding {channel.name} noise of {channel.size_is} {channel.symbol} = {number(channel.size)} to each published "
+        f"value {promise} "
         f"{what(facts)}, within the budget ({budget})."
     )
 

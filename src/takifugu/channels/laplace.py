@@ -1,0 +1,131 @@
+"""Laplace noise as a channel: one number, the scale. It bounds odds, which Gaussian noise of no size does."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from takifugu import _validation as check
+from takifugu._validation import Array
+from takifugu.channels.noise import Noise
+from takifugu.channels.rounded_draws import BITS, Shape
+from takifugu.divergences import (
+    Decision,
+    Effort,
+    LogLaplace,
+    decide_odds_after_laplace,
+    hockey_stick_after,
+    max_divergence,
+    odds_after_laplace,
+)
+from takifugu.errors import InputError
+from takifugu.laws import Mixture
+
+
+class Exponential(Shape):
+    """The absolute value of a Laplace variable of scale 1: above t with probability e^−t."""
+
+    def derivatives(self, a: Any) -> tuple[Any, Any, Any, Any, Any]:
+        """Of −ln(a·2⁻³¹): all but the value grow in size towards small a."""
+        from flint import arb
+
+        d = 1 / arb(a)
+        return -(arb(a) / 2**BITS).log(), -d, d**2, -2 * d**3, 6 * d**4
+
+    def survival(self, size: Any) -> Any:
+        """See `Shape`."""
+        return (-size).exp()
+
+    def quantile(self, size: int, known: int) -> float:
+        """See `Shape`."""
+        return (known + 1) * math.log(2) - math.log(2 * size + 1)
+
+
+@dataclass(frozen=True)
+class LaplaceNoise(Noise):
+    """Adds an independent Lap(b), of density e^(−|y|/b)/2b, to each value.
+
+    >>> LaplaceNoise(0.5).variance
+    0.5
+    """
+
+    kind: ClassVar[str] = "laplace"
+    parameter: ClassVar[str] = "scale"
+    symbol: ClassVar[str] = "b"
+    size_is: ClassVar[str] = "scale"
+    shape: ClassVar[Shape] = Exponential()
+    bounds_odds: ClassVar[bool] = True
+
+    scale: float
+
+    def __post_init__(self) -> None:
+        """Refuse what is no scale."""
+        number = check.real("scale", self.scale, "a finite number, at least 0")
+        if number < 0:
+            raise InputError(f"scale must be a finite number, at least 0, got {self.scale!r}")
+        object.__setattr__(self, "scale", number)
+
+    @property
+    def size(self) -> float:
+        """The scale b."""
+        return self.scale
+
+    @classmethod
+    def of_size(cls, size: float) -> "LaplaceNoise":
+        """See `Noise`."""
+        return cls(size)
+
+    @property
+    def std(self) -> float:
+        """√2·b."""
+        return math.sqrt(2.0) * self.scale
+
+    @property
+    def variance(self) -> float:
+        """2b²."""
+        return 2.0 * self.scale * self.scale
+
+    def loss(self, p: Mixture, q: Mixture, *, alpha: float) -> float:
+        """D∞ after the noise; finite orders are not known here, and D∞ bounds them."""
+        _require_odds(alpha)
+        return odds_after_laplace(p, q, scale=self.scale) if self.scale > 0 else max_divergence(p, q)
+
+    def decide(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, effort: Effort | None = None) -> Decision:
+        """Whether that is `epsilon` at most, in ball arithmetic."""
+        _require_odds(alpha)
+        return decide_odds_after_laplace(p, q, scale=self.scale, epsilon=epsilon, effort=effort)
+
+    def density(self, law: Mixture, at: Array) -> Array:
+        """See `Noise`."""
+        if self.scale == 0:
+            return law.pdf(at)
+        found: Array = np.exp(LogLaplace(law, self.scale)(at)) / (2.0 * self.scale)
+        return found
+
+    def below(self, gaps: Array) -> Array:
+        """See `Noise`."""
+        if self.scale == 0:
+            return (gaps >= 0).astype(float)
+        half = 0.5 * np.exp(-np.abs(gaps) / self.scale)
+        found: Array = np.where(gaps < 0, half, 1.0 - half)
+        return found
+
+    def beyond(self, last: float, before: float, gap: float) -> float:
+        """The logarithm of a density after noise falls by 1/b a unit at most (proofs/laplace.md)."""
+        return last * math.exp(-min(gap / self.scale, 700.0)) if self.scale > 0 else 0.0
+
+    def exceeds(self, p: Mixture, q: Mixture, *, epsilon: float) -> float:
+        """See `Noise`."""
+        return hockey_stick_after(p, q, epsilon=epsilon, scale=self.scale)
+
+    @staticmethod
+    def precision(size: float) -> tuple[int, int]:
+        """1/b: releases of one answer with b₁, b₂, … are worth one with 1/b = Σ 1/bᵢ (proofs/laplace.md)."""
+        up, down = float(size).as_integer_ratio()
+        return down, up
+
+
+def _require_odds(alpha: float) -> None:
+    if not math.isinf(alpha):
+        raise InputError("Laplace noise is found and proved for bounded odds: ask for odds, and leave alpha out")

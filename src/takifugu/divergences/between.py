@@ -1,0 +1,193 @@
+"""How far two laws are apart, as the user asks for it: the Rényi divergence, the largest odds, the hockey stick."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from takifugu import _validation as check
+from takifugu.divergences.approximate import hockey_stick_after
+from takifugu.divergences.finite import order_or_odds
+from takifugu.divergences.laplace import odds_after_laplace
+from takifugu.divergences.mixtures import divergence, point_divergence
+from takifugu.errors import InputError
+from takifugu.laws import LAWS, Finite, Mixture, VectorMixture, key
+
+_Law = Mixture | Finite | VectorMixture
+
+
+class _Noise(Protocol):
+    """What is added to a number before it is published: `GaussianNoise` or `LaplaceNoise`."""
+
+    @property
+    def kind(self) -> str: ...
+
+
+def renyi_divergence(p: _Law, q: _Law, *, alpha: float, theta: float = 0.0, noise: _Noise | None = None) -> float:
+    """D_α(X + N ‖ X' + N) for X ~ p, X' ~ q and Gaussian noise N, in natural logarithms; never a bound.
+
+    Of two `Mixture` laws one component each has a closed formula, point masses without noise a finite sum, and
+    everything else is integrated. `math.inf` is returned where the divergence is infinite or beyond the largest float,
+    and, to be on the safe side, where neither floats nor balls of thousands of bits tell how large it is: single
+    components that lie more than some 1e16 widths from all others, or orders of 1e13 and more.
+
+    Two `Finite` laws have a finite sum, and `alpha` may be `math.inf`: the logarithm of the largest ratio. Of two
+    `VectorMixture` laws Gaussians have a formula and points a sum; mixtures are integrated in up to three dimensions.
+    Noise is for the line alone: a channel's `apply` puts other noise into a law.
+
+    Args:
+        p: the law of the answer under one secret.
+        q: that under the other.
+        alpha: the order, above 1.
+        theta: the standard deviation of the noise, a short form of `noise=GaussianNoise(theta)`.
+        noise: `GaussianNoise(theta)`; finite orders after Laplace noise are not known here.
+
+    >>> renyi_divergence(Mixture.gaussian(0, 1), Mixture.gaussian(1, 1), alpha=3)
+    1.5
+    >>> renyi_divergence(Mixture.empirical([0, 1]), Mixture.empirical([1, 2]), alpha=2)
+    inf
+    >>> round(renyi_divergence(Finite(["a", "b"], [1, 3]), Finite(["a", "b"], [1, 1]), alpha=float("inf")), 9)
+    0.405465108
+    """
+    if noise is not None:
+        if check.noise(theta) != 0:
+            raise InputError("theta and noise are two names of one thing: give one of them")
+        theta, scale = _sizes(noise)
+        if scale:
+            raise InputError(
+                "finite orders after Laplace noise are not known here: max_divergence tells the largest odds, and "
+                "hockey_stick the δ of an (ε, δ)"
+            )
+    _require_laws(p, q)
+    if not isinstance(p, Mixture) and check.noise(theta) != 0:
+        raise InputError(f"theta is noise on the line, and these laws are of the kind {type(p).__name__}: leave it out")
+    if isinstance(p, Finite) and isinstance(q, Finite):
+        return _finite(p, q, order_or_odds(alpha))
+    if isinstance(p, VectorMixture) and isinstance(q, VectorMixture):
+        from takifugu.divergences.vectors import vector_divergence
+
+        return vector_divergence(p, q, alpha=check.order(alpha))
+    if isinstance(p, Mixture) and isinstance(q, Mixture):
+        return divergence(p, q, alpha=check.order(alpha), theta=check.noise(theta))
+    raise _not_alike(p, q)
+
+
+def max_divergence(p: _Law, q: _Law, *, noise: _Noise | None = None) -> float:
+    """D∞(X + N ‖ X' + N), the logarithm of the largest odds that a published value can give p against q.
+
+    Args:
+        p: the law of the answer under one secret.
+        q: that under the other.
+        noise: `LaplaceNoise(scale)`; or none, or Gaussian noise, under which it is infinite in one direction or both
+            unless the laws are points or the same.
+
+    Returns:
+        The supremum in float64, never a bound; for a proof see `takifugu.certify`.
+
+    >>> from takifugu import LaplaceNoise
+    >>> p, q = Mixture.gaussian(0, 2), Mixture.gaussian(0.5, 1)
+    >>> round(max_divergence(p, q, noise=LaplaceNoise(2.302775637732)), 9)
+    0.5
+    """
+    _require_laws(p, q)
+    theta, scale = _sizes(noise)
+    if isinstance(p, Finite) and isinstance(q, Finite):
+        _require_none(noise, p)
+        return _finite(p, q, math.inf)
+    if not (isinstance(p, Mixture) and isinstance(q, Mixture)):
+        raise _not_alike(p, q) if type(p) is not type(q) else InputError("of vectors the largest odds are not known")
+    p, q = p.simplified(), q.simplified()
+    if p == q:
+        return 0.0
+    if scale:
+        return odds_after_laplace(p, q, scale=scale)
+    if not theta and p.is_discrete and q.is_discrete:
+        return point_divergence(_masses(p), _masses(q), alpha=math.inf)
+    if len(p) == len(q) == 1 and not p.is_discrete | q.is_discrete:
+        return _of_normals(p, q, theta)
+    return math.inf
+
+
+def hockey_stick(p: _Law, q: _Law, *, epsilon: float, noise: _Noise | None = None) -> float:
+    """∫ (p − e^ε q)₊ after noise: the least δ at which p is within (ε, δ) of q.
+
+    Args:
+        p: the law of the answer under one secret.
+        q: that under the other.
+        epsilon: any number, negative ones too: δ over all of them determines every other figure.
+        noise: `GaussianNoise(theta)`, `LaplaceNoise(scale)` or none.
+
+    Returns:
+        δ in float64.
+
+    >>> from takifugu import GaussianNoise
+    >>> p, q = Mixture.gaussian(0, 1), Mixture.gaussian(1, 2)
+    >>> round(hockey_stick(p, q, epsilon=0.5, noise=GaussianNoise(0.7)), 12)
+    0.075079914228
+    """
+    _require_laws(p, q)
+    number = check.real("epsilon", epsilon, "a finite number")
+    theta, scale = _sizes(noise)
+    if isinstance(p, Finite) and isinstance(q, Finite):
+        _require_none(noise, p)
+        first, second = _shares(p), _shares(q)
+        factor = math.exp(number)
+        return math.fsum(max(0.0, mass - factor * second.get(value, 0.0)) for value, mass in first.items())
+    if isinstance(p, Mixture) and isinstance(q, Mixture):
+        return hockey_stick_after(p, q, epsilon=number, theta=theta, scale=scale)
+    raise _not_alike(p, q) if type(p) is not type(q) else InputError("of vectors the hockey stick is not known")
+
+
+def _sizes(noise: _Noise | None) -> tuple[float, float]:
+    """The standard deviation of Gaussian noise and the scale of Laplace noise; what is neither is refused by name."""
+    if noise is None:
+        return 0.0, 0.0
+    sizes = {"gaussian": ("theta", 0), "laplace": ("scale", 1)}
+    if getattr(noise, "kind", None) not in sizes:
+        raise InputError(f"noise must be GaussianNoise(theta) or LaplaceNoise(scale), got {type(noise).__name__}")
+    name, place = sizes[noise.kind]
+    size = float(getattr(noise, name))
+    return (size, 0.0) if place == 0 else (0.0, size)
+
+
+def _of_normals(p: Mixture, q: Mixture, theta: float) -> float:
+    """Of two normals the ratio is bounded where the first is the narrower: ln(t/s) + Δ²/2(t² − s²)."""
+    s2, t2 = float(p.stds[0]) ** 2 + theta**2, float(q.stds[0]) ** 2 + theta**2
+    if s2 >= t2:
+        return math.inf
+    gap = float(p.means[0] - q.means[0])
+    return 0.5 * math.log(t2 / s2) + gap * gap / (2 * (t2 - s2))
+
+
+def _require_laws(p: Any, q: Any) -> None:
+    for name, law in (("p", p), ("q", q)):
+        if not isinstance(law, LAWS):
+            raise InputError(
+                f"{name} must be a Mixture, a Finite or a VectorMixture, got {type(law).__name__}: make one with "
+                f"Mixture.gaussian, Mixture.empirical or Mixture.fit"
+            )
+
+
+def _require_none(noise: _Noise | None, law: _Law) -> None:
+    if noise is not None:
+        raise InputError(f"noise is for numbers on the line, and these laws are of the kind {type(law).__name__}")
+
+
+def _not_alike(p: _Law, q: _Law) -> InputError:
+    return InputError(f"p is a {type(p).__name__} and q a {type(q).__name__}: describe them alike")
+
+
+def _finite(p: Finite, q: Finite, alpha: float) -> float:
+    """A sum over the values of either law; values are matched as they are, 1 with 1.0 and neither with "1"."""
+    first, second = (
+        {key(value): weight for value, weight in zip(law.values, law.weights.tolist(), strict=True)} for law in (p, q)
+    )
+    return point_divergence(first, second, alpha=alpha)
+
+
+def _masses(law: Mixture) -> Mapping[Any, float]:
+    return dict(zip(law.means.tolist(), law.weights.tolist(), strict=True))
+
+
+def _shares(law: Finite) -> Mapping[Any, float]:
+    total = math.fsum(law.weights.tolist())
+    return {key(value): weight / total for value, weight in zip(law.values, law.weights.tolist(), strict=True)}
