@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from takifugu._validation import Array, real
 from takifugu.errors import InputError, suggestion
@@ -262,6 +263,24 @@ def bins(low: float, high: float) -> tuple[list[int | float], float]:
 _LEAST_STD = 0.3  # of a step: the narrowest normal that a pseudo-row is taken from
 
 
+def _that_occur(
+    domain: tuple[Choices, ...], places: npt.NDArray[np.intp], hidden: npt.NDArray[np.bool_]
+) -> tuple[tuple[Choices, ...], npt.NDArray[np.intp]]:
+    """Lists that were read from the rows, without the bins that no row to be hidden is in.
+
+    Of such a bin nothing is known for any secret, and what a draw of the laws gives it is next to nothing: a channel
+    may then publish it as it is, and the one person who comes to be in it is told.
+    """
+    found, kept = [], places.copy()
+    for k, one in enumerate(domain):
+        used = np.unique(places[k][hidden])
+        if one.is_read and 0 < len(used) < len(one.values):
+            one = Choices(tuple(one.values[place] for place in used), is_read=True)
+            kept[k] = np.searchsorted(used, places[k]).clip(max=len(used) - 1)  # of other rows nothing is counted
+        found.append(one)
+    return tuple(found), kept
+
+
 def support_of(places: Any, domain: tuple[Choices, ...]) -> tuple[list[tuple[int, ...]], Any]:
     """The rows that occur, in order, and which of them each line is; of one column, its whole domain."""
     if len(domain) == 1:
@@ -465,6 +484,8 @@ class Row:
                 for k, (one, name) in enumerate(zip(domain, self.columns, strict=True))
             ]
         )
+        hidden = np.array([who in rows for who in lines.secrets])
+        domain, places = _that_occur(domain, places, hidden)
         support, where = support_of(places, domain)
         require_feasible(len(support), len(rows), self.columns, [len(one.values) for one in domain])
         counts = {name: np.zeros(len(support)) for name in rows}
