@@ -93,7 +93,7 @@ def test_no_noise_for_priors_that_agree():
 
 
 def test_sweep_has_a_row_for_every_combination():
-    table = sweep({"a": A, "b": B}, alphas=[2, 3], epsilons=[0.5, 1], mechanisms=["exact", "closed-form"])
+    table = sweep({"a": A, "b": B}, alpha=[2, 3], epsilon=[0.5, 1], mechanism=["exact", "closed-form"])
     assert list(table.columns) == ["alpha", "epsilon", "mechanism", "theta", "variance", "worst_pair"]
     assert len(table) == 8
     one = table[(table.alpha == 3) & (table.epsilon == 0.5) & (table.mechanism == "closed-form")].iloc[0]
@@ -101,7 +101,7 @@ def test_sweep_has_a_row_for_every_combination():
 
 
 def test_a_sweep_shows_where_a_mechanism_has_no_answer():
-    table = sweep({"a": A, "b": B}, alphas=3, epsilons=1, mechanisms="wasserstein")
+    table = sweep({"a": A, "b": B}, alpha=3, epsilon=1, mechanism="wasserstein")
     assert table.theta.tolist() == [math.inf]
     assert table.worst_pair.tolist() == [None]
 
@@ -182,17 +182,17 @@ def test_a_sweep_with_confidence_is_its_calibrations_one_by_one():
     table = pd.DataFrame([(s, x) for s, tallies in counts.items() for x, n in enumerate(tallies) for _ in range(n)])
     priors = tk.fit_priors(table.set_axis(["s", "x"], axis=1), secret="s", query=tk.Raw("x", bounds=(0, 8), step=1))
     asked = {"confidence": 0.9, "seed": 3}
-    found = sweep(priors, alphas=[2, 4], epsilons=[0.3, 1, 2], **asked)
+    found = sweep(priors, alpha=[2, 4], epsilon=[0.3, 1, 2], **asked)
     for row in found.itertuples():
         one = calibrate(priors, alpha=row.alpha, epsilon=row.epsilon, **asked)
         assert row.theta == pytest.approx(one.theta, rel=1e-6)
         assert one.evidence.holds(one.problem, GaussianNoise(row.theta), one.guarantee)
-    plain = sweep(priors, alphas=[2, 4], epsilons=[0.3, 1, 2])
+    plain = sweep(priors, alpha=[2, 4], epsilon=[0.3, 1, 2])
     assert (found.theta >= plain.theta).all()
-    proved = sweep(priors, alphas=[2], epsilons=[1], assurance="band")
+    proved = sweep(priors, alpha=[2], epsilon=[1], assurance="band")
     assert proved.theta[0] > plain.theta[1]
     with pytest.raises(InputError, match="confidence must be"):
-        sweep(priors, alphas=[2], epsilons=[1], confidence=95)
+        sweep(priors, alpha=[2], epsilon=[1], confidence=95)
 
 
 def test_odds_are_swept_from_any_iterable():
@@ -201,4 +201,4 @@ def test_odds_are_swept_from_any_iterable():
     assert found["alpha"].tolist() == [math.inf, math.inf]
     assert found["error"].tolist() == pytest.approx([tk.calibrate(laws, odds=most).error for most in (1.5, 2.0)])
     with pytest.raises(tk.InputError, match="nothing to calibrate at"):
-        sweep(laws, alphas=[2])
+        sweep(laws, alpha=[2])

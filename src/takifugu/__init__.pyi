@@ -26,6 +26,8 @@ from takifugu.errors import InputError as InputError
 from takifugu.errors import LedgerError as LedgerError
 from takifugu.errors import MechanismError as MechanismError
 from takifugu.errors import MissingExtraError as MissingExtraError
+from takifugu.errors import NoAnswerError as NoAnswerError
+from takifugu.errors import PublishedOnceError as PublishedOnceError
 from takifugu.errors import TakifuguError as TakifuguError
 from takifugu.estimates import estimate as estimate
 from takifugu.laws import Finite as Finite

@@ -21,7 +21,7 @@ def run(*arguments):
 @pytest.fixture(scope="module")
 def expected():
     priors = tk.fit_priors(tk.datasets.load("heart"), secret="slope", query=tk.Mean("oldpeak"), secrets=[1, 3])
-    return tk.sweep(priors, alphas=[2, 3], epsilons=[0.5, 1], mechanisms=["exact", "wasserstein"], pairs=[(1, 3)])
+    return tk.sweep(priors, alpha=[2, 3], epsilon=[0.5, 1], mechanism=["exact", "wasserstein"], pairs=[(1, 3)])
 
 
 def test_json_has_the_rows(expected):

@@ -34,26 +34,26 @@ def swept(priors: Any, **options: Any) -> Callable[[], Seen]:
     return lambda: or_refusal(lambda: tk.sweep(priors() if callable(priors) else priors, **options), of_frame)
 
 
-SWEEPS.add("orders and budgets", swept(MIXTURES["mixtures"], alphas=[1.5, 2, 8], epsilons=[0.1, 1]))
+SWEEPS.add("orders and budgets", swept(MIXTURES["mixtures"], alpha=[1.5, 2, 8], epsilon=[0.1, 1]))
 SWEEPS.add(
     "mechanisms",
     swept(
         MIXTURES["unequal spreads"],
-        alphas=[2, 8],
-        epsilons=[0.1, 1],
-        mechanisms=["exact", "closed-form", "closed-form-envelope", "gmm-transport", "wasserstein-aware"],
+        alpha=[2, 8],
+        epsilon=[0.1, 1],
+        mechanism=["exact", "closed-form", "closed-form-envelope", "gmm-transport", "wasserstein-aware"],
     ),
 )
-SWEEPS.add("no answer", swept(MIXTURES["mixtures"], alphas=[2], epsilons=[1], mechanisms=["exact", "wasserstein"]))
-SWEEPS.add("three secrets, a pair", swept(MIXTURES["three secrets"], alphas=[2], epsilons=[1, 2], pairs=[("x", "z")]))
-SWEEPS.add("points", swept(MIXTURES["points"], alphas=[3], epsilons=[0.1, 0.3, 1]))
+SWEEPS.add("no answer", swept(MIXTURES["mixtures"], alpha=[2], epsilon=[1], mechanism=["exact", "wasserstein"]))
+SWEEPS.add("three secrets, a pair", swept(MIXTURES["three secrets"], alpha=[2], epsilon=[1, 2], pairs=[("x", "z")]))
+SWEEPS.add("points", swept(MIXTURES["points"], alpha=[3], epsilon=[0.1, 0.3, 1]))
 SWEEPS.add("odds", swept(LISTS["five numbers"], odds=[1.5, 2, 3]))
-SWEEPS.add("odds of labels", swept(LISTS["labels"], odds=[1.5, 3], mechanisms=["optimal", "sparse"]))
-SWEEPS.add("lists, orders and budgets", swept(LISTS["rows"], alphas=[2, 8], epsilons=[0.1, 0.5]))
-SWEEPS.add("vectors", swept(VECTORS["Gaussians"], alphas=[2], epsilons=[0.5, 1]))
-SWEEPS.add("marks", swept(lambda: fitted("marks, counts"), alphas=[2, 8], epsilons=[0.5, 1]))
-SWEEPS.add("marks, confidence", swept(lambda: fitted("marks, counts"), alphas=[2], epsilons=[0.5, 1], confidence=0.8))
-SWEEPS.add("marks, band", swept(lambda: fitted("marks, counts"), alphas=[2], epsilons=[1], assurance="band"))
+SWEEPS.add("odds of labels", swept(LISTS["labels"], odds=[1.5, 3], mechanism=["optimal", "sparse"]))
+SWEEPS.add("lists, orders and budgets", swept(LISTS["rows"], alpha=[2, 8], epsilon=[0.1, 0.5]))
+SWEEPS.add("vectors", swept(VECTORS["Gaussians"], alpha=[2], epsilon=[0.5, 1]))
+SWEEPS.add("marks", swept(lambda: fitted("marks, counts"), alpha=[2, 8], epsilon=[0.5, 1]))
+SWEEPS.add("marks, confidence", swept(lambda: fitted("marks, counts"), alpha=[2], epsilon=[0.5, 1], confidence=0.8))
+SWEEPS.add("marks, band", swept(lambda: fitted("marks, counts"), alpha=[2], epsilon=[1], assurance="band"))
 SWEEPS.add("rows", swept(lambda: fitted("rows"), odds=[2, 3]))
 SWEEPS.add("nothing to sweep", swept(MIXTURES["mixtures"]))
 

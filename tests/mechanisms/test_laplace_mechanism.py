@@ -136,7 +136,7 @@ def test_what_it_cannot_do_is_refused_by_name():
 
 
 def test_a_sweep_has_a_row_for_each_factor():
-    rows = tk.sweep(NORMALS, odds=[2, 3], alphas=2, epsilons=1)
+    rows = tk.sweep(NORMALS, odds=[2, 3], alpha=2, epsilon=1)
     assert rows.mechanism.tolist() == ["exact", "laplace", "laplace"]
     assert rows.variance[1] == pytest.approx(tk.calibrate(NORMALS, odds=2).variance, rel=1e-12)
     assert math.isnan(rows.theta[1])

@@ -251,6 +251,6 @@ def test_shaped_stands_among_the_mechanisms():
 
 
 def test_a_sweep_over_vectors_has_no_theta():
-    table = tk.sweep(LAWS, alphas=[2], epsilons=[0.5, 1], mechanisms="shaped")
+    table = tk.sweep(LAWS, alpha=[2], epsilon=[0.5, 1], mechanism="shaped")
     assert table.theta.isna().all()
     assert len(table) == 2

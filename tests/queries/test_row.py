@@ -392,3 +392,14 @@ def test_amounts_that_no_reader_takes_for_numbers_are_refused_as_what_they_are()
         tk.fit_priors(table, secret="s", query=tk.Row("x"))
     with pytest.raises(InputError, match="names people"):
         tk.fit_priors(table, secret="s", query=tk.Row("y"))
+
+
+def test_a_list_of_bins_has_those_that_a_hidden_row_is_in():
+    """Of another nothing is known for any secret, and a channel could publish it as it is."""
+    x = np.concatenate([np.arange(60.0), np.arange(600.0, 660.0), [3_000.0]])
+    table = pd.DataFrame({"s": ["a", "b"] * 60 + ["c"], "x": x})
+    priors = tk.fit_priors(table, secret="s", query=tk.Row("x"), secrets=["a", "b"])
+    (listed,) = priors.answer.domain
+    seen = {min(listed.values, key=lambda value: abs(value - one)) for one in x[:-1].tolist()}
+    assert set(listed.values) == seen
+    assert max(listed.values) < 700

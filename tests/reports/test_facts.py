@@ -27,7 +27,7 @@ def test_facts_agree_with_calibrate(priors):
     assert facts.calibration == result
     assert facts.loss == result.losses[result.worst_pair]
     for one in facts.comparisons:
-        assert one.theta == tk.sweep(priors, alphas=2.5, epsilons=0.7, mechanisms=one.mechanism).theta[0]
+        assert one.theta == tk.sweep(priors, alpha=2.5, epsilon=0.7, mechanism=one.mechanism).theta[0]
     paper = "closed-form" if priors is GAUSSIAN else "gmm-transport"
     assert [c.mechanism for c in facts.comparisons] == [
         "exact",

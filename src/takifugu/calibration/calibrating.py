@@ -327,10 +327,10 @@ def calibrated(
 def sweep(
     priors: Priors,
     *,
-    alphas: Iterable[float] = (),
-    epsilons: Iterable[float] = (),
-    odds: Iterable[float] = (),
-    mechanisms: Iterable[str] | None = None,
+    alpha: float | Iterable[float] = (),
+    epsilon: float | Iterable[float] = (),
+    odds: float | Iterable[float] = (),
+    mechanism: str | Iterable[str] | None = None,
     pairs: Iterable[Pair] | None = None,
     confidence: float | None = None,
     assurance: str | None = None,
@@ -338,36 +338,46 @@ def sweep(
 ) -> "pd.DataFrame":
     """Calibrate at every combination: a row each, with alpha, epsilon, mechanism, theta, variance and worst_pair.
 
-    `mechanisms` are by default the one that `calibrate` would take.
-
     A mechanism that has no answer has an infinite theta in its row, and no worst pair. Where the channel is not
-    Gaussian noise there is no theta, and NaN stands in its place; a channel between values of a list has `error`,
-    the expected loss of a published value, and `changed`, the share of values published as another. `odds` are promises
-    of their own, each a row of infinite order. `confidence`, `assurance` and `seed` are those of `calibrate`; the
-    draws of a confidence are made once for all rows, and what is said with it is said of each row alone: of one that is
-    chosen among many it is less sure (`calibrate(error=...)` chooses and keeps its confidence).
+    Gaussian noise there is no theta, and NaN stands in its place; a channel between values of a list has `error`, the
+    expected loss of a published value, and `changed`, the share of values published as another. The draws of a
+    confidence are made once for all rows, and what is said with it is said of each row alone: of one that is chosen
+    among many it is less sure (`calibrate(error=...)` chooses and keeps its confidence).
+
+    Args:
+        priors: as for `calibrate`.
+        alpha: one order, or several.
+        epsilon: one budget, or several, each at every order.
+        odds: one factor, or several, each a row of infinite order.
+        mechanism: one name, or several; by default the one that `calibrate` would take.
+        pairs: as for `calibrate`, and so are `confidence`, `assurance` and `seed`.
+        confidence: the promise is then for the population.
+        assurance: "band" for a proof of that.
+        seed: of its draws.
+
+    Returns:
+        A pandas table.
 
     >>> from takifugu import Mixture
     >>> table = sweep(
-    ...     {"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alphas=[2], epsilons=[0.5, 1]
+    ...     {"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=[2], epsilon=[0.5, 1]
     ... )
     >>> table.variance.round(6).tolist()
     [7.0, 3.0]
     """
     import pandas as pd
 
-    if isinstance(mechanisms, str):
-        mechanisms = (mechanisms,)
+    mechanisms = (mechanism,) if isinstance(mechanism, str) else mechanism
     problem = Problem.of(priors, None if pairs is None else list(pairs))
     population = Population(confidence, assurance, seed)
     orders, budgets = (
-        [check.order(a) for a in _several(alphas)],
-        [check.budget(e) for e in _several(epsilons)],
+        [check.order(a) for a in _several(alpha)],
+        [check.budget(e) for e in _several(epsilon)],
     )
     factors = _several(odds)
     if bool(orders) != bool(budgets) or not (orders or factors):
-        raise InputError("give alphas and epsilons, odds, or all of them: there is nothing to calibrate at")
-    promises = [asked_for(alpha=alpha, epsilon=epsilon, odds=None) for alpha in orders for epsilon in budgets]
+        raise InputError("give alpha and epsilon, odds, or all of them: there is nothing to calibrate at")
+    promises = [asked_for(alpha=order, epsilon=budget, odds=None) for order in orders for budget in budgets]
     promises += [asked_for(alpha=None, epsilon=None, odds=most) for most in factors]
     rows: list[tuple[Any, ...]] = []
     for name in [None] if mechanisms is None else mechanisms:

@@ -65,10 +65,10 @@ def command(
     doing("Calibrating at every combination")
     found = sweep(
         asked.priors,
-        alphas=orders,
-        epsilons=budgets,
+        alpha=orders,
+        epsilon=budgets,
         odds=factors,
-        mechanisms=names,
+        mechanism=names,
         pairs=asked.pairs,
         confidence=confidence,
         assurance=assurance,

@@ -65,7 +65,7 @@ def _computed(dataset: str, epsilons: tuple[float, ...]) -> list[Becoming]:
         return tk.fit_priors(table, secret=entry.secret, query=query, secrets=entry.pair, **more)
 
     def noise(priors: Any, mechanism: str = "exact", **more: Any) -> list[float]:
-        found = tk.sweep(priors, alphas=[ORDER], epsilons=epsilons, mechanisms=mechanism, **more)
+        found = tk.sweep(priors, alpha=[ORDER], epsilon=epsilons, mechanism=mechanism, **more)
         return [float(theta) for theta in found["theta"]]
 
     counts, cells = fit(tk.Raw(entry.answer)), fit(tk.Raw(entry.answer), known=_KNOWN[dataset])

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from takifugu import datasets
 from takifugu.errors import InputError
 from takifugu.problems import Finding, ReadAs
 from takifugu.tables.engine import Workspace, attempt, exactly, in_usual_types, is_engine_error, text
@@ -60,6 +61,8 @@ def opened(source: Any, reading: Reading, *, shown: str, accepted: str) -> Opene
     """What `Table` is made of."""
     import narwhals as nw
 
+    if isinstance(source, str) and source in datasets.names() and not os.path.exists(source):
+        source = datasets.load(source)
     if isinstance(source, str | os.PathLike):
         return _file(os.fspath(source), reading, shown)
     try:
