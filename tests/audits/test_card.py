@@ -35,7 +35,7 @@ def test_a_card_of_gaussian_noise_is_read_back():
         "odds": None,
         "words": "",
     }
-    assert card["channel"]["theta"] == gaussian().theta
+    assert card["channel"]["noise"] == {"kind": "gaussian", "theta": gaussian().theta}
     assert card["evidence"]["certificate_sha256"] == certificate.sha256
     assert card["audit"]["best_guess"][0] == float(audit.best_guess)
     assert card["answer"] == {"query": None, "columns": None, "rows": 300}
@@ -49,7 +49,7 @@ def test_a_card_of_a_channel_names_no_secret_and_no_prior():
     assert math.isinf(card["promise"]["alpha"])
     assert card["promise"]["odds"] == pytest.approx(3)
     assert card["hidden"] == {"secret": ["s"], "pairs": 1, "known": []}
-    assert card["channel"].keys() == {"kind", "mechanism", "theta"}
+    assert card["channel"].keys() == {"kind", "mechanism", "noise"}
     assert card["audit"] is None
     assert "hidden-one" not in text
     assert json.dumps(truth.s.value_counts().tolist())[1:-1] not in text

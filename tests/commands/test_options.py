@@ -110,8 +110,8 @@ def test_options_that_may_be_repeated_are(table, tmp_path):
     [
         (("--alpha", "1", "--epsilon", "1"), "alpha"),
         (("--alpha", "2", "--epsilon", "0"), "epsilon"),
-        (("--alpha", "2"), "epsilon is missing: a promise has both --alpha and --epsilon\n"),
-        ((), "the promise is missing: give --alpha and --epsilon, or --best-guess or --error\n"),
+        (("--alpha", "2"), "epsilon is missing: a promise has both --alpha and --epsilon; or give --odds alone\n"),
+        ((), "the promise is missing: give --alpha and --epsilon, or --odds\n"),
         (("--odds", "1"), "odds"),
         ((*PROMISE, "--mechanism", "exakt"), "no mechanism 'exakt'"),
         ((*PROMISE, "--delta", "0.1"), "'exact' has no option 'delta'"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from takifugu import Mixture, calibrate
+from takifugu import GaussianNoise, Mixture, calibrate
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.adversary import adversary, best_guess, odds_quantiles, total_variation
 
@@ -84,7 +84,7 @@ mixtures = st.builds(
 @given(mixtures, mixtures, st.floats(1.2, 6), st.floats(0.05, 3))
 def test_what_the_budget_promises_holds(p, q, alpha, epsilon):
     theta = calibrate({"p": p, "q": q}, alpha=alpha, epsilon=epsilon).theta
-    found = adversary(p, q, promise=Renyi(alpha, epsilon), theta=theta)
+    found = adversary(p, q, promise=Renyi(alpha, epsilon), channel=GaussianNoise(theta))
     assert found.guess_bound <= 0.5 + 0.5 * min(math.sqrt(epsilon / 2), math.sqrt(-math.expm1(-epsilon))) + 1e-12
     assert 0.5 <= found.guess_after <= min(found.guess_before, found.guess_bound) + 1e-6
     for one in found.odds:
@@ -97,7 +97,7 @@ def test_thousands_of_components_fit_in_memory():
     p, q = Mixture.empirical(values), Mixture.empirical(values**2)
     noisy = p.with_noise(0.1), q.with_noise(0.1)
     tracemalloc.start()
-    found = adversary(p, q, promise=Renyi(2, 1), theta=0.1)
+    found = adversary(p, q, promise=Renyi(2, 1), channel=GaussianNoise(0.1))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 2e8

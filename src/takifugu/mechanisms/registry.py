@@ -38,7 +38,7 @@ def list_mechanisms() -> dict[str, str]:
     """The names that `calibrate` takes as `mechanism`, with a sentence on each.
 
     >>> list(list_mechanisms())[:2]
-    ['exact', 'closed-form']
+    ['exact', 'laplace']
     """
     return {name: mechanism.summary for name, mechanism in (_OURS | _installed()).items()}
 

@@ -264,7 +264,7 @@ _LEAST_STD = 0.3  # of a step: the narrowest normal that a pseudo-row is taken f
 
 
 def _that_occur(
-    domain: tuple[Choices, ...], places: npt.NDArray[np.intp], hidden: npt.NDArray[np.bool_]
+    domain: tuple[Choices, ...], places: npt.NDArray[np.intp], hidden: npt.NDArray[np.bool_], read: Sequence[bool]
 ) -> tuple[tuple[Choices, ...], npt.NDArray[np.intp]]:
     """Lists that were read from the rows, without the bins that no row to be hidden is in.
 
@@ -274,7 +274,7 @@ def _that_occur(
     found, kept = [], places.copy()
     for k, one in enumerate(domain):
         used = np.unique(places[k][hidden])
-        if one.is_read and 0 < len(used) < len(one.values):
+        if read[k] and one.is_read and 0 < len(used) < len(one.values):
             one = Choices(tuple(one.values[place] for place in used), is_read=True)
             kept[k] = np.searchsorted(used, places[k]).clip(max=len(used) - 1)  # of other rows nothing is counted
         found.append(one)
@@ -485,7 +485,8 @@ class Row:
             ]
         )
         hidden = np.array([who in rows for who in lines.secrets])
-        domain, places = _that_occur(domain, places, hidden)
+        read = [name not in self.domain for name in self.columns]  # here, and not with the table of one's own
+        domain, places = _that_occur(domain, places, hidden, read)
         support, where = support_of(places, domain)
         require_feasible(len(support), len(rows), self.columns, [len(one.values) for one in domain])
         counts = {name: np.zeros(len(support)) for name in rows}
