@@ -209,3 +209,28 @@ def test_from_the_command_line(tmp_path):
     )
     assert refused.exit_code == 2
     assert "--mechanism laplace" in refused.output
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "most"),
+    [
+        (tk.Mixture.gaussian(0, 1), tk.Mixture.gaussian(1e-9, 1), 0.04),  # no proof ends with the least noise of all
+        (tk.Mixture.empirical([0, 1], [0.75, 0.25]), tk.Mixture.empirical([0, 1], [0.25, 0.75]), 0.05),  # odds of 3
+    ],
+)
+def test_next_to_no_noise_is_found_too(p, q, most):
+    made = tk.calibrate({"a": p, "b": q}, odds=3)
+    assert 0 < made.channel.scale <= most
+    assert made.meets_budget()
+
+
+def test_the_mean_of_a_second_group_does_not_leave(tmp_path):
+    """Whoever the people are: both numbers together tell which group is which, with odds of nine for three."""
+    people = table()
+    priors = tk.fit_priors(people, secret="s", query=tk.Mean("x"))
+    made = tk.calibrate(priors, odds=3)
+    ledger = tmp_path / "means.ledger"
+    tk.release(people, made, of="a", ledger=ledger)
+    for new_people in (False, True):
+        with pytest.raises(tk.CompositionError, match=r"(?i)nothing was released"):
+            tk.release(people, made, of="b", ledger=tk.Ledger(ledger, new_people=new_people))

@@ -103,7 +103,8 @@ class LogLaplace:
     def __call__(self, y: Array) -> Array:
         """At each y, a block at a time."""
         step = max(1, 2_000_000 // len(self._means))
-        return np.concatenate([self._block(y[k : k + step]) for k in range(0, len(y), step)])
+        with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+            return np.concatenate([self._block(y[k : k + step]) for k in range(0, len(y), step)])
 
     def _block(self, y: Array) -> Array:
         from scipy.special import log_ndtr, logsumexp

@@ -261,10 +261,14 @@ class Ledger:
                 opening = self._opening(writer, rows)
                 _require_first(calibration)
                 if opening is None:
+                    is_group = calibration.answer is not None and not calibration.answer.is_of_rows
+                    if is_group and any(entry.get("group") for entry in entries):
+                        raise CompositionError(_ANOTHER_GROUP)  # whoever they are: what is hidden is which group it is
                     number = len(entries) + 1
                     terms = terms_of(calibration if self.budget is None else self.budget, salt)
                     opening = {"kind": "account", "account": number, "answer": rows.answer(), **batch, **terms}
                     opening |= {"new_people": True} if self.new_people else {}
+                    opening |= {"group": True} if is_group else {}
                     writer.add_records(number, ordered)
                     writer.append(opening)
                 _require_as_strong(opening, calibration)
@@ -426,6 +430,11 @@ _NOT_APPENDED = (
 _OTHER_ROWS = (
     "these are not the records of which the first columns of this account were published. Nothing was released; give "
     "the same table, and other people a ledger of their own"
+)
+_ANOTHER_GROUP = (
+    "a number about one group was published with this ledger. A second one, of another group or of the same, tells "
+    "together with it which group is which, whoever the people are: nothing was released. Publish rows instead, or the "
+    "very same number again"
 )
 _OTHER_ACCOUNT = (
     "this ledger has an account already, opened with another law or promise, or by a release. Nothing was opened; an "
