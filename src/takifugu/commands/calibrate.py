@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 @asking
 @single("--alpha", type=float, help="The Rényi order, above 1: larger guards rarer events.")
 @single("--epsilon", type=float, help="The budget, above 0: smaller is more private.")
-@single("--odds", type=float, help="For row: no published value may change the odds by more than this factor.")
+@single(
+    "--odds",
+    type=float,
+    help="No published value may change the odds by more than this factor: a channel for row, Laplace noise else.",
+)
 @single(
     "--best-guess", type=float, help="In place of --epsilon or --odds: how often a guess may be right, such as 0.6."
 )

@@ -26,6 +26,11 @@ def tell_proved(certificate: Any) -> None:
     click.echo(f"Proved: {in_flags(certificate.claim)}.")
     if (population := getattr(certificate, "population", None)) is not None:
         click.echo(f"For the population, looked at again: {population}.")
+    from takifugu.problems import OrderKept
+
+    made = getattr(certificate, "calibration", None)
+    if made is not None and OrderKept.among(made.findings):
+        click.echo(f"Not proved: {OrderKept.says}.")
 
 
 @click.command("certify", cls=Command)
