@@ -21,6 +21,9 @@ def write_people(path: Path, rows: int = 1800) -> Path:
 
 
 def other_people(like: Path, path: Path, who: str) -> Path:
-    """A file of people who are called otherwise: the same ones share a ledger under any name of the file."""
-    path.write_text(like.read_text(encoding="latin-1").replace("\nP", f"\n{who}"), encoding="latin-1")
+    """A file of other people, none of whom a ledger knows by any columns: a digit of cost and the wards are own."""
+    digit = sum(map(ord, who)) % 9 + 1
+    lines = like.read_text(encoding="latin-1").splitlines()
+    told = [line.replace(";north;", f";north {who};").replace(";south;", f";south {who};") for line in lines[1:]]
+    path.write_text("\n".join([lines[0], *(f"{who}{line[1:]}{digit}" for line in told)]) + "\n", encoding="latin-1")
     return path
