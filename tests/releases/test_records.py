@@ -50,7 +50,7 @@ SAME = {
         pd.DataFrame({"x": [0.1, -2.75, 1e-3]}),
         pd.DataFrame({"x": np.array([0.1, -2.75, 1e-3], dtype=np.float32)}),
         pd.DataFrame({"x": ["0.1", "-2.750", "1e-3"]}),
-        pl.DataFrame({"x": [Decimal("0.100"), Decimal("-2.75"), Decimal("0.001")]}),
+        pl.DataFrame({"x": [Decimal("0.100"), Decimal("-2.750"), Decimal("0.001")]}),
         pa.table({"x": pa.array([0.1, -2.75, 1e-3], pa.float32())}),
     ],
     "missing": [
