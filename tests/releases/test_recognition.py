@@ -270,8 +270,8 @@ def test_the_command_publishes_what_was_appended(folder):
     together(OLD, JANUARY).sample(frac=1, random_state=3).to_csv("everybody.csv", index=False)
     again = run("everybody.csv", "february.csv")
     assert again.exit_code == 1
-    assert "600 of 900 rows are of people" in " ".join(again.stderr.split())
-    assert "publish the others alone with --only-new" in " ".join(again.stderr.split())
+    assert "600 of 900 rows are of people" in " ".join(again.output.split())
+    assert "publish the others alone with --only-new" in " ".join(again.output.split())
     only = run("everybody.csv", "february.csv", "--only-new")
     assert only.exit_code == 0, only.output
     assert len(pd.read_csv("february.csv")) == 300

@@ -65,7 +65,7 @@ def _as_duckdb(held: pa.Table) -> object:
 
 
 def _as_ibis(held: pa.Table) -> object:
-    import ibis
+    ibis = pytest.importorskip("ibis")
 
     return ibis.memtable(held)
 

@@ -218,7 +218,7 @@ def as_float(column: str, dtype: Any, engine: "nw.Implementation") -> "nw.Expr":
     if dtype.is_decimal() or (has_arrow and dtype in (nw.UInt64, nw.Int128, nw.UInt128)):
         value = value.cast(nw.String)
     value = value.cast(nw.Float64)
-    return value if dtype.is_integer() else nw.when(value == 0).then(0.0).otherwise(value).alias(column)
+    return value if dtype.is_integer() else nw.when(value == 0).then(value.abs()).otherwise(value).alias(column)
 
 
 # PyArrow's rarer types, of which its own functions know little, as the types that all of them know.
