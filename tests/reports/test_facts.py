@@ -93,6 +93,13 @@ def test_no_noise_needed_is_no_trouble():
     assert facts.noise_curves[0].theta[-1] == 0
 
 
+def test_no_noise_is_needed_for_points_among_bells():
+    mixed = {"a": tk.Mixture([0.5, 0.5], [0, 1], [0, 1]), "b": tk.Mixture([0.4, 0.6], [0, 1], [0, 1])}
+    facts = facts_for(mixed, alpha=2, epsilon=2, question="?", compare=False)
+    assert facts.theta == 0
+    assert all(np.isfinite(curve.y).all() for curve in facts.after)
+
+
 def test_a_weaker_promise_claims_no_bound():
     facts = facts_for(GAUSSIAN, alpha=2, epsilon=1, mechanism="wasserstein-approx", question="?")
     assert facts.adversary.guess_bound == 1.0

@@ -328,6 +328,11 @@ def curve(label: str, mixture: Mixture, x: Array) -> Curve:
     return Curve(label, x, np.asarray(mixture.pdf(x)))
 
 
+def published_curve(label: str, law: Mixture, channel: Noise, x: Array) -> Curve:
+    """The density of what is published for a law; without noise the law itself, which may have points."""
+    return Curve(label, x, channel.density(law, x)) if channel.size > 0 else curve(label, law, x)
+
+
 def grid(mixtures: Iterable[Mixture]) -> Array:
     """Points over the range that holds nearly all the mass of each mixture."""
     given = list(mixtures)

@@ -26,6 +26,7 @@ from takifugu.reports.common import (
     is_shown,
     most_telling,
     pair_losses,
+    published_curve,
     question_of,
 )
 from takifugu.reports.text import number
@@ -351,10 +352,7 @@ def noise_facts(
         densities=tuple(curve(str(name), belief[name], x) for name in names),
         histograms=_histograms(belief, names),
         before=(curve(str(a), p, pair_x), curve(str(b), q, pair_x)),
-        after=(
-            Curve(str(a), noisy_x, channel.density(p, noisy_x)),
-            Curve(str(b), noisy_x, channel.density(q, noisy_x)),
-        ),
+        after=(published_curve(str(a), p, channel, noisy_x), published_curve(str(b), q, channel, noisy_x)),
         comparisons=comparisons,
         adversary=most_telling(calibration),
         analyst=tuple(Averaged(n, theta / math.sqrt(n)) for n in _RELEASES),
