@@ -35,6 +35,9 @@ from takifugu.divergences.guessing import recommended_alpha as recommended_alpha
 from takifugu.divergences.laplace import LogLaplace as LogLaplace
 from takifugu.divergences.laplace import decide_odds_after_laplace as decide_odds_after_laplace
 from takifugu.divergences.laplace import odds_after_laplace as odds_after_laplace
+from takifugu.divergences.laplace_renyi import decide_renyi_after_laplace as decide_renyi_after_laplace
+from takifugu.divergences.laplace_renyi import enclose_renyi_after_laplace as enclose_renyi_after_laplace
+from takifugu.divergences.laplace_renyi import renyi_after_laplace as renyi_after_laplace
 from takifugu.divergences.lattice import lattice_losses as lattice_losses
 from takifugu.divergences.mixtures import divergence as divergence
 from takifugu.divergences.mixtures import half_line_loss as half_line_loss
