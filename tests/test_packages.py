@@ -12,7 +12,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "takifugu"
 
 # From left to right, as data flows. What stands on one line knows nothing of the rest of its line.
 ORDER = (
-    ("errors", "_front"),
+    ("messages", "_front"),
+    ("errors",),
     ("_validation", "_display", "_work", "atomic"),
     ("laws",),
     ("problems",),

@@ -72,10 +72,10 @@ class Commands(click.Group):
         except TakifuguError as error:
             if type(error.__cause__).__name__ == "InterruptException":  # the same, as an error of its own
                 _interrupted()
-            from takifugu.commands import done, in_flags
+            from takifugu.commands import done, in_flags, said
 
             done()
-            click.echo(f"takifugu: {in_flags(str(error), ctx.invoked_subcommand)}", err=True)
+            click.echo(f"takifugu: {in_flags(said(error), ctx.invoked_subcommand)}", err=True)
             sys.exit(2 if isinstance(error, InputError) else 1)
 
 

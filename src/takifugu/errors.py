@@ -3,9 +3,23 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from takifugu.messages import PYTHON, Interface, Message
+
 
 class TakifuguError(Exception):
-    """The base of all errors raised by Takifugu."""
+    """The base of all errors raised by Takifugu.
+
+    Its message is a text, or a `Message`, which each interface says in its own words.
+    """
+
+    def said(self, interface: Interface = PYTHON) -> str:
+        """What is wrong, in the words of an interface.
+
+        >>> InputError(Message("give {arg:ledger}")).said()
+        'give ledger'
+        """
+        message = self.args[0] if self.args else ""
+        return message.said(interface) if isinstance(message, Message) else str(self)
 
 
 class InputError(TakifuguError, ValueError):

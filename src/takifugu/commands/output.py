@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from takifugu.errors import suggestion
+from takifugu.errors import TakifuguError, suggestion
+from takifugu.messages import PYTHON, Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,6 +48,7 @@ _SAME = (
     *("best_guess", "error", "leave_out", "keep_shares", "later", "spend"),
     *("drift", "allow_no_noise", "accept_weaker_promise", "keys", "level"),
 )
+_FLAGS = {*_SAME, *_SPECIAL}
 _NAMES = "|".join(sorted((*_SAME, *_SPECIAL), key=len, reverse=True))
 _VALUE = r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^\]]*\]|[-+\w.]*\w|"
 
@@ -130,6 +132,33 @@ _OF_COMMANDS = {
         "Calibrate with those secrets, give": "Name those secrets with --pair too, give",
     },
 }
+
+
+class CommandLine:
+    """The words of the command line for what a message asks for: flags in place of arguments.
+
+    >>> str(Message("give {arg:ledger}")), Message("give {arg:ledger}, or {arg:order='keep'}").said(CommandLine())
+    ('give ledger', 'give --ledger, or --order keep')
+    >>> Message("name it: {reading:na=['?']}; leave {arg:workers} out").said(CommandLine())
+    "name it: --na '?'; leave workers out"
+    """
+
+    name = "command"
+
+    def argument(self, name: str, value: str | None) -> str:
+        """The flag of an argument; an argument that no command has is called as in Python."""
+        return _flag(name, value or "") if name in _FLAGS else PYTHON.argument(name, value)
+
+    def reading(self, name: str, value: str) -> str:
+        """The flag of a field of `Reading`; texts stay in quotation marks, which a shell needs too."""
+        value = value.removeprefix("[").removesuffix("]")
+        flag = _flag(name, "")
+        return flag if value in ("", "...") else f"{flag} {value}"
+
+
+def said(message: "Message | TakifuguError | str") -> str:
+    """What a message or an error says on the command line."""
+    return message if isinstance(message, str) else message.said(CommandLine())
 
 
 def _rounded_up(number: str) -> str:

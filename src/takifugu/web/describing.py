@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from takifugu.errors import InputError
+from takifugu.errors import InputError, TakifuguError
+from takifugu.messages import PYTHON, Message
 from takifugu.problems import ReadAs, SuspectedSentinel
 from takifugu.queries import MOST_NUMBERS, Proposal, betrayals_of, proposed
 from takifugu.tables import AWKWARD, BySecret, ColumnFacts, Reading, Table, is_free_text, look
@@ -95,12 +96,27 @@ def _meant(name: str, value: str) -> Any:
     return "" if (name, value) == ("thousands", _NOTHING) else value
 
 
-def on_page(sentence: str) -> str:
-    """A sentence that names arguments of Python, in the words of the page.
+class Page:
+    """The words of the page: what is known of a file is said in a box, and no more is asked for by name."""
+
+    name = "page"
+
+    def argument(self, name: str, value: str | None) -> str:
+        """As in Python, which the page shows too."""
+        return PYTHON.argument(name, value)
+
+    def reading(self, name: str, value: str) -> str:
+        """Where the page asks for it."""
+        return _HERE
+
+
+def on_page(message: Message | TakifuguError | str) -> str:
+    """What a message, an error or a sentence that names arguments of Python says in the words of the page.
 
     >>> on_page("column 'ward' says 'NA' in 3 rows, read as missing: give reading=Reading(na=[...]) to change that")
     "column 'ward' says 'NA' in 3 rows, read as missing: “How the file is read” can change that"
     """
+    sentence = message if isinstance(message, str) else message.said(Page())
     sentence = re.sub(r"give reading=Reading\(sentinels=\['([^']*)='\]\)", rf"write \1= under {_HERE}", sentence)
     sentence = re.sub(r"give reading=Reading\(sentinels=\[.*?\]\)", f"say so under {_HERE}", sentence)
     sentence = re.sub(r"give reading=Reading\(decimal=.*?\) to be sure", f"name it under {_HERE} to be sure", sentence)

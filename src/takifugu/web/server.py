@@ -255,13 +255,13 @@ def asking(act: Callable[[Any], Any], read: Callable[[Any], Any]) -> Handler:
         try:
             asked = read(await _body(request))
         except InputError as error:
-            return in_json({"error": on_page(str(error))}, 400)
+            return in_json({"error": on_page(error)}, 400)
         try:
             return in_json(await _apart(act, asked))
         except OvertakenError:
             return in_json({"overtaken": True})
         except TakifuguError as error:
-            return in_json({"refusal": on_page(str(error))})
+            return in_json({"refusal": on_page(error)})
 
     return answered
 
@@ -273,11 +273,11 @@ def saving(make: Callable[[Any], str | bytes], read: Callable[[Any], Any], media
         try:
             content = await _apart(make, read(await _body(request)))
         except InputError as error:
-            return in_json({"error": on_page(str(error))}, 400)
+            return in_json({"error": on_page(error)}, 400)
         except OvertakenError:
             return in_json({"error": "Another download was asked for meanwhile."}, 409)
         except TakifuguError as error:
-            return in_json({"error": on_page(str(error))}, 409)
+            return in_json({"error": on_page(error)}, 409)
         return Response(content, media_type=media, headers={"content-disposition": "attachment"})
 
     return saved
@@ -293,7 +293,7 @@ def taking(answers: Answers) -> Handler:
         try:
             path = answers.shelf.uploads.new(title_of(given))
         except InputError as error:
-            return in_json({"refusal": on_page(str(error))})
+            return in_json({"refusal": on_page(error)})
         try:
             with path.open("wb") as file:
                 async for part in request.stream():
@@ -304,7 +304,7 @@ def taking(answers: Answers) -> Handler:
             return in_json({"error": "The file did not arrive whole."}, 400)
         except InputError as error:
             path.unlink(missing_ok=True)
-            return in_json({"refusal": on_page(str(error))})
+            return in_json({"refusal": on_page(error)})
         return in_json({"name": entry.name, "tables": answers.tables()})
 
     return taken
