@@ -15,6 +15,7 @@ from takifugu.divergences import best_guess as best_guess
 from takifugu.divergences import hockey_stick as hockey_stick
 from takifugu.divergences import max_divergence as max_divergence
 from takifugu.divergences import odds_factor as odds_factor
+from takifugu.divergences import privacy_curve as privacy_curve
 from takifugu.divergences import recommended_alpha as recommended_alpha
 from takifugu.divergences import renyi_divergence as renyi_divergence
 from takifugu.errors import BudgetError as BudgetError

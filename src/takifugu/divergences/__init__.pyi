@@ -1,10 +1,10 @@
 from takifugu.divergences.approximate import decide_hockey_stick as decide_hockey_stick
 from takifugu.divergences.approximate import enclose_hockey_stick as enclose_hockey_stick
-from takifugu.divergences.approximate import hockey_stick_after as hockey_stick_after
 from takifugu.divergences.band import BandLoss as BandLoss
 from takifugu.divergences.band import band_upper as band_upper
 from takifugu.divergences.between import hockey_stick as hockey_stick
 from takifugu.divergences.between import max_divergence as max_divergence
+from takifugu.divergences.between import privacy_curve as privacy_curve
 from takifugu.divergences.between import renyi_divergence as renyi_divergence
 from takifugu.divergences.certified import Claims as Claims
 from takifugu.divergences.certified import Decision as Decision
@@ -50,6 +50,8 @@ from takifugu.divergences.numerics.balls import working_precision as working_pre
 from takifugu.divergences.numerics.grids import Components as Components
 from takifugu.divergences.numerics.grids import losses_and_doubts as losses_and_doubts
 from takifugu.divergences.numerics.grids import rough_losses as rough_losses
+from takifugu.divergences.privacy_profile import PrivacyCurve as PrivacyCurve
+from takifugu.divergences.privacy_profile import hockey_stick_after as hockey_stick_after
 from takifugu.divergences.vectors import component_divergences as component_divergences
 from takifugu.divergences.vectors import couple as couple
 from takifugu.divergences.vectors import couple_by as couple_by

@@ -1,9 +1,9 @@
 """H = ∫ (p − e^ε q)₊ of two mixtures after Gaussian or Laplace noise: the least δ of an (ε, δ) guarantee.
 
-The integral is a sum of probabilities between the places where p − e^ε q changes its sign. A sign change that a search
-misses makes it too small, so that floats alone prove nothing. In balls the line is cut into cells: where the sign is
-decided the masses of the cell are added exactly, where it is not the cell counts for nothing in the lower bound and for
-its width times the largest difference in the upper one (proofs/hockey-stick.md).
+In floats it is a figure of the privacy curve, and a sign change that a search misses makes it too small. In balls the
+line is cut into cells: where the sign is decided the masses of the cell are added exactly, where it is not the cell
+counts for nothing in the lower bound and for its width times the largest difference in the upper one
+(proofs/hockey-stick.md).
 """
 
 import math
@@ -12,11 +12,9 @@ from heapq import heappop, heappush
 from itertools import count, pairwise
 from typing import Any
 
-import numpy as np
-
-from takifugu._validation import Array, noise, real
+from takifugu._validation import noise, real
 from takifugu.divergences.certified import Decision
-from takifugu.divergences.laplace import ExactLaplace, LogLaplace, upper_normal_tail
+from takifugu.divergences.laplace import ExactLaplace, upper_normal_tail
 from takifugu.divergences.numerics.balls import (
     Effort,
     Enclosure,
@@ -30,124 +28,9 @@ from takifugu.errors import InputError
 from takifugu.laws import Mixture
 
 _BITS = 160
-_REACH = 12.0  # standard deviations from a mean within which signs are looked for; beyond it tails are bounded
-_STEPS = 24  # places a standard deviation at which a sign change is looked for
 _RTOL = 1e-13
 _ATOL = 1e-30  # below it a probability is as good as none
 _MOST_CELLS = 40_000
-
-
-def hockey_stick_after(p: Mixture, q: Mixture, *, epsilon: float, theta: float = 0.0, scale: float = 0.0) -> float:
-    """∫ (p − e^ε q)₊ after N(0, theta²) or Lap(scale), in float64; any real `epsilon`, one noise at most.
-
-    >>> round(hockey_stick_after(Mixture.gaussian(0, 1), Mixture.gaussian(1, 2), epsilon=0.5, theta=0.7), 12)
-    0.075079914228
-    """
-    p, q = p.simplified(), q.simplified()
-    if p == q:
-        return max(0.0, -math.expm1(epsilon))
-    first: _Floats
-    second: _Floats
-    if scale:
-        first, second = _LaplaceFloats(p, scale), _LaplaceFloats(q, scale)
-    else:
-        first, second = _NormalFloats(p, theta), _NormalFloats(q, theta)
-    return first.atoms_above(second, epsilon) + _between_signs(first, second, epsilon)
-
-
-def _between_signs(first: "_Floats", second: "_Floats", epsilon: float) -> float:
-    from scipy.optimize import brentq
-
-    def gap(y: float) -> float:
-        at = np.array([y])
-        return float((first.log_density(at) - second.log_density(at))[0]) - epsilon
-
-    at = np.unique(np.concatenate([first.places, second.places]))
-    if not at.size:
-        return 0.0
-    with np.errstate(invalid="ignore"):
-        signs = np.nan_to_num(first.log_density(at) - second.log_density(at) - epsilon, nan=-1.0) > 0
-    ends: list[float] = [-math.inf]
-    for k in np.flatnonzero(signs[1:] != signs[:-1]).tolist():
-        low, high = float(at[k]), float(at[k + 1])
-        a, c = gap(low), gap(high)
-        inside = math.isfinite(a) and math.isfinite(c) and (a > 0) != (c > 0)
-        ends.append(brentq(gap, low, high, xtol=1e-300, rtol=1e-15) if inside else 0.5 * (low + high))
-    ends.append(math.inf)
-    total, above = [], bool(signs[0])
-    for low, high in pairwise(ends):
-        if above:
-            total += [first.mass(low, high), -math.exp(epsilon) * second.mass(low, high)]
-        above = not above
-    return max(0.0, math.fsum(total))
-
-
-class _Floats(ABC):
-    """A law after noise in floats: its log-density and the masses between two places, points apart."""
-
-    law: Mixture
-    places: Array
-
-    @abstractmethod
-    def log_density(self, y: Array) -> Array:
-        """Of the part that has a density."""
-
-    @abstractmethod
-    def mass(self, a: float, c: float) -> float:
-        """Of the same part, to the relative precision of either tail."""
-
-    def atoms_above(self, other: "_Floats", epsilon: float) -> float:
-        """The sum over the points that noise left as they are."""
-        return 0.0
-
-
-class _NormalFloats(_Floats):
-    def __init__(self, law: Mixture, theta: float) -> None:
-        weights = law.weights / math.fsum(law.weights)
-        stds = np.hypot(law.stds, theta)
-        wide = stds > 0
-        self.points = dict(zip(law.means[~wide].tolist(), weights[~wide].tolist(), strict=True))
-        self.law, self._weights, self._means, self._stds = law, weights[wide], law.means[wide], stds[wide]
-        steps = np.linspace(-_REACH, _REACH, int(2 * _REACH * _STEPS) + 1)
-        self.places = np.unique((self._means[:, None] + self._stds[:, None] * steps).ravel())
-
-    def log_density(self, y: Array) -> Array:
-        from scipy.special import logsumexp
-
-        if not len(self._means):
-            return np.full(len(y), -np.inf)
-        z = (y[:, None] - self._means) / self._stds
-        found: Array = logsumexp(
-            -0.5 * z * z - np.log(self._stds * math.sqrt(2 * math.pi)) + np.log(self._weights), axis=1
-        )
-        return found
-
-    def mass(self, a: float, c: float) -> float:
-        from scipy.special import ndtr
-
-        low, high = (a - self._means) / self._stds, (c - self._means) / self._stds
-        swap = low > 0  # above the mean the upper tails have the digits
-        parts = np.where(swap, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
-        return math.fsum((self._weights * parts).tolist())
-
-    def atoms_above(self, other: _Floats, epsilon: float) -> float:
-        assert isinstance(other, _NormalFloats)
-        factor = math.exp(epsilon)
-        return math.fsum(max(0.0, w - factor * other.points.get(x, 0.0)) for x, w in self.points.items())
-
-
-class _LaplaceFloats(_Floats):
-    def __init__(self, law: Mixture, scale: float) -> None:
-        self.law, self._logs, self._scale = law, LogLaplace(law, scale), scale
-        reach = np.hypot(law.stds, scale)
-        steps = np.linspace(-40.0, 40.0, 40 * _STEPS + 1)
-        self.places = np.unique(np.concatenate([(law.means[:, None] + reach[:, None] * steps).ravel(), law.means]))
-
-    def log_density(self, y: Array) -> Array:
-        return self._logs(y)
-
-    def mass(self, a: float, c: float) -> float:
-        return self._logs.mass(a, c)
 
 
 class Smoothed(ABC):

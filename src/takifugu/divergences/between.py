@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from takifugu import _validation as check
-from takifugu.divergences.approximate import hockey_stick_after
 from takifugu.divergences.finite import order_or_odds
 from takifugu.divergences.laplace import odds_after_laplace
+from takifugu.divergences.laplace_renyi import renyi_after_laplace
 from takifugu.divergences.mixtures import divergence, point_divergence
+from takifugu.divergences.privacy_profile import Points, PrivacyCurve, density_of, hockey_stick_after
 from takifugu.errors import InputError
 from takifugu.laws import LAWS, Finite, Mixture, VectorMixture, key
 
@@ -23,7 +24,7 @@ class _Noise(Protocol):
 
 
 def renyi_divergence(p: _Law, q: _Law, *, alpha: float, theta: float = 0.0, noise: _Noise | None = None) -> float:
-    """D_α(X + N ‖ X' + N) for X ~ p, X' ~ q and Gaussian noise N, in natural logarithms; never a bound.
+    """D_α(X + N ‖ X' + N) for X ~ p, X' ~ q and noise N, in natural logarithms; never a bound.
 
     Of two `Mixture` laws one component each has a closed formula, point masses without noise a finite sum, and
     everything else is integrated. `math.inf` is returned where the divergence is infinite or beyond the largest float,
@@ -39,7 +40,7 @@ def renyi_divergence(p: _Law, q: _Law, *, alpha: float, theta: float = 0.0, nois
         q: that under the other.
         alpha: the order, above 1.
         theta: the standard deviation of the noise, a short form of `noise=GaussianNoise(theta)`.
-        noise: `GaussianNoise(theta)`; finite orders after Laplace noise are not known here.
+        noise: `GaussianNoise(theta)` or `LaplaceNoise(scale)`.
 
     >>> renyi_divergence(Mixture.gaussian(0, 1), Mixture.gaussian(1, 1), alpha=3)
     1.5
@@ -48,18 +49,16 @@ def renyi_divergence(p: _Law, q: _Law, *, alpha: float, theta: float = 0.0, nois
     >>> round(renyi_divergence(Finite(["a", "b"], [1, 3]), Finite(["a", "b"], [1, 1]), alpha=float("inf")), 9)
     0.405465108
     """
+    scale = 0.0
     if noise is not None:
         if check.noise(theta) != 0:
             raise InputError("theta and noise are two names of one thing: give one of them")
         theta, scale = _sizes(noise)
-        if scale:
-            raise InputError(
-                "finite orders after Laplace noise are not known here: max_divergence tells the largest odds, and "
-                "hockey_stick the δ of an (ε, δ)"
-            )
     _require_laws(p, q)
-    if not isinstance(p, Mixture) and check.noise(theta) != 0:
-        raise InputError(f"theta is noise on the line, and these laws are of the kind {type(p).__name__}: leave it out")
+    if not isinstance(p, Mixture) and (scale or check.noise(theta) != 0):
+        raise InputError(
+            f"noise is for numbers on the line, and these laws are of the kind {type(p).__name__}: leave it out"
+        )
     if isinstance(p, Finite) and isinstance(q, Finite):
         return _finite(p, q, order_or_odds(alpha))
     if isinstance(p, VectorMixture) and isinstance(q, VectorMixture):
@@ -67,6 +66,8 @@ def renyi_divergence(p: _Law, q: _Law, *, alpha: float, theta: float = 0.0, nois
 
         return vector_divergence(p, q, alpha=check.order(alpha))
     if isinstance(p, Mixture) and isinstance(q, Mixture):
+        if scale:
+            return renyi_after_laplace(p, q, alpha=check.order(alpha), scale=scale)
         return divergence(p, q, alpha=check.order(alpha), theta=check.noise(theta))
     raise _not_alike(p, q)
 
@@ -135,6 +136,32 @@ def hockey_stick(p: _Law, q: _Law, *, epsilon: float, noise: _Noise | None = Non
     if isinstance(p, Mixture) and isinstance(q, Mixture):
         return hockey_stick_after(p, q, epsilon=number, theta=theta, scale=scale)
     raise _not_alike(p, q) if type(p) is not type(q) else InputError("of vectors the hockey stick is not known")
+
+
+def privacy_curve(p: _Law, q: _Law, *, noise: _Noise | None = None) -> PrivacyCurve:
+    """How well p can be told from q after noise, at every threshold: δ(ε), odds, guesses and the trade-off of errors.
+
+    Args:
+        p: the law of the answer under one secret.
+        q: that under the other.
+        noise: `GaussianNoise(theta)`, `LaplaceNoise(scale)` or none.
+
+    Returns:
+        The curve of p against q; its `reversed()` is that of q against p.
+
+    >>> from takifugu import LaplaceNoise
+    >>> curve = privacy_curve(Mixture.gaussian(0, 0), Mixture.gaussian(1, 0), noise=LaplaceNoise(1.0))
+    >>> round(curve.odds_quantile(0.9), 9), round(curve.best_guess(), 9)
+    (2.718281828, 0.69673467)
+    """
+    _require_laws(p, q)
+    theta, scale = _sizes(noise)
+    if isinstance(p, Finite) and isinstance(q, Finite):
+        _require_none(noise, p)
+        return PrivacyCurve(Points(_shares(p)), Points(_shares(q)))
+    if isinstance(p, Mixture) and isinstance(q, Mixture):
+        return PrivacyCurve(*(density_of(law, theta=theta, scale=scale) for law in (p, q)))
+    raise _not_alike(p, q) if type(p) is not type(q) else InputError("of vectors the privacy curve is not known")
 
 
 def _sizes(noise: _Noise | None) -> tuple[float, float]:

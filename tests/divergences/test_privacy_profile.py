@@ -1,0 +1,99 @@
+"""The privacy curve against closed forms, against exact fractions and against the figures that come from it."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+import takifugu as tk
+
+BELLS = tk.Mixture.gaussian(0, 1), tk.Mixture.gaussian(1, 1)
+MIXED = tk.Mixture([0.3, 0.7], [0, 3], [1, 0.2]), tk.Mixture([0.5, 0.5], [0, 4], [0.5, 1.5])
+NOISES = [tk.GaussianNoise(0.7), tk.LaplaceNoise(0.8)]
+
+
+def test_two_normals_of_one_width_have_a_closed_form():
+    curve, mu = tk.privacy_curve(*BELLS, noise=tk.GaussianNoise(math.sqrt(3))), 0.5  # one standard deviation is 2
+    for epsilon in (-2.0, -0.3, 0.0, 0.5, 3.0):
+        truth = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+        assert curve.delta(epsilon) == pytest.approx(truth, rel=1e-10)
+        assert curve.exceeds(epsilon) == pytest.approx(norm.cdf(mu / 2 - epsilon / mu), rel=1e-12)
+    for share in (0.05, 0.5, 0.95, 0.99):
+        assert curve.odds_quantile(share) == pytest.approx(math.exp(mu * mu / 2 + mu * norm.ppf(share)), rel=1e-10)
+        assert curve.trade_off(share) == pytest.approx(norm.cdf(norm.ppf(1 - share) - mu), rel=1e-10)
+    assert curve.best_guess() == pytest.approx(norm.cdf(mu / 2), rel=1e-12)
+
+
+def test_lists_have_exact_sums():
+    curve = tk.privacy_curve(tk.Finite(["a", "b"], [1, 1]), tk.Finite(["a", "b"], [4, 1]))
+    assert curve.delta(0.0) == pytest.approx(0.3)
+    assert [curve.odds_quantile(share) for share in (0.4, 0.6)] == pytest.approx([0.625, 2.5])
+    assert curve.best_guess() == pytest.approx(0.65)
+    assert curve.trade_off(0.1) == pytest.approx(0.75)  # half of the b's
+    assert curve.epsilon(0.0) == pytest.approx(math.log(2.5))
+
+
+def test_a_value_of_one_law_alone_has_no_odds():
+    curve = tk.privacy_curve(tk.Finite(["a", "b"], [9, 1]), tk.Finite(["a"], [1]))
+    assert curve.odds_quantile(0.85) == pytest.approx(0.9)
+    assert curve.odds_quantile(0.95) == math.inf
+    assert curve.epsilon(0.1) == 0.0
+    assert curve.epsilon(0.05) == math.inf
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_odds_of_draws_agree(noise):
+    p, q = MIXED
+    curve = tk.privacy_curve(p, q, noise=noise)
+    rng, n = np.random.default_rng(7), 400_000
+    which = rng.choice(2, n, p=p.weights)
+    x = rng.normal(p.means[which], p.stds[which])
+    y = x + (rng.normal(0, 0.7, n) if noise is NOISES[0] else rng.laplace(0, 0.8, n))
+    ratios = curve.p.log_density(y) - curve.q.log_density(y)
+    for share in (0.5, 0.9, 0.99):
+        assert np.quantile(ratios, share) == pytest.approx(math.log(curve.odds_quantile(share)), abs=0.02)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("laws", [BELLS, MIXED])
+def test_one_direction_determines_the_other(noise, laws):
+    curve = tk.privacy_curve(*laws, noise=noise)
+    for epsilon in (-1.5, -0.2, 0.0, 0.4, 2.0):
+        other = 1 - math.exp(epsilon) * (1 - curve.delta(-epsilon))
+        assert curve.reversed().delta(epsilon) == pytest.approx(other, abs=1e-12)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("laws", [BELLS, MIXED])
+def test_every_order_comes_from_it(noise, laws):
+    """E_p e^{(α−1)L} is an integral of P(L > ε), with which the divergence of its own integral agrees."""
+    curve, alpha = tk.privacy_curve(*laws, noise=noise), 2.0
+    at = np.linspace(-12, 12, 6001)
+    tails = np.array([curve.exceeds(e) for e in at])
+    total = np.exp((alpha - 1) * at[0]) + np.trapezoid((alpha - 1) * np.exp((alpha - 1) * at) * tails, at)
+    assert math.log(total) / (alpha - 1) == pytest.approx(
+        tk.renyi_divergence(*laws, alpha=alpha, noise=noise), rel=1e-4
+    )
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(-3, 3), st.floats(0.01, 3), st.floats(0.01, 0.99), st.sampled_from(NOISES))
+def test_more_tolerance_never_needs_more(epsilon, step, share, noise):
+    curve = tk.privacy_curve(*MIXED, noise=noise)
+    assert curve.delta(epsilon + step) <= curve.delta(epsilon) + 1e-14
+    assert curve.trade_off(share) + share <= 1 + 1e-12
+    assert curve.best_guess(share) >= max(share, 1 - share) - 1e-12
+    assert curve.epsilon(curve.delta(abs(epsilon))) <= abs(epsilon) + 1e-6
+
+
+def test_what_is_no_chance_is_refused():
+    curve = tk.privacy_curve(*BELLS)
+    wrong = [(curve.best_guess, 1.0), (curve.odds_quantile, 0.0), (curve.trade_off, 1.5), (curve.epsilon, 1)]
+    for call, number in wrong:
+        with pytest.raises(tk.InputError, match=r"must be a number"):
+            call(number)
+    with pytest.raises(tk.InputError, match="privacy curve is not known"):
+        tk.privacy_curve(*(tk.VectorMixture([1.0], [[0.0]], [[[1.0]]]) for _ in range(2)))
