@@ -113,8 +113,8 @@ def said(template: str, values: Mapping[str, object], interface: Interface = PYT
             else:
                 parts.append(interface.reading(name, value))
         elif field is not None:
-            value = interface.name if field == "to" else values[field]
-            parts.append(_put(value, spec or "", conversion, values, interface))
+            put = interface.name if field == "to" else values[field]
+            parts.append(_put(put, spec or "", conversion, values, interface))
     return "".join(parts)
 
 
