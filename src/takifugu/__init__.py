@@ -1,6 +1,7 @@
 """Takifugu: calibrate, certify and release under Rényi Pufferfish Privacy."""
 
 from importlib import import_module
+from typing import cast
 
 from takifugu import _display
 from takifugu._front import front
@@ -10,7 +11,4 @@ __version__ = "0.2.0"
 __getattr__, __dir__, __all__ = front(__name__, __file__)
 
 # Laws, channels and calibrations are shown by the reports, which they do not know.
-_display.sign_up(
-    html=lambda thing: import_module("takifugu.reports.notebook").html(thing),
-    plot=lambda thing, ax: import_module("takifugu.reports.plots").plot(thing, ax),
-)
+_display.sign_up(lambda: cast(_display.Painters, import_module("takifugu.reports.notebook")))

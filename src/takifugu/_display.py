@@ -5,37 +5,57 @@ has signed up here. `takifugu/__init__.py`, which knows every room, signs the re
 something is first shown.
 """
 
+import os
 from collections.abc import Callable
 from decimal import ROUND_FLOOR, Context
-from typing import Any
-
-_painters: dict[str, Callable[..., Any]] = {}
+from typing import Protocol
 
 
-def sign_up(**painters: Callable[..., Any]) -> None:
-    """Say who makes `html` and who makes a `plot` of anything shown."""
-    _painters.update(painters)
+class Drawing(Protocol):
+    """What `.plot()` returns: a picture that a notebook shows, and that can be saved as .svg or .html."""
+
+    def _repr_html_(self) -> str: ...
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file."""
+        ...
 
 
-class Displayed:
-    """What a notebook shows as a small picture or table."""
+class Painters(Protocol):
+    """Who shows whatever is shown: the front of the reports."""
+
+    def html(self, thing: object) -> str | None:
+        """HTML for a notebook; None where there is nothing to draw."""
+        ...
+
+    def plot(self, thing: object) -> Drawing:
+        """The picture of a thing."""
+        ...
+
+
+_painters: list[Callable[[], Painters]] = []
+
+
+def sign_up(painters: Callable[[], Painters]) -> None:
+    """Say who makes the HTML and the picture of anything shown; asked when something is first shown."""
+    _painters.append(painters)
+
+
+class Plotted:
+    """What a notebook shows as a small picture or table, and what can be drawn."""
 
     __slots__ = ()
 
     def _repr_html_(self) -> str | None:
         """HTML for a notebook; None, and so the plain text, where there is nothing to draw."""
-        paint = _painters.get("html")
-        return None if paint is None else paint(self)
+        return _painters[0]().html(self) if _painters else None
 
+    def plot(self) -> Drawing:
+        """A picture: a notebook shows it, and `.save("picture.svg")` writes it to a file.
 
-class Plotted(Displayed):
-    """What can also be drawn with Matplotlib."""
-
-    __slots__ = ()
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw on Matplotlib axes, new ones by default, and return them. Needs the extra `plots`."""
-        return _painters["plot"](self, ax=ax)
+        Secrets of fewer than ten rows are named in it and not drawn. It describes the priors: keep it private.
+        """
+        return _painters[0]().plot(self)
 
 
 # Numbers in few digits, of which none says more than is known.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from takifugu._display import Drawing
 from takifugu._validation import no_cells, no_text, one_of
 from takifugu.calibration import Calibration, calibrate
 from takifugu.certificates import Certificate, ChannelCertificate, certify
@@ -311,9 +312,9 @@ class Published:
 
         return publication(self.summary.sentences, self.calibration)
 
-    def plot(self, ax: Any = None) -> Any:
-        """What became of each value, on Matplotlib axes: see `Calibration.plot`."""
-        return self.calibration.plot(ax=ax)
+    def plot(self) -> Drawing:
+        """What became of each value: see `Calibration.plot`."""
+        return self.calibration.plot()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table, which is for the public, as CSV or Parquet; a file that is there is not written over."""

@@ -94,7 +94,7 @@ def test_every_channel_has_a_harmless_page(facts):
 def test_pictures_stay_within_their_frame(facts):
     for k, column in enumerate(facts.columns):
         for chart in (channel_chart(column, name=f"c{k}"), worst_pair_chart(column, facts.worst_pair, name=f"p{k}")):
-            root = ElementTree.fromstring(chart)
+            root = ElementTree.fromstring(str(chart))
             _, _, width, height = map(float, root.get("viewBox").split())
             squares = list(root.iter("rect"))
             assert squares
@@ -149,7 +149,7 @@ def test_a_gaussian_calibration_has_its_matrix_too():
 
 def test_sixty_values_are_shown_one_by_one():
     laws = {k: tk.Finite(range(60), np.arange(1, 61)[:: 1 if k == "a" else -1]) for k in "ab"}
-    chart = channel_chart(facts_of(tk.calibrate(laws, odds=5), compare=False).columns[0], name="c")
+    chart = str(channel_chart(facts_of(tk.calibrate(laws, odds=5), compare=False).columns[0], name="c"))
     assert chart.count("<g><title>") >= 60
     labels = [t.text for t in ElementTree.fromstring(chart).iter("text") if t.text.isdigit()]
     assert len(labels) < 60  # thinned, so that none covers another

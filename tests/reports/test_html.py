@@ -2,7 +2,6 @@
 
 import datetime
 import re
-from importlib.resources import files
 
 import pytest
 from page_reader import read
@@ -12,6 +11,7 @@ from takifugu.problems.findings import FewRows
 from takifugu.queries.priors import Priors
 from takifugu.reports.facts import facts_for
 from takifugu.reports.html import render
+from takifugu.reports.svg import palette
 
 HOSTILE = "<script>alert(1)</script>\"'&${style}"
 
@@ -82,7 +82,7 @@ def contrast(a, b):
 
 
 def test_contrast_is_enough_in_light_and_in_dark():
-    style = files("takifugu.reports").joinpath("report.css").read_text(encoding="utf-8")
+    style = palette()
     light, dark = re.findall(r":root \{(.*?)\}", style, re.DOTALL)[:2]
     for theme in (light, dark):
         value = dict(re.findall(r"--tk-([a-z0-9-]+): (#[0-9a-f]{6})", theme))

@@ -1,7 +1,6 @@
 from takifugu.reports.audit_page import render_audit as render_audit
 from takifugu.reports.channel_facts import ChannelFacts as ChannelFacts
 from takifugu.reports.common import Facts as Facts
-from takifugu.reports.common import empty_chart as empty_chart
 from takifugu.reports.facts import VectorFacts as VectorFacts
 from takifugu.reports.facts import facts_for as facts_for
 from takifugu.reports.facts import facts_of as facts_of
@@ -9,11 +8,12 @@ from takifugu.reports.html import render as render
 from takifugu.reports.html import report as report
 from takifugu.reports.noise_facts import NoiseFacts as NoiseFacts
 from takifugu.reports.notebook import publication as publication
-from takifugu.reports.pages import loss_matrix as loss_matrix
 from takifugu.reports.summary import Publication as Publication
 from takifugu.reports.summary import besides as besides
 from takifugu.reports.summary import in_steps as in_steps
 from takifugu.reports.summary import told as told
+from takifugu.reports.svg import PICTURE_WIDTH as PICTURE_WIDTH
+from takifugu.reports.svg import Picture as Picture
 from takifugu.reports.text import at_most as at_most
 from takifugu.reports.text import clean as clean
 from takifugu.reports.text import listed as listed

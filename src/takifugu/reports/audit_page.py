@@ -1,13 +1,13 @@
 """An audit as a page: the verdict, the attacks, and three kinds of picture. Everything from data is escaped."""
 
 import math
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from takifugu.audits import Attack, Audit
-from takifugu.reports.svg import Panel, Scale, colour, document, legend
+from takifugu.reports.blocks import bars, cards, columns, scroll, section, style, table
+from takifugu.reports.svg import PICTURE_WIDTH, Panel, Picture, Scale, legend
 from takifugu.reports.text import clean, escape, number, percent, share_of
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 _LONG = 2_000
-_WIDTH = 480
 _MOST_PAIRS = 6  # pairs with a picture of their own
 _CURVES = 6
 _ENOUGH = 24  # attacks whose bound is drawn
@@ -25,13 +24,12 @@ def render_audit(audit: Audit) -> str:
     """The whole page, which loads nothing from elsewhere."""
     from takifugu import __version__
 
-    style = files("takifugu.reports").joinpath("report.css").read_text(encoding="utf-8")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         '<meta name="referrer" content="no-referrer">\n<title>Audit of a release</title>\n'
-        f"<style>\n{style}</style>\n</head>\n<body>\n<header>\n<h1>Audit of a release</h1>\n"
+        f"<style>\n{style()}</style>\n</head>\n<body>\n<header>\n<h1>Audit of a release</h1>\n"
         '<div class="warning" role="note"><p><strong>Auditor’s copy: do not publish.</strong> It shows how well each '
         f"group can be told from the others.</p></div>\n</header>\n<main>\n{fragment(audit)}</main>\n<footer>\n"
         "<p>A bound holds with the stated confidence for all attacks together, over rows that are independent given "
@@ -49,81 +47,74 @@ def fragment(audit: Audit) -> str:
     verdict = "Contradicted" if audit.contradicted else unsettled
     paragraphs = "".join(f"<p>{one}</p>" for one in rest)
     pairs = list(dict.fromkeys(one.pair for one in audit.attacks))
-    pictures = "".join(f"<div>{roc_chart(audit, pair, k)}</div>" for k, pair in enumerate(pairs[:_MOST_PAIRS]))
-    return (
-        f'<section aria-labelledby="tk-verdict"><h2 id="tk-verdict">{verdict}</h2>\n<p class="lead">{lead}</p>\n'
-        f'{paragraphs}<dl class="figures">{_figures(audit)}</dl></section>\n'
-        '<section aria-labelledby="tk-bounds"><h2 id="tk-bounds">What was shown, beside what was promised</h2>\n'
-        f'<div class="columns"><div>{bound_chart(audit)}</div><div>{_guesses(audit)}</div></div></section>\n'
-        '<section aria-labelledby="tk-curves"><h2 id="tk-curves">How well each pair can be told apart</h2>\n'
-        f'<div class="columns">{pictures}</div></section>\n'
-        '<section aria-labelledby="tk-attacks"><h2 id="tk-attacks">Every attack</h2>\n'
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Every attack">{_table(audit)}</div></section>\n'
+    pictures = [str(roc_chart(audit, pair, k)) for k, pair in enumerate(pairs[:_MOST_PAIRS])]
+    figures = f'<dl class="figures">{_figures(audit)}</dl>'
+    return "\n".join(
+        (
+            section("tk-verdict", verdict, f'<p class="lead">{lead}</p>{paragraphs}{figures}'),
+            section(
+                "tk-bounds",
+                "What was shown, beside what was promised",
+                columns(str(bound_chart(audit)), _guesses(audit)),
+            ),
+            section("tk-curves", "How well each pair can be told apart", columns(*pictures)),
+            section("tk-attacks", "Every attack", scroll("Every attack", _table(audit))),
+        )
     )
 
 
 def _figures(audit: Audit) -> str:
     guess = audit.best_guess
-    cards = (
-        ("Shown, at least", number(audit.lower_bound, 3), f"with {100 * audit.confidence:g} % confidence"),
-        ("Promised, at most", f"ε = {number(audit.guarantee.epsilon, 3)}", str(audit.guarantee)),
-        ("Best guess", percent(guess), f"{percent(guess.low)} to {percent(guess.high)}; luck is 50 %"),
-        ("Allowed by the promise", percent(audit.guess_limit), f"{audit.rows:,} rows were audited"),
-    )
-    return "".join(
-        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}<small>{escape(note)}</small></dd></div>"
-        for name, value, note in cards
+    return cards(
+        (
+            ("Shown, at least", number(audit.lower_bound, 3), f"with {100 * audit.confidence:g} % confidence"),
+            ("Promised, at most", f"ε = {number(audit.guarantee.epsilon, 3)}", str(audit.guarantee)),
+            ("Best guess", percent(guess), f"{percent(guess.low)} to {percent(guess.high)}; luck is 50 %"),
+            ("Allowed by the promise", percent(audit.guess_limit), f"{audit.rows:,} rows were audited"),
+        )
     )
 
 
 def _guesses(audit: Audit) -> str:
-    """For each pair a bar from blind luck to certainty, of the true values and of what was published."""
-    items = []
+    """For each pair a bar from a random guess to certainty, of the true values and of what was published."""
+    rows = []
     before = dict(audit.before)
     for pair in list(dict.fromkeys(one.pair for one in audit.attacks))[:_MOST_PAIRS]:
         best = max((one.guess for one in audit.attacks if one.pair == pair), default=None)
         for told, guess, index in (("true values", before.get(pair), 1), ("as published", best, 0)):
             if guess is not None:
-                items.append(_bar(f"{_pair(pair)}, {told}", guess, index))
-    items.append(_bar("at most, by the promise", audit.guess_limit, 4))
-    return f'<ul class="bars" aria-label="Chance of guessing right; an empty bar is blind luck">{"".join(items)}</ul>'
+                rows.append((f"{_pair(pair)}, {told}", percent(guess), 2 * (guess - 0.5), index))
+    rows.append(("at most, by the promise", percent(audit.guess_limit), 2 * (audit.guess_limit - 0.5), 4))
+    return bars("Chance of guessing right; an empty bar is a random guess", rows)
 
 
-def _bar(name: str, share: float, index: int) -> str:
-    width = min(100.0, max(0.0, 200 * (share - 0.5)))
-    return (
-        f"<li><span>{escape(name, 120)} <b>{escape(percent(share))}</b></span>"
-        f'<svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect width="{width:.2f}" height="4" fill="{colour(index)}"/></svg></li>'
-    )
+def audit_charts(audit: Audit) -> list[Picture]:
+    """What `.plot()` of an audit shows: what every attack showed, and how well the strongest of them does."""
+    strongest = max(audit.attacks, key=lambda one: one.lower_bound)
+    return [bound_chart(audit), roc_chart(audit, strongest.pair)]
 
 
-def bound_chart(audit: Audit) -> str:
+def bound_chart(audit: Audit) -> Picture:
     """The bound of each attack, largest first, and the line that none may pass."""
     shown = sorted(audit.attacks, key=lambda one: -one.lower_bound)[:_ENOUGH]
     bounds = np.array([one.lower_bound for one in shown])
     limit = audit.guarantee.epsilon
     top = 1.15 * max(limit, float(bounds.max()))
-    marks, used = legend([(0, "shown at least"), (1, "promised at most")], 8, 18, _WIDTH - 16)
+    marks, used = legend([(0, "shown at least"), (1, "promised at most")], 8, 18, PICTURE_WIDTH - 16)
     panel = Panel(Scale(-0.7, len(shown) - 0.3, 46.0, 466.0), Scale(0.0, top, 240 + used, used + 32))
     panel.axes(x_label="attacks, strongest first", y_label="loss in nats", x_numbers=False)
     panel.bars(np.arange(len(shown), dtype=np.float64), bounds, 0, width=min(24.0, 380 / len(shown)), opacity=0.8)
     panel.curve(np.array([-0.7, len(shown) - 0.3]), np.array([limit, limit]), 1)
     strongest = shown[0]
-    return document(
-        [*marks, *panel.parts],
-        name="tk-bound",
-        title="The loss that each attack shows, beside the one promised",
-        description=f"The largest is {number(bounds[0], 3)}, by {strongest.attacker}; promised was {number(limit, 3)}.",
-        width=_WIDTH,
-        height=282 + used,
-    )
+    title = "The loss that each attack shows, beside the one promised"
+    told = f"The largest is {number(bounds[0], 3)}, by {strongest.attacker}; promised was {number(limit, 3)}."
+    return Picture("tk-bound", title, told, PICTURE_WIDTH, 282 + used, [*marks, *panel.parts])
 
 
-def roc_chart(audit: Audit, pair: "Pair", index: int = 0) -> str:
+def roc_chart(audit: Audit, pair: "Pair", index: int = 0) -> Picture:
     """How many rows of one secret are found for how many of the other that are taken for it."""
     mine = sorted((one for one in audit.attacks if one.pair == pair), key=lambda one: -one.guess)[:_CURVES]
-    marks, used = legend([(k, clean(_named(one), 40)) for k, one in enumerate(mine)], 8, 18, _WIDTH - 16)
+    marks, used = legend([(k, clean(_named(one), 40)) for k, one in enumerate(mine)], 8, 18, PICTURE_WIDTH - 16)
     panel = Panel(Scale(0.0, 1.0, 46.0, 466.0), Scale(0.0, 1.0, 300 + used, used + 36))
     a, b = (clean(name, 24) for name in pair)
     panel.axes(x_label=f"share of {b} taken for {a}", y_label=f"share of {a} found")
@@ -134,14 +125,8 @@ def roc_chart(audit: Audit, pair: "Pair", index: int = 0) -> str:
         panel.curve(x, y, k, width=2.4 if k == 0 else 1.6)
     panel.note("shaded: what the promise allows")
     best = mine[0]
-    return document(
-        [*marks, *panel.parts],
-        name=f"tk-roc-{index}",
-        title=f"Telling {a} from {b}",
-        description=f"The best attack, {_named(best)}, guesses right in {share_of(best.guess)} of the cases.",
-        width=_WIDTH,
-        height=342 + used,
-    )
+    told = f"The best attack, {_named(best)}, guesses right in {share_of(best.guess)} of the cases."
+    return Picture(f"tk-roc-{index}", f"Telling {a} from {b}", told, PICTURE_WIDTH, 342 + used, [*marks, *panel.parts])
 
 
 def _allowed(y: np.ndarray, audit: Audit) -> np.ndarray:
@@ -163,21 +148,18 @@ def _pair(pair: "Pair") -> str:
 
 
 def _table(audit: Audit) -> str:
-    head = ("Attacker", "Saw", "Pair", "Rows", "Right guesses", "Loss at least")
-    top = "".join(f'<th scope="col">{name}</th>' for name in head)
-    lines = []
-    for one in sorted(audit.attacks, key=lambda one: -one.lower_bound):
-        cells = (
+    attacks = sorted(audit.attacks, key=lambda one: -one.lower_bound)
+    rows = [
+        (
+            one.attacker,
             clean(one.sees + one.where, 80),
             _pair(one.pair),
             f"{one.rows[0]:,} and {one.rows[1]:,}",
             f"{percent(one.guess)} ({percent(one.guess.low)} to {percent(one.guess.high)})",
             number(one.lower_bound, 3),
         )
-        over = one.lower_bound > audit.guarantee.epsilon
-        body = "".join(f"<td>{escape(cell, 120)}</td>" for cell in cells)
-        lines.append(f'<tr{" class=chosen" if over else ""}><th scope="row">{escape(one.attacker)}</th>{body}</tr>')
-    return (
-        f"<table><caption>Attacks, strongest first; those above the promise in bold</caption><thead><tr>{top}</tr>"
-        f"</thead><tbody>{''.join(lines)}</tbody></table>"
-    )
+        for one in attacks
+    ]
+    above = [k for k, one in enumerate(attacks) if one.lower_bound > audit.guarantee.epsilon]
+    head = ("Attacker", "Saw", "Pair", "Rows", "Right guesses", "Loss at least")
+    return table("Attacks, strongest first; those above the promise in bold", head, rows, chosen=above)

@@ -1,12 +1,18 @@
 """The blocks that pages are made of: cards, tables, bars and sections. Everything that came from data is escaped."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+from importlib.resources import files
 
 from takifugu.reports.adversary import Adversary
-from takifugu.reports.svg import colour
+from takifugu.reports.svg import colour, palette
 from takifugu.reports.text import at_most, escape, number
 
 _LONG = 2_000  # characters of a sentence: its parts were shortened already
+
+
+def style() -> str:
+    """The look of a page."""
+    return palette() + files("takifugu.reports").joinpath("report.css").read_text(encoding="utf-8")
 
 
 def say(text: str) -> str:
@@ -95,7 +101,7 @@ def odds_table(guess: Adversary) -> str:
     return scroll("How far the odds can move", table(caption, ("Releases", "Here", "By the promise alone"), rows))
 
 
-def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, chosen: int | None = None) -> str:
+def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, chosen: Container[int] = ()) -> str:
     """A table whose first column names its rows; columns of figures stand to the right."""
     body = [list(map(str, row)) for row in rows]
     figures = [k > 0 and all(_is_figure(row[k]) for row in body) for k in range(len(head))]
@@ -104,7 +110,7 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, c
     lines = []
     for i, row in enumerate(body):
         cells = "".join(f"<td{m}>{say(cell)}</td>" for cell, m in zip(row[1:], mark[1:], strict=True))
-        lines.append(f'<tr{" class=chosen" if i == chosen else ""}><th scope="row">{escape(row[0])}</th>{cells}</tr>')
+        lines.append(f'<tr{" class=chosen" if i in chosen else ""}><th scope="row">{escape(row[0])}</th>{cells}</tr>')
     return (
         f"<table><caption>{say(caption)}</caption><thead><tr>{top}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     )

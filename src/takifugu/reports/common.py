@@ -23,7 +23,6 @@ from takifugu.reports.adversary import (
     channel_total_variation,
     vector_adversary,
 )
-from takifugu.reports.svg import document, label
 from takifugu.reports.text import at_most, clean, listed, number
 
 # Secrets of so few rows that their law, or its commonest value, would show records: none of it is shown.
@@ -49,20 +48,6 @@ def too_few(names: Sequence[str]) -> str:
     ('6b has too few rows to show', '6b and 6c have too few rows to show')
     """
     return f"{listed([clean(name, 30) for name in names])} {'has' if len(names) == 1 else 'have'} {TOO_FEW}"
-
-
-def empty_chart(names: Sequence[str], *, name: str, title: str, width: int) -> str:
-    """What stands in the place of a picture of secrets some of which have too few rows."""
-    lines = [f"{clean(one, 24)}: {TOO_FEW}" for one in names]
-    parts = [label(8, 22 + 20 * k, line) for k, line in enumerate(lines)]
-    return document(
-        parts,
-        name=name,
-        title=title,
-        description=f"Nothing is drawn: {too_few(names)}.",
-        width=width,
-        height=14 + 20 * len(lines),
-    )
 
 
 MOST_SECRETS = 20  # in a matrix of losses: more could not be read

@@ -14,7 +14,7 @@ from takifugu.errors import InputError
 from takifugu.reports import pages as channel_page
 from takifugu.reports import pages as noise_page
 from takifugu.reports import pages as vector_page
-from takifugu.reports.blocks import cards, paragraphs, say
+from takifugu.reports.blocks import cards, paragraphs, say, style
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.common import Facts
 from takifugu.reports.facts import VectorFacts, facts_of
@@ -44,7 +44,7 @@ def render(facts: Facts, *, dated: datetime.date | None = None, words: Callable[
     frame = Template(folder.joinpath("report.html").read_text(encoding="utf-8"))
     page = page_of(facts)
     return frame.substitute(
-        style=folder.joinpath("report.css").read_text(encoding="utf-8"),
+        style=style(),
         title=say(f"Privacy report: {facts.question}"),
         question=say(facts.question),
         published=say(page.published),

@@ -1,51 +1,130 @@
 """What a notebook shows: small tables and pictures, self-contained and escaped, in the colours of the notebook."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import singledispatch
 from itertools import count
 from typing import Any
 
 import numpy as np
 
+from takifugu.audits import Audit
 from takifugu.calibration import Calibration
 from takifugu.certificates import Certificate, ChannelCertificate
-from takifugu.channels import FiniteChannel, ListChannel, named
+from takifugu.channels import FiniteChannel, GaussianNoise, ListChannel, named
 from takifugu.errors import InputError
 from takifugu.laws import Finite, Mixture, VectorMixture
-from takifugu.reports import charts as vector_charts
+from takifugu.mechanisms import worst
+from takifugu.problems import Problem, Renyi
+from takifugu.queries import Beliefs, Priors
 from takifugu.reports import pages as vector_page
 from takifugu.reports import words
 from takifugu.reports import words as channel_words
+from takifugu.reports.audit_page import audit_charts
 from takifugu.reports.blocks import items, paragraphs, table
-from takifugu.reports.channel_facts import ChannelFacts, column_facts
-from takifugu.reports.charts import before_after_chart, channel_chart
+from takifugu.reports.channel_facts import ChannelFacts, ColumnFacts, column_facts
+from takifugu.reports.charts import before_after_chart, channel_chart, laws_chart
+from takifugu.reports.charts import picture as axis_picture
 from takifugu.reports.common import TOO_FEW, is_shown
 from takifugu.reports.facts import VectorFacts, facts_of
 from takifugu.reports.noise_facts import NoiseFacts
+from takifugu.reports.svg import NOTEBOOK, Picture, stacked
 from takifugu.reports.text import clean, number, percent
 
 _MOST_ROWS = 12  # of a table
+_MOST_DRAWN = 6  # pictures in one
 _SENTENCES = 5
 _MOST_NUMBERS = 4  # of a vector
 _numbers = count(1)  # pictures of one page need names of their own
 
-# The ink is the notebook's own, whatever its theme; the fallbacks of the other colours are read on light and on dark.
-_STYLE = (
-    "--tk-ink:currentColor;--tk-muted:currentColor;--tk-rule:rgba(128,128,128,.4);--tk-paper:transparent;--tk-on:#ffffff;"
-    "max-width:34rem;overflow-x:auto"
-)
 _QUICK = 20_000  # pairs of points
 _PRIVATE = "Describes the people in the data: keep it private."
 
 
-def html(thing: Any) -> str | None:
+def html(thing: object) -> str | None:
     """HTML for whatever can be shown; None for the rest."""
-    for kind, show in _SHOWN:
-        if isinstance(thing, kind):
-            inside: str | None = show(thing)
-            return None if inside is None else f'<div style="{_STYLE}">{inside}</div>'
+    inside = _shown(thing)
+    return None if inside is None else f'<div style="{NOTEBOOK}">{inside}</div>'
+
+
+@singledispatch
+def _shown(thing: object) -> str | None:
     return None
 
 
+@singledispatch
+def plot(thing: object) -> Picture:
+    """The picture of a law, priors, a channel, a calibration, a certificate or an audit.
+
+    Raises:
+        InputError: there is none of such a thing.
+    """
+    raise InputError(f"there is no plot of a {type(thing).__name__}")
+
+
+@plot.register
+def _(thing: Calibration) -> Picture:
+    facts = facts_of(thing, compare=False)
+    if isinstance(facts, ChannelFacts):
+        return _of_columns(facts.columns)
+    if isinstance(facts, VectorFacts):
+        axes = facts.axes[: 1 if facts.unshown else _MOST_DRAWN]
+        return stacked([axis_picture(facts, axis, f"tk-axis-{k}") for k, axis in enumerate(axes)])
+    assert isinstance(facts, NoiseFacts)
+    return before_after_chart(facts)
+
+
+@plot.register
+def _(thing: ChannelCertificate) -> Picture:
+    return plot(thing.calibration)
+
+
+@plot.register
+def _(thing: Certificate) -> Picture:
+    """As the calibration that it proves, without its promise, which is not what is drawn."""
+    beliefs = [dict(zip(thing.secrets, laws, strict=True)) for laws in thing.beliefs]
+    pairs = [(thing.secrets[a], thing.secrets[b]) for a, b in thing.pairs]
+    problem, channel = Problem.of(beliefs, pairs), GaussianNoise(thing.theta)
+    promise, place = Renyi(thing.alpha, thing.epsilon), worst(problem, channel, alpha=thing.alpha).place
+    return plot(Calibration(problem, promise, channel, thing.mechanism, place))
+
+
+@plot.register
+def _(thing: ListChannel) -> Picture:
+    return _of_columns(_alike(thing))
+
+
+@plot.register
+def _(thing: Finite | Mixture | VectorMixture) -> Picture:
+    return laws_chart({"": thing})
+
+
+@plot.register
+def _(thing: Priors) -> Picture:
+    return laws_chart(thing, thing.rows)
+
+
+@plot.register
+def _(thing: Beliefs) -> Picture:
+    return plot(thing[0])
+
+
+@plot.register
+def _(thing: Audit) -> Picture:
+    return stacked(audit_charts(thing))
+
+
+def _of_columns(columns: Sequence[ColumnFacts]) -> Picture:
+    return stacked([channel_chart(one, name=f"tk-channel-{k}") for k, one in enumerate(columns[:_MOST_DRAWN])])
+
+
+def _alike(channel: ListChannel) -> tuple[ColumnFacts, ...]:
+    """The columns of a channel of which nobody's law is known: every value weighs alike."""
+    even = np.full(len(channel.inputs), 1.0 / len(channel.inputs))
+    return column_facts(channel, even, (even, even), None)
+
+
+@_shown.register
 def _calibration(calibration: Calibration) -> str | None:
     try:
         facts = facts_of(calibration, compare=_is_quick(calibration))
@@ -54,7 +133,7 @@ def _calibration(calibration: Calibration) -> str | None:
     if isinstance(facts, ChannelFacts):
         rows = channel_words.figures(facts)
         column = facts.columns[0]
-        picture = channel_chart(column, name=_name())
+        picture = str(channel_chart(column, name=_name()))
         told = (channel_words.channel_answer, channel_words.best, channel_words.gaussian)
         more = [say(facts) for say in told]
         people = channel_words.sentences(column, most=_SENTENCES)
@@ -64,10 +143,10 @@ def _calibration(calibration: Calibration) -> str | None:
         opening = paragraphs(vector_page.answer(facts), words.inference(facts))
         figures = table("", ("", "", ""), vector_page.figures(facts))
         rest = paragraphs("takifugu.report(calibration) tells the rest. " + _PRIVATE)
-        return opening + figures + vector_charts.picture(facts, facts.axes[0], _name()) + rest
+        return opening + figures + str(axis_picture(facts, facts.axes[0], _name())) + rest
     if not isinstance(facts, NoiseFacts):
         return None
-    picture = _renamed(before_after_chart(facts), "tk-before-after")
+    picture = str(replace(before_after_chart(facts), name=_name()))
     sentences = (words.answer(facts), words.inference(facts), words.usefulness(facts))
     return paragraphs(*sentences) + picture + paragraphs("takifugu.report(calibration) tells the rest. " + _PRIVATE)
 
@@ -79,14 +158,15 @@ def _is_quick(calibration: Calibration) -> bool:
     return isinstance(channel, FiniteChannel) and places * len(channel.inputs) ** 2 <= _QUICK
 
 
+@_shown.register
 def _channel(channel: ListChannel) -> str:
-    even = np.full(len(channel.inputs), 1.0 / len(channel.inputs))
-    columns = column_facts(channel, even, (even, even), None)
+    columns = _alike(channel)
     told = paragraphs(f"A channel from {len(channel.inputs):,} to {len(channel.outputs):,} values, each weighed alike.")
-    pictures = "".join(channel_chart(column, name=_name()) for column in columns[:3])
+    pictures = "".join(str(channel_chart(column, name=_name())) for column in columns[:3])
     return told + pictures + items(channel_words.sentences(columns[0], most=_SENTENCES))
 
 
+@_shown.register
 def _law(law: Finite) -> str:
     order = np.argsort(-law.weights, kind="stable")[:_MOST_ROWS]
     if len(law) <= _MOST_ROWS:
@@ -97,6 +177,7 @@ def _law(law: Finite) -> str:
     return table(caption, ("Value", "Share"), rows)
 
 
+@_shown.register
 def _mixture(law: Mixture | VectorMixture) -> str:
     order = np.argsort(-law.weights, kind="stable")[:_MOST_ROWS]
     spread = law.stds if isinstance(law, Mixture) else np.sqrt(np.diagonal(law.covariances, axis1=1, axis2=2))
@@ -115,23 +196,23 @@ def _few(numbers: Any) -> str:
 def publication(sentences: Sequence[str], calibration: Calibration) -> str:
     """A table that was published: its page of words, and the channel that made it."""
     private = paragraphs("The table and the redacted certificate are for the public; everything else is private.")
-    return f'<div style="{_STYLE}">{paragraphs(*sentences)}{private}</div>' + (html(calibration.channel) or "")
+    return f'<div style="{NOTEBOOK}">{paragraphs(*sentences)}{private}</div>' + (html(calibration.channel) or "")
 
 
-def _priors(priors: Mapping[Any, Any]) -> str:
-    kept: Mapping[Any, int] = getattr(priors, "rows", {})
+@_shown.register
+def _priors(priors: Priors) -> str:
+    kept = priors.rows
     rows = [
         (clean(name), f"{kept[name]:,}" if name in kept else "", _told(law) if is_shown(kept.get(name)) else TOO_FEW)
         for name, law in priors.items()
     ]
-    label = getattr(priors, "label", "")
-    answer = getattr(priors, "answer", None)
-    about = f" of {answer}" if answer is not None else ""
-    caption = f"Priors{about}{f' where {label}' if label else ''}"
+    about = f" of {priors.answer}" if priors.answer is not None else ""
+    caption = f"Priors{about}{f' where {priors.label}' if priors.label else ''}"
     return _cut(caption, ("Secret", "Rows", "Law"), rows) + _findings(priors)
 
 
-def _beliefs(beliefs: Sequence[Any]) -> str:
+@_shown.register
+def _beliefs(beliefs: Beliefs) -> str:
     rows = [
         (clean(one.label or "nothing known"), f"{sum(one.rows.values()):,}" if one.rows else "", f"{len(one):,}")
         for one in beliefs
@@ -139,6 +220,7 @@ def _beliefs(beliefs: Sequence[Any]) -> str:
     return _cut(f"{len(beliefs):,} beliefs", ("Known", "Rows", "Secrets"), rows) + _findings(beliefs)
 
 
+@_shown.register
 def _certificate(certificate: Certificate | ChannelCertificate) -> str:
     rows = [
         ("Mechanism", certificate.mechanism),
@@ -182,25 +264,3 @@ def _findings(thing: Any) -> str:
 
 def _name() -> str:
     return f"tk-shown-{next(_numbers)}"
-
-
-def _renamed(picture: str, name: str) -> str:
-    return picture.replace(name, _name())
-
-
-def _shown() -> tuple[tuple[Any, Any], ...]:
-    from takifugu.queries import Beliefs, Priors
-
-    return (
-        (Calibration, _calibration),
-        (ListChannel, _channel),
-        (Finite, _law),
-        (Mixture | VectorMixture, _mixture),
-        (Priors, _priors),
-        (Beliefs, _beliefs),
-        (Certificate, _certificate),
-        (ChannelCertificate, _certificate),
-    )
-
-
-_SHOWN = _shown()

@@ -1,14 +1,10 @@
 """What Gaussian noise brings to a report: its three pictures and what they are told with."""
 
 import math
-from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from takifugu.certificates import tells_probabilities
 from takifugu.reports import charts, words
-from takifugu.reports import charts as channel_charts
 from takifugu.reports import words as told
 from takifugu.reports.blocks import (
     bars,
@@ -27,7 +23,6 @@ from takifugu.reports.charts import picture
 from takifugu.reports.common import TOO_FEW, Facts, too_few
 from takifugu.reports.facts import VectorFacts
 from takifugu.reports.noise_facts import NoiseFacts, SecretFacts
-from takifugu.reports.svg import WIDTH, heat_map
 from takifugu.reports.text import clean, escape, number, percent
 
 # The section on every other pair and belief: a matrix of losses, and the beliefs closest to the limit.
@@ -41,47 +36,20 @@ def spread_of_losses(facts: Facts) -> str:
     return section("others", "How close the others come", columns(*sides) if len(sides) > 1 else sides[0])
 
 
-@dataclass(frozen=True)
-class LossMatrix:
-    """The loss of every pair as a picture, and what to say about it."""
-
-    words: str
-    chart: str
-
-
-def loss_matrix(facts: Facts, *, width: int = WIDTH) -> LossMatrix | None:
-    """Nothing where there is one pair, or there are too many to be looked at."""
+def losses_words(facts: Facts) -> str:
+    """What the picture of every pair's loss shows."""
     found = facts.pair_losses
-    if found is None or not np.isfinite(found.losses).any():
-        return None
-    count = len(facts.calibration.pairs)
-    left = f" {found.left_out:,} secrets whose pairs lose less are left out." if found.left_out else ""
+    left = f" {found.left_out:,} secrets whose pairs lose less are left out." if found and found.left_out else ""
     under = f" where {clean(facts.belief)}" if facts.belief else ""
-    told = (
-        f"the loss of each of {count:,} pairs{under}, the secret of the row against that of the column, in percent of "
-        f"the limit ε = {number(facts.epsilon)}.{left}"
+    return (
+        f"The loss of each of {len(facts.calibration.pairs):,} pairs{under}, the secret of the row against that of the "
+        f"column, in percent of the limit ε = {number(facts.epsilon)}.{left}"
     )
-    names = [clean(name) for name in found.names]
-    a, b = (clean(name) for name in facts.worst_pair)
-    chart = heat_map(
-        found.losses / facts.epsilon,
-        names,
-        names,
-        texts=lambda i, j: f"{100 * float(found.losses[i, j]) / facts.epsilon:.0f}",
-        name="tk-losses",
-        title="The loss of every pair of secrets",
-        description=f"The largest is {number(facts.loss)}, of {a} against {b}.",
-        is_numeric=False,
-        x_label="against",
-        y_label="",
-        width=width,
-    )
-    return LossMatrix(told, chart)
 
 
 def _pairs(facts: Facts) -> str:
-    matrix = loss_matrix(facts)
-    return "" if matrix is None else paragraphs(f"T{matrix.words[1:]}") + matrix.chart
+    matrix = charts.loss_matrix(facts)
+    return "" if matrix is None else f"{paragraphs(losses_words(facts))}{matrix}"
 
 
 def _beliefs(facts: Facts) -> str:
@@ -94,7 +62,7 @@ def _beliefs(facts: Facts) -> str:
     )
     rows = [(one.label, " / ".join(clean(name, 24) for name in one.pair), number(one.loss)) for one in facts.beliefs]
     caption = "The beliefs closest to the limit" if len(rows) < count else "The beliefs"
-    return paragraphs(told) + scroll(caption, table(caption, ("Known", "Worst pair", "Loss"), rows, chosen=0))
+    return paragraphs(told) + scroll(caption, table(caption, ("Known", "Worst pair", "Loss"), rows, chosen=[0]))
 
 
 _MOST_ROWS = 40  # secrets that a table lists
@@ -131,14 +99,14 @@ def _noise_assumed(facts: NoiseFacts) -> str:
         "priors",
         "What is assumed",
         paragraphs(_priors_words(facts)),
-        columns(charts.density_chart(facts), scroll("The priors in numbers", _priors_table(facts))),
+        columns(str(charts.density_chart(facts)), scroll("The priors in numbers", _priors_table(facts))),
     )
 
 
 def _noise_done(facts: NoiseFacts) -> str:
     a, b = (clean(name) for name in facts.worst_pair)
     seen = "The more their curves overlap, the less a published value tells."
-    chart = charts.before_after_chart(facts)
+    chart = str(charts.before_after_chart(facts))
     if facts.unshown:
         seen, chart = f"No curves are drawn: {too_few(facts.unshown)}.", ""
     return section(
@@ -177,7 +145,7 @@ def _cost(facts: NoiseFacts) -> str:
         "What privacy costs",
         columns(
             paragraphs("Less budget means more noise. The point is the choice this report is about.")
-            + charts.noise_chart(facts),
+            + str(charts.noise_chart(facts)),
             scroll("The mechanisms compared", _comparison_table(facts)),
         ),
     )
@@ -219,10 +187,10 @@ def _shape(secret: SecretFacts) -> str:
 
 
 def _comparison_table(facts: NoiseFacts) -> str:
-    rows, chosen = [], None
+    rows, chosen = [], []
     for i, one in enumerate(facts.comparisons):
         if one.mechanism == facts.calibration.mechanism:
-            chosen = i
+            chosen = [i]
         note = " (weaker promise)" if one.is_weaker else " (no finite answer)" if math.isinf(one.theta) else ""
         least = "≥ " * one.is_least
         rows.append((one.label + note, one.told(), f"{least}{number(one.theta * one.theta)}"))
@@ -308,7 +276,7 @@ def _channel_done(facts: ChannelFacts) -> str:
         sentences = items(told.sentences(column, most=_SENTENCES))
         parts.append(
             heading
-            + columns(channel_charts.channel_chart(column, name=f"tk-channel-{k + 1}"), paragraphs(people) + sentences)
+            + columns(str(charts.channel_chart(column, name=f"tk-channel-{k + 1}")), paragraphs(people) + sentences)
         )
     left = len(facts.columns) - _MOST_COLUMNS
     rest = f"{left:,} more columns are in the table below and not drawn." if left > 0 else None
@@ -328,17 +296,17 @@ def _inferred(facts: ChannelFacts) -> str:
     a, b = (clean(name) for name in facts.worst_pair)
     where = f" where {clean(facts.belief, 120)}" if facts.belief else ""
     seen = "The more alike their bars, the less a published value tells."
-    charts = "".join(
-        channel_charts.worst_pair_chart(column, facts.worst_pair, name=f"tk-pair-{k + 1}")
+    pictures = "".join(
+        str(charts.worst_pair_chart(column, facts.worst_pair, name=f"tk-pair-{k + 1}"))
         for k, column in enumerate(facts.columns[:_MOST_COLUMNS])
     )
     if facts.unshown:
-        seen, charts = f"No bars are drawn: {too_few(facts.unshown)}.", ""
+        seen, pictures = f"No bars are drawn: {too_few(facts.unshown)}.", ""
     return section(
         "inferred",
         "What an adversary can still infer",
         columns(
-            paragraphs(f"The pair hardest to hide is {a} and {b}{where}. {seen}") + charts,
+            paragraphs(f"The pair hardest to hide is {a} and {b}{where}. {seen}") + pictures,
             paragraphs(words.inference(facts))
             + guesses(facts.adversary, before="From the true value")
             + paragraphs(told.worst_odds(facts), words.odds(facts))
@@ -518,7 +486,7 @@ def _vector_done(facts: VectorFacts) -> str:
     a, b = (clean(name) for name in facts.worst_pair)
     shown = facts.axes[:_MOST_PICTURES]
     seen = "Each picture is of one number alone; what the numbers tell together is in the figures beside them."
-    pictures = "".join(picture(facts, axis, f"tk-axis-{k}") for k, axis in enumerate(shown))
+    pictures = "".join(str(picture(facts, axis, f"tk-axis-{k}")) for k, axis in enumerate(shown))
     if facts.unshown:
         seen, pictures = f"No curves are drawn: {too_few(facts.unshown)}.", ""
     return section(

@@ -1,15 +1,20 @@
-"""A small SVG renderer: axes, lines, areas, bars and a legend, as text that goes straight into a page.
+"""A small SVG renderer: axes, lines, areas, bars, a legend and squares, as pictures for pages, notebooks and files.
 
 Colours are CSS variables, so that a page's light and dark themes reach the charts; each has a value to fall back on.
 """
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
+from itertools import count
 
 import numpy as np
 
 from takifugu._validation import Array
+from takifugu.atomic import write_text
+from takifugu.errors import InputError
 from takifugu.reports.text import clean, escape, number
 
 # Okabe and Ito's colours, told apart by colour-blind readers; the dashes tell them apart in print.
@@ -21,6 +26,93 @@ MARGIN = 13.0  # units around a panel that numbers may reach into
 _GAP = 10.0  # units between two numbers of an axis
 
 INK, MUTED, RULE = "var(--tk-ink, #1f2933)", "var(--tk-muted, #52606d)", "var(--tk-rule, #d9e0e6)"
+
+
+PICTURE_WIDTH = 480  # units of a picture's width, by default
+_BESIDE = 18.0  # units between two pictures of one
+# In a notebook the ink is the notebook's own, whatever its theme; the other colours are read on light and on dark.
+NOTEBOOK = (
+    "--tk-ink:currentColor;--tk-muted:currentColor;--tk-rule:rgba(128,128,128,.4);--tk-paper:transparent;--tk-on:#ffffff;"
+    "max-width:34rem;overflow-x:auto"
+)
+_numbers = count(1)  # what two notebook cells show stands on one page, and needs names of its own
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing, with a title and a description for those who do not see it.
+
+    A notebook shows it, `save` writes it to a file, and its text stands in a page as it is.
+
+    >>> str(Picture("tk-dot", "A dot", "It is black.", 20, 20, ['<circle cx="10" cy="10" r="5"/>']))[:46]
+    '<svg class="tk-chart" viewBox="0 0 20 20" role'
+    """
+
+    name: str
+    title: str
+    description: str
+    width: float
+    height: float
+    parts: Sequence[str] = field(repr=False)
+
+    def __str__(self) -> str:
+        """The SVG element, for a page that knows the colours."""
+        return self._svg("")
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows, in the notebook's own ink."""
+        own = Picture(f"tk-shown-{next(_numbers)}", self.title, self.description, self.width, self.height, self.parts)
+        return f'<div style="{NOTEBOOK}">{own}</div>'
+
+    def _repr_svg_(self) -> str:
+        """A picture that stands alone, with its colours in light and in dark."""
+        paper = f'<rect width="{self.width:g}" height="{self.height:.0f}" fill="var(--tk-paper, #ffffff)"/>'
+        return self._svg(f"<style>{palette()}</style>{paper}", ' xmlns="http://www.w3.org/2000/svg"')
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture to a file that loads nothing from elsewhere. It may describe the priors.
+
+        Args:
+            path: a name that ends in `.svg`, or in `.html`.
+
+        Raises:
+            InputError: the name ends in anything else.
+        """
+        ending = os.path.splitext(path)[1].lower()
+        if ending not in (".svg", ".html"):
+            raise InputError(f"a picture is saved as .svg or .html, got {os.fspath(path)!r}")
+        svg = self._repr_svg_()
+        head = f'<meta charset="utf-8"><title>{escape(self.title, 200)}</title>'
+        page = f'<!DOCTYPE html>\n<html lang="en">{head}{svg}</html>\n'
+        write_text(page if ending == ".html" else svg, path, private=True)
+
+    def _svg(self, inside: str, about: str = "") -> str:
+        return (
+            f'<svg{about} class="tk-chart" viewBox="0 0 {self.width:g} {self.height:.0f}" role="img" '
+            f'aria-labelledby="{self.name}-title {self.name}-desc" font-family="system-ui, sans-serif" font-size="13">'
+            f'<title id="{self.name}-title">{escape(self.title, 200)}</title>'
+            f'<desc id="{self.name}-desc">{escape(self.description, 1000)}</desc>'
+            f"{inside}{''.join(self.parts)}</svg>"
+        )
+
+
+def stacked(pictures: Sequence[Picture]) -> Picture:
+    """Several pictures as one, each under the last; the first gives it its name."""
+    first, *rest = pictures
+    if not rest:
+        return first
+    parts, height = [], 0.0
+    for one in pictures:
+        told = f'<g transform="translate(0 {height + _BESIDE:g})" aria-label="{escape(one.title, 200)}">'
+        parts += [label(0, height + 12, one.title, fill=INK, weight="600"), told, *one.parts, "</g>"]
+        height += one.height + 2 * _BESIDE
+    width = max(one.width for one in pictures)
+    return Picture(first.name, first.title, " ".join(one.description for one in pictures), width, height, parts)
+
+
+def palette() -> str:
+    """The colours of pictures and pages, in light and in dark."""
+    return files("takifugu.reports").joinpath("colours.css").read_text(encoding="utf-8")
 
 
 def colour(index: int) -> str:
@@ -196,17 +288,6 @@ def legend(labels: Sequence[tuple[int, str]], x: float, y: float, width: float) 
     return parts, row - y + 20
 
 
-def document(parts: Sequence[str], *, name: str, title: str, description: str, width: int, height: float) -> str:
-    """The whole picture, with a title and a description for those who do not see it."""
-    return (
-        f'<svg class="tk-chart" viewBox="0 0 {width} {height:.0f}" role="img" '
-        f'aria-labelledby="{name}-title {name}-desc" font-family="system-ui, sans-serif" font-size="13">'
-        f'<title id="{name}-title">{escape(title, 200)}</title>'
-        f'<desc id="{name}-desc">{escape(description, 1000)}</desc>'
-        f"{''.join(parts)}</svg>"
-    )
-
-
 def label(
     x: float, y: float, text: str, *, anchor: str = "start", fill: str = MUTED, weight: str = "400", size: int = 13
 ) -> str:
@@ -229,7 +310,6 @@ def _decimal(step: int, exponent: int) -> float:
 
 # A table of shares as a picture: the darker a square, the larger its share.
 
-WIDTH = 480
 _NAME = 20  # characters of a value beside its row
 _LETTER = 6.9  # units of width that a letter of 12 units takes
 _WIDE = 9.0  # and one of the wider ones: without the difference, names in capitals would be cut off
@@ -240,33 +320,39 @@ _DARK = 0.7  # the shade from which the colour of the paper is read better on a 
 _READABLE = 27.0  # a square's side from which a figure fits in
 
 
-def heat_map(
+def squares(
     shares: Array,
-    rows: Sequence[str],
-    columns: Sequence[str],
+    names: tuple[Sequence[str], Sequence[str]],
     *,
     texts: Callable[[int, int], str],
-    name: str,
-    title: str,
-    description: str,
-    is_numeric: bool,
-    x_label: str,
-    y_label: str,
-    width: int = WIDTH,
-) -> str:
-    """Squares shaded by `shares` (0 to 1), NaN left blank; `texts` gives the figure of a square."""
-    rows, columns = [clean(r, _NAME) for r in rows], [clean(c, _NAME) for c in columns]
+    is_numeric: bool = False,
+    x_label: str = "",
+    y_label: str = "",
+    width: int = PICTURE_WIDTH,
+) -> tuple[list[str], float]:
+    """Squares shaded by `shares` (0 to 1), NaN left blank: what to draw, and how high it stands.
+
+    Args:
+        shares: a row of squares for each of the first `names`, a column for each of the second.
+        names: what stands beside each row, and under each column.
+        texts: the figure of a square.
+        is_numeric: whether names are numbers, of which some may be left out.
+        x_label: what stands under the columns.
+        y_label: what stands over the rows.
+        width: of the picture.
+    """
+    rows, columns = ([clean(name, _NAME) for name in side] for side in names)
     left = min(max(map(_width, rows)) + 10, 0.36 * width)
     side = min((width - left - 10) / len(columns), _LARGEST)
     flat = is_numeric or max(map(_width, columns)) < side - 2
     foot = 22.0 if flat else min(max(map(_width, columns)) + 10, 150.0)
     top = 24.0 if y_label else 8.0
-    parts = []
-    if y_label:
-        parts.append(label(2, 14, y_label, fill=INK))
-    for i in range(len(rows)):
-        for j in range(len(columns)):
-            parts += _square(float(shares[i, j]), left + j * side, top + i * side, side, texts, (i, j), (rows, columns))
+    parts = [label(2, 14, y_label, fill=INK)] if y_label else []
+    for i, row in enumerate(rows):
+        for j, column in enumerate(columns):
+            if float(shares[i, j]) >= _LEAST_SHARE:  # which NaN is not
+                at = left + j * side, top + i * side
+                parts += _square(float(shares[i, j]), at, side, texts(i, j), f"{row} → {column}")
     bottom, right = top + len(rows) * side, left + len(columns) * side
     parts.append(
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" fill="none" '
@@ -279,16 +365,16 @@ def heat_map(
         parts.append(label(left - 6, top + (i + 0.5) * side + 4, rows[i], anchor="end", size=size))
     wide = max(map(_width, columns)) + 6 if flat else size
     for j in range(0, len(columns), math.ceil(wide / side)):
-        at = left + (j + 0.5) * side
+        middle = left + (j + 0.5) * side
         if flat:
-            parts.append(label(at, bottom + 16, columns[j], anchor="middle", size=12))
+            parts.append(label(middle, bottom + 16, columns[j], anchor="middle", size=12))
         else:
             parts.append(
-                f'<text transform="translate({at + 4:.1f} {bottom + 6:.1f}) rotate(-90)" text-anchor="end" '
+                f'<text transform="translate({middle + 4:.1f} {bottom + 6:.1f}) rotate(-90)" text-anchor="end" '
                 f'font-size="{size}" fill="{MUTED}">{escape(columns[j])}</text>'
             )
     parts.append(label((left + right) / 2, bottom + foot + 12, x_label, anchor="middle", fill=INK))
-    return document(parts, name=name, title=title, description=description, width=width, height=bottom + foot + 22)
+    return parts, bottom + foot + 22
 
 
 def _width(text: str) -> float:
@@ -296,24 +382,13 @@ def _width(text: str) -> float:
     return sum(_WIDE if letter.isupper() or letter in "mw%" else _LETTER for letter in text)
 
 
-def _square(
-    share: float,
-    x: float,
-    y: float,
-    side: float,
-    texts: Callable[[int, int], str],
-    at: tuple[int, int],
-    names: tuple[Sequence[str], Sequence[str]],
-) -> list[str]:
-    if not share >= _LEAST_SHARE:  # NaN too
-        return []
+def _square(share: float, at: tuple[float, float], side: float, text: str, names: str) -> list[str]:
     # The root makes room for small shares, which are what a reader looks for beside a full diagonal.
     shade = min(1.0, 0.06 + 0.94 * math.sqrt(min(share, 1.0)))
-    text = texts(*at)
-    told = escape(f"{names[0][at[0]]} → {names[1][at[1]]}: {text}", 120)
+    x, y = at
     parts = [
-        f'<g><title>{told}</title><rect x="{x:.1f}" y="{y:.1f}" width="{side:.1f}" height="{side:.1f}" '
-        f'fill="{colour(0)}" fill-opacity="{shade:.2f}"/>'
+        f'<g><title>{escape(f"{names}: {text}", 120)}</title><rect x="{x:.1f}" y="{y:.1f}" width="{side:.1f}" '
+        f'height="{side:.1f}" fill="{colour(0)}" fill-opacity="{shade:.2f}"/>'
     ]
     if side >= _READABLE and len(text) * 6 < side:
         fill = "var(--tk-on, var(--tk-paper, #ffffff))" if shade > _DARK else INK
@@ -321,5 +396,4 @@ def _square(
             f'<text x="{x + side / 2:.1f}" y="{y + side / 2 + 4:.1f}" text-anchor="middle" font-size="11" '
             f'fill="{fill}">{escape(text)}</text>'
         )
-    parts.append("</g>")
-    return ["".join(parts)]
+    return [*parts, "</g>"]

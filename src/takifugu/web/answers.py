@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 from takifugu.errors import CertificationError, InputError
 from takifugu.mechanisms import list_mechanisms
 from takifugu.problems import OfReading
-from takifugu.reports import ChannelFacts, Facts, NoiseFacts, VectorFacts, charts, clean, empty_chart, loss_matrix
-from takifugu.reports import charts as channel_charts
-from takifugu.reports import charts as vector_charts
+from takifugu.reports import PICTURE_WIDTH, ChannelFacts, Facts, NoiseFacts, Picture, VectorFacts, charts, clean
 from takifugu.web import wording
 from takifugu.web import wording as reproducing
 from takifugu.web.choices import ALPHAS, CONFIDENCES, EPSILONS, MOST_KNOWN, MOST_TOGETHER, ODDS, Choice, Question
@@ -37,7 +35,7 @@ _NARROW = 340  # units: on a telephone a unit is then about as large as a pixel
 
 def drawn(facts: Facts, *, narrow: bool) -> list[dict[str, str]]:
     """Name, caption and SVG of each picture, in the order in which they are shown."""
-    width = _NARROW if narrow else charts.PAIR_WIDTH
+    width = _NARROW if narrow else PICTURE_WIDTH
     if isinstance(facts, ChannelFacts):
         found = _channel(facts, width)
     elif isinstance(facts, NoiseFacts):
@@ -46,13 +44,13 @@ def drawn(facts: Facts, *, narrow: bool) -> list[dict[str, str]]:
         found = _vector(facts, width)
     else:
         return []
-    matrix = loss_matrix(facts, width=width)
+    matrix = charts.loss_matrix(facts, width=width)
     if matrix is not None:
-        found.insert(1, ("losses", "Every pair: its loss in percent of the limit", matrix.chart))
-    return [{"id": name, "caption": caption, "svg": svg} for name, caption, svg in found]
+        found.insert(1, ("losses", "Every pair: its loss in percent of the limit", matrix))
+    return [{"id": name, "caption": caption, "svg": str(drawn)} for name, caption, drawn in found]
 
 
-def _noise(facts: NoiseFacts, width: int) -> list[tuple[str, str, str]]:
+def _noise(facts: NoiseFacts, width: int) -> list[tuple[str, str, Picture]]:
     few = len(facts.densities) <= 2
     held = "What the adversary believes beforehand"
     return [
@@ -62,27 +60,27 @@ def _noise(facts: NoiseFacts, width: int) -> list[tuple[str, str, str]]:
     ]
 
 
-def _vector(facts: VectorFacts, width: int) -> list[tuple[str, str, str]]:
+def _vector(facts: VectorFacts, width: int) -> list[tuple[str, str, Picture]]:
     found = []
     for k, axis in enumerate(facts.axes[: 1 if facts.unshown else _MOST_COLUMNS]):  # nothing is said once for each
         told = _pair(facts, f"{clean(axis.name, 40)} before and after the noise")
-        found.append((f"axis-{k + 1}", told, vector_charts.picture(facts, axis, f"tk-axis-{k + 1}", width=width)))
-    together = vector_charts.correlation_chart(facts, width=width)
+        found.append((f"axis-{k + 1}", told, charts.picture(facts, axis, f"tk-axis-{k + 1}", width=width)))
+    together = charts.correlation_chart(facts, width=width)
     return [*found, ("correlation", "How the noise on the columns goes together", together)]
 
 
-def _channel(facts: ChannelFacts, width: int) -> list[tuple[str, str, str]]:
+def _channel(facts: ChannelFacts, width: int) -> list[tuple[str, str, Picture]]:
     found = []
     several = len(facts.columns) > 1
     if facts.unshown:
         told = _pair(facts, "true and published values")
-        found.append(("pair-1", told, empty_chart(facts.unshown, name="tk-pair-1", title=told, width=width)))
+        found.append(("pair-1", told, charts.empty_chart(facts.unshown, name="tk-pair-1", title=told, width=width)))
     for k, column in enumerate(facts.columns[:_MOST_COLUMNS]):
         name = f" of {clean(column.name, 40)}" if several else ""
         if not facts.unshown:
-            pair = channel_charts.worst_pair_chart(column, facts.worst_pair, name=f"tk-pair-{k + 1}", width=width)
+            pair = charts.worst_pair_chart(column, facts.worst_pair, name=f"tk-pair-{k + 1}", width=width)
             found.append((f"pair-{k + 1}", _pair(facts, f"true and published values{name}"), pair))
-        become = channel_charts.channel_chart(column, name=f"tk-channel-{k + 1}", width=width)
+        become = charts.channel_chart(column, name=f"tk-channel-{k + 1}", width=width)
         found.append((f"channel-{k + 1}", f"What becomes of each value{name}", become))
     return found
 
