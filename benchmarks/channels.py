@@ -74,7 +74,7 @@ def finding() -> None:
 def proving() -> None:
     """The exact proof of one channel, as the repair and a certificate ask for it."""
     from takifugu.channels.finite import whole_rows
-    from takifugu.mechanisms.optimal.repair import Promise
+    from takifugu.mechanisms.optimal.finite_problem import Promise
 
     rng = np.random.default_rng(2)
     for n, laws in ((40, 5), (200, 2), (30, 20), (1000, 2)):

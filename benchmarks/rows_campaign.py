@@ -61,7 +61,7 @@ class Case:
                     self.over = max(self.over, excess(outcomes[p], outcomes[q], **self.asked))
 
 
-def together(case: Case, mechanism: str) -> None:
+def together(case: Case, solver: str) -> None:
     """Laws made by hand, through one channel for whole rows."""
     rng = case.rng
     sizes = [int(k) for k in rng.integers(2, 6, rng.integers(2, 4))]
@@ -72,17 +72,17 @@ def together(case: Case, mechanism: str) -> None:
     some = [pair for pair in every if rng.random() < 0.5] or every[:1]
     pairs = every if rng.random() < 0.6 else some
     options: dict[str, Any] = {"rounds": 2}
-    if mechanism == "optimal":
+    if solver == "program":
         options = {"keep": [None, "marginal"][rng.integers(2)]}
         if rng.random() < 0.1:
             options["radius"] = float(rng.uniform(0, 0.05))
-    made = tk.calibrate(beliefs, mechanism=mechanism, pairs=pairs, **case.asked, **options)
+    made = tk.calibrate(beliefs, solver=solver, pairs=pairs, **case.asked, **options)
     case.judge((_outcomes(made, belief), pairs) for belief in beliefs)
     if made.lower_bound is not None and made.error > 1e-6:
         case.gap = 1 - made.lower_bound / made.error
         best = made
-        if mechanism == "sparse" and rng.random() < 0.2:
-            best = tk.calibrate(beliefs, mechanism="optimal", pairs=pairs, keep=None, **case.asked)
+        if solver == "columns" and rng.random() < 0.2:
+            best = tk.calibrate(beliefs, pairs=pairs, keep=None, **case.asked)
         if made.lower_bound > min(made.error, best.error):
             raise AssertionError("the bound is above a channel that keeps the promise")
 
@@ -147,8 +147,8 @@ def known(case: Case) -> None:
 
 
 KINDS: dict[str, Callable[[Case], None]] = {
-    "joint": lambda case: together(case, "optimal"),
-    "sparse": lambda case: together(case, "sparse"),
+    "joint": lambda case: together(case, "program"),
+    "columns": lambda case: together(case, "columns"),
     "in turn": in_turn,
     "several secrets": several,
     "known": known,
@@ -182,7 +182,7 @@ def people(rng: Random) -> tuple[pd.DataFrame, list[str]]:
 def _way(rng: Random) -> dict[str, Any]:
     confidence = {"confidence": 0.9} if rng.random() < 0.05 else {}
     if rng.random() < 0.4:
-        return {"mechanism": "sparse", "rounds": 2} | confidence
+        return {"solver": "columns", "rounds": 2} | confidence
     return {"keep": [None, "marginal"][rng.integers(2)]} | confidence
 
 

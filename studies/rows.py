@@ -113,12 +113,12 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
     size = len(next(iter(priors.values())))
     for confidence in (None, CONFIDENCE):
         beside = "" if confidence is None else f", {100 * confidence:g} % confidence"
-        for way, mechanism in (("best joint channel", "optimal"), ("sparse channel", "sparse")):
-            if mechanism == "optimal" and size > (_MOST_JOINT if confidence is None else _MOST_CONFIDENT):
+        for way, solver in (("best joint channel", "program"), ("sparse channel", "columns")):
+            if solver == "program" and size > (_MOST_JOINT if confidence is None else _MOST_CONFIDENT):
                 continue
             options: dict[str, Any] = {"keep": None}
             try:
-                made = calibrate(priors, odds=ODDS, mechanism=mechanism, confidence=confidence, **options)
+                made = calibrate(priors, odds=ODDS, solver=solver, confidence=confidence, **options)
             except TakifuguError as error:
                 yield Outcome(f"{way}{beside}", {}, math.nan, None, str(error).split(":")[0])
                 continue

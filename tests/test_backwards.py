@@ -239,7 +239,7 @@ ROWS = [(k, label) for k in range(4) for label in "xy"]
 @given(*[st.lists(st.integers(1, 60), min_size=8, max_size=8) for _ in range(2)])
 def test_the_error_of_a_sparse_channel_is_that_of_the_same_table_in_full(a, b):
     laws = {"a": tk.Finite(ROWS, a), "b": tk.Finite(ROWS, b)}
-    sparse = tk.calibrate(laws, odds=1.5, mechanism="sparse")
+    sparse = tk.calibrate(laws, odds=1.5, solver="columns")
     found, shares = 0.0, np.array(a, dtype=float) + np.array(b)
     shares /= shares.sum()
     channel = sparse.channel
@@ -260,5 +260,5 @@ def test_the_error_of_a_sparse_channel_is_that_of_the_same_table_in_full(a, b):
 def test_an_error_can_be_asked_of_a_sparse_channel():
     rng = np.random.default_rng(2)
     laws = {"a": tk.Finite(ROWS, rng.integers(5, 60, 8)), "b": tk.Finite(ROWS, rng.integers(5, 60, 8))}
-    made = tk.calibrate(laws, error=0.3, mechanism="sparse")
+    made = tk.calibrate(laws, error=0.3, solver="columns")
     assert relative_error(made) <= 0.3

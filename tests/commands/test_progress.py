@@ -156,7 +156,7 @@ def test_one_large_program_tells_its_steps():
     with pytest.MonkeyPatch.context() as patch, listening(heard.append):
         patch.setattr(_listening, "_EVERY", 0.0)
         tk.calibrate(laws, alpha=3, epsilon=0.1, keep=None)
-        tk.calibrate(laws, odds=2, mechanism="sparse")
+        tk.calibrate(laws, odds=2, solver="columns")
     assert any(re.match(r"Step \d+ of the solver, within", what) for what in heard)
     assert any(re.match(r"Round \d+ of the linear program, of [\d,]+ moves", what) for what in heard)
 

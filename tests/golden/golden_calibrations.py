@@ -41,7 +41,7 @@ for name, mechanism in product(
     ("closed-form", "closed-form-envelope", "gmm-transport", "wasserstein", "wasserstein-approx", "wasserstein-aware"),
 ):
     add(f"{mechanism}: {name}", calibrated(MIXTURES[name], alpha=3, epsilon=1, mechanism=mechanism))
-for mechanism in ("optimal", "shaped", "sparse"):
+for mechanism in ("optimal", "shaped"):
     add(f"{mechanism}: a mixture", calibrated(MIXTURES["mixtures"], alpha=3, epsilon=1, mechanism=mechanism))
 for alpha, epsilon in product((1.01, 1.5, 3, 32), (0.01, 1, 6)):
     name = f"alpha {alpha}, epsilon {epsilon}"
@@ -67,6 +67,9 @@ add("exact, alpha 1", calibrated(mixtures, alpha=1, epsilon=1))
 add("exact, no budget", calibrated(mixtures, alpha=2))
 add("exact, one secret", calibrated({"a": G(0, 1)}, alpha=2, epsilon=1))
 add("exact, the same law twice", calibrated({"a": G(0, 1), "b": G(0, 1)}, alpha=2, epsilon=1))
+columns = {"mechanism": "optimal", "solver": "columns"}
+add("columns: a mixture", calibrated(MIXTURES["mixtures"], alpha=3, epsilon=1, **columns))
+add("a mechanism of an earlier version", calibrated(mixtures, alpha=2, epsilon=1, mechanism="sparse"))
 add("a mechanism that there is not", calibrated(mixtures, alpha=2, epsilon=1, mechanism="exakt"))
 add("an option that there is not", calibrated(mixtures, alpha=2, epsilon=1, delta=0.1))
 
@@ -93,7 +96,7 @@ for name, odds in product(LISTS, (1.5, 3)):
 for name, laws in LISTS.items():
     add(f"optimal: {name}, alpha 2, epsilon 0.1", calibrated(laws, alpha=2, epsilon=0.1))
     add(f"optimal: {name}, odds 2, nothing kept", calibrated(laws, odds=2, keep=None))
-    add(f"sparse: {name}, odds 2", calibrated(laws, odds=2, mechanism="sparse"))
+    add(f"columns: {name}, odds 2", calibrated(laws, odds=2, solver="columns"))
 numbers, rows, labels = LISTS["five numbers"], LISTS["rows"], LISTS["labels"]
 MILD = {"a": tk.Finite(range(5), [1, 1, 1, 1, 1]), "b": tk.Finite(range(5), [1, 3, 1, 3, 1])}
 STRONG = {"yes": tk.Finite(["red", "green", "blue"], [1, 8, 1]), "no": tk.Finite(["red", "green", "blue"], [4, 2, 4])}
@@ -122,9 +125,11 @@ add(
 )
 add("optimal, nothing to hide", calibrated(numbers, odds=1e6))
 add("optimal, odds below one", calibrated(numbers, odds=0.5))
-add("sparse, weights", calibrated(rows, odds=1.5, mechanism="sparse", weights=[1, 5]))
-add("sparse, one round", calibrated(rows, odds=1.5, mechanism="sparse", rounds=1))
-add("sparse, alpha 2", calibrated(rows, alpha=2, epsilon=0.1, mechanism="sparse"))
+for odds in (1.5, 3):
+    add(f"columns: labels, odds {odds}", calibrated(labels, odds=odds, solver="columns"))
+add("columns, weights", calibrated(rows, odds=1.5, solver="columns", weights=[1, 5]))
+add("columns, one round", calibrated(rows, odds=1.5, solver="columns", rounds=1))
+add("columns, alpha 2", calibrated(rows, alpha=2, epsilon=0.1, solver="columns"))
 add("exact on a list", calibrated(numbers, alpha=2, epsilon=1, mechanism="exact"))
 add("shaped on a list", calibrated(numbers, alpha=2, epsilon=1, mechanism="shaped"))
 
@@ -229,7 +234,7 @@ add("confidence: rows, known", to_each("rows, known", odds=2, keep=None, confide
 add("confidence: census", to_each("rows of a census", odds=2, keep=None, confidence=0.8))
 add("confidence: vectors", to_each("vectors, gaussian", alpha=3, epsilon=1, confidence=0.8))
 add("confidence: a mixture", to_each("heart, mixture", alpha=3, epsilon=1, confidence=0.8))
-add("confidence: sparse", to_each("row", odds=2, confidence=0.8, mechanism="sparse", keep=None))
+add("confidence: columns", to_each("row", odds=2, confidence=0.8, solver="columns", keep=None))
 add("confidence: laws made by hand", calibrated(numbers, odds=2, confidence=0.9))
 for name in ("marks, counts", "heart, counts"):
     add(f"band: {name}", to_each(name, alpha=2, epsilon=1, assurance="band"))

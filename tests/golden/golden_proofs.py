@@ -48,7 +48,7 @@ SWEEPS.add("no answer", swept(MIXTURES["mixtures"], alpha=[2], epsilon=[1], mech
 SWEEPS.add("three secrets, a pair", swept(MIXTURES["three secrets"], alpha=[2], epsilon=[1, 2], pairs=[("x", "z")]))
 SWEEPS.add("points", swept(MIXTURES["points"], alpha=[3], epsilon=[0.1, 0.3, 1]))
 SWEEPS.add("odds", swept(LISTS["five numbers"], odds=[1.5, 2, 3]))
-SWEEPS.add("odds of labels", swept(LISTS["labels"], odds=[1.5, 3], mechanism=["optimal", "sparse"]))
+SWEEPS.add("odds of labels", swept(LISTS["labels"], odds=[1.5, 3], mechanism=["optimal"]))
 SWEEPS.add("lists, orders and budgets", swept(LISTS["rows"], alpha=[2, 8], epsilon=[0.1, 0.5]))
 SWEEPS.add("vectors", swept(VECTORS["Gaussians"], alpha=[2], epsilon=[0.5, 1]))
 SWEEPS.add("marks", swept(lambda: fitted("marks, counts"), alpha=[2, 8], epsilon=[0.5, 1]))
@@ -134,7 +134,7 @@ for name in ("two values", "five numbers", "labels", "three secrets"):
     CERTIFICATES.add(f"optimal: {name}, odds 1.5", certified(LISTS[name], odds=1.5))
     CERTIFICATES.add(f"optimal: {name}, nothing kept", certified(LISTS[name], alpha=2, epsilon=0.1, keep=None))
 CERTIFICATES.add("optimal: radius", certified(LISTS["five numbers"], odds=3, keep=None, radius=0.02))
-CERTIFICATES.add("sparse: rows", certified(LISTS["rows"], odds=1.5, mechanism="sparse"))
+CERTIFICATES.add("columns: rows", certified(LISTS["rows"], odds=1.5, solver="columns"))
 for name in ("Gaussians", "other covariances", "mixtures"):
     CERTIFICATES.add(f"shaped: {name}", certified(VECTORS[name], alpha=3, epsilon=1))
 for name in ("heart, counts", "marks, counts", "marks, known sex", "mean"):

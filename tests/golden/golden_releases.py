@@ -330,7 +330,7 @@ for name in MADE:
     REPORTS.add(name, reported(lambda name=name: made(name), proved=name in ("marks", "row")))
 REPORTS.add("by hand", reported(lambda: tk.calibrate(MIXTURES["three secrets"], alpha=3, epsilon=1)))
 REPORTS.add("lists by hand", reported(lambda: tk.calibrate(LISTS["three secrets"], odds=2)))
-REPORTS.add("sparse", reported(lambda: tk.calibrate(LISTS["rows"], odds=1.5, mechanism="sparse")))
+REPORTS.add("columns", reported(lambda: tk.calibrate(LISTS["rows"], odds=1.5, solver="columns")))
 REPORTS.add("vectors by hand", reported(lambda: tk.calibrate(VECTORS["three axes"], alpha=3, epsilon=1)))
 REPORTS.add("confidence", reported(lambda: tk.calibrate(fitted("marks, counts"), alpha=3, epsilon=1, confidence=0.8)))
 REPORTS.add("band", reported(lambda: tk.calibrate(fitted("row"), odds=3, assurance="band")))

@@ -13,6 +13,7 @@ import mpmath as mp
 import numpy as np
 
 from takifugu.errors import CalibrationError
+from takifugu.mechanisms.optimal.finite_problem import Promise
 from takifugu.mechanisms.optimal.repair import repaired
 
 ORDERS = (1.01, 1.5, 2.0, 3.0, 8.0, 64.0, math.inf)
@@ -135,7 +136,7 @@ def campaign(count: int, seed: int) -> dict[str, int]:
     for _ in range(count):
         given = problem(rng)
         try:
-            counts = repaired(given.matrix, **given.promise, allowed=given.allowed, bits=given.bits)
+            counts = repaired(given.matrix, Promise(**given.promise), allowed=given.allowed, bits=given.bits)
         except CalibrationError:
             # Only forbidden moves can make a promise impossible: a constant row keeps every other.
             assert given.allowed is not None

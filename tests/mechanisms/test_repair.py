@@ -11,11 +11,16 @@ from scipy.optimize import linprog
 import takifugu as tk
 from how_many import some_of
 from takifugu.errors import CalibrationError, InputError
-from takifugu.mechanisms.optimal.repair import Promise, repaired
+from takifugu.mechanisms.optimal.finite_problem import Promise
+from takifugu.mechanisms.optimal.repair import repaired
 
 MANY = some_of(400)
 BOTH = [(0, 1), (1, 0)]
 COINS = np.array([[3.0, 1.0], [1.0, 3.0]])
+
+
+def mended(matrix, *, allowed=None, fallback=None, bits=32, **promise):
+    return repaired(matrix, Promise(**promise), allowed=allowed, fallback=fallback, bits=bits)
 
 
 def test_of_many_random_problems_none_is_over_budget():
@@ -42,21 +47,21 @@ def test_repairing_an_optimum_costs_less_than_three_in_ten_thousand(seed):
     mass, x = laws.sum(axis=0) / laws.sum(), np.arange(n)
     loss = (x[:, None] - x) ** 2.0
     solved, least = best_for_odds(laws, mass, loss, odds := 1.3)
-    counts = repaired(solved, laws=laws, pairs=BOTH, odds=odds)
+    counts = mended(solved, laws=laws, pairs=BOTH, odds=odds)
     error = float(mass @ (counts / 2**32 * loss).sum(axis=1))
     assert least * (1 - 1e-6) - 1e-9 <= error <= least * (1 + 3e-4) + 1e-9
     assert Promise(laws=laws, pairs=BOTH, odds=odds).is_kept(counts)
 
 
 def test_what_already_holds_is_only_rounded():
-    counts = repaired([[0.75, 0.25], [0.25, 0.75]], laws=np.eye(2), pairs=BOTH, odds=3)
+    counts = mended([[0.75, 0.25], [0.25, 0.75]], laws=np.eye(2), pairs=BOTH, odds=3)
     assert counts.tolist() == [[3 * 2**30, 2**30], [2**30, 3 * 2**30]]
 
 
 def test_rare_outputs_are_mended_without_mixing_in_much():
     """One law never publishes the third value, the other one time in five million: infinite, and cheap to mend."""
     solved = np.array([[0.5, 0.5, 0.0], [0.5 - 2e-7, 0.5, 2e-7]])
-    counts = repaired(solved, laws=np.eye(2), pairs=BOTH, alpha=3.0, epsilon=0.1)
+    counts = mended(solved, laws=np.eye(2), pairs=BOTH, alpha=3.0, epsilon=0.1)
     assert np.abs(counts / 2**32 - solved).max() < 1e-5
 
 
@@ -73,7 +78,7 @@ def test_rare_outputs_are_mended_without_mixing_in_much():
 )
 def test_a_solver_that_lies_gets_a_channel_all_the_same(nonsense):
     for promise in ({"odds": 1.5}, {"alpha": 2.0, "epsilon": 0.01}, {"alpha": 64.0, "epsilon": 1.0, "odds": 2}):
-        counts = repaired(nonsense, laws=COINS, pairs=BOTH, **promise)
+        counts = mended(nonsense, laws=COINS, pairs=BOTH, **promise)
         assert counts.sum(axis=1).tolist() == [2**32] * 2
         assert Promise(laws=COINS, pairs=BOTH, **promise).is_kept(counts)
 
@@ -83,14 +88,14 @@ def test_a_budget_below_every_rounding_leaves_a_constant(alpha):
     rng = np.random.default_rng(0)
     laws = rng.dirichlet(np.full(40, 0.5), 3)
     pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
-    counts = repaired(np.eye(40), laws=laws, pairs=pairs, alpha=alpha, epsilon=5e-324)
+    counts = mended(np.eye(40), laws=laws, pairs=pairs, alpha=alpha, epsilon=5e-324)
     assert (counts == counts[0]).all()
 
 
 def test_forbidden_moves_stay_forbidden():
     allowed = np.array([[True, True, False], [True, True, True], [True, False, True]])
     laws = np.array([[5.0, 1, 1], [1, 1, 5]])
-    counts = repaired(np.eye(3), laws=laws, pairs=BOTH, odds=1.2, allowed=allowed)
+    counts = mended(np.eye(3), laws=laws, pairs=BOTH, odds=1.2, allowed=allowed)
     assert (counts[~allowed] == 0).all()
     assert Promise(laws=laws, pairs=BOTH, odds=1.2).is_kept(counts)
 
@@ -100,20 +105,20 @@ def test_where_no_output_is_open_to_all_a_fallback_helps_or_an_error_says_so():
     laws = np.array([[3.0, 1, 1, 1], [1, 1, 3, 1]])  # the blocks themselves tell 2 to 1
     promise = {"laws": laws, "pairs": BOTH, "odds": 2.0, "allowed": blocks}
     flat = blocks / 2
-    counts = repaired(np.eye(4), fallback=flat, **promise)
+    counts = mended(np.eye(4), fallback=flat, **promise)
     assert (counts[~blocks] == 0).all()
     assert Promise(laws=laws, pairs=BOTH, odds=2.0).is_kept(counts)
     with pytest.raises(CalibrationError, match="forbidden moves"):
-        repaired(np.eye(4), **{**promise, "odds": 1.9}, fallback=flat)
+        mended(np.eye(4), **{**promise, "odds": 1.9}, fallback=flat)
     with pytest.raises(CalibrationError, match="no output at all"):
-        repaired(np.eye(4), **{**promise, "allowed": np.zeros((4, 4), dtype=bool)})
+        mended(np.eye(4), **{**promise, "allowed": np.zeros((4, 4), dtype=bool)})
 
 
 def test_a_radius_asks_for_more():
     laws, solved = np.array([[2.0, 1, 1], [1, 1, 2]]), np.eye(3) * 0.4 + 0.2
-    bare = repaired(solved, laws=laws, pairs=BOTH, odds=2.5)
-    wide = repaired(solved, laws=laws, pairs=BOTH, odds=2.5, radius=np.array([0.3, 0.3]))
-    everyone = repaired(solved, laws=laws, pairs=BOTH, odds=2.5, radius=np.array([1.0, 1.0]))
+    bare = mended(solved, laws=laws, pairs=BOTH, odds=2.5)
+    wide = mended(solved, laws=laws, pairs=BOTH, odds=2.5, radius=np.array([0.3, 0.3]))
+    everyone = mended(solved, laws=laws, pairs=BOTH, odds=2.5, radius=np.array([1.0, 1.0]))
     assert [np.trace(c) / 2**32 for c in (bare, wide, everyone)] == sorted(
         (np.trace(c) / 2**32 for c in (bare, wide, everyone)), reverse=True
     )
@@ -126,7 +131,7 @@ def test_a_radius_asks_for_more():
 
 def test_the_float_screen_is_never_believed(monkeypatch):
     monkeypatch.setattr(Promise, "seems_kept", lambda self, matrix: True)
-    counts = repaired(np.eye(2), laws=np.eye(2), pairs=BOTH, odds=3)
+    counts = mended(np.eye(2), laws=np.eye(2), pairs=BOTH, odds=3)
     assert Promise(laws=np.eye(2), pairs=BOTH, odds=3).is_kept(counts)
     assert counts.max() <= 3 * counts.min()
 
@@ -145,7 +150,7 @@ def test_only_channels_are_proved():
 
 
 def test_many_pairs_are_screened_in_parts(monkeypatch):
-    from takifugu.mechanisms.optimal import repair as exact_promise
+    from takifugu.mechanisms.optimal import finite_problem as exact_promise
 
     monkeypatch.setattr(exact_promise, "_AT_ONCE", 1)
     promise = Promise(laws=np.eye(3), pairs=[(0, 1), (1, 0), (0, 2)], odds=3)
@@ -180,7 +185,7 @@ def test_many_pairs_are_screened_in_parts(monkeypatch):
 def test_bad_input_is_a_sentence(change, sentence):
     given = {"matrix": np.eye(2), "laws": COINS, "pairs": BOTH, "odds": 2.0, **change}
     with pytest.raises(InputError, match=sentence):
-        repaired(given.pop("matrix"), **given)
+        mended(given.pop("matrix"), **given)
 
 
 @pytest.mark.parametrize("radius", [1e-3, 1e-2])

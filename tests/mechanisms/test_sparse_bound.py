@@ -14,12 +14,14 @@ import takifugu as tk
 from how_many import some_of
 from takifugu.errors import CertificationError, InputError
 from takifugu.laws.finite import Finite
-from takifugu.mechanisms.optimal.sparse import Prices, Sparse
+from takifugu.mechanisms.optimal.lower_bound import Prices
+from takifugu.mechanisms.optimal.mechanism import Optimal, _cells
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem
 
 ROWS = list(itertools.product(range(4), "pqr"))
 EPSILON = math.log(1.7)
+BY_COLUMNS = Optimal(solver="columns")
 
 
 @st.composite
@@ -35,8 +37,8 @@ PAIRS = st.sampled_from([None, [(0, 1)]])
 @settings(max_examples=some_of(20))
 @given(laws(), PAIRS, st.sampled_from([1.05, 1.7, 20.0]))
 def test_the_bound_is_that_of_the_best_channel(laws, pairs, odds):
-    found = tk.calibrate(laws, odds=odds, pairs=pairs, mechanism="sparse")
-    best = tk.calibrate(laws, odds=odds, pairs=pairs, mechanism="optimal", keep=None)
+    found = tk.calibrate(laws, odds=odds, pairs=pairs, solver="columns")
+    best = tk.calibrate(laws, odds=odds, pairs=pairs, keep=None)
     assert found.lower_bound <= best.error * (1 + 1e-9)
     assert found.lower_bound <= found.error
     assert found.error <= 1.001 * found.lower_bound + 1e-4  # rounding to odds a little smaller, and to counts
@@ -53,7 +55,7 @@ def exact_bound(problem, weights, prices):
     shares = [[Fraction(w) / sum(map(Fraction, law)) for w in law] for law in weights]
     whole = [sum(Fraction(law[x]) for law in weights) for x in range(len(ROWS))]
     mass = [one / sum(whole) for one in whole]
-    cells = Sparse()._program(problem, EPSILON).cells
+    cells = _cells(None, None, problem, None)
     total = Fraction(0)
     for x in range(len(ROWS)):
         total += min(
@@ -70,12 +72,12 @@ def test_rounding_never_raises_the_bound(seed, size):
     rng = np.random.default_rng(seed)
     weights = rng.gamma(1.0, size=(3, len(ROWS)))
     problem = Problem.of({s: Finite(ROWS, law) for s, law in enumerate(weights)})
-    best = Sparse().find(problem, Renyi(math.inf, EPSILON))
+    best = BY_COLUMNS.find(problem, Renyi(math.inf, EPSILON))
     prices = best.optimality.values + size * 1e-4 * rng.normal(size=(3, len(ROWS)))
     above, below = np.maximum(prices, 0).sum(axis=0), np.maximum(-prices, 0).sum(axis=0)
     share = np.minimum(1, 0.999 * below / np.maximum(math.exp(EPSILON) * above, 1e-300))
     prices = np.where(prices > 0, prices * share, prices)
-    told = Sparse().proved_bound(problem, Renyi(math.inf, EPSILON), Prices(prices))
+    told = BY_COLUMNS.proved_bound(problem, Renyi(math.inf, EPSILON), Prices(prices))
     exact = exact_bound(problem, weights.tolist(), prices)
     assert told <= exact
     assert told == pytest.approx(float(exact), rel=1e-9, abs=1e-12)
@@ -87,8 +89,8 @@ def test_whatever_the_prices_the_bound_is_true(laws, pairs, seed, size):
     problem = Problem.of(laws, pairs)
     rows = 2 if pairs else len(laws)
     prices = size * np.random.default_rng(seed).normal(size=(rows, len(ROWS)))
-    bound = Sparse().proved_bound(problem, Renyi(math.inf, EPSILON), Prices(prices))
-    best = tk.calibrate(laws, odds=math.exp(EPSILON), pairs=pairs, mechanism="optimal", keep=None)
+    bound = BY_COLUMNS.proved_bound(problem, Renyi(math.inf, EPSILON), Prices(prices))
+    best = tk.calibrate(laws, odds=math.exp(EPSILON), pairs=pairs, keep=None)
     assert 0 <= bound <= best.error * (1 + 1e-9)
 
 
@@ -96,8 +98,8 @@ def test_pairs_that_share_a_secret_each_have_their_prices():
     rng = np.random.default_rng(3)
     laws = {s: Finite(ROWS, rng.dirichlet(np.ones(len(ROWS))) * 50) for s in range(4)}
     star = [(0, 1), (0, 2), (0, 3)]
-    found = tk.calibrate(laws, odds=1.3, pairs=star, mechanism="sparse")
-    best = tk.calibrate(laws, odds=1.3, pairs=star, mechanism="optimal", keep=None)
+    found = tk.calibrate(laws, odds=1.3, pairs=star, solver="columns")
+    best = tk.calibrate(laws, odds=1.3, pairs=star, keep=None)
     assert found.optimality.values.shape == (6, len(ROWS))
     assert best.lower_bound * (1 - 1e-3) <= found.lower_bound <= best.error
 
@@ -106,7 +108,7 @@ def test_pairs_that_share_a_secret_each_have_their_prices():
 def found():
     rng = np.random.default_rng(8)
     laws = {s: Finite(ROWS, rng.integers(1, 40, len(ROWS))) for s in "ab"}
-    return tk.calibrate(laws, odds=1.4, mechanism="sparse")
+    return tk.calibrate(laws, odds=1.4, solver="columns")
 
 
 def test_the_bound_is_kept_proved_again_and_told(found, tmp_path):
@@ -135,13 +137,13 @@ def test_a_bound_that_nothing_proves_is_refused(found):
 
 def test_prices_of_another_problem_are_refused(found):
     with pytest.raises(InputError, match="prices"):
-        Sparse().proved_bound(found.problem, found.guarantee, Prices(np.zeros((3, 2))))
+        BY_COLUMNS.proved_bound(found.problem, found.guarantee, Prices(np.zeros((3, 2))))
     with pytest.raises(InputError, match="odds"):
-        Sparse().proved_bound(found.problem, Renyi(2.0, 1.0), found.optimality)
-    assert Sparse().proved_bound(found.problem, Renyi(math.inf, 1e4), found.optimality) == 0.0
+        BY_COLUMNS.proved_bound(found.problem, Renyi(2.0, 1.0), found.optimality)
+    assert BY_COLUMNS.proved_bound(found.problem, Renyi(math.inf, 1e4), found.optimality) == 0.0
 
 
 def test_orders_and_caution_have_no_bound(found):
     laws = dict(found.beliefs[0].items())
-    assert tk.calibrate(laws, alpha=2, epsilon=0.3, mechanism="sparse").lower_bound is None
-    assert tk.calibrate(laws, odds=3, mechanism="sparse", caution=1.0).lower_bound is None
+    assert tk.calibrate(laws, alpha=2, epsilon=0.3, solver="columns").lower_bound is None
+    assert tk.calibrate(laws, odds=3, solver="columns", caution=1.0).lower_bound is None

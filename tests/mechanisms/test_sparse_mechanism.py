@@ -13,9 +13,9 @@ import takifugu as tk
 from how_many import some_of
 from takifugu.errors import InputError, MechanismError
 from takifugu.laws.finite import Finite
-from takifugu.mechanisms.optimal.repair import Promise
-from takifugu.mechanisms.optimal.sparse import proved
-from takifugu.mechanisms.optimal.sparse_search import Moves, groups_of
+from takifugu.mechanisms.optimal.column_generation import Moves, groups_of
+from takifugu.mechanisms.optimal.finite_problem import Promise
+from takifugu.mechanisms.optimal.repair import repaired_moves
 
 ROWS = [(a, b) for a in range(5) for b in "pqrs"]
 
@@ -71,7 +71,7 @@ def random_problems(draw):
 @given(random_problems())
 def test_the_promise_is_kept(problem):
     laws, promise, pairs = problem
-    found = tk.calibrate(laws, **promise, pairs=pairs, mechanism="sparse", rounds=2)
+    found = tk.calibrate(laws, **promise, pairs=pairs, solver="columns", rounds=2)
     for a, b in found.pairs.directed():
         assert is_within(found.channel, laws[a], laws[b], found.guarantee)
     assert found.meets_budget()
@@ -82,17 +82,17 @@ def test_the_promise_is_kept(problem):
 def test_it_comes_close_to_the_best_of_all(problem):
     laws, _, pairs = problem
     best = tk.calibrate(laws, odds=3, pairs=pairs, keep=None)
-    found = tk.calibrate(laws, odds=3, pairs=pairs, mechanism="sparse")
+    found = tk.calibrate(laws, odds=3, pairs=pairs, solver="columns")
     assert best.lower_bound * (1 - 1e-9) <= found.error <= 1.002 * best.error + 1e-4
 
 
 def test_both_promises_at_once_are_kept():
     rng = np.random.default_rng(5)
     laws = {s: Finite(ROWS, rng.dirichlet(np.full(len(ROWS), 0.5)) * 100) for s in "ab"}
-    found = tk.calibrate(laws, alpha=2, epsilon=0.4, odds=2, mechanism="sparse", rounds=2)
+    found = tk.calibrate(laws, alpha=2, epsilon=0.4, odds=2, solver="columns", rounds=2)
     assert is_within(found.channel, laws["a"], laws["b"], found.guarantee)
     assert is_within(found.channel, laws["b"], laws["a"], found.guarantee)
-    strict = tk.calibrate(laws, odds=math.exp(0.4), mechanism="sparse", rounds=2)
+    strict = tk.calibrate(laws, odds=math.exp(0.4), solver="columns", rounds=2)
     assert found.error < strict.error  # a divergence within 0.4 allows more than odds within e^0.4
 
 
@@ -109,7 +109,7 @@ def test_whatever_the_search_returns_is_repaired(seed, odds):
     moves = Moves(sources, targets, shares / np.bincount(sources, weights=shares)[sources])
     pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
     promise = Promise(laws=laws, pairs=pairs, odds=Fraction(odds))
-    channel = proved(moves, tuple(range(n)), promise, odds=Fraction(odds))
+    channel = repaired_moves(moves, tuple(range(n)), promise, odds=Fraction(odds))
     assert channel is not None
     for i, j in pairs:
         p, q = (exact_outputs(channel, Finite(range(n), laws[k])) for k in (i, j))
@@ -120,7 +120,7 @@ def test_whatever_the_search_returns_is_repaired(seed, odds):
 def test_a_budget_of_next_to_nothing_is_kept(epsilon):
     laws = {s: Finite(ROWS, np.arange(1, 21) + 3 * k) for k, s in enumerate("ab")}
     for alpha in (math.inf, 2.0):
-        found = tk.calibrate(laws, alpha=alpha, epsilon=epsilon, mechanism="sparse", rounds=1)
+        found = tk.calibrate(laws, alpha=alpha, epsilon=epsilon, solver="columns", rounds=1)
         assert is_within(found.channel, laws["a"], laws["b"], found.guarantee)
 
 
@@ -135,7 +135,6 @@ def test_groups_cover_exactly_the_pairs_that_are_asked_for():
 def small_limit(monkeypatch):
     """Twenty values count as too many for the best channel."""
     monkeypatch.setattr("takifugu.mechanisms.optimal.mechanism.MOST_VALUES", 10)
-    monkeypatch.setattr("takifugu.calibration.checking.MOST_VALUES", 10)
 
 
 def people(rows=600, seed=0):
@@ -152,8 +151,8 @@ def test_it_is_chosen_saved_certified_and_released(small_limit, tmp_path):
     table = people()
     priors = tk.fit_priors(table, secret="s", query=tk.Row("a", "b"))
     found = tk.calibrate(priors, odds=2)
-    assert found.mechanism == "sparse"
-    assert any("sparse" in one.sentence for one in found.findings)
+    assert (found.mechanism, dict(found.options)["solver"]) == ("optimal", "columns")
+    assert any("columns" in one.sentence for one in found.findings)
     assert 0 < found.lower_bound <= found.error
     found.save(tmp_path / "calibration.json")
     again = tk.Calibration.load(tmp_path / "calibration.json")
@@ -195,15 +194,25 @@ def test_confidence_withstands_its_draws(small_limit):
 
 def test_options_that_are_not_for_so_many_values(small_limit):
     laws = {s: Finite(ROWS, np.arange(1, 21) + 3 * k) for k, s in enumerate("ab")}
-    for wrong in ({"keep": "marginal"}, {"rounds": 0}, {"caution": -1}, {"weights": [1]}, {"weights": [1, -1]}):
+    wishes = ({"keep": "marginal"}, {"unbiased": True}, {"radius": 0.1}, {"forbidden": [(ROWS[0], ROWS[1])]})
+    for wrong in (*wishes, {"diagonal": 0.1}, {"loss": [[1.0]]}):
+        for solver in ("columns", "auto"):
+            with pytest.raises(InputError, match="knows no"):
+                tk.calibrate(laws, odds=2, solver=solver, **wrong)
+    for wrong in ({"rounds": 0}, {"caution": -1}, {"weights": [1]}, {"weights": [1, -1]}):
         with pytest.raises(InputError):
-            tk.calibrate(laws, odds=2, mechanism="sparse", **wrong)
-    with pytest.raises(InputError, match="matrix"):
-        tk.calibrate(laws, odds=2, mechanism="sparse", loss=[[1.0]])
+            tk.calibrate(laws, odds=2, solver="columns", **wrong)
+    for strange in ({"rounds": 2}, {"caution": 1.0}):
+        with pytest.raises(InputError, match="knows no"):
+            tk.calibrate(laws, odds=2, solver="program", **strange)
+    with pytest.raises(InputError, match="solver must be"):
+        tk.calibrate(laws, odds=2, solver="simplex")
     with pytest.raises(MechanismError, match="band"):
         tk.calibrate(laws, odds=2, assurance="band")
-    with pytest.raises(InputError, match="sparse"):
-        tk.calibrate(laws, odds=2, mechanism="optimal")
-    first, second = (tk.calibrate(laws, odds=1.1, mechanism="sparse", weights=w) for w in ([1, 0], [0, 1]))
-    both = tk.calibrate(laws, odds=1.1, mechanism="sparse")
+    with pytest.raises(InputError, match="solver='columns'"):
+        tk.calibrate(laws, odds=2, mechanism="optimal", solver="program")
+    with pytest.raises(InputError, match="solver='columns'"):
+        tk.calibrate(laws, odds=2, mechanism="sparse")
+    first, second = (tk.calibrate(laws, odds=1.1, solver="columns", weights=w) for w in ([1, 0], [0, 1]))
+    both = tk.calibrate(laws, odds=1.1, solver="columns")
     assert first.error + second.error < both.error + 1e-9  # each keeps one column alone, which is easier

@@ -35,7 +35,6 @@ from takifugu.mechanisms import (
     Optimal,
     ProvedBand,
     Shared,
-    Sparse,
     Wish,
     assured,
     confident,
@@ -225,7 +224,7 @@ def calibrate(
         alpha: the Rényi order, above 1.
         epsilon: the budget in nats, above 0.
         pairs: the pairs of secrets to hide from one another; every pair by default.
-        mechanism: by default "optimal" for Finite laws ("sparse" beyond 2,000 values), "exact" for a Mixture and
+        mechanism: by default "optimal" for Finite laws, "exact" for a Mixture and
             "shaped" for a VectorMixture; see `list_mechanisms`. Also an object with the interface of
             `takifugu.mechanisms.Mechanism`.
         odds: no published value may change the odds of any pair by more than this factor: alone, or beside `alpha`
@@ -295,7 +294,7 @@ def calibrated(
     options: dict[str, Any],
 ) -> Calibration:
     """The calibration of a problem; `priors` are what it was made of, which know their rows."""
-    if mechanism in (None, Optimal.name, Sparse.name) and (wanted := getattr(priors, "loss", None)) is not None:
+    if mechanism in (None, Optimal.name) and (wanted := getattr(priors, "loss", None)) is not None:
         options = {"weights" if isinstance(wanted, ColumnWeights) else "loss": wanted} | options
     by_name = default_mechanism(problem, asked) if mechanism is None else mechanism
     rule = get_mechanism(by_name, options)
@@ -306,7 +305,7 @@ def calibrated(
     if evidence is not None:
         problem = with_rows(problem)
     told = about_the_answer(priors, problem, found.channel, asked, rule, evidence)
-    if mechanism is None and rule.name == Sparse.name:
+    if dict(options).get("solver") is None and (found.options or {}).get("solver") == "columns":
         told.append(SparseChosen(len(table_of(problem).values), MOST_VALUES))
     return Calibration(
         problem=replace(problem, findings=(*problem.findings, *told)),

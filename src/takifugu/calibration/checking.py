@@ -4,11 +4,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from takifugu.channels import Channel, FiniteChannel, GaussianNoise, GaussianVector, ListChannel, Noise, SparseChannel
+from takifugu.channels import Channel, GaussianNoise, GaussianVector, ListChannel, Noise
 from takifugu.errors import CalibrationError, InputError
 from takifugu.laws import Finite, Mixture, VectorMixture, key
 from takifugu.mechanisms import (
-    MOST_VALUES,
     Additive,
     Exact,
     Found,
@@ -16,7 +15,6 @@ from takifugu.mechanisms import (
     Mechanism,
     Optimal,
     Shaped,
-    Sparse,
     get_mechanism,
     is_enough,
     is_enough_everywhere,
@@ -46,12 +44,7 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Fo
             )
         asked = promised  # what the calibration will say is what is checked
     law = problem.laws(0)[0]
-    if type(rule) in (
-        Laplace,
-        Optimal,
-        Shaped,
-        Sparse,
-    ):  # these prove what they return; a subclass may have changed that
+    if type(rule) in (Laplace, Optimal, Shaped):  # these prove what they return; a subclass may have changed that
         return found
     kept = None
     if isinstance(found.channel, ListChannel) and isinstance(law, Finite):
@@ -145,8 +138,6 @@ def default_mechanism(problem: Problem, asked: Renyi) -> str:
     law = problem.laws(0)[0]
     if isinstance(law, Mixture) and math.isinf(asked.alpha):
         return Laplace.name  # Gaussian noise bounds no odds
-    if isinstance(law, Finite) and len(table_of(problem).values) > MOST_VALUES:
-        return Sparse.name
     return _KINDS[type(law)][0]
 
 
@@ -172,9 +163,7 @@ def _require_on_lists(problem: Problem, lists: Sequence[set[Any]]) -> None:
 
 def expected_loss(rule: Mechanism, problem: Problem, channel: Channel) -> float:
     """The expected loss of a published value."""
-    if isinstance(channel, SparseChannel):
-        return (rule if isinstance(rule, Sparse) else Sparse()).cost(problem, channel)
-    if isinstance(channel, FiniteChannel):
+    if isinstance(channel, ListChannel):
         return (rule if isinstance(rule, Optimal) else Optimal(keep=None)).cost(problem, channel)
     if isinstance(channel, GaussianVector):
         return (rule if isinstance(rule, Shaped) else Shaped()).cost(problem, channel)

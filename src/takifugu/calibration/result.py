@@ -17,18 +17,18 @@ from takifugu.documents import strict_json as form
 from takifugu.errors import InputError
 from takifugu.mechanisms import (
     Confidence,
-    Duals,
     Losses,
     Mechanism,
     Optimal,
-    Prices,
+    Optimality,
     ProvedBand,
     Shaped,
-    Sparse,
     draws_needed,
     get_mechanism,
     is_ours,
     is_proved,
+    optimality_from,
+    refuse_former,
     require_rows_behind,
     rule_of,
     table_of,
@@ -147,17 +147,11 @@ def parts(data: Any) -> dict[str, Any]:
         "channel": channel,
         "mechanism": name,
         "place": _place(content["place"], problem),
-        "options": _options(name, content["options"], guarantee),
+        "options": _options(name, content["options"], guarantee, problem),
         "evidence": evidence,
         "lower_bound": _optional(content["lower_bound"], "'lower_bound'"),
-        "optimality": _optimality(content["optimality"], name),
+        "optimality": None if content["optimality"] is None else optimality_from(content["optimality"]),
     }
-
-
-def _optimality(value: Any, mechanism: str) -> Duals | Prices | None:
-    if value is None:
-        return None
-    return Prices.from_json(value) if mechanism == Sparse.name else Duals.from_json(value)
 
 
 def _figure(calibration: "Calibration", key: str) -> float | None:
@@ -187,10 +181,11 @@ def _json(value: Any) -> Any:
     return value
 
 
-def _options(name: str, value: Any, guarantee: Guarantee) -> tuple[tuple[str, Any], ...]:
+def _options(name: str, value: Any, guarantee: Guarantee, problem: Problem) -> tuple[tuple[str, Any], ...]:
     """The options in a file, which must be those that the mechanism would have in force."""
     if not isinstance(value, dict):
         raise InputError("'options' must be an object")
+    refuse_former(name)
     if not is_ours(name):
         if not isinstance(guarantee, Renyi):
             raise InputError(f"{name!r} is not known here, and a weaker promise cannot be checked without it")
@@ -199,7 +194,7 @@ def _options(name: str, value: Any, guarantee: Guarantee) -> tuple[tuple[str, An
     promised = rule.promise(Renyi(guarantee.alpha, guarantee.epsilon, getattr(guarantee, "odds", None)))
     if promised != guarantee:
         raise InputError(f"{name!r} promises {promised}, and not {guarantee}")
-    return tuple(sorted(rule.options.items()))
+    return tuple(sorted((rule.settled(problem) if isinstance(rule, Optimal) else rule).options.items()))
 
 
 def _evidence_to(evidence: Confidence | ProvedBand | None) -> Any:
@@ -301,7 +296,7 @@ class Calibration(Plotted):
     place: Place
     options: tuple[tuple[str, Any], ...] = ()
     lower_bound: float | None = None
-    optimality: Any = field(default=None, repr=False, compare=False)
+    optimality: Optimality | None = field(default=None, repr=False, compare=False)
     evidence: Confidence | ProvedBand | None = None
 
     @property
@@ -345,8 +340,7 @@ class Calibration(Plotted):
     @property
     def _price(self) -> Mechanism:
         """The rule that knows what a published value loses."""
-        kind = {Shaped.name: Shaped, Sparse.name: Sparse}.get(self.mechanism)
-        return self._rule if kind is None else kind(**dict(self.options))
+        return Shaped(**dict(self.options)) if self.mechanism == Shaped.name else self._rule
 
     @property
     def alpha(self) -> float:

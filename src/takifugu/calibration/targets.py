@@ -9,7 +9,7 @@ import numpy as np
 from takifugu import _validation as check
 from takifugu._validation import Array
 from takifugu.calibration.result import Calibration
-from takifugu.channels import FiniteChannel, GaussianVector, Noise, SparseChannel
+from takifugu.channels import GaussianVector, ListChannel, Noise
 from takifugu.divergences import promise_of_guess, recommended_alpha
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
 from takifugu.laws import Finite, Mixture, VectorMixture, columns, key, number
@@ -99,10 +99,8 @@ def relative_error(calibration: Calibration) -> float:
     1.224745
     """
     channel, problem = calibration.channel, calibration.problem
-    if isinstance(channel, FiniteChannel):
+    if isinstance(channel, ListChannel):
         return max(_of_columns(channel, table_of(problem).mass))
-    if isinstance(channel, SparseChannel):
-        return max(_of_sparse_columns(channel, table_of(problem).mass))
     if isinstance(channel, Noise):
         deviations = np.array([channel.std])
     elif isinstance(channel, GaussianVector):
@@ -113,16 +111,9 @@ def relative_error(calibration: Calibration) -> float:
         return float(np.where(deviations > 0, deviations / _spread(problem), 0.0).max())
 
 
-def _of_columns(channel: FiniteChannel, mass: Array) -> list[float]:
-    found = []
-    for true, published in zip(columns(channel.inputs), columns(channel.outputs), strict=True):
-        lost = channel.expected_loss(mass, column_loss(None, true, published, mass, relative=True))
-        found.append(math.sqrt(lost) if all(map(number, (*true, *published))) else lost)
-    return found
-
-
-def _of_sparse_columns(channel: SparseChannel, mass: Array) -> list[float]:
-    """The same from the moves of a sparse channel, with a table of losses between the values of each column alone."""
+def _of_columns(channel: ListChannel, mass: Array) -> list[float]:
+    """The error of each column, from the moves of the channel and the losses between the values of the column."""
+    sources, targets, shares = channel.entries
     found = []
     for true, published in zip(columns(channel.inputs), columns(channel.outputs), strict=True):
         values = {key(value): value for value in (*true, *published)}
@@ -131,8 +122,8 @@ def _of_sparse_columns(channel: SparseChannel, mass: Array) -> list[float]:
         share = np.zeros(len(values))
         np.add.at(share, here, mass)
         lost = column_loss(None, list(values.values()), list(values.values()), share, relative=True)
-        moved = lost[here[channel.sources], there[channel.targets]] * channel.shares
-        total = float((mass / mass.sum())[channel.sources] @ moved)
+        moved = lost[here[sources], there[targets]] * shares
+        total = float((mass / mass.sum())[sources] @ moved)
         found.append(math.sqrt(total) if all(map(number, values.values())) else total)
     return found
 

@@ -22,7 +22,7 @@ from takifugu.documents import strict_json
 from takifugu.documents import strict_json as form
 from takifugu.errors import CertificationError, InputError
 from takifugu.laws import Law, VectorMixture
-from takifugu.mechanisms import Optimal, Prices, Sparse, WassersteinApprox, lower_bound, require_rows_behind, rule_of
+from takifugu.mechanisms import Optimal, WassersteinApprox, require_rows_behind, rule_of
 from takifugu.problems import Guarantee, Place, Problem, Renyi
 
 # The proofs behind version 2 of the certificate: each kind of channel has its own, and all end in enclosures.
@@ -180,13 +180,9 @@ def _require_best(calibration: Calibration, rule: Optimal, promise: Renyi) -> No
     proof = calibration.optimality
     if proof is None:
         raise CertificationError("a lower bound is stated, and nothing proves it")
-    if calibration.mechanism == Sparse.name and isinstance(proof, Prices):
-        proved = Sparse(**dict(calibration.options)).proved_bound(calibration.problem, promise, proof)
-    elif calibration.mechanism == Optimal.name:
-        proved = lower_bound(rule.program(calibration.problem, promise), proof)
-    else:  # whose options do not say what was to be lost least
-        ours = f"{Optimal.name!r} and {Sparse.name!r}"
-        raise CertificationError(f"a lower bound is stated, and one is proved for {ours} alone")
+    if calibration.mechanism != Optimal.name:  # whose options do not say what was to be lost least
+        raise CertificationError(f"a lower bound is stated, and one is proved for {Optimal.name!r} alone")
+    proved = rule.proved_bound(calibration.problem, promise, proof)
     if not proved >= stated:
         raise CertificationError(f"that no channel loses less than {stated!r} is not proved: the bound is {proved!r}")
 

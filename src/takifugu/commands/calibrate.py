@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 @single("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws behind the confidence.")
 @single("--mechanism", help="The rule that finds the noise. [default: exact, and optimal for row]")
 @single("--delta", type=float, help="For wasserstein-approx: the share of cases left unprotected.")
+@single(
+    "--solver",
+    type=click.Choice(["program", "columns"]),
+    help="For row: one program for the whole channel, or column generation. [default: columns beyond 2,000 values]",
+)
 @single("--radius", type=float, help="For row: cover every prior within this total variation.")
 @single("--shape", type=click.Choice(["full", "diagonal", "equal"]), help="For vectors: which noise is looked for.")
 @click.option(
@@ -58,6 +63,7 @@ def command(
     seed: int,
     mechanism: str | None,
     delta: float | None,
+    solver: str | None,
     radius: float | None,
     shape: str | None,
     free_shares: bool,
@@ -98,7 +104,7 @@ def command(
     from takifugu.certificates import certify
     from takifugu.mechanisms import draws_needed, get_mechanism
 
-    wishes = (("delta", delta), ("radius", radius), ("shape", shape))
+    wishes = (("delta", delta), ("solver", solver), ("radius", radius), ("shape", shape))
     options: dict[str, Any] = {name: value for name, value in wishes if value is not None}
     if free_shares:
         options["keep"] = None

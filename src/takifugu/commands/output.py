@@ -40,7 +40,20 @@ _SPECIAL = {
     "pairs": "--pair",
 }
 _SAME = (
-    *("alpha", "epsilon", "odds", "confidence", "assurance", "mechanism", "delta", "radius", "loss", "shape", "seed"),
+    *(
+        "alpha",
+        "epsilon",
+        "odds",
+        "confidence",
+        "assurance",
+        "mechanism",
+        "delta",
+        "solver",
+        "radius",
+        "loss",
+        "shape",
+        "seed",
+    ),
     *("prior", "bounds", "step", "transform", "domain", "other", "known", "at", "query", "secret", "column", "columns"),
     *("sep", "decimal", "thousands", "encoding", "skip", "sheet", "missing", "header"),
     *("ledger", "id", "only_new", "new_people", "repeats", "positions"),

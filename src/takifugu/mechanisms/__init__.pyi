@@ -5,6 +5,7 @@ from takifugu.mechanisms.base import Additive as Additive
 from takifugu.mechanisms.base import Found as Found
 from takifugu.mechanisms.base import Mechanism as Mechanism
 from takifugu.mechanisms.base import NoiseCurve as NoiseCurve
+from takifugu.mechanisms.base import Optimality as Optimality
 from takifugu.mechanisms.base import refuse_odds as refuse_odds
 from takifugu.mechanisms.base import root_above as root_above
 from takifugu.mechanisms.draws import APART as APART
@@ -24,13 +25,10 @@ from takifugu.mechanisms.least_noise import is_enough as is_enough
 from takifugu.mechanisms.least_noise import proved_noise as proved_noise
 from takifugu.mechanisms.optimal.finite_problem import column_loss as column_loss
 from takifugu.mechanisms.optimal.finite_problem import table_of as table_of
-from takifugu.mechanisms.optimal.lower_bound import Duals as Duals
-from takifugu.mechanisms.optimal.lower_bound import lower_bound as lower_bound
+from takifugu.mechanisms.optimal.lower_bound import optimality_from as optimality_from
 from takifugu.mechanisms.optimal.mechanism import MOST_VALUES as MOST_VALUES
 from takifugu.mechanisms.optimal.mechanism import Optimal as Optimal
 from takifugu.mechanisms.optimal.mechanism import rule_of as rule_of
-from takifugu.mechanisms.optimal.sparse import Prices as Prices
-from takifugu.mechanisms.optimal.sparse import Sparse as Sparse
 from takifugu.mechanisms.posterior_margin import Margin as Margin
 from takifugu.mechanisms.posterior_margin import Wish as Wish
 from takifugu.mechanisms.posterior_margin import confident_channel as confident_channel
@@ -39,6 +37,7 @@ from takifugu.mechanisms.registry import get_mechanism as get_mechanism
 from takifugu.mechanisms.registry import is_ours as is_ours
 from takifugu.mechanisms.registry import label_of as label_of
 from takifugu.mechanisms.registry import list_mechanisms as list_mechanisms
+from takifugu.mechanisms.registry import refuse_former as refuse_former
 from takifugu.mechanisms.sequential import Later as Later
 from takifugu.mechanisms.shaped import Shaped as Shaped
 from takifugu.mechanisms.shaped import is_proved as is_proved

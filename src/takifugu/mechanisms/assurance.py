@@ -26,7 +26,7 @@ from takifugu.mechanisms.optimal.bounded import EveryLaw, bounded
 from takifugu.mechanisms.optimal.finite_problem import has_inputs, table_of
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.optimal.program import Indices, allowed_moves
-from takifugu.mechanisms.optimal.repair import repaired_for
+from takifugu.mechanisms.optimal.repair import repaired
 from takifugu.problems import Pairs, Problem, Renyi, Secret
 
 # The least noise that is enough for every law in the bands: a promise for the population, with a proof.
@@ -205,7 +205,7 @@ def bounded_channel(
             "no channel was found in time that keeps these wishes for every law that the rows allow: drop a wish, "
             "promise less, give a coarser domain, or use confidence alone"
         )
-    counts = repaired_for(promise, matrix, allowed=None if program.forbidden is None else ~program.forbidden)
+    counts = repaired(matrix, promise, allowed=None if program.forbidden is None else ~program.forbidden)
     values = table_of(problem).values
     return Found(FiniteChannel(values, values, counts), options=rule.options)
 
@@ -270,9 +270,12 @@ def assured(
             level, without
         )
     if not isinstance(rule, Optimal):
+        raise MechanismError(f"assurance='band' is for 'exact' and 'optimal', not for {rule.name!r}: use confidence")
+    rule = rule.settled(problem)
+    if rule.solver != "program":
         raise MechanismError(
-            f"assurance='band' is for 'exact' and 'optimal', not for {rule.name!r}: publish fewer values, or use "
-            f"confidence alone"
+            f"assurance='band' is not for solver={rule.solver!r}, which takes over where one program would have too "
+            f"many values: publish fewer, or use confidence alone"
         )
     if is_bounded(problem):
         promise = band_promise(rule, problem, asked, level=level)
@@ -280,8 +283,7 @@ def assured(
     reach = np.maximum(radii(problem, level), rule.reach(problem))
     if reach.max() >= 1:
         raise MechanismError(_TOO_FEW)
-    wider = Optimal(**(rule.options | {"radius": tuple(reach.tolist())}))
-    return wider.find(problem, asked)._replace(options=wider.options), ProvedBand(level, without)
+    return replace(rule, radius=tuple(reach.tolist())).find(problem, asked), ProvedBand(level, without)
 
 
 def is_bounded(problem: Problem) -> bool:

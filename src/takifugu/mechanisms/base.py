@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -76,13 +76,21 @@ def curve_from_losses(epsilon: Array, theta: Array, *, low: float, high: float) 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")  # of a mechanism: it stands in files and on the command line
 
 
+class Optimality(Protocol):
+    """What proves a lower bound: numbers that anyone may write down and check again, whoever found them."""
+
+    def to_json(self) -> dict[str, object]:
+        """Plain lists and numbers."""
+        ...
+
+
 class Found(NamedTuple):
     """A channel, and the place that asked for it where the mechanism knows."""
 
     channel: Channel
     place: Place | None = None
     lower_bound: float | None = None  # no channel errs less, where that was proved
-    optimality: Any = None  # what proves it
+    optimality: Optimality | None = None  # what proves it
     options: dict[str, Any] | None = None  # the options in force, where the search changed them
     close: tuple[Place, ...] = ()  # further places that no bound clears: known to be within the budget by floats alone
 

@@ -25,7 +25,6 @@ from takifugu.mechanisms.confidence import (
 from takifugu.mechanisms.draws import APART, LatticeDraws, draws_needed, lattice_draws, points_of, posterior
 from takifugu.mechanisms.optimal.finite_problem import table_of
 from takifugu.mechanisms.optimal.mechanism import Optimal
-from takifugu.mechanisms.optimal.sparse import Sparse
 from takifugu.mechanisms.posterior_margin import (
     SMALL,
     Margin,
@@ -34,6 +33,7 @@ from takifugu.mechanisms.posterior_margin import (
     by_caution,
     by_radius,
     confident_channel,
+    listed,
     withstands_draws,
 )
 from takifugu.mechanisms.shaped import Shaped
@@ -169,14 +169,15 @@ def confident(
             "confidence is not for one mean for each group, whose means rest on rows of their own: leave it out, or "
             "publish the means of whole columns"
         )
-    if not isinstance(rule, Optimal | Sparse):
+    if not isinstance(rule, Optimal):
         raise MechanismError(
-            "confidence is for 'exact', 'optimal' and 'sparse', and for means and predictions of 'shaped'; not for "
+            "confidence is for 'exact' and 'optimal', and for means and predictions of 'shaped'; not for "
             f"{rule.name!r} here"
         )
 
+    rule = rule.settled(problem)
     wishes = _wishes(rule, problem, asked, found, level)
-    if isinstance(rule, Optimal) and _goes_twice(problem):
+    if rule.solver == "program" and _goes_twice(problem):
         halvings += 1  # also for who keeps the shares: what passes there must pass here
     made, draws, apart = confident_channel(problem, asked, wishes, level=level, seed=seed, halvings=halvings)
     return made, Confidence(level, draws, apart, without)
@@ -187,15 +188,13 @@ def _goes_twice(problem: Problem) -> bool:
     return len(table_of(problem).values) <= SMALL
 
 
-def _wishes(
-    rule: Optimal | Sparse, problem: Problem, asked: Renyi, found: Found, level: float
-) -> list[Callable[[], Wish]]:
+def _wishes(rule: Optimal, problem: Problem, asked: Renyi, found: Found, level: float) -> list[Callable[[], Wish]]:
     """What is looked for: before the rule's own wish a stricter one, so that who asks for less never pays more."""
 
     def cost(one: Found) -> float:
-        return rule.cost(problem, one.channel)  # type: ignore[arg-type]
+        return rule.cost(problem, listed(one))
 
-    if isinstance(rule, Sparse):
+    if rule.solver == "columns":
         return [lambda: Wish(found, [by_caution(rule, problem, asked)], cost)]
 
     def margins(kept: Optimal) -> list[Margin]:

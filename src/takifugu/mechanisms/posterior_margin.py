@@ -23,7 +23,6 @@ from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.draws import APART, draws_needed, joint_draws, places_of_columns, posterior
 from takifugu.mechanisms.optimal.finite_problem import table_of
 from takifugu.mechanisms.optimal.mechanism import Optimal
-from takifugu.mechanisms.optimal.sparse import Sparse
 from takifugu.problems import Problem, Renyi
 
 # By how much a promise is widened before a channel is solved for, so that it withstands what the rows leave open.
@@ -35,7 +34,7 @@ from takifugu.problems import Problem, Renyi
 SMALL = 64  # values of a program that takes no time to speak of; one of two hundred takes a second or two
 _LARGE = 400  # values of a program that takes ten seconds and more
 _MOST_SOLVED = 10  # of larger programs than small ones, in a search
-_DEVIATIONS = 4.0  # that a sparse channel keeps in hand at a factor of one
+_DEVIATIONS = 4.0  # that a channel found by columns keeps in hand at a factor of one
 # Bounds are solved for by linear programs of about laws × values² entries, several of them for a finite order.
 _MOST_ENTRIES = {"odds": 8_192, "order": 1_500}
 _BOUNDS_SOLVED = 5
@@ -66,8 +65,7 @@ def by_radius(rule: Optimal, problem: Problem, asked: Renyi) -> Margin:
 
     def at(factor: float) -> Found:
         reach = np.minimum(np.maximum(factor * sampling_distances(problem), rule.reach(problem)), 0.999)
-        wider = Optimal(**(rule.options | {"radius": tuple(reach.tolist())}))
-        return wider.find(problem, asked)._replace(options=wider.options)
+        return replace(rule, radius=tuple(reach.tolist())).find(problem, asked)
 
     return Margin(at=at, most=solves(len(table_of(problem).values)))
 
@@ -79,12 +77,11 @@ def solves(values: int) -> int | None:
     return _MOST_SOLVED if values <= _LARGE else _MOST_SOLVED // 2
 
 
-def by_caution(rule: Sparse, problem: Problem, asked: Renyi) -> Margin:
-    """Sparse channels that keep as many deviations in hand as the factor says."""
+def by_caution(rule: Optimal, problem: Problem, asked: Renyi) -> Margin:
+    """Channels found by columns that keep as many deviations in hand as the factor says."""
 
     def at(factor: float) -> Found:
-        careful = replace(rule, caution=max(rule.caution, _DEVIATIONS * factor))
-        return careful.find(problem, asked)._replace(options=careful.options)
+        return replace(rule, caution=max(rule.caution, _DEVIATIONS * factor)).find(problem, asked)
 
     return Margin(at=at, narrow=1.25)
 

@@ -9,7 +9,6 @@ from takifugu.mechanisms.closed_form import ClosedForm, ClosedFormEnvelope
 from takifugu.mechanisms.laplace import Laplace
 from takifugu.mechanisms.least_noise import Exact
 from takifugu.mechanisms.optimal.mechanism import Optimal
-from takifugu.mechanisms.optimal.sparse import Sparse
 from takifugu.mechanisms.shaped import Shaped
 from takifugu.mechanisms.transport import GmmTransport
 from takifugu.mechanisms.wasserstein import Wasserstein, WassersteinApprox, WassersteinAware
@@ -29,9 +28,18 @@ _OURS: dict[str, type[Mechanism]] = {
         WassersteinAware,
         Optimal,
         Shaped,
-        Sparse,
     )
 }
+
+
+# Names of earlier versions, with what there is instead.
+_FORMER = {"sparse": "mechanism='optimal' with solver='columns', which it takes by itself beyond 2,000 values"}
+
+
+def refuse_former(name: str) -> None:
+    """Refuse a name that a mechanism of Takifugu's had."""
+    if name in _FORMER:
+        raise InputError(f"there is no mechanism {name!r} any more: use {_FORMER[name]}")
 
 
 def list_mechanisms() -> dict[str, str]:
@@ -63,6 +71,7 @@ def get_mechanism(name: Any, options: dict[str, Any]) -> Mechanism:
         if rule.name in _OURS and type(rule) is not _OURS[rule.name]:
             raise InputError(f"{rule.name!r} is the name of a mechanism of Takifugu's: give yours another")
         return rule
+    refuse_former(name)
     known = _OURS if name in _OURS else _OURS | _installed()
     if name not in known:
         raise InputError(

@@ -20,9 +20,9 @@ from takifugu.errors import MechanismError
 from takifugu.laws import Value, key, number
 from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.draws import posterior
-from takifugu.mechanisms.optimal.finite_problem import Table, loss_matrix, table_of
+from takifugu.mechanisms.optimal.finite_problem import Promise, Table, loss_matrix, table_of
 from takifugu.mechanisms.optimal.program import Program
-from takifugu.mechanisms.optimal.repair import Promise, repaired_for
+from takifugu.mechanisms.optimal.repair import repaired
 from takifugu.mechanisms.optimal.solving import solve
 from takifugu.problems import Problem, Renyi
 
@@ -63,7 +63,7 @@ class Later(Mechanism):
         bits = min(self.bits, MOST_BITS - rows.bits)
         if bits < 1:
             raise MechanismError("what was published before leaves no room for another exact channel")
-        counts = repaired_for(promise, solve(program).matrix, bits=bits)
+        counts = repaired(solve(program).matrix, promise, bits=bits)
         new = FiniteChannel(rows.new, rows.new, counts)
         if self.past is None:
             return Found(new)

@@ -433,8 +433,8 @@ class SparseChosen(Finding):
 
     says = (
         "the answer takes {values:,} values, more than the {limit:,} that the best of all channels is "
-        "found for by default: the mechanism 'sparse' found one of few moves. The promise is proved all the same; how "
-        "much less another channel could change is proved for bounded odds, where all rows fit into one program"
+        "found for in one program: by columns one of few moves was found. The promise is proved all the same; "
+        "how much less another channel could change is proved for bounded odds, where all rows fit into one program"
     )
     values: int
     limit: int

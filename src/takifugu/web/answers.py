@@ -94,7 +94,7 @@ def _pair(facts: Facts, what: str) -> str:
 _FACTS = 256
 _CHANNELS = 24  # whose tables of chances may take megabytes each
 _CERTIFICATES = 16
-_OTHER_KINDS = ("optimal", "shaped", "sparse")  # which no noise on a number is found by
+_OTHER_KINDS = ("optimal", "shaped")  # which no noise on a number is found by
 ANSWER, DOWNLOAD = "answer", "download"  # lanes: a slider's move does not end a proof
 
 

@@ -10,12 +10,12 @@ import pytest
 
 import takifugu as tk
 from takifugu.divergences.finite import Masses
+from takifugu.mechanisms.optimal import finite_problem as exact_promise
 from takifugu.mechanisms.optimal import linear_program as linear_programs
-from takifugu.mechanisms.optimal import repair as exact_promise
+from takifugu.mechanisms.optimal.finite_problem import Promise
 from takifugu.mechanisms.optimal.linear_program import Grouped, grouped, linear
 from takifugu.mechanisms.optimal.lower_bound import lower_bound
 from takifugu.mechanisms.optimal.program import Program, violation
-from takifugu.mechanisms.optimal.repair import Promise
 
 
 def program(secrets, *, n=7, beliefs=1, seed=0, **more):

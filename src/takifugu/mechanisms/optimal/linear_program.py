@@ -12,7 +12,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu._work import interruptible
 from takifugu.mechanisms.optimal.lower_bound import Duals
-from takifugu.mechanisms.optimal.program import Indices, Mask, Program, hardly_changed
+from takifugu.mechanisms.optimal.program import Indices, Mask, Program, components, hardly_changed
 
 # Sparse matrices as lists of their entries, while a linear program is written down.
 #
@@ -137,15 +137,6 @@ def families(program: Program) -> tuple[Indices, Mask]:
     held = np.bincount(component[program.left], minlength=len(sizes))
     with_itself = np.bincount(component[program.left[program.left == program.right]], minlength=len(sizes))
     return component, (held == sizes * (sizes - 1)) & (with_itself == 0)
-
-
-def components(left: Indices, right: Indices, laws: int) -> Indices:
-    """A number for each law, the same for laws that pairs lead from one to the other: those of one belief, mostly."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    joined = coo_array((np.ones(left.size), (left, right)), shape=(laws, laws))
-    return np.asarray(connected_components(joined, directed=False)[1], dtype=np.intp)
 
 
 def shared_out(program: Program, groups: tuple[Indices, ...], above: list[Array], below: list[Array]) -> Array:

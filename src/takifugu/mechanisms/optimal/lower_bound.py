@@ -8,12 +8,12 @@ floats, whose rounding errors are bounded term by term and taken off.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 
 from takifugu._validation import Array, reals
 from takifugu.errors import InputError
+from takifugu.mechanisms.optimal.column_generation import ColumnProgram, brackets
 from takifugu.mechanisms.optimal.program import Excess, Indices, Mask, Program, allowed_moves
 
 # The multipliers that prove a lower bound: a handful of arrays, which anyone may write down and check again.
@@ -40,16 +40,16 @@ class Duals:
     diagonal: float
     spread: Array
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Plain lists and numbers."""
-        plain: dict[str, Any] = {}
+        plain: dict[str, object] = {}
         for f in fields(self):
             value = getattr(self, f.name)
             plain[f.name] = value.tolist() if isinstance(value, np.ndarray) else value
         return plain
 
     @classmethod
-    def from_json(cls, plain: dict[str, Any]) -> "Duals":
+    def from_json(cls, plain: object) -> "Duals":
         """The multipliers that `to_json` wrote; an unknown or missing name is refused."""
         names = {f.name for f in fields(cls)}
         if not isinstance(plain, dict) or set(plain) != names:
@@ -294,3 +294,74 @@ def _down(ball: object) -> float:
     """A float that is no larger than anything in the ball."""
     lower = float(ball.lower())  # type: ignore[attr-defined]
     return -math.inf if math.isnan(lower) else math.nextafter(lower, -math.inf)
+
+
+# Nothing can be much better: what no channel between thousands of values that bounds the odds costs less than.
+#
+# A price for each law and output, whatever it is, proves a bound (proofs/sparse.md); those of the last linear program
+# make it a tight one. Sums of products of floats, whose rounding errors are bounded term by term and taken off.
+
+_SAFE = 1 - 1e-12  # more than the roundings of sums over a group
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """Of each law of each group (`Program.members`), by outputs: any numbers prove a bound."""
+
+    values: Array
+
+    def to_json(self) -> dict[str, object]:
+        """Plain lists."""
+        return {"prices": self.values.tolist()}
+
+    @classmethod
+    def from_json(cls, plain: object) -> "Prices":
+        """What `to_json` wrote."""
+        if not isinstance(plain, dict) or set(plain) != {"prices"}:
+            raise InputError("what proves the bound of a sparse channel must hold exactly prices")
+        values = reals("prices", plain["prices"])
+        if values.ndim != 2:
+            raise InputError("prices must be a table: a row for each law, a number for each output")
+        return cls(values)
+
+
+def optimality_from(plain: object) -> Duals | Prices:
+    """What `to_json` of either wrote; anything else is refused."""
+    is_of_columns = isinstance(plain, dict) and "prices" in plain
+    return Prices.from_json(plain) if is_of_columns else Duals.from_json(plain)
+
+
+def lower_bound_by_columns(program: ColumnProgram, prices: Prices) -> float:
+    """What every channel costs whose odds are within `program.odds` in every group; `lean` and `floor` play no part."""
+    values = prices.values
+    if values.shape != (len(program.members), program.size) or not np.isfinite(values).all():
+        raise InputError(
+            f"prices must be {len(program.members)} rows of {program.size} finite numbers for this problem"
+        )
+    with np.errstate(all="ignore"):  # what overflows is not finite in the end, and then nothing is claimed
+        allowed = _allowed(program, values)
+        size = np.abs(allowed)
+        # No entry passes through more roundings: dividing by a sum of n weights, adding columns and laws, a few more.
+        steps = (program.size + len(program.cells.codes) + len(program.members) + 24) * _UNIT * 1.1
+        everything = np.arange(program.size)
+        extra = _UNDERFLOW * (size.sum(axis=0) + sum(float(table.max()) for table in program.cells.tables)) + _TINY
+        rows = []
+        for (_, value), (_, absolute) in zip(
+            brackets(program, allowed, everything), brackets(program, size, everything), strict=True
+        ):
+            rows.append((value - steps * absolute - extra).min(axis=1))
+    return total(np.concatenate(rows), 0.0)
+
+
+def _allowed(program: ColumnProgram, prices: Array) -> Array:
+    """The prices with those above zero lowered until, in every group and at every output, e^ε times their sum is at
+    most what those below zero sum to."""
+    odds = math.nextafter(program.odds, math.inf)
+    found, row = prices.copy(), 0
+    for group in program.groups:
+        part = found[row : row + len(group)]
+        above, below = np.maximum(part, 0.0).sum(axis=0), np.maximum(-part, 0.0).sum(axis=0)
+        share = np.minimum(1.0, _SAFE * below / np.maximum(odds * above, _TINY)) * _SAFE
+        found[row : row + len(group)] = np.where(part > 0, part * share, part)
+        row += len(group)
+    return found

@@ -1,27 +1,45 @@
-"""The best of all channels between finite lists of values, as a mechanism."""
+"""The best channel between finite lists of values, as a mechanism: by one program for all of it, or by columns."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from takifugu._validation import Array, real
-from takifugu.channels import FiniteChannel, ListChannel
+from takifugu._validation import Array, integer, real
+from takifugu.channels import FiniteChannel, ListChannel, SparseChannel
+from takifugu.divergences import finite_divergence
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws import Value, key, number
-from takifugu.mechanisms.base import Found, Mechanism
-from takifugu.mechanisms.optimal.finite_problem import Table, frozen_matrix, is_kept, loss_matrix, promise_of, table_of
-from takifugu.mechanisms.optimal.lower_bound import to_state
-from takifugu.mechanisms.optimal.program import Program
-from takifugu.mechanisms.optimal.repair import repaired
+from takifugu.mechanisms.base import Found, Mechanism, Optimality
+from takifugu.mechanisms.optimal.column_generation import ColumnProgram, Moves, groups_of, one_output, searched
+from takifugu.mechanisms.optimal.finite_problem import (
+    NAMES,
+    Cells,
+    Loss,
+    Table,
+    frozen_matrix,
+    is_kept,
+    loss_matrix,
+    promise_of,
+    table_of,
+)
+from takifugu.mechanisms.optimal.lower_bound import Duals, Prices, lower_bound, lower_bound_by_columns, to_state
+from takifugu.mechanisms.optimal.program import Indices, Mask, Program
+from takifugu.mechanisms.optimal.repair import repaired, repaired_moves
 from takifugu.mechanisms.optimal.solving import solve
 from takifugu.problems import Problem, Renyi
 
-MOST_VALUES = 2_000  # of the best channel; beyond, see the mechanism "sparse"
-_SAFER = 0.9  # the share of the budget for which a channel is solved that repair may fall back on
+AUTO = "auto"
+MOST_VALUES = 2_000  # of one program for the whole channel; more go column by column
+MOST_CELLS = 50_000  # of those
+KEEPS = ("marginal", "mean", None)
+
+# What only one of the solvers knows.
+_ONLY = {"program": ("keep", "unbiased", "radius", "forbidden", "diagonal"), "columns": ("rounds", "caution")}
 
 
 def rule_of(mechanism: str, options: dict[str, Any]) -> "Optimal":
@@ -33,38 +51,51 @@ def rule_of(mechanism: str, options: dict[str, Any]) -> "Optimal":
 class Optimal(Mechanism):
     """The channel of least expected loss among all that keep the promise, repaired and proved; proofs/optimal.md.
 
-    loss: "square", "absolute" or "change"; or a matrix, inputs by outputs, in the order of the first law's values. By
-        default the square for numbers and the share of changed values for labels; for rows the columns are added up,
-        numbers relative to their variance.
-    keep: "marginal" (published values are spread as the true ones are), "mean", or None.
-    unbiased: whether each value is right on average.
-    radius: the promise then holds for every prior within this total variation of the given ones; one number, or one
-        for each secret.
-    forbidden: (value, value) pairs of which the first must never be published as the second.
-    diagonal: the share of values that must stay as they are.
+    Args:
+        loss: "square", "absolute" or "change"; or a matrix, inputs by outputs, in the order of the first law's values.
+            By default the square for numbers and the share of changed values for labels; for rows the columns are
+            added up, numbers relative to their variance.
+        weights: of rows, how much each column counts, one number each; all the same by default.
+        keep: "marginal" (published values are spread as the true ones are), "mean", or None; by default "marginal"
+            where one program holds the whole channel. By columns no shares can be kept.
+        unbiased: whether each value is right on average.
+        radius: the promise then holds for every prior within this total variation of the given ones; one number, or
+            one for each secret.
+        forbidden: (value, value) pairs of which the first must never be published as the second.
+        diagonal: the share of values that must stay as they are.
+        solver: "program" solves one convex program for the whole channel, which is the best there is; "columns" finds
+            a channel of few moves by column generation or part by part (proofs/sparse.md), for as many as 50,000
+            values. By default the program for up to 2,000 values, and columns beyond.
+        rounds: by columns, how often all parts are gone through; more rounds find channels that change less.
+        caution: by columns, standard deviations of what is not known, by the number of rows behind each law, that
+            every published probability keeps in hand. Nothing is proved by it: it is what `confidence` chooses.
     """
 
     name: ClassVar[str] = "optimal"
     label: ClassVar[str] = "Best channel"
     summary: ClassVar[str] = (
         "The least harm any mechanism can do: the best channel between finite lists of values, with a proof that none "
-        "is better."
+        "is better; between thousands of values a channel of few moves, found by columns and proved whole."
     )
 
-    loss: Any = None
-    keep: str | None = "marginal"
+    loss: Loss = None
+    weights: tuple[float, ...] | None = None
+    keep: str | None = AUTO
     unbiased: bool = False
-    radius: Any = 0.0
-    forbidden: tuple[tuple[Any, Any], ...] = ()
+    radius: float | tuple[float, ...] = 0.0
+    forbidden: tuple[tuple[Value, Value], ...] = ()
     diagonal: float | None = None
+    solver: str = AUTO
+    rounds: int = 6
+    caution: float = 0.0
 
     def __post_init__(self) -> None:
-        """Freeze what came as lists, so that equal options are equal."""
-        if self.loss is not None and not isinstance(self.loss, str):
-            object.__setattr__(self, "loss", frozen_matrix(self.loss))
-        several = isinstance(self.radius, Sequence | np.ndarray)
-        object.__setattr__(self, "radius", tuple(map(_radius, self.radius)) if several else _radius(self.radius))
-        if self.keep not in ("marginal", "mean", None):
+        """Freeze what came as lists, so that equal options are equal, and refuse what no solver does."""
+        frozen: dict[str, object] = {"loss": _loss(self.loss), "weights": _weights(self.weights)}
+        frozen["radius"] = _radius(self.radius)
+        if frozen["weights"] is not None and isinstance(frozen["loss"], tuple):
+            raise InputError("weights are for a loss by name: a matrix says itself how much each column counts")
+        if self.keep not in (*KEEPS, AUTO):
             raise InputError(f'keep must be "marginal", "mean" or None, got {self.keep!r}')
         if not isinstance(self.unbiased, bool):
             raise InputError(f"unbiased must be True or False, got {self.unbiased!r}")
@@ -72,53 +103,90 @@ class Optimal(Mechanism):
             share = real("diagonal", self.diagonal, "a share between 0 and 1")
             if not 0 <= share <= 1:
                 raise InputError(f"diagonal must be a share between 0 and 1, got {self.diagonal!r}")
-            object.__setattr__(self, "diagonal", share)
+            frozen["diagonal"] = share
         try:
-            object.__setattr__(self, "forbidden", tuple((_frozen(a), _frozen(b)) for a, b in self.forbidden))
+            frozen["forbidden"] = tuple((_row(a), _row(b)) for a, b in self.forbidden)
         except (TypeError, ValueError):
             raise InputError("forbidden must be a list of pairs: the true value, and what it must not become") from None
+        frozen["rounds"] = integer("rounds", self.rounds, least=1)
+        frozen["caution"] = _not_negative("caution", self.caution, "a finite number, 0 or more")
+        for name, value in frozen.items():
+            object.__setattr__(self, name, value)
+        if self.solver not in (*_SOLVERS, AUTO):
+            raise InputError(f'solver must be "program", "columns" or "{AUTO}", got {self.solver!r}')
+        if self.solver != AUTO and (strange := self._strange_to(self.solver)):
+            raise InputError(
+                f"solver={self.solver!r} knows no {strange}: leave it out, or take {_other(self.solver)!r}"
+            )
+
+    def settled(self, problem: Problem) -> "Optimal":
+        """The same wishes with what hangs on the number of values decided: the solver, and whether shares are kept."""
+        if AUTO not in (self.solver, self.keep):
+            return self
+        solver, values = self.solver, len(table_of(problem).values)
+        if solver == AUTO:
+            solver = "program" if values <= MOST_VALUES else "columns"
+            if solver == "columns" and (strange := self._strange_to(solver)):
+                raise InputError(
+                    f"the laws are on {values:,} distinct values, {MOST_VALUES:,} are the most for one program, and "
+                    f"solver={solver!r} knows no {strange}: leave it out, publish fewer columns, or give a coarser "
+                    f"domain, such as Row(column, domain=[...])"
+                )
+        keep = self.keep if self.keep != AUTO else "marginal" if solver == "program" else None
+        return replace(self, solver=solver, keep=keep)
+
+    def _strange_to(self, solver: str) -> str | None:
+        """What is asked for, in words, that a solver cannot do."""
+        if solver == "columns" and isinstance(self.loss, tuple):
+            return "loss that is a matrix"
+        asked = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) not in (f.default, None)}
+        return next((f"{name}={asked[name]!r}" for name in _ONLY[_other(solver)] if name in asked), None)
 
     def find(self, problem: Problem, asked: Renyi) -> Found:
         """Solve, repair and prove."""
-        program = self.program(problem, asked)
-        table = table_of(problem)
-        solution = solve(program)
-        promise = promise_of(problem, asked, radius=self.reach(problem))
-        forbidden = _forbidden(self.forbidden, table.values)
-        allowed = None if forbidden is None else ~forbidden
-        fallback = None if allowed is None else self._fallback(problem, asked)
-        counts = repaired(
-            _on_all(solution.matrix, _support(self, table), table.values),
-            laws=promise.laws,
-            pairs=promise.pairs,
-            alpha=promise.alpha,
-            epsilon=promise.epsilon,
-            odds=promise.odds,
-            radius=promise.radius,
-            allowed=allowed,
-            fallback=fallback,
-        )
-        channel = FiniteChannel(table.values, table.values, counts)
+        rule = self.settled(problem)
+        channel, bound, proof = _SOLVERS[rule.solver](rule, problem, asked)
         # Rounding to counts can miss a wish by a hair, and the exact condition for a radius is a hair wider than the
         # program's: what was found may cost less than the bound by as much, and a bound must not contradict it.
-        return Found(channel, None, to_state(solution.lower_bound, self.cost(problem, channel)), solution.duals)
+        stated = None if proof is None else to_state(bound, rule.cost(problem, channel))
+        return Found(channel, None, stated, proof, rule.options)
+
+    def proved_bound(self, problem: Problem, asked: Renyi, proof: Optimality) -> float:
+        """What no channel between these values that keeps the promise and the wishes costs less than, by a proof.
+
+        Raises:
+            InputError: where the proof is of another kind, or of another problem.
+        """
+        rule = self.settled(problem)
+        if rule.solver == "columns" and isinstance(proof, Prices):
+            return _bound_by_columns(rule, problem, asked, proof)
+        if rule.solver == "program" and isinstance(proof, Duals):
+            return lower_bound(rule.program(problem, asked), proof)
+        raise InputError(f"what proves the lower bound is not from solver={rule.solver!r}")
 
     def program(self, problem: Problem, asked: Renyi) -> Program:
         """The convex program of a problem: the same from the same, so that a certificate can be checked."""
-        return _solved_program(self, problem, asked)
+        return _solved_program(self.settled(problem), problem, asked)
 
     def whole_program(self, problem: Problem, asked: Renyi) -> Program:
         """The program about all values, also those that nobody has: for a promise that covers who may have them."""
-        return _program(self, problem, asked, np.arange(len(table_of(problem).values)))
+        return _program(self.settled(problem), problem, asked, np.arange(len(table_of(problem).values)))
 
     def is_kept(self, problem: Problem, asked: Renyi, channel: ListChannel) -> bool:
         """Whether a channel is proved to keep the promise for every pair, belief and prior within the radius."""
         return is_kept(problem, asked, channel, radius=self.reach(problem))
 
-    def cost(self, problem: Problem, channel: FiniteChannel) -> float:
+    def cost(self, problem: Problem, channel: ListChannel) -> float:
         """The expected loss of a published value."""
         table = table_of(problem)
-        return channel.expected_loss(table.mass, loss_matrix(self.loss, table.values, channel.outputs, table.mass))
+        if len(channel.inputs) != len(table.values):
+            raise InputError(f"the channel takes {len(channel.inputs)} values, and the laws are on {len(table.values)}")
+        sources, targets, shares = channel.entries
+        if isinstance(self.loss, tuple):
+            lost = loss_matrix(self.loss, table.values, channel.outputs, table.mass)[sources, targets]
+        else:
+            lost = _cells(self.loss, self.weights, problem, channel.outputs).along(sources, targets)
+        return float((table.mass / table.mass.sum())[sources] @ (lost * shares))
 
     def reach(self, problem: Problem) -> Array:
         """The radius of each law, in the order of the table's rows."""
@@ -131,15 +199,41 @@ class Optimal(Mechanism):
             raise InputError(f"radius must be one number, or one for each of the {secrets} secrets")
         return np.tile(self.radius, len(problem.beliefs))
 
-    def _fallback(self, problem: Problem, asked: Renyi) -> Array | None:
-        """A channel that keeps more than the promise, where forbidden moves leave no constant one to mix in."""
-        odds = None if asked.odds is None else 1 + _SAFER * (asked.odds - 1)
-        try:
-            safer = solve(self.program(problem, Renyi(asked.alpha, _SAFER * asked.epsilon, odds))).matrix
-            table = table_of(problem)
-            return _on_all(safer, _support(self, table), table.values)
-        except (MechanismError, CalibrationError):
-            return None
+
+class _Solved(NamedTuple):
+    """A channel that is proved to keep the promise; and a number that none costs less than, with its proof, if any."""
+
+    channel: ListChannel
+    bound: float = 0.0
+    proof: Optimality | None = None
+
+
+# One program for the whole channel.
+
+_SAFER = 0.9  # the share of the budget for which a channel is solved that repair may fall back on
+
+
+def _by_program(rule: Optimal, problem: Problem, asked: Renyi) -> _Solved:
+    table, solution = table_of(problem), solve(rule.program(problem, asked))
+    forbidden = _forbidden(rule.forbidden, table.values)
+    counts = repaired(
+        _on_all(solution.matrix, _support(rule, table), table.values),
+        promise_of(problem, asked, radius=rule.reach(problem)),
+        allowed=None if forbidden is None else ~forbidden,
+        fallback=None if forbidden is None else _fallback(rule, problem, asked),
+    )
+    return _Solved(FiniteChannel(table.values, table.values, counts), solution.lower_bound, solution.duals)
+
+
+def _fallback(rule: Optimal, problem: Problem, asked: Renyi) -> Array | None:
+    """A channel that keeps more than the promise, where forbidden moves leave no constant one to mix in."""
+    odds = None if asked.odds is None else 1 + _SAFER * (asked.odds - 1)
+    try:
+        safer = solve(rule.program(problem, Renyi(asked.alpha, _SAFER * asked.epsilon, odds))).matrix
+        table = table_of(problem)
+        return _on_all(safer, _support(rule, table), table.values)
+    except (MechanismError, CalibrationError):
+        return None
 
 
 @lru_cache(maxsize=32)
@@ -147,21 +241,22 @@ def _solved_program(rule: Optimal, problem: Problem, asked: Renyi) -> Program:
     return _program(rule, problem, asked, _support(rule, table_of(problem)))
 
 
-def _program(rule: Optimal, problem: Problem, asked: Renyi, here: npt.NDArray[np.intp]) -> Program:
+def _program(rule: Optimal, problem: Problem, asked: Renyi, here: Indices) -> Program:
     table = table_of(problem)
     if len(table.values) > MOST_VALUES:
         raise InputError(
-            f"the laws are on {len(table.values):,} distinct values, and the best channel is found for {MOST_VALUES:,} "
-            f"at most: use the mechanism 'sparse', or give a coarser domain, such as Row(column, domain=[...])"
+            f"the laws are on {len(table.values):,} distinct values, and one program is solved for {MOST_VALUES:,} at "
+            f"most: take solver='columns', or give a coarser domain, such as Row(column, domain=[...])"
         )
     numeric = all(map(number, table.values))
     numbers = np.array(table.values, dtype=np.float64)[here] if numeric else None
     forbidden = _forbidden(rule.forbidden, table.values)
+    loss = loss_matrix(rule.loss, table.values, table.values, table.mass, weights=rule.weights)
     return Program(
         laws=table.laws[:, here],
         constraints=table.pairs,
         mass=table.mass[here],
-        loss=loss_matrix(rule.loss, table.values, table.values, table.mass)[np.ix_(here, here)],
+        loss=loss[np.ix_(here, here)],
         alpha=asked.alpha,
         epsilon=asked.epsilon,
         odds=asked.odds,
@@ -175,7 +270,7 @@ def _program(rule: Optimal, problem: Problem, asked: Renyi, here: npt.NDArray[np
     )
 
 
-def _support(rule: Optimal, table: Table) -> npt.NDArray[np.intp]:
+def _support(rule: Optimal, table: Table) -> Indices:
     """The values that the program is about: all, or with kept shares those that have one.
 
     A value that nobody has keeps a share of nothing: no row may become it, and a program that says so has no interior.
@@ -183,7 +278,7 @@ def _support(rule: Optimal, table: Table) -> npt.NDArray[np.intp]:
     return np.flatnonzero(table.mass > 0) if rule.keep == "marginal" else np.arange(len(table.values))
 
 
-def _on_all(matrix: Array, support: npt.NDArray[np.intp], values: tuple[Value, ...]) -> Array:
+def _on_all(matrix: Array, support: Indices, values: tuple[Value, ...]) -> Array:
     """A channel on the support as one on all values: what nobody has is treated as the nearest that somebody has.
 
     The rows that are added are among those that are there, so nothing is farther apart than before.
@@ -198,7 +293,7 @@ def _on_all(matrix: Array, support: npt.NDArray[np.intp], values: tuple[Value, .
     return whole
 
 
-def _forbidden(moves: tuple[tuple[Any, Any], ...], values: tuple[Value, ...]) -> Any:
+def _forbidden(moves: tuple[tuple[Value, Value], ...], values: tuple[Value, ...]) -> Mask | None:
     if not moves:
         return None
     place = {key(value): where for where, value in enumerate(values)}
@@ -211,13 +306,177 @@ def _forbidden(moves: tuple[tuple[Any, Any], ...], values: tuple[Value, ...]) ->
     return mask
 
 
-def _frozen(value: Any) -> Any:
+# Thousands of values, by columns: only the moves that may be used are held.
+
+_MARGIN = 1e-5  # of the odds, left for rounding to whole numbers
+_LEANING = 0.8  # of the most that a published probability may be kept in hand
+_LARGEST_ODDS = 1e6  # beyond, a promise of finite order is not loosened further
+_LARGEST_LOGARITHM = 700.0  # of odds that are a float
+_LOOSENINGS = 8
+_CLOSE = 0.97  # of the budget: a channel this close to it is not loosened further
+
+
+def _by_columns(rule: Optimal, problem: Problem, asked: Renyi) -> _Solved:
+    # Odds within e^ε are a divergence within ε at every order; of finite order they may be larger, within reason.
+    strict = min(asked.epsilon, math.inf if asked.odds is None else math.log(asked.odds))
+    moves, prices = searched(_column_program(rule, problem, strict), rounds=rule.rounds)
+    channel = _proved(problem, asked, moves, strict)
+    if channel is None:
+        moves = one_output(_column_program(rule, problem, strict))
+        channel = _proved(problem, asked, moves, strict)
+    if channel is None:
+        raise CalibrationError("a channel that tells nothing could not be proved to: please report this case")
+    if math.isfinite(asked.alpha):
+        return _Solved(_loosened(rule, problem, asked, moves, strict, channel))
+    if prices is None or rule.caution > 0:
+        return _Solved(channel)
+    proof = Prices(prices)
+    return _Solved(channel, _bound_by_columns(rule, problem, asked, proof), proof)
+
+
+def _bound_by_columns(rule: Optimal, problem: Problem, asked: Renyi, prices: Prices) -> float:
+    if math.isfinite(asked.alpha) or asked.odds is not None:
+        raise InputError("the bound of a channel found by columns is proved for bounded odds alone")
+    if asked.epsilon > _LARGEST_LOGARITHM:
+        return 0.0
+    plain = _column_program(rule, problem, asked.epsilon)
+    # e^ε as a float may be below it by a rounding or two; larger odds only lower the bound.
+    return lower_bound_by_columns(replace(plain, odds=math.exp(asked.epsilon) * (1 + 1e-15)), prices)
+
+
+def _loosened(
+    rule: Optimal, problem: Problem, asked: Renyi, moves: Moves, strict: float, channel: SparseChannel
+) -> SparseChannel:
+    """The cheapest of several channels with larger and larger odds that are proved to keep (α, ε) and the odds.
+
+    The divergence grows about as the square of the logarithm of the odds does, which says how far to go.
+    """
+    most = math.log(_LARGEST_ODDS if asked.odds is None else asked.odds)
+    best, low, high, here = channel, strict, math.inf, strict
+    for _ in range(_LOOSENINGS):
+        used = _used(problem, asked, best) if here == low else 1.0
+        if used >= _CLOSE or low >= most:
+            break
+        here = low * math.sqrt(1 / max(used, 1e-4)) if math.isinf(high) else math.sqrt(low * high)
+        here = min(here, most, 4 * low)
+        if high < 1.05 * low or here <= low:
+            break
+        looser = searched(_column_program(rule, problem, here), rounds=max(1, rule.rounds // 2), start=moves).moves
+        found = _proved(problem, asked, looser, here)
+        if found is None:
+            high = here
+            continue
+        moves, low = looser, here
+        if rule.cost(problem, found) < rule.cost(problem, best):
+            best = found
+    return best
+
+
+def _used(problem: Problem, asked: Renyi, channel: SparseChannel) -> float:
+    """The share of the budget that the worst pair uses."""
+    table = table_of(problem)
+    published = channel.through(table.laws / table.laws.sum(axis=1, keepdims=True))
+    first, second = np.array(table.pairs).T
+    return float(finite_divergence(published[first], published[second], alpha=asked.alpha).max()) / asked.epsilon
+
+
+def _proved(problem: Problem, asked: Renyi, moves: Moves, log_odds: float) -> SparseChannel | None:
+    odds = Fraction(max(1.0, math.exp(min(log_odds, math.log(_LARGEST_ODDS))) * (1 - 1e-12)))
+    return repaired_moves(moves, table_of(problem).values, promise_of(problem, asked), odds=odds)
+
+
+def _column_program(rule: Optimal, problem: Problem, log_odds: float) -> ColumnProgram:
+    table = table_of(problem)
+    if len(table.values) > MOST_CELLS:
+        raise MechanismError(
+            f"the laws are on {len(table.values):,} distinct values, and a channel is found for {MOST_CELLS:,} at "
+            f"most: publish fewer columns together, or give them a coarser domain"
+        )
+    odds = math.exp(min(log_odds, math.log(_LARGEST_ODDS))) * (1 - _MARGIN)
+    if not odds > 1:
+        odds = 1.0  # a budget below the margin: only what tells nothing is left
+    lean, floor = 0.0, np.zeros(len(table.laws))
+    if rule.caution > 0 and odds > 1:
+        # √(p/n) ≤ (p/√r + √r/n)/2 for every r: of what p may be off by, a part that is linear in p.
+        lean = _LEANING * (odds - 1) / (2 * (odds + 1))
+        floor = (rule.caution / (2 * lean)) ** 2 / _rows(problem)
+    return ColumnProgram(
+        laws=table.laws / table.laws.sum(axis=1, keepdims=True),
+        groups=groups_of(table.pairs),
+        mass=table.mass / table.mass.sum(),
+        cells=_cells(rule.loss, rule.weights, problem, None),
+        odds=odds,
+        lean=lean,
+        floor=floor,
+    )
+
+
+@lru_cache(maxsize=8)
+def _cells(loss: Loss, weights: tuple[float, ...] | None, problem: Problem, outputs: tuple[Value, ...] | None) -> Cells:
+    table = table_of(problem)
+    assert not isinstance(loss, tuple)  # a matrix is looked up itself
+    return Cells.of(table.values, table.mass, outputs=outputs, loss=loss, weights=weights)
+
+
+def _rows(problem: Problem) -> Array:
+    """How many rows, pseudo-rows among them, each law rests on; of a law by hand, what its weights sum to."""
+    found = []
+    for place, belief in enumerate(problem.beliefs):
+        for secret, law in zip(problem.pairs.secrets, problem.laws(place), strict=True):
+            counted = belief.counted.get(secret)
+            found.append(law.total if counted is None else float(sum(map(np.sum, counted))))
+    return np.array(found)
+
+
+_SOLVERS: dict[str, Callable[[Optimal, Problem, Renyi], _Solved]] = {"program": _by_program, "columns": _by_columns}
+
+# Options as they come, from a caller or from a file.
+
+
+def _other(solver: str) -> str:
+    return "columns" if solver == "program" else "program"
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+
+
+def _loss(given: Any) -> Loss:
+    if given is None or isinstance(given, str):
+        if given is not None and given not in NAMES:
+            raise InputError(f"loss must be one of {', '.join(map(repr, NAMES))} or a matrix, got {given!r}")
+        return given
+    return frozen_matrix(given)
+
+
+def _weights(given: object) -> tuple[float, ...] | None:
+    if given is None:
+        return None
+    if not _is_list(given) or not isinstance(given, Iterable):
+        raise InputError("weights must be a list of numbers, one for each column")
+    return tuple(_not_negative("weights", one, "numbers, 0 or more") for one in given)
+
+
+def _not_negative(name: str, given: object, accepted: str) -> float:
+    found = real(name, given, accepted)
+    if found < 0:
+        raise InputError(f"{name} must be {accepted}, got {given!r}")
+    return found
+
+
+def _row(value: Any) -> Value:
     """A row that came as a list, as from a file, as the tuple that it is."""
     return tuple(value) if isinstance(value, list) else value
 
 
-def _radius(value: Any) -> float:
-    number = real("radius", value, "a number from 0 to below 1")
-    if not 0 <= number < 1:
+def _radius(value: Any) -> float | tuple[float, ...]:
+    if _is_list(value):
+        return tuple(_one_radius(one) for one in value)
+    return _one_radius(value)
+
+
+def _one_radius(value: object) -> float:
+    found = real("radius", value, "a number from 0 to below 1")
+    if not 0 <= found < 1:
         raise InputError(f"radius must be a number from 0 to below 1, got {value!r}")
-    return number
+    return found

@@ -216,6 +216,15 @@ def distinct(
     return laws[first], tuple(said), merged
 
 
+def components(left: Indices, right: Indices, laws: int) -> Indices:
+    """A number for each law, the same for laws that pairs lead from one to the other: those of one belief, mostly."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    joined = coo_array((np.ones(left.size), (left, right)), shape=(laws, laws))
+    return np.asarray(connected_components(joined, directed=False)[1], dtype=np.intp)
+
+
 def _pairs(given: Any, laws: int) -> tuple[tuple[int, int], ...]:
     pairs = tuple((int(i), int(j)) for i, j in given)
     for i, j in pairs:

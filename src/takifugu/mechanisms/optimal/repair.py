@@ -7,200 +7,29 @@ unsafe one (proofs/finite-channels.md, "Repair").
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from takifugu._validation import Array, budget, integer, reals
-from takifugu.channels import BITS, MOST_BITS, ListChannel, checked_counts, whole_rows
-from takifugu.divergences import (
-    Counts,
-    Extremes,
-    Masses,
-    exact_odds,
-    finite_divergence,
-    holds,
-    lowered,
-    order_or_odds,
-    raised,
-    within_odds,
-)
+from takifugu._validation import Array, integer
+from takifugu.channels import BITS, MOST_BITS, SparseChannel, whole_rows
+from takifugu.divergences import Counts, Masses
 from takifugu.errors import CalibrationError, InputError
-from takifugu.mechanisms.optimal.linear_program import components
+from takifugu.laws import Value
+from takifugu.mechanisms.optimal.column_generation import Moves
+from takifugu.mechanisms.optimal.finite_problem import Promise
+from takifugu.mechanisms.optimal.program import Mask
 
-# What a finite channel has to keep: every directed pair of laws within the order and budget, the odds, or both.
-#
-# It is asked in two ways: in floats, to steer a search, and exactly, which alone is believed.
-
-_MANY_PAIRS = 24  # from which one look at all of them is cheaper
-_AT_ONCE = 4_000_000  # entries of pairs times outputs that are held in memory together
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Promise:
-    """For each (i, j) in `pairs`: what law i publishes is within the limits of what law j publishes.
-
-    `laws` has a row of weights over the inputs per law (one for each secret of each belief), taken as exact and divided
-    by its exact sum. `epsilon` bounds D_α, and for α = ∞ the logarithm of every ratio; `odds` bounds every ratio
-    itself, as the exact number given. One of the two is needed; an infinite epsilon is none. `radius` has an entry per
-    law and extends the promise to every prior within that total variation of it.
-    """
-
-    laws: Array
-    pairs: Sequence[tuple[int, int]]
-    alpha: float = math.inf
-    epsilon: float | None = None
-    odds: float | Fraction | None = None
-    radius: Array | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse what promises nothing."""
-        laws = _laws(self.laws)
-        pairs = tuple((integer("pairs", i, least=0), integer("pairs", j, least=0)) for i, j in self.pairs)
-        if not pairs or max(map(max, pairs)) >= len(laws):
-            raise InputError(f"pairs must name at least one pair of laws, each between 0 and {len(laws) - 1}")
-        order_or_odds(self.alpha)
-        epsilon = None if self.epsilon is None or self.epsilon == math.inf else budget(self.epsilon)
-        odds = None if self.odds is None else exact_odds(self.odds)
-        if epsilon is None and odds is None:
-            raise InputError("a promise needs epsilon, odds, or both")
-        radius = np.zeros(len(laws)) if self.radius is None else reals("radius", self.radius).copy()
-        if radius.shape != (len(laws),) or not ((radius >= 0) & np.isfinite(radius)).all():
-            raise InputError(f"radius must have one finite number, 0 or more, for each of the {len(laws)} laws")
-        checked = {"laws": laws, "pairs": pairs, "epsilon": epsilon, "odds": odds, "radius": radius}
-        for name, value in checked.items():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
-            object.__setattr__(self, name, value)
-
-    @cached_property
-    def shares(self) -> Array:
-        """The laws as rows of probabilities, in float64."""
-        rows = self.laws / self.laws.max(axis=1, keepdims=True)  # weights near the largest float have no sum
-        shares: Array = rows / rows.sum(axis=1, keepdims=True)
-        return shares
-
-    def seems_kept(self, matrix: Array) -> bool:
-        """Whether a channel keeps it as far as float64 can tell."""
-        published, low, high = self.shares @ matrix, matrix.min(axis=0), matrix.max(axis=0)
-        reach = np.asarray(self.radius)[:, None]
-        above, below = raised(published, reach, low, high), lowered(published, reach, low, high)
-        pairs, step = np.array(self.pairs), max(1, _AT_ONCE // matrix.shape[1])
-        for start in range(0, len(pairs), step):
-            first, second = pairs[start : start + step].T
-            p, q = above[first], below[second]
-            if self.epsilon is not None and not (finite_divergence(p, q, alpha=self.alpha) <= self.epsilon).all():
-                return False
-            if self.odds is not None and not (p <= float(self.odds) * q).all():
-                return False
-        return True
-
-    def is_kept(self, counts: Counts) -> bool:
-        """Whether a channel of whole numbers is proved to keep it (proofs/finite-channels.md).
-
-        The rows must sum to one power of two: what is no channel is refused, because the proof speaks of channels.
-        """
-        counts = checked_counts(counts, self.laws.shape[1], np.shape(counts)[-1])
-        denominator = int(counts[0].sum())
-        return self._is_kept(lambda law: law.through(counts, denominator), Extremes.of(counts, denominator))
-
-    def is_kept_by(self, channel: ListChannel) -> bool:
-        """The same for a channel, whose inputs are in the order of the laws' weights."""
-        if len(channel.inputs) != self.laws.shape[1]:
-            raise InputError(f"the channel must have {self.laws.shape[1]} inputs, one for each weight of the laws")
-        return self._is_kept(channel.exactly, channel.extremes)
-
-    def _is_kept(self, through: Callable[[Masses], Masses], extremes: Extremes) -> bool:
-        published = {i: through(self._law(i)) for i in {i for pair in self.pairs for i in pair}}
-        reach = np.asarray(self.radius).tolist()
-        above = {i: law.raised(reach[i], extremes) for i, law in published.items()}
-        below = {i: law.lowered(reach[i], extremes) for i, law in published.items()}
-        return all(self._holds(above[i], below[j]) for i, j in self._not_clear_at_once(above, below))
-
-    def _not_clear_at_once(self, above: dict[int, Masses], below: dict[int, Masses]) -> Sequence[tuple[int, int]]:
-        """The pairs to look at: of bounded ratios none where the largest of all is within the limits of the least."""
-        if len(self.pairs) <= _MANY_PAIRS or not (self.alpha == math.inf or self.epsilon is None):
-            return self.pairs
-        left, right = np.array(self.pairs, dtype=np.intp).T
-        component = components(left, right, len(self.laws))[left]
-        open_: list[tuple[int, int]] = []
-        for name in np.unique(component):
-            pairs = [self.pairs[k] for k in np.flatnonzero(component == name).tolist()]
-            firsts, seconds = (sorted({pair[side] for pair in pairs}) for side in (0, 1))
-            largest, least = Masses.largest([above[i] for i in firsts]), Masses.least([below[j] for j in seconds])
-            if not self._holds(largest, least):
-                # One that fails ends it, and of a million pairs it is most likely one of these.
-                suspects = _extreme({i: above[i] for i in firsts}, {j: below[j] for j in seconds})
-                open_ += sorted(pairs, key=lambda pair: pair not in suspects)
-        return open_
-
-    def _holds(self, p: Masses, q: Masses) -> bool:
-        if self.odds is not None and not within_odds(p, q, odds=self.odds):
-            return False
-        return self.epsilon is None or holds(p, q, alpha=self.alpha, epsilon=self.epsilon)
-
-    def _law(self, row: int) -> Masses:
-        return Masses.of(self.laws[row])
-
-
-def _extreme(above: dict[int, Masses], below: dict[int, Masses]) -> set[tuple[int, int]]:
-    """For each output, which of some laws shows it the most and which of others the least, as floats see it."""
-    high, low = (
-        np.array([[x / law.denominator for x in law.numerators] for law in laws.values()]) for laws in (above, below)
-    )
-    firsts, seconds = (np.array(list(laws)) for laws in (above, below))
-    most, fewest = firsts[high.argmax(axis=0)], seconds[low.argmin(axis=0)]
-    return set(zip(most.tolist(), fewest.tolist(), strict=True))
-
-
-def _laws(given: Any) -> Array:
-    laws: npt.NDArray[np.float64] = reals("laws", given).copy()  # what was proved must not change under the proof
-    if laws.ndim != 2 or laws.size == 0:
-        raise InputError(f"laws must be a table with a row of weights per law, got shape {laws.shape}")
-    if not (np.isfinite(laws).all() and (laws >= 0).all() and (laws > 0).any(axis=1).all()):
-        raise InputError("the weights of every law must be finite, 0 or more and not all 0")
-    return laws
-
-
-Mask = npt.NDArray[np.bool_]
+Integers = npt.NDArray[np.int64]
 
 _NEGLIGIBLE = 1e-7  # probabilities below are a solver's dust
 _FIRST_SHARE = 30  # exponent of the first share of the safe channel
 _WORTH_REFINING = 2.0**-12  # a share above costs enough to look for a smaller one between it and its half
 _REFINEMENTS = 5
 _EVEN = 0.25  # the part of the safe row that is spread evenly
-
-
-def repaired(
-    matrix: npt.ArrayLike,
-    *,
-    laws: Array,
-    pairs: Sequence[tuple[int, int]],
-    alpha: float = math.inf,
-    epsilon: float | None = None,
-    odds: float | Fraction | None = None,
-    radius: Array | None = None,
-    allowed: Mask | None = None,
-    fallback: npt.ArrayLike | None = None,
-    bits: int = BITS,
-) -> Counts:
-    """Counts, inputs by outputs with rows that sum to `1 << bits`, proved to keep the promise.
-
-    `matrix` is what a solver returned, whatever that is. `laws`, `pairs`, `alpha`, `epsilon`, `odds` and `radius` are
-    the promise, as `Promise` has them. `allowed` is False where an input must never become an output. `fallback` is a
-    channel that keeps the promise with room to spare (solved for a smaller budget, say). It is of use with forbidden
-    moves alone: without them a row that is the same for all inputs can always be mixed in, and keeps any promise.
-
-    >>> repaired([[1.0, 0.0], [0.0, 1.0]], laws=np.eye(2), pairs=[(0, 1), (1, 0)], odds=3, bits=4).tolist()
-    [[12, 4], [4, 12]]
-    """
-    promise = Promise(laws=laws, pairs=pairs, alpha=alpha, epsilon=epsilon, odds=odds, radius=radius)
-    return repaired_for(promise, matrix, allowed=allowed, fallback=fallback, bits=bits)
 
 
 class Provable(Protocol):
@@ -220,15 +49,32 @@ class Provable(Protocol):
         ...
 
 
-def repaired_for(
-    promise: Provable,
+def repaired(
     matrix: npt.ArrayLike,
+    promise: Provable,
     *,
     allowed: Mask | None = None,
     fallback: npt.ArrayLike | None = None,
     bits: int = BITS,
 ) -> Counts:
-    """The same for any promise that can be looked at and proved."""
+    """Counts, inputs by outputs with rows that sum to `1 << bits`, proved to keep the promise.
+
+    Args:
+        matrix: what a solver returned, whatever that is.
+        promise: what the channel has to keep; `Promise` is one, `bounded.EveryLaw` another.
+        allowed: False where an input must never become an output.
+        fallback: a channel that keeps the promise with room to spare (solved for a smaller budget, say). It is of use
+            with forbidden moves alone: without them a row that is the same for all inputs can always be mixed in, and
+            keeps any promise.
+        bits: the logarithm of the denominator.
+
+    Raises:
+        CalibrationError: with forbidden moves, where no mixture could be proved.
+
+    >>> promise = Promise(laws=np.eye(2), pairs=[(0, 1), (1, 0)], odds=3)
+    >>> repaired([[1.0, 0.0], [0.0, 1.0]], promise, bits=4).tolist()
+    [[12, 4], [4, 12]]
+    """
     given = _numbers(matrix, promise)
     if not 1 <= integer("bits", bits, least=1) <= MOST_BITS:
         raise InputError(f"bits must lie between 1 and {MOST_BITS}, got {bits}")
@@ -337,3 +183,133 @@ def _one_row(channel: Array, promise: Provable, common: Mask) -> Array:
     used |= pooled > 0
     row: Array = _EVEN * used / used.sum() + (1 - _EVEN) * pooled / pooled.sum()
     return row
+
+
+# From moves in floats to a channel of whole numbers that is proved to keep its promise.
+#
+# Nothing of the search is believed. Its shares are rounded to integers, and every output is looked at in integers.
+# Where the odds are too large by a rounding, every input is given the output with a trace of probability; where by
+# more, the output is dissolved, its moves going to one that everyone shares. When all outputs are dissolved the
+# channel publishes one value and tells nothing, so this ends, and the proof has the last word (proofs/sparse.md).
+
+_BITS_OF_MOVES = 60  # a share of 1e-12 is then off by a millionth of itself at most
+_MENDS = 4  # attempts at mending before outputs are dissolved
+_FEW_BROKEN = 20  # outputs that are mended: each then has an entry for every input
+_TRACE = 1e-6  # of probability that mending may cost an input in all
+_LEAST_SHARE = 1e-15  # of probability: less cannot be told in whole numbers
+_CLOSEST = Fraction(1, 10**9)  # odds nearer to one are mended as if they were this far from it
+_MORE = 1.01  # times what is missing
+
+
+def whole_moves(moves: Moves, *, bits: int = _BITS_OF_MOVES) -> tuple[Integers, Integers, Integers]:
+    """Sources, targets and counts; those of each input sum to `1 << bits`, and none is 0."""
+    counts = np.floor(np.ldexp(moves.shares, bits)).astype(np.int64)
+    used = counts > 0
+    sources, targets, counts = moves.sources[used].astype(np.int64), moves.targets[used].astype(np.int64), counts[used]
+    starts = np.searchsorted(sources, np.arange(sources[-1] + 2))
+    missing = (1 << bits) - np.add.reduceat(counts, starts[:-1])
+    # The largest count of each input takes what rounding left over: it is at least one part in as many as there are.
+    counts[_largest(sources, counts)] += missing
+    return sources, targets, counts
+
+
+def repaired_moves(moves: Moves, values: Sequence[Value], promise: Promise, *, odds: Fraction) -> SparseChannel | None:
+    """The channel of the moves with every ratio within `odds`, if it is proved to keep the promise; None otherwise."""
+    table = _Counted(*whole_moves(moves), outputs=len(values))
+    laws = [Masses.of(law) for law in promise.laws]
+    hidden = sorted({i for pair in promise.pairs for i in pair})
+    mends = dissolutions = 0
+    while True:
+        published = {
+            i: laws[i].through_entries(*table[:3], outputs=table.outputs, denominator=1 << _BITS_OF_MOVES)
+            for i in hidden
+        }
+        missing = _missing(published, promise.pairs, odds)
+        if not missing.any():
+            break
+        if mends < _MENDS and np.count_nonzero(missing) <= _FEW_BROKEN and missing.sum() < _TRACE:
+            table, mends = _mended(table, missing, len(values)), mends + 1
+            continue
+        least = np.array(
+            [min(one.numerators[y] / one.denominator for one in published.values()) for y in range(len(values))]
+        )
+        table, dissolutions = _dissolved(table, missing > 0, least, sound=2**dissolutions - 1), dissolutions + 1
+    return _channel(values, table, promise)
+
+
+class _Counted(NamedTuple):
+    """Counts from sources to targets, sources in order."""
+
+    sources: Integers
+    targets: Integers
+    counts: Integers
+    outputs: int
+
+
+def _missing(published: dict[int, Masses], pairs: Sequence[tuple[int, int]], odds: Fraction) -> Array:
+    """For every output the probability that, given to all laws alike, brings its ratios within the odds.
+
+    It is 0 where they are within them, which is decided in integers.
+    """
+    found = np.zeros(len(next(iter(published.values())).numerators))
+    for i, j in pairs:
+        p, q = published[i], published[j]
+        left, right = q.denominator * odds.denominator, p.denominator * odds.numerator
+        for y, (a, b) in enumerate(zip(p.numerators, q.numerators, strict=True)):
+            if a * left > b * right:
+                over = Fraction(a * left - b * right, p.denominator * left)
+                found[y] = max(found[y], float(over / max(odds - 1, _CLOSEST)), _LEAST_SHARE)
+    return found
+
+
+def _mended(table: _Counted, missing: Array, inputs: int) -> _Counted:
+    """Every input becomes each of a few outputs a little more often, at the expense of its largest count."""
+    few = np.flatnonzero(missing)
+    extra = np.ceil(np.ldexp(missing[few] * _MORE, _BITS_OF_MOVES)).astype(np.int64)
+    largest = _largest(table.sources, table.counts)
+    counts = table.counts.copy()
+    counts[largest] -= extra.sum()
+    everyone = np.arange(inputs)
+    return _merged(
+        np.concatenate([table.sources, np.repeat(everyone, len(few))]),
+        np.concatenate([table.targets, np.tile(few, inputs)]),
+        np.concatenate([counts, np.tile(extra, inputs)]),
+        table.outputs,
+    )
+
+
+def _dissolved(table: _Counted, broken: Mask, least: Array, *, sound: int) -> _Counted:
+    """Broken outputs merged into one that everyone shares, and a number of the largest sound ones with them.
+
+    A common output that is too small to take in more is thus made larger, and in the end holds everything.
+    """
+    common = int(np.argmax(np.where(broken, -1.0, least))) if not broken.all() else int(np.argmax(least))
+    gone = broken.copy()
+    gone[np.argsort(-least, kind="stable")[:sound]] = True
+    return _merged(table.sources, np.where(gone[table.targets], common, table.targets), table.counts, table.outputs)
+
+
+def _largest(sources: Integers, counts: Integers) -> Integers:
+    """Where the largest count of every input stands."""
+    order = np.lexsort((counts, sources))
+    found: Integers = order[np.append(np.flatnonzero(np.diff(sources)), len(sources) - 1)]
+    return found
+
+
+def _channel(values: Sequence[Value], table: _Counted, promise: Promise) -> SparseChannel | None:
+    used, where = np.unique(table.targets, return_inverse=True)
+    channel = SparseChannel(
+        tuple(values),
+        tuple(values[y] for y in used.tolist()),
+        np.searchsorted(table.sources, np.arange(len(values) + 1)),
+        where.reshape(-1),
+        table.counts,
+    )
+    return channel if promise.is_kept_by(channel) else None
+
+
+def _merged(sources: Integers, targets: Integers, counts: Integers, outputs: int) -> _Counted:
+    both, where = np.unique(sources * outputs + targets, return_inverse=True)
+    total = np.zeros(len(both), dtype=np.int64)
+    np.add.at(total, where.reshape(-1), counts)
+    return _Counted(both // outputs, both % outputs, total, outputs)

@@ -1,11 +1,11 @@
-"""A good channel on thousands of values: a coarse one first, then all rows at once, or part after part.
+"""A channel between thousands of values, by columns: a coarse one first, then all rows at once, or part after part.
 
 Where all rows fit into one program, column generation finds the best channel there is. Where they do not, each step is
 a program in which some inputs are free and all others stay as they are: the channel before the step is among its
 candidates, so the cost never rises. The proof comes afterwards and trusts nothing of this (proofs/sparse.md).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,104 +14,8 @@ import numpy.typing as npt
 
 from takifugu._validation import Array
 from takifugu._work import detail
-from takifugu.errors import InputError
-from takifugu.laws import Value, columns, key, number
-from takifugu.mechanisms.optimal.finite_problem import column_loss
-
-# Thousands of values as places in a few columns, so that the loss between any two is a sum of small look-ups.
-
-GridPlaces = npt.NDArray[np.intp]
-
-_MOST_ENTRIES = 2_000  # distinct entries of one column: the loss between them is a table
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """The values, coded: `codes` has a row per column, `tables` the loss between any two entries of each column."""
-
-    codes: npt.NDArray[np.intp]
-    tables: tuple[Array, ...]
-    is_ordered: tuple[bool, ...]
-
-    @classmethod
-    def of(cls, values: Sequence[Value], mass: Array, *, loss: str | None, weights: Sequence[float] | None) -> "Cells":
-        """The values of a law; `loss` by name, and how much each column counts."""
-        entries = columns(values)
-        if weights is not None and len(weights) != len(entries):
-            raise InputError(f"weights must be one number for each of the {len(entries)} columns, got {len(weights)}")
-        is_row = isinstance(values[0], tuple)
-        codes, tables, ordered = [], [], []
-        for k, column in enumerate(entries):
-            distinct = {key(entry): entry for entry in column}
-            inside = sorted(distinct.values(), key=lambda entry: (not number(entry), str(type(entry)), entry))
-            if len(inside) > _MOST_ENTRIES:
-                raise InputError(
-                    f"a column takes {len(inside):,} distinct values, and {_MOST_ENTRIES:,} are the most for a list: "
-                    f"give it a coarser domain"
-                )
-            place = {key(entry): where for where, entry in enumerate(inside)}
-            code = np.array([place[key(entry)] for entry in column], dtype=np.intp)
-            share = np.zeros(len(inside))
-            np.add.at(share, code, mass)
-            table = column_loss(loss, inside, inside, share, relative=is_row)
-            codes.append(code)
-            tables.append(table * (1.0 if weights is None else weights[k]))
-            ordered.append(all(map(number, inside)))
-        return cls(np.array(codes), tuple(tables), tuple(ordered))
-
-    def __len__(self) -> int:
-        """The number of values."""
-        return int(self.codes.shape[1])
-
-    def between(self, some: GridPlaces, others: GridPlaces) -> Array:
-        """The loss of each of some values published as each of others."""
-        total = np.zeros((len(some), len(others)))
-        for code, table in zip(self.codes, self.tables, strict=True):
-            total += table[code[some]][:, code[others]]
-        return total
-
-    def along(self, some: GridPlaces, others: GridPlaces) -> Array:
-        """The loss of each of some values published as the other at the same position."""
-        total = np.zeros(len(some))
-        for code, table in zip(self.codes, self.tables, strict=True):
-            total += table[code[some], code[others]]
-        return total
-
-    def cuts(self, part: GridPlaces, rng: np.random.Generator) -> Iterator[tuple[GridPlaces, GridPlaces]]:
-        """Ways to halve a part, along the column first in which its values lie farthest apart.
-
-        Chance blurs how far that is, and puts labels in an order, so that values which one cut separates meet under
-        another.
-        """
-        widths = []
-        for code, table in zip(self.codes, self.tables, strict=True):
-            inside = np.unique(code[part])
-            # A column that costs nothing may be cut too, but last; one of a single entry cannot.
-            far = (float(table[np.ix_(inside, inside)].max()) + 1e-9) * rng.uniform(0.2, 1.0)
-            widths.append(far if len(inside) > 1 else -1.0)
-        for column in np.argsort(widths)[::-1].tolist():
-            if widths[column] > 0:
-                entries = len(self.tables[column])
-                rank = np.arange(entries) if self.is_ordered[column] else rng.permutation(entries)
-                line = rank[self.codes[column][part]]
-                sequence = np.argsort(line, kind="stable")
-                steps = np.flatnonzero(np.diff(line[sequence])) + 1
-                cut = int(steps[np.argmin(np.abs(steps - len(part) // 2))])
-                yield part[sequence[:cut]], part[sequence[cut:]]
-
-    def parts(self, rng: np.random.Generator, *, most: int, least: Callable[[GridPlaces], bool]) -> list[GridPlaces]:
-        """All values in parts that lie close together: at most so many, and none that is not at `least` enough."""
-        waiting, found = [np.arange(len(self))], []
-        while waiting:
-            part = waiting.pop()
-            if len(part) > most:
-                halves = next((both for both in self.cuts(part, rng) if all(map(least, both))), None)
-                if halves is not None:
-                    waiting += halves
-                    continue
-            found.append(part)
-        return found
-
+from takifugu.mechanisms.optimal.finite_problem import Cells
+from takifugu.mechanisms.optimal.program import components
 
 # The linear program of a sparse channel: laws, the groups of laws to hide from one another, and what it costs.
 
@@ -119,7 +23,7 @@ Places = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class ColumnProgram:
     """Bounded odds on thousands of values: for every output and group, no law of it is above `odds` times another.
 
     laws: probabilities, one row per law; groups: rows that are all to be hidden from one another
@@ -157,24 +61,14 @@ def groups_of(pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
     >>> groups_of([(0, 1), (1, 0), (1, 2), (2, 1)])
     ((0, 1), (1, 2))
     """
-    near: dict[int, set[int]] = {}
-    for i, j in pairs:
-        near.setdefault(i, set()).add(j)
-        near.setdefault(j, set()).add(i)
+    both = sorted({(min(pair), max(pair)) for pair in pairs})
+    first, second = np.array(both, dtype=np.intp).T
+    component = components(first, second, int(second.max()) + 1)
     found: list[tuple[int, ...]] = []
-    left = set(near)
-    while left:
-        first = min(left)
-        together, waiting = {first}, [first]
-        while waiting:
-            for other in near[waiting.pop()] - together:
-                together.add(other)
-                waiting.append(other)
-        left -= together
-        if all(near[i] | {i} == together for i in together):
-            found.append(tuple(sorted(together)))
-        else:
-            found.extend((i, j) for i in sorted(together) for j in sorted(near[i]) if i < j)
+    for name in dict.fromkeys(component[first].tolist()):  # from the group of the first law on
+        among = np.flatnonzero(component == name).tolist()
+        inside = [pair for pair in both if component[pair[0]] == name]
+        found += [tuple(among)] if 2 * len(inside) == len(among) * (len(among) - 1) else inside
     return tuple(found)
 
 
@@ -188,14 +82,16 @@ _SMALLEST = 1e-300
 class Part:
     """The entries of a solved part, in the order of the moves that were offered, and prices.
 
-    prices: a row for each of `Program.members`, by outputs: what a unit of the probability of that law costs there
+    prices: a row for each of `ColumnProgram.members`, by outputs: what a unit of that law's probability costs there
     """
 
     shares: Array
     prices: Array
 
 
-def solved(program: Program, *, laws: Array, cost: Array, sources: Places, targets: Places, held: Array) -> Part | None:
+def solved(
+    program: ColumnProgram, *, laws: Array, cost: Array, sources: Places, targets: Places, held: Array
+) -> Part | None:
     """The cheapest shares of the moves offered, each from an input to an output; None where HiGHS finds none.
 
     laws: rows of weights over the inputs of this part; cost: of each move, for a whole share
@@ -229,7 +125,7 @@ def solved(program: Program, *, laws: Array, cost: Array, sources: Places, targe
 class _Rows:
     """level ≤ p − lean(p + floor) and p + lean(p + floor) ≤ odds·level, for every output, group and law of it."""
 
-    def __init__(self, program: Program, *, laws: Array, sources: Places, targets: Places, held: Array) -> None:
+    def __init__(self, program: ColumnProgram, *, laws: Array, sources: Places, targets: Places, held: Array) -> None:
         self.program, self.laws, self.held = program, laws, held
         self.sources, self.targets = sources, targets
         # An output is as small as its inputs are under the laws of the group, and HiGHS wants rows of like size.
@@ -291,14 +187,16 @@ class Generated(NamedTuple):
     prices: Array
 
 
-def fits(program: Program, outputs: int) -> bool:
+def fits(program: ColumnProgram, outputs: int) -> bool:
     """Whether all rows can be free at once."""
     if program.lean > 0 and len(program.members) > _MOST_LEAN:
         return False
     return program.size + 2 * len(program.members) * outputs <= _MOST_ROWS
 
 
-def generated(program: Program, sources: Places, targets: Places, outputs: Places, *, rounds: int) -> Generated | None:
+def generated(
+    program: ColumnProgram, sources: Places, targets: Places, outputs: Places, *, rounds: int
+) -> Generated | None:
     """The best channel to these outputs, or what so many rounds of pricing come to; None where HiGHS finds nothing.
 
     sources, targets: moves to begin with, which must hold a channel that keeps the promise
@@ -329,7 +227,7 @@ def generated(program: Program, sources: Places, targets: Places, outputs: Place
     return found
 
 
-def brackets(program: Program, prices: Array, outputs: Places) -> Iterator[tuple[Places, Array]]:
+def brackets(program: ColumnProgram, prices: Array, outputs: Places) -> Iterator[tuple[Places, Array]]:
     """What a whole share of every move costs with what the promise is priced at, some inputs at a time."""
     step = max(1, _AT_ONCE // len(outputs))
     for start in range(0, program.size, step):
@@ -338,7 +236,7 @@ def brackets(program: Program, prices: Array, outputs: Places) -> Iterator[tuple
         yield some, np.asarray(loss + program.laws[program.members][:, some].T @ prices)
 
 
-def _nearest(program: Program, outputs: Places) -> Places:
+def _nearest(program: ColumnProgram, outputs: Places) -> Places:
     """The outputs that cost each input least, as places input × outputs + output."""
     number, step = min(_NEAREST, len(outputs)), max(1, _AT_ONCE // len(outputs))
     found = []
@@ -349,7 +247,7 @@ def _nearest(program: Program, outputs: Places) -> Places:
     return np.concatenate(found)
 
 
-def _cheaper(program: Program, part: Part, given: Places, taken: Places, outputs: Places) -> tuple[Places, float]:
+def _cheaper(program: ColumnProgram, part: Part, given: Places, taken: Places, outputs: Places) -> tuple[Places, float]:
     """Moves that are not offered and priced below those that are, and a bound on what they would save."""
     own = np.full(program.size, np.inf)
     priced = program.mass[given] * program.cells.along(given, outputs[taken])
@@ -393,13 +291,13 @@ class Moves:
             np.add.at(into, self.targets, law[self.sources] * self.shares)
         return found
 
-    def cost(self, program: Program) -> float:
+    def cost(self, program: ColumnProgram) -> float:
         """The expected loss."""
         lost = program.cells.along(self.sources, self.targets) * self.shares
         return float(program.mass[self.sources] @ lost)
 
 
-def one_output(program: Program) -> Moves:
+def one_output(program: ColumnProgram) -> Moves:
     """Every input published as the one value that costs least: it tells nothing, whatever is promised."""
     everyone = np.arange(program.size)
     best = _medoid(program, everyone, everyone[np.argsort(-program.mass, kind="stable")[:_GROUPS]])
@@ -407,13 +305,13 @@ def one_output(program: Program) -> Moves:
 
 
 class Searched(NamedTuple):
-    """Moves, and the prices of `Program.members` at every output where they are those of one program for all rows."""
+    """Moves, and the prices of `ColumnProgram.members` at every output where one program held all rows."""
 
     moves: Moves
     prices: Array | None = None
 
 
-def searched(program: Program, *, rounds: int, seed: int = 0, start: Moves | None = None) -> Searched:
+def searched(program: ColumnProgram, *, rounds: int, seed: int = 0, start: Moves | None = None) -> Searched:
     """The best channel that a number of rounds finds; it starts from `start`, or from a coarse one."""
     rng = np.random.default_rng(seed)
     found = start if start is not None else coarse(program, rng)
@@ -428,7 +326,7 @@ def searched(program: Program, *, rounds: int, seed: int = 0, start: Moves | Non
     return Searched(_part_by_part(program, found, opened, rng, rounds))
 
 
-def _part_by_part(program: Program, found: Moves, opened: Places, rng: np.random.Generator, rounds: int) -> Moves:
+def _part_by_part(program: ColumnProgram, found: Moves, opened: Places, rng: np.random.Generator, rounds: int) -> Moves:
     prices = np.zeros((len(program.members), program.size))
     cost = found.cost(program)
     for _ in range(rounds):
@@ -444,7 +342,7 @@ def _part_by_part(program: Program, found: Moves, opened: Places, rng: np.random
     return found
 
 
-def coarse(program: Program, rng: np.random.Generator) -> Moves:
+def coarse(program: ColumnProgram, rng: np.random.Generator) -> Moves:
     """A channel between groups of values, each published as one of its members; the promise decides how many."""
     most = max(1, program.size // _GROUPS)
     needed = _least_rows(program)
@@ -464,7 +362,7 @@ def coarse(program: Program, rng: np.random.Generator) -> Moves:
     return one_output(program)
 
 
-def _least_rows(program: Program) -> Array:
+def _least_rows(program: ColumnProgram) -> Array:
     """The probability that an output needs of every law, by the lean conditions, with half as much again in hand."""
     if program.lean == 0:
         return np.zeros(len(program.laws))
@@ -472,7 +370,7 @@ def _least_rows(program: Program) -> Array:
     return np.asarray(1.5 * program.lean * program.floor * (1 + program.odds) / room)
 
 
-def _between(program: Program, groups: list[Places]) -> Moves | None:
+def _between(program: ColumnProgram, groups: list[Places]) -> Moves | None:
     """The best channel from groups to their members that stand for them, or None where the promise leaves none."""
     laws = np.stack([program.laws[:, group].sum(axis=1) for group in groups], axis=1)
     stand = np.array([_medoid(program, group, group) for group in groups])
@@ -506,7 +404,7 @@ def _between(program: Program, groups: list[Places]) -> Moves | None:
     return _gathered(program.size, given.astype(np.intp), taken.astype(np.intp), shares.astype(np.float64))
 
 
-def _medoid(program: Program, part: Places, candidates: Places) -> int:
+def _medoid(program: ColumnProgram, part: Places, candidates: Places) -> int:
     """The candidate that costs least as what all of a part is published as."""
     costs = np.zeros(len(candidates))
     for code, table in zip(program.cells.codes, program.cells.tables, strict=True):
@@ -514,7 +412,7 @@ def _medoid(program: Program, part: Places, candidates: Places) -> int:
     return int(candidates[np.argmin(costs)])
 
 
-def _improved(program: Program, found: Moves, part: Places, opened: Places, prices: Array) -> Moves:
+def _improved(program: ColumnProgram, found: Moves, part: Places, opened: Places, prices: Array) -> Moves:
     """The channel with the rows of a part made as good as they can be while all other rows stay as they are."""
     mine = np.isin(found.sources, part)
     used = np.unique(found.targets[mine])
