@@ -24,7 +24,6 @@ import pandas as pd
 
 import takifugu as tk
 from benchmarks.rows_judge import excess, published, published_in_turn, shares
-from takifugu.documents.nouns import channel_to
 from takifugu.errors import FindingWarning
 from takifugu.problems.answer import Answer, Choices
 from takifugu.problems.pairs import Pairs
@@ -115,7 +114,7 @@ def in_turn(case: Case) -> None:
         spend = float(rng.uniform(0.1, 0.9)) * (1 - account.fraction_spent) if order else None
         made = account.calibrate(*now, spend=spend, keep_shares=bool(rng.random() < 0.1))
         account, _ = account.charged(made, salt=b"")
-        turns.append((_filed(channel_to(drawing_of(made, {}).channel)), [columns.index(name) for name in now]))
+        turns.append((_filed(drawing_of(made, {}).channel.to_state()), [columns.index(name) for name in now]))
     for belief in beliefs:
         laws = {s: shares(law.values, law.weights.tolist()) for s, law in belief.items()}
         told = {s: published_in_turn(turns, law) for s, law in laws.items()}

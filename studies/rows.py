@@ -177,7 +177,7 @@ def _gaussian(setting: Setting, table: Any) -> Outcome:
         return Outcome(way, {}, math.inf, None, "needs two columns of numbers")
     priors = fit_priors(table, secret=setting.secret, query=Raw(numbers), secrets=setting.pair)
     made = calibrate(priors, alpha=ORDER, epsilon=math.log(ODDS))
-    noise = np.sqrt(np.diagonal(made.channel.covariance))  # type: ignore[attr-defined]
+    noise = np.sqrt(np.diagonal(made.channel.noise_covariance))
     spread = table[numbers].std().to_numpy()
     losses = {name: f"{100 * error:.0f} %" for name, error in zip(numbers, noise / spread, strict=True)}
     return Outcome(way, losses, math.inf, None, "no promise about odds, and none about labels")

@@ -15,12 +15,12 @@ ORDER = (
     ("messages", "_front"),
     ("errors",),
     ("_validation", "_display", "_work", "atomic"),
+    ("strict_json",),
     ("laws",),
     ("problems",),
     ("divergences",),
     ("channels",),
     ("mechanisms",),
-    ("documents",),
     ("datasets",),
     ("tables",),
     ("queries",),
@@ -39,7 +39,7 @@ PLACE = {package: place for place, line in enumerate(ORDER) for package in line}
 FRONTS = sorted(path.parent.name for path in SOURCE.glob("*/__init__.pyi"))
 # Namespaces that are handed over whole: `strict_json.read` says more than `read` would.
 NAMESPACES = {
-    *("takifugu.documents.strict_json", "takifugu.documents.nouns"),
+    "takifugu.problems.nouns",
     *("takifugu.reports.words", "takifugu.reports.pages", "takifugu.reports.charts"),
 }
 # Modules of one name that are told apart by their package: a command has the name of what it runs.

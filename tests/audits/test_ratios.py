@@ -5,9 +5,10 @@ import pytest
 from scipy.stats import multivariate_normal
 
 import takifugu as tk
-from takifugu.audits.attacks import knowing, log_density, through_noise, through_table
+from takifugu.audits.attacks import knowing, through
 from takifugu.audits.rows import Column, Rows
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels import FiniteChannel, GaussianNoise
+from takifugu.channels.noise import log_density
 
 
 def rows_of(**columns):
@@ -37,7 +38,7 @@ def test_a_log_density_in_the_plane():
 
 def test_a_ratio_of_bells_is_a_line():
     p, q = tk.Mixture.gaussian(0, 1), tk.Mixture.gaussian(2, 1)
-    scores = through_noise(np.array([[3.0]]))(rows_of(x=[0.0, 1.0, 3.0, np.nan, 1e6, np.inf]), p, q)
+    scores = through(GaussianNoise(3.0**0.5))(rows_of(x=[0.0, 1.0, 3.0, np.nan, 1e6, np.inf]), p, q)
     assert scores.tolist() == [0.5, 0.0, -1.0, 0.5, -12.0, 0.0]  # beyond reach nothing is said
 
 
@@ -45,14 +46,17 @@ def test_a_ratio_through_a_channel():
     channel = FiniteChannel(("u", "v"), ("u", "v"), [[3, 1], [1, 3]])
     p, q = tk.Finite(["u", "v"], [1.0, 0.0]), tk.Finite(["u", "v"], [0.0, 1.0])
     rows = rows_of(x=["u", "v", "other"])
-    assert through_table(channel)(rows, p, q).tolist() == [1.1, -1.1, 0.0]
-    assert through_table(None)(rows, p, q).tolist() == [12.0, -12.0, 0.0]
+    assert through(channel)(rows, p, q).tolist() == [1.1, -1.1, 0.0]
+    assert through(channel, weaker=True)(rows, p, q).tolist() == [12.0, -12.0, 0.0]
 
 
 def test_rows_of_several_columns_are_looked_up_as_rows():
     values = [(1, "u"), (2, "v")]
     p, q = tk.Finite(values, [0.9, 0.1]), tk.Finite(values, [0.1, 0.9])
-    scores = through_table(None)(rows_of(n=[1.0, 2.0, 2.0], l=["u", "v", "u"]), p, q)  # a file may write 1 as 1.0
+    channel = FiniteChannel.identity(values)
+    scores = through(channel, weaker=True)(
+        rows_of(n=[1.0, 2.0, 2.0], l=["u", "v", "u"]), p, q
+    )  # a file may write 1 as 1.0
     assert scores.tolist() == [2.2, -2.2, 0.0]
 
 

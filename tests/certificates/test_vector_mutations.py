@@ -8,8 +8,8 @@ import random
 import numpy as np
 
 import takifugu as tk
+from takifugu import strict_json
 from takifugu.certificates.channel import ChannelCertificate
-from takifugu.documents import strict_json
 from vector_problems import gaussian_loss, random_laws
 
 TRIES = 250

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from how_many import some_of
+from takifugu import strict_json as form
+from takifugu.channels import channel_from_state
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian import GaussianNoise
-from takifugu.documents import nouns as channels
-from takifugu.documents import nouns as documents
-from takifugu.documents import nouns as laws
-from takifugu.documents import strict_json as form
 from takifugu.errors import InputError
 from takifugu.laws.lattice import Lattice
+from takifugu.problems import nouns as documents
+from takifugu.problems import nouns as laws
 from takifugu.problems.answer import Answer, Choices
 from takifugu.problems.guarantee import Approximate, Renyi
 from takifugu.problems.pairs import Pairs
@@ -137,7 +137,7 @@ def test_what_is_no_promise_is_told(content):
     ids=repr,
 )
 def test_every_channel_comes_back(channel):
-    assert channels.channel_from(through_json(channels.channel_to(channel))) == channel
+    assert channel_from_state(through_json(channel.to_state())) == channel
 
 
 @pytest.mark.parametrize(
@@ -162,12 +162,7 @@ def test_every_channel_comes_back(channel):
 )
 def test_what_is_no_channel_is_told(content):
     with pytest.raises(InputError):
-        channels.channel_from(content)
-
-
-def test_a_channel_without_a_form_is_told():
-    with pytest.raises(InputError, match="no form in a file"):
-        channels.channel_to(object())
+        channel_from_state(content)
 
 
 ANSWERS = [

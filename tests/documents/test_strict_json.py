@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from takifugu.documents.strict_json import parse
 from takifugu.errors import InputError
+from takifugu.strict_json import parse
 
 DIGEST = '"e123 1e999 00e4567"'  # letters and digits that are no number
 

@@ -10,11 +10,8 @@ import pytest
 import takifugu as tk
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.gaussian import GaussianNoise
-from takifugu.documents.nouns import law_to
-from takifugu.errors import CompositionError, InputError, TakifuguError
-from takifugu.releases.accounts import noise_text, terms_of
-from takifugu.releases.drawing import drawing_of
-from takifugu.releases.drift import Drift
+from takifugu.errors import CompositionError, InputError
+from takifugu.problems.nouns import law_to
 
 
 @dataclass(frozen=True)
@@ -42,33 +39,13 @@ class Half(FiniteChannel):
 TABLE = pd.DataFrame({"s": [*"ab"] * 200, "x": [1.0, 2.0, 3.0, 5.0] * 100})
 NOISE = tk.calibrate(tk.fit_priors(TABLE, secret="s", query=tk.Raw("x")), alpha=2, epsilon=0.5)
 LIST = tk.calibrate(tk.fit_priors(TABLE, secret="s", query=tk.Row("x")), odds=2)
-UNKNOWN = replace(NOISE, channel=Cauchy(NOISE.theta))
-HALF = replace(LIST, channel=Half(LIST.channel.inputs, LIST.channel.outputs, LIST.channel.counts))
+HALF = Half(LIST.channel.inputs, LIST.channel.outputs, LIST.channel.counts)
 
 
-@pytest.mark.parametrize(("calibration", "name"), [(UNKNOWN, "Cauchy"), (HALF, "Half")])
-def test_nothing_is_drawn_through_it(calibration, name):
-    with pytest.raises(InputError, match=f"published through a {name}"):
-        drawing_of(calibration, {})
-
-
-def test_nothing_is_held_against_it_and_nothing_accounted_for_it():
-    for work in (
-        lambda: Drift.of(UNKNOWN, UNKNOWN.channel),
-        lambda: noise_text(UNKNOWN, theta=UNKNOWN.channel.theta),
-        lambda: terms_of(UNKNOWN, b"salt"),
-        lambda: UNKNOWN.error,
-        lambda: tk.release(TABLE, UNKNOWN),
-        lambda: tk.certify(UNKNOWN),
-        lambda: tk.report(UNKNOWN, None),
-    ):
-        with pytest.raises(TakifuguError, match="Cauchy"):
-            work()
-
-
-def test_no_attack_is_left_out_without_a_word():
-    with pytest.raises(TakifuguError, match="Cauchy"):
-        tk.audit(TABLE[["x"]], TABLE, UNKNOWN)
+@pytest.mark.parametrize(("calibration", "channel"), [(NOISE, Cauchy(NOISE.theta)), (LIST, HALF)])
+def test_no_calibration_holds_it(calibration, channel):
+    with pytest.raises(InputError, match=f"{type(channel).__name__} is no channel known here"):
+        replace(calibration, channel=channel)
 
 
 def test_a_ledger_adds_up_releases_of_one_kind(tmp_path):

@@ -4,7 +4,6 @@ An attacker turns every row into a score, the larger the more it looks like the 
 second: a guess at ln(p/q). `takifugu.audits.confidence_bounds` makes a bound of any score, so none of this is trusted.
 """
 
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,9 +18,8 @@ from takifugu._work import one_thread
 from takifugu.audits.outcome import ORDER
 from takifugu.audits.rows import Column, Rows
 from takifugu.calibration import Calibration
-from takifugu.channels import GaussianNoise, GaussianVector, ListChannel, Noise
-from takifugu.errors import InputError
-from takifugu.laws import Finite, Law, Mixture, VectorMixture, key
+from takifugu.channels import Channel
+from takifugu.laws import Law, key
 from takifugu.problems import Pair
 
 # What a learner is shown of a published row: its values, and the traces that a careless release leaves.
@@ -204,76 +202,30 @@ def sharp(scores: Array) -> Array:
 
 # Likelihood ratios of two priors as published: what an adversary who knows them makes of each row.
 
-Ratio = Callable[[Rows, Law, Law], Array]
 
-_BLOCK = 1 << 21  # densities of components at a time
+def through(channel: Channel, *, weaker: bool = False) -> Callable[[Rows, Law, Law], Array]:
+    """The ratio of two laws as this channel publishes them, or as it would if it did less than it states."""
 
-
-def through_noise(covariance: Array) -> Ratio:
-    """The ratio of two mixtures with Gaussian noise of this covariance added."""
-
-    def score(rows: Rows, p: Mixture | VectorMixture, q: Mixture | VectorMixture) -> Array:
-        columns = [within_reach(rows.published[name]) for name in rows.answer]
-        points, back = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
-        logs = [log_density(law, points, covariance) for law in (p, q)]
-        return sharp((logs[0] - logs[1])[back.reshape(-1)])
+    def score(rows: Rows, p: Law, q: Law) -> Array:
+        columns, back = _distinct([_told(rows.published[name], channel) for name in rows.answer])
+        logs = [channel.log_likelihood(law, columns, weaker=weaker) for law in (p, q)]
+        return sharp((logs[0] - logs[1])[back])
 
     return score
 
 
-def through_family(channel: Noise) -> Ratio:
-    """The ratio of two mixtures after noise of another family."""
-
-    def score(rows: Rows, p: Mixture, q: Mixture) -> Array:
-        points, back = np.unique(within_reach(rows.published[rows.answer[0]]), return_inverse=True)
-        with np.errstate(divide="ignore"):
-            logs = [np.log(np.maximum(channel.density(law, points), 1e-300)) for law in (p, q)]
-        return sharp((logs[0] - logs[1])[back.reshape(-1)])
-
-    return score
+def _told(column: Column, channel: Channel) -> npt.NDArray[Any]:
+    """A published column as the channel knows it: labels of a list, or numbers."""
+    return column.labels if channel.publishes == "values" else within_reach(column)
 
 
-def log_density(law: Mixture | VectorMixture, points: Array, noise: Array) -> Array:
-    """ln of the density after noise, up to a constant that all laws share; also where it is below every float."""
-    simple = law.simplified()
-    weights = simple.weights / math.fsum(simple.weights)
-    if isinstance(simple, Mixture):
-        means, covariances = simple.means[:, None], simple.stds[:, None, None] ** 2
-    else:
-        means, covariances = simple.means, simple.covariances
-    roots = np.linalg.cholesky(covariances + noise)
-    heights = np.log(weights) - np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
-    inverses = np.linalg.inv(roots)
-    out = np.empty(len(points))
-    step = max(1, _BLOCK // (len(weights) * points.shape[1]))
-    with np.errstate(over="ignore", under="ignore"):
-        for start in range(0, len(points), step):
-            gaps = points[start : start + step, None, :] - means
-            z = np.einsum("kij,nkj->nki", inverses, gaps)
-            logs = heights - 0.5 * np.minimum((z * z).sum(axis=2), 1e300)
-            top = logs.max(axis=1)
-            out[start : start + step] = top + np.log(np.exp(logs - top[:, None]).sum(axis=1))
-    return out
-
-
-def through_table(channel: ListChannel | None) -> Ratio:
-    """The ratio of two laws on a list, as this channel publishes them; without one, as they are."""
-
-    def score(rows: Rows, p: Finite, q: Finite) -> Array:
-        shares = []
-        for law in (p, q):
-            told = law if channel is None else channel.apply(law)
-            shares.append({key(value): share for value, share in zip(told.values, told.probabilities, strict=True)})
-        columns = [rows.published[name].labels.tolist() for name in rows.answer]
-        told_rows: list[Any] = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
-        ratio = {}
-        for value in set(map(key, told_rows)):
-            a, b = (float(share.get(value, 0.0)) for share in shares)
-            # What neither law can publish says nothing by the priors; a learner may still make something of it.
-            ratio[value] = 0.0 if a + b == 0 else float(np.log(max(a, 1e-9)) - np.log(max(b, 1e-9)))
-        return sharp(np.array([ratio[key(value)] for value in told_rows]))
-
-    return score
+def _distinct(columns: list[npt.NDArray[Any]]) -> tuple[list[npt.NDArray[Any]], Places]:
+    """Each row that occurs once, column by column, and which of them every row is."""
+    rows = list(zip(*(map(key, column.tolist()) for column in columns), strict=True))
+    places: dict[tuple[object, ...], int] = {}
+    back = np.array([places.setdefault(row, len(places)) for row in rows], dtype=np.intp)
+    first = np.unique(back, return_index=True)[1]
+    return [column[first] for column in columns], back
 
 
 MOST_TAUGHT = 20_000  # rows that a learner is shown
@@ -292,32 +244,14 @@ class Attacker:
 def knowing(calibration: Calibration, rows: Rows) -> list[Attacker]:
     """Likelihood ratios of the calibration's own priors, through its channel and through a weaker one."""
     channel, sees = calibration.channel, ", ".join(rows.answer)
-    if not rows.answer:
+    if not rows.answer or channel.width != len(rows.answer):
         return []
-    if isinstance(channel, ListChannel):
-        ways = [("priors", through_table(channel)), ("priors, unchanged values", through_table(None))]
-    elif isinstance(channel, Noise) and not isinstance(channel, GaussianNoise):
-        if len(rows.answer) != 1 or rows.published[rows.answer[0]].numbers is None or channel.size == 0:
-            return []
-        weaker = channel.of_size(channel.size / 2)
-        ways = [("priors", through_family(channel)), ("priors, half the noise", through_family(weaker))]
-    elif all(rows.published[name].numbers is not None for name in rows.answer):
-        noise = _covariance(channel, len(rows.answer))
-        if noise is None:
-            return []
-        ways = [("priors", through_noise(noise)), ("priors, half the noise", through_noise(0.25 * noise))]
-    else:
+    if channel.publishes != "values" and (
+        channel.is_bare or any(rows.published[name].numbers is None for name in rows.answer)
+    ):
         return []
+    ways = [("priors", through(channel)), (f"priors, {channel.weaker}", through(channel, weaker=True))]
     return [Attacker(name, sees, learns=False, score=score) for name, score in ways]
-
-
-def _covariance(channel: Any, columns: int) -> Array | None:
-    """The covariance of Gaussian noise on this many columns; None where there is none, or no such noise."""
-    if isinstance(channel, GaussianNoise):
-        return np.array([[channel.variance]]) if columns == 1 and channel.theta > 0 else None
-    if isinstance(channel, GaussianVector):
-        return channel.covariance if channel.dimension == columns else None
-    raise InputError(f"no attack is known on what went through a {type(channel).__name__}")
 
 
 def learning(rows: Rows, known: tuple[str, ...]) -> list[Attacker]:

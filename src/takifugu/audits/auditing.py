@@ -42,7 +42,7 @@ from takifugu.audits.outcome import (
 )
 from takifugu.audits.rows import Rows, read_rows
 from takifugu.calibration import Calibration
-from takifugu.channels import GaussianNoise, ListChannel, Noise
+from takifugu.channels import ListChannel, Noise
 from takifugu.errors import InputError
 from takifugu.laws import Lattice, key
 from takifugu.problems import OWN_ROWS, Finding, Pair, Problem, Renyi
@@ -110,10 +110,11 @@ def look(rows: Rows, calibration: Calibration, pairs: list[Pair], known: tuple[s
         return found
     if all(rows.published[name].agrees(rows.truth[name]).all() for name in rows.answer):
         found.append(PublishedAsIs(rows.answer))
-    if isinstance(calibration.channel, Noise):
-        found += _noise(rows, calibration, calibration.channel)
-    if isinstance(calibration.channel, ListChannel):
-        found += _channel(rows, calibration, calibration.channel)
+    channel = calibration.channel
+    if channel.publishes == "number":
+        found += _noise(rows, calibration, channel.as_noise())
+    if channel.publishes == "values":
+        found += _channel(rows, calibration, channel.as_list())
     return found
 
 
@@ -126,7 +127,7 @@ def _noise(rows: Rows, calibration: Calibration, channel: Noise) -> list[Finding
     gaps = y - (domain.snap(x) if isinstance(domain, Lattice) else x)
     spread = float(np.nanstd(gaps))
     # The spread of n draws is θ(1 ± √(k + 2)/2√n), k the excess kurtosis: 0 of normal noise, 3 of Laplace noise.
-    room = _SURELY / math.sqrt(2 * len(rows)) * (1.0 if isinstance(channel, GaussianNoise) else math.sqrt(2.5))
+    room = _SURELY / math.sqrt(2 * len(rows)) * math.sqrt(1.0 + channel.excess_kurtosis / 2)
     if abs(spread / theta - 1) <= room:
         return []
     return [(LessNoise if spread < theta else MoreNoise)(spread, theta)]

@@ -26,7 +26,6 @@ from typing import Any
 from takifugu import _validation as check
 from takifugu.audits.outcome import Audit
 from takifugu.calibration import Calibration
-from takifugu.channels import Noise
 from takifugu.errors import InputError
 
 FORMAT = "takifugu-release-card"
@@ -85,7 +84,7 @@ def release_card(
         "channel": {
             "kind": channel.kind,
             "mechanism": calibration.mechanism,
-            "noise": channel.to_state() if isinstance(channel, Noise) else None,
+            "noise": channel.to_state() if channel.publishes == "number" else None,
         },
         "evidence": {"certificate_sha256": None if certificate is None else certificate.sha256},
         "audit": None

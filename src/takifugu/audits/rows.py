@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
-from takifugu.channels import ListChannel
 from takifugu.errors import InputError, no_column
 from takifugu.laws import key
 from takifugu.queries import named
@@ -309,10 +308,10 @@ def _answer(calibration: Calibration, out: dict[str, Column], true: dict[str, Co
 
 def _fits(column: Column, calibration: Calibration) -> bool:
     """Whether a channel could have published this column: numbers, or a value of its list in some row."""
-    channel = calibration.channel
-    if isinstance(channel, ListChannel):
-        return not {key(value) for value in column.labels.tolist()}.isdisjoint(map(key, channel.outputs))
-    return column.numbers is not None
+    if calibration.channel.publishes != "values":
+        return column.numbers is not None
+    listed = calibration.channel.as_list().outputs
+    return not {key(value) for value in column.labels.tolist()}.isdisjoint(map(key, listed))
 
 
 def _matched(column: Column, calibration: Calibration, hidden: str) -> Objects:

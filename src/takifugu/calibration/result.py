@@ -7,13 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from takifugu import strict_json
+from takifugu import strict_json as form
 from takifugu._display import Plotted
 from takifugu.calibration.checking import expected_loss, noise_is_enough, require_fitting
-from takifugu.channels import Channel, GaussianNoise, GaussianVector, ListChannel, Noise
-from takifugu.documents import nouns as channel_form
-from takifugu.documents import nouns as documents
-from takifugu.documents import strict_json
-from takifugu.documents import strict_json as form
+from takifugu.channels import (
+    Channel,
+    GaussianNoise,
+    GaussianVector,
+    ListChannel,
+    Noise,
+    channel_from_state,
+    known_channel,
+)
 from takifugu.errors import InputError
 from takifugu.mechanisms import (
     Confidence,
@@ -35,6 +41,7 @@ from takifugu.mechanisms import (
     worst,
 )
 from takifugu.problems import Answer, Belief, Finding, Guarantee, Pair, Pairs, Place, Problem, Renyi
+from takifugu.problems import nouns as documents
 
 # The file of a calibration: strict, versioned, and read back to the last bit.
 
@@ -77,7 +84,7 @@ def essentials(calibration: "Calibration") -> dict[str, Any]:
         "mechanism": calibration.mechanism,
         "options": {name: _json(value) for name, value in calibration.options},
         "guarantee": documents.guarantee_to(calibration.guarantee),
-        "channel": channel_form.channel_to(calibration.channel),
+        "channel": calibration.channel.to_state(),
         "problem": documents.problem_to(calibration.problem),
         "place": list(calibration.place),
         "evidence": _evidence_to(calibration.evidence),
@@ -135,7 +142,7 @@ def parts(data: Any) -> dict[str, Any]:
     problem = documents.problem_from(content["problem"])
     guarantee = documents.guarantee_from(content["guarantee"])
     name = form.mechanism(content["mechanism"])
-    channel = channel_form.channel_from(content["channel"])
+    channel = channel_from_state(content["channel"])
     require_fitting(problem, channel)
     # A channel is fitted to draws and judged by others, the first time by as many as one halving asks for.
     evidence = _evidence_from(content["evidence"], halvings=int(isinstance(channel, ListChannel)))
@@ -298,6 +305,10 @@ class Calibration(Plotted):
     lower_bound: float | None = None
     optimality: Optimality | None = field(default=None, repr=False, compare=False)
     evidence: Confidence | ProvedBand | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a channel of a kind that nobody knows here: everything that follows goes by its kind."""
+        known_channel(self.channel)
 
     @property
     def answer(self) -> Answer | None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from takifugu import strict_json
+from takifugu import strict_json as form
 from takifugu._display import rounded_down
 from takifugu.calibration import Calibration
 from takifugu.certificates import document as version_1
@@ -21,16 +23,14 @@ from takifugu.channels import (
     ListChannel,
     Noise,
     SparseChannel,
+    channel_from_state,
 )
 from takifugu.divergences import Enclosure
-from takifugu.documents import nouns as channel_form
-from takifugu.documents import nouns as documents
-from takifugu.documents import strict_json
-from takifugu.documents import strict_json as form
 from takifugu.errors import InputError
 from takifugu.laws import key
 from takifugu.mechanisms import Optimal, rows_in_words
 from takifugu.problems import OrderKept, belief_names
+from takifugu.problems import nouns as documents
 
 # Whether a channel leaves the shares of all rows as they were, which its public papers may tell.
 
@@ -127,7 +127,7 @@ def public_form(calibration: Calibration) -> dict[str, Any]:
         return {"kind": channel.kind, "deviations": np.sqrt(np.diagonal(channel.covariance)).tolist()}
     if isinstance(channel, ListChannel) and not tells_probabilities(calibration):
         return {"kind": channel.kind}
-    return channel_form.channel_to(channel)
+    return channel.to_state()
 
 
 def is_withheld(value: dict[str, Any]) -> bool:
@@ -141,7 +141,7 @@ def _require_public(value: Any) -> None:
         for n, one in enumerate(form.items(content["deviations"], "channel.deviations", least=1, most=MOST_AXES)):
             form.number(one, f"channel.deviations[{n}]", above=0)
     elif not (form.kind_of(value) in LISTS and is_withheld(value)):
-        channel_form.channel_from(value)
+        channel_from_state(value)
 
 
 _KEYS = ("format", "version", "nonce", "calibration", "losses", "software", "sha256")

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from takifugu import strict_json
+from takifugu import strict_json as form
 from takifugu._display import Plotted
 from takifugu.divergences import Enclosure
-from takifugu.documents import strict_json
-from takifugu.documents import strict_json as form
 from takifugu.errors import CertificationError, InputError
 from takifugu.laws import Mixture
+from takifugu.problems import nouns
 
 # What certificates of every version share: losses at every place, and a digest that seals all they hold.
 
@@ -130,7 +131,7 @@ def beliefs_from(value: Any, size: int) -> tuple[tuple[Mixture, ...], ...]:
     room = form.Room()
     return tuple(
         tuple(
-            form.mixture(prior, f"beliefs[{b}][{s}]", room)
+            nouns.mixture_from(prior, f"beliefs[{b}][{s}]", room)
             for s, prior in enumerate(form.exactly(belief, f"beliefs[{b}]", size))
         )
         for b, belief in enumerate(form.items(value, "'beliefs'", least=1, most=form.MOST_BELIEFS))

@@ -10,6 +10,8 @@ import secrets as random_bits
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from takifugu import strict_json
+from takifugu import strict_json as form
 from takifugu._validation import real
 from takifugu.calibration import Calibration
 from takifugu.certificates import document as version_1
@@ -18,8 +20,6 @@ from takifugu.certificates.channel import ChannelCertificate, RedactedChannel
 from takifugu.certificates.document import Certificate, RedactedCertificate
 from takifugu.channels import GaussianNoise, GaussianVector, ListChannel, Noise
 from takifugu.divergences import Claims, Decision, Effort, Enclosure, Progress, Prover, counted, limit_for, settle_all
-from takifugu.documents import strict_json
-from takifugu.documents import strict_json as form
 from takifugu.errors import CertificationError, InputError
 from takifugu.laws import Law, VectorMixture
 from takifugu.mechanisms import Optimal, WassersteinApprox, require_rows_behind, rule_of

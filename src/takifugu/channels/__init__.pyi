@@ -1,5 +1,3 @@
-from takifugu.channels.families import noise_family as noise_family
-from takifugu.channels.families import noise_kinds as noise_kinds
 from takifugu.channels.finite import BITS as BITS
 from takifugu.channels.finite import MOST_BITS as MOST_BITS
 from takifugu.channels.finite import FiniteChannel as FiniteChannel
@@ -21,6 +19,13 @@ from takifugu.channels.products import row_of as row_of
 from takifugu.channels.products import same_draws as same_draws
 from takifugu.channels.products import split as split
 from takifugu.channels.protocol import Channel as Channel
+from takifugu.channels.protocol import Publishes as Publishes
+from takifugu.channels.protocol import channel_class as channel_class
+from takifugu.channels.protocol import channel_from_state as channel_from_state
+from takifugu.channels.protocol import channel_kinds as channel_kinds
+from takifugu.channels.protocol import known_channel as known_channel
+from takifugu.channels.protocol import noise_family as noise_family
+from takifugu.channels.protocol import noise_kinds as noise_kinds
 from takifugu.channels.rounded_draws import Grid as Grid
 from takifugu.channels.rounded_draws import checked as checked
 from takifugu.channels.rounded_draws import default_granularity as default_granularity

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from takifugu import strict_json as form
 from takifugu._validation import Array
-from takifugu.channels.listed import ListChannel
+from takifugu.channels.listed import ListChannel, values_from
 from takifugu.channels.sampling import AliasTables, BitSource
 from takifugu.divergences import Extremes, Masses
 from takifugu.errors import InputError
@@ -108,6 +109,20 @@ class FiniteChannel(ListChannel):
         """The channel that publishes a draw from `law` (rounded to the denominator) whatever the value is."""
         row, values = whole_rows(law.probabilities[None, :], bits), plain(inputs, name="inputs")
         return cls(values, law.values, np.repeat(row, len(values), axis=0))
+
+    def to_state(self) -> dict[str, object]:
+        """See `Channel`."""
+        inputs, outputs = (form.values_to(side) for side in (self.inputs, self.outputs))
+        return {"kind": self.kind, "inputs": inputs, "outputs": outputs, "counts": self.counts.tolist()}
+
+    @classmethod
+    def from_state(cls, state: object) -> "FiniteChannel":
+        """See `Channel`."""
+        content = form.fields(state, ("kind", "inputs", "outputs", "counts"), "'channel'")
+        inputs, outputs = values_from(content, "inputs"), values_from(content, "outputs")
+        rows = form.exactly(content["counts"], "channel.counts", len(inputs))
+        counts = [form.indices(row, "channel.counts", most=len(outputs)) for row in rows]
+        return cls(inputs, outputs, checked_counts(counts, len(inputs), len(outputs)))
 
     @property
     def denominator(self) -> int:

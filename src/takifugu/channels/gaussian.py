@@ -1,12 +1,16 @@
 """Gaussian noise as a channel: one number, the standard deviation."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from takifugu import _validation as check
 from takifugu._validation import Array
-from takifugu.channels.noise import Noise
+from takifugu.channels.noise import Noise, log_density
 from takifugu.channels.rounded_draws import NORMAL, Shape
 from takifugu.divergences import Decision, Effort, decide, divergence, hockey_stick_after
 from takifugu.laws import Mixture
@@ -26,6 +30,7 @@ class GaussianNoise(Noise):
     size_is: ClassVar[str] = "standard deviation"
     shape: ClassVar[Shape] = NORMAL
     bounds_odds: ClassVar[bool] = False
+    excess_kurtosis: ClassVar[float] = 0.0
 
     theta: float
 
@@ -50,6 +55,7 @@ class GaussianNoise(Noise):
 
     def apply(self, law: Mixture) -> Mixture:
         """The law of value plus noise."""
+        self.require_law(law)
         return law.with_noise(self.theta)
 
     def loss(self, p: Mixture, q: Mixture, *, alpha: float) -> float:
@@ -65,6 +71,12 @@ class GaussianNoise(Noise):
     def density(self, law: Mixture, at: Array) -> Array:
         """See `Noise`."""
         return self.apply(law).pdf(at)
+
+    def log_likelihood(
+        self, law: Mixture, published: Sequence[npt.NDArray[np.float64]], *, weaker: bool = False
+    ) -> Array:
+        """See `Channel`; also where the density is below every float."""
+        return log_density(law, np.stack(published, axis=1), (0.25 if weaker else 1.0) * self.noise_covariance)
 
     def below(self, gaps: Array) -> Array:
         """See `Noise`."""

@@ -56,6 +56,7 @@ class LaplaceNoise(Noise):
     size_is: ClassVar[str] = "scale"
     shape: ClassVar[Shape] = Exponential()
     bounds_odds: ClassVar[bool] = True
+    excess_kurtosis: ClassVar[float] = 3.0
 
     scale: float
 

@@ -1,6 +1,6 @@
 """What every channel between finite lists does, however its table is stored."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from takifugu import strict_json as form
 from takifugu._display import Plotted
 from takifugu._validation import Array, integer, vector
+from takifugu.channels.protocol import Channel, Publishes
 from takifugu.channels.sampling import BitSource, OsBits
 from takifugu.divergences import (
     Decision,
@@ -33,6 +35,8 @@ from takifugu.laws import Finite, Scalar, Value, columns, key, number, plain
 
 Integers = npt.NDArray[np.int64]
 _ABSENT = -1
+_MOST_VALUES = 100_000  # on either side of a channel, in a file
+_HARDLY = 1e-9  # how probable an attacker holds what a law cannot publish
 _CHUNK = 16_384  # values at a time, so that the working arrays stay in the processor's cache
 
 
@@ -240,13 +244,16 @@ def _part(people: int, becomes: Value | None, rare: int) -> str:
     return f"{number} stay{ending}" if becomes is None else f"{number} become{ending} {named(becomes)}"
 
 
-class ListChannel(Plotted, ABC):
+class ListChannel(Plotted, Channel):
     """P(y given x) in whole numbers over one power of two; a subclass stores the table.
 
     What is proved about a channel, and what is drawn from it, rests on integers alone (proofs/finite-channels.md).
     """
 
-    kind: ClassVar[str]
+    publishes: ClassVar[Publishes] = "values"
+    laws: ClassVar[type] = Finite
+    weaker: ClassVar[str] = "unchanged values"
+
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]
 
@@ -278,9 +285,23 @@ class ListChannel(Plotted, ABC):
         """What is above zero: inputs, outputs and the probabilities between them, three lists of one length."""
 
     @property
-    def is_sure(self) -> bool:
-        """Whether every input becomes one output for sure, so that nothing is left to chance."""
+    def width(self) -> int:
+        """See `Channel`: the columns of a row."""
+        first = self.inputs[0]
+        return len(first) if isinstance(first, tuple) else 1
+
+    @property
+    def is_bare(self) -> bool:
+        """See `Channel`: every input becomes one output for sure."""
         return len(self.entries[0]) == len(self.inputs)
+
+    def as_list(self) -> "ListChannel":
+        """See `Channel`."""
+        return self
+
+    def describe(self, *, exact: bool = False) -> str:
+        """See `Channel`."""
+        return f"a channel between {len(self.inputs)} value{'s' if len(self.inputs) > 1 else ''}"
 
     @property
     @abstractmethod
@@ -338,6 +359,7 @@ class ListChannel(Plotted, ABC):
 
     def apply(self, law: Finite) -> Finite:
         """The published law, its weights rounded to float64; `published` has it exactly."""
+        self.require_law(law)
         with np.errstate(under="ignore"):
             return Finite(self.outputs, self.through(self.weights_of(law)))
 
@@ -383,6 +405,22 @@ class ListChannel(Plotted, ABC):
         ratios = [largest_ratio(p, q) for i, p in enumerate(masses) for j, q in enumerate(masses) if i != j]
         exact = [arb.pos_inf() if ratio is None else fmpq(ratio.numerator, ratio.denominator) for ratio in ratios]
         return max(outward(ratio).upper for ratio in exact)
+
+    # ---- attacks
+
+    def log_likelihood(self, law: Finite, published: Sequence[npt.NDArray[Any]], *, weaker: bool = False) -> Array:
+        """See `Channel`."""
+        told = law if weaker else self.apply(law)
+        shares = {key(value): share for value, share in zip(told.values, told.probabilities.tolist(), strict=True)}
+        columns = [column.tolist() for column in published]
+        rows = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+        return np.log(np.maximum([shares.get(key(row), 0.0) for row in rows], _HARDLY))
+
+    # ---- files
+
+    def public_state(self, *, withhold: bool) -> dict[str, object]:
+        """See `Channel`: probabilities that were fitted to rows tell about them, and so does the list they had."""
+        return {"kind": self.kind} if withhold else self.to_state()
 
     # ---- what it costs
 
@@ -457,6 +495,12 @@ class ListChannel(Plotted, ABC):
         array = np.empty(len(self.outputs), dtype=object)
         array[:] = self.outputs
         return array
+
+
+def values_from(content: dict[str, Any], name: str) -> tuple[Value, ...]:
+    """The list of a channel's inputs or outputs, as a file has it."""
+    listed = form.items(content[name], f"channel.{name}", least=1, most=_MOST_VALUES)
+    return tuple(form.value_from(value, f"channel.{name}") for value in listed)
 
 
 def _distinct(values: Any, *, name: str) -> tuple[Value, ...]:

@@ -1,16 +1,23 @@
-"""Noise on numbers: what every family of one size has in common, and the families by name."""
+"""Noise on numbers: what every family of one size has in common."""
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
+import numpy as np
+import numpy.typing as npt
+
+from takifugu import strict_json as form
 from takifugu._validation import Array
+from takifugu.channels.protocol import Channel, Publishes
 from takifugu.channels.rounded_draws import Shape, rounded
 from takifugu.channels.sampling import BitSource
 from takifugu.divergences import Decision, Effort
-from takifugu.errors import InputError
-from takifugu.laws import Mixture
+from takifugu.errors import CompositionError, InputError
+from takifugu.laws import Mixture, VectorMixture
 
 WHOLE = 2**128  # shares of a budget are counted in 2^-128 of it, rounded up
 
@@ -27,16 +34,18 @@ class AfterNoise:
         return self.noise.density(self.law, at)
 
 
-class Noise(ABC):
+class Noise(Channel):
     """Independent, symmetric noise of one size, added to a number: a channel.
 
     More noise of one family is what less noise becomes when more is added to it, so that it never tells more; a family
     for which that is false does not belong here (proofs/monotonicity.md, proofs/laplace.md). A new family is a class
-    with these members, in a file of its own, named in the entry-point group `takifugu.noises` or in `families`.
+    with these members, in a file of its own, named in the entry-point group `takifugu.noises` or in `protocol`.
     """
 
-    kind: ClassVar[str]
-    """Its name in files and messages."""
+    publishes: ClassVar[Publishes] = "number"
+    laws: ClassVar[type] = Mixture
+    weaker: ClassVar[str] = "half the noise"
+
     parameter: ClassVar[str]
     """What its size is called."""
     symbol: ClassVar[str]
@@ -47,6 +56,8 @@ class Noise(ABC):
     """The law of noise of size 1, for exact draws."""
     bounds_odds: ClassVar[bool]
     """Whether odds are bounded by some size of it."""
+    excess_kurtosis: ClassVar[float]
+    """Its fourth moment over the squared second, less 3: how far the spread of a few draws may be off."""
 
     @property
     @abstractmethod
@@ -68,8 +79,37 @@ class Noise(ABC):
         """The mean square error that it costs a published value."""
         return self.std * self.std
 
-    def apply(self, law: Mixture) -> Any:
+    @property
+    def noise_covariance(self) -> Array:
+        """See `Channel`: one number, the variance."""
+        return np.array([[self.variance]])
+
+    @property
+    def axes(self) -> tuple["Noise", ...]:
+        """See `Channel`: itself."""
+        return (self,)
+
+    @property
+    def width(self) -> int:
+        """See `Channel`."""
+        return 1
+
+    @property
+    def is_bare(self) -> bool:
+        """See `Channel`: of size 0."""
+        return self.size == 0
+
+    def as_noise(self) -> "Noise":
+        """See `Channel`."""
+        return self
+
+    def at_least(self, other: Channel) -> bool:
+        """See `Channel`: more noise of a family is what less noise becomes."""
+        return self.kind == other.kind and self.size >= other.as_noise().size
+
+    def apply(self, law: Mixture) -> Mixture | AfterNoise:
         """The law of value plus noise."""
+        self.require_law(law)
         return AfterNoise(law, self)
 
     @abstractmethod
@@ -101,9 +141,45 @@ class Noise(ABC):
     def precision(size: float) -> tuple[int, int]:
         """What several releases add up, as an exact fraction: 1/θ² of Gaussian noise, 1/b of Laplace noise."""
 
-    def describe(self) -> str:
-        """In a few words."""
-        return f"{self.name} noise of {self.size_is} {self.symbol} = {self.size:.6g}"
+    def repeated(self, others: Sequence[Channel]) -> Channel:
+        """See `Channel`: precisions add up, exactly; the size is rounded down.
+
+        >>> from takifugu.channels import LaplaceNoise
+        >>> LaplaceNoise(2.0).repeated([LaplaceNoise(2.0)])
+        LaplaceNoise(scale=1.0)
+        """
+        sizes = [self.size]
+        for other in others:
+            if other.kind != self.kind:
+                raise CompositionError(
+                    f"{self.describe()} and {other.describe()} do not add up to one release of either kind"
+                )
+            sizes.append(other.as_noise().size)
+        if len(sizes) == 1 or 0.0 in sizes:
+            return self.of_size(min(sizes))
+        total = sum(Fraction(*self.precision(size)) for size in sizes)
+        root = self._root(float(total / Fraction(*self.precision(min(sizes)))))
+        size = min(sizes) * root
+        while Fraction(*self.precision(size)) < total:
+            size = math.nextafter(size, 0.0)
+        while Fraction(*self.precision(above := math.nextafter(size, math.inf))) >= total:
+            size = above
+        return self.of_size(size)
+
+    def log_likelihood(
+        self, law: Mixture, published: Sequence[npt.NDArray[np.float64]], *, weaker: bool = False
+    ) -> Array:
+        """See `Channel`."""
+        (column,) = published
+        assumed = self.of_size(self.size / 2) if weaker else self
+        with np.errstate(divide="ignore"):
+            found: Array = np.log(np.maximum(assumed.density(law, column), 1e-300))
+        return found
+
+    def describe(self, *, exact: bool = False) -> str:
+        """See `Channel`."""
+        size = f"{self.size!r}" if exact else f"{self.symbol} = {self.size:.6g}"
+        return f"{self.name} noise of {self.size_is} {size}"
 
     @property
     def name(self) -> str:
@@ -114,9 +190,23 @@ class Noise(ABC):
         """Exact roundings of value plus noise, from the system's random bits."""
         return rounded(values, self.shape, theta=self.size, granularity=granularity, source=source)
 
-    def to_state(self) -> dict[str, Any]:
-        """As plain values for JSON."""
+    def publish(self, values: npt.ArrayLike, source: BitSource | None = None) -> Array:
+        """See `Channel`."""
+        return self.draw(values, source=source)
+
+    def to_state(self) -> dict[str, object]:
+        """See `Channel`."""
         return {"kind": self.kind, self.parameter: self.size}
+
+    @classmethod
+    def from_state(cls, state: object) -> Self:
+        """See `Channel`."""
+        content = form.fields(state, ("kind", cls.parameter), "'channel'")
+        return cls.of_size(form.number(content[cls.parameter], f"channel.{cls.parameter}", least=0))
+
+    def public_state(self, *, withhold: bool) -> dict[str, object]:
+        """See `Channel`: its size is one number, which is stated beside every release."""
+        return self.to_state()
 
     @classmethod
     def share(cls, size: float, *, budget: float) -> int:
@@ -131,8 +221,7 @@ class Noise(ABC):
     @classmethod
     def _root(cls, share: float) -> float:
         """The size, over that of the budget, whose share is about this one."""
-        up, down = cls.precision(2.0)
-        power = -math.log2(up / down)  # 2 where squares add up, 1 where the sizes' inverses do
+        power = math.log2(Fraction(*cls.precision(1.0)) / Fraction(*cls.precision(2.0)))
         return float(share ** (-1.0 / power))
 
     @classmethod
@@ -160,3 +249,29 @@ class Noise(ABC):
         while not math.isinf(size) and cls.share(size, budget=budget) < spent:
             size = math.nextafter(size, 0.0)
         return size
+
+
+_BLOCK = 1 << 21  # densities of components at a time
+
+
+def log_density(law: Mixture | VectorMixture, points: Array, noise: Array) -> Array:
+    """ln of the density after noise, up to a constant that all laws share; also where it is below every float."""
+    simple = law.simplified()
+    weights = simple.weights / math.fsum(simple.weights)
+    if isinstance(simple, Mixture):
+        means, covariances = simple.means[:, None], simple.stds[:, None, None] ** 2
+    else:
+        means, covariances = simple.means, simple.covariances
+    roots = np.linalg.cholesky(covariances + noise)
+    heights = np.log(weights) - np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
+    inverses = np.linalg.inv(roots)
+    out = np.empty(len(points))
+    step = max(1, _BLOCK // (len(weights) * points.shape[1]))
+    with np.errstate(over="ignore", under="ignore"):
+        for start in range(0, len(points), step):
+            gaps = points[start : start + step, None, :] - means
+            z = np.einsum("kij,nkj->nki", inverses, gaps)
+            logs = heights - 0.5 * np.minimum((z * z).sum(axis=2), 1e300)
+            top = logs.max(axis=1)
+            out[start : start + step] = top + np.log(np.exp(logs - top[:, None]).sum(axis=1))
+    return out

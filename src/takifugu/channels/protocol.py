@@ -1,23 +1,236 @@
-"""What every channel is: a way from the true value to the published one, with all that a promise asks of it."""
+"""What every channel is, whatever it publishes, and all kinds of channels by their names."""
 
-from typing import Any, ClassVar, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+import numpy.typing as npt
+
+from takifugu import strict_json as form
+from takifugu._validation import Array
+from takifugu.channels.sampling import BitSource
 from takifugu.divergences import Decision, Effort
+from takifugu.errors import CompositionError, InputError
+from takifugu.laws import Law
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
+    from takifugu.channels.listed import ListChannel
+    from takifugu.channels.noise import Noise
+    from takifugu.channels.vector import GaussianVector
+
+Publishes = Literal["number", "values", "vector"]
+"""What leaves a channel: a number for a number, an entry of a list (a row of several columns is one), a vector."""
+
+GROUP = "takifugu.noises"  # the entry-point group of noises that other packages install
 
 
-class Channel(Protocol):
-    """P(published | true): what it does to a law, what it loses, and a proof of that."""
+class Channel(ABC):
+    """P(published | true): what becomes of a law, of a value, and all that others ask of it.
+
+    Whatever publishes, proves, attacks, estimates or reports knows a channel by these members and asks for no class.
+    What a kind cannot do it refuses by name; nobody falls back to another kind.
+    """
 
     kind: ClassVar[str]
+    """Its name in files and messages; `channel_class` finds the class by it."""
+    publishes: ClassVar[Publishes]
+    """What leaves it. Code that differs for numbers, lists and vectors has a table by this, and no `isinstance`."""
+    laws: ClassVar[type]
+    """The kind of law that goes through it."""
+    weaker: ClassVar[str]
+    """What an attacker tries who doubts that the channel was used as stated: "half the noise", "unchanged values"."""
 
-    def apply(self, law: Any) -> Any:
-        """The law of what is published, for an answer of this law."""
-        ...
+    # ---- what becomes of a law
 
-    def loss(self, p: Any, q: Any, *, alpha: float) -> float:
-        """D_α between what is published for p and for q."""
-        ...
+    @abstractmethod
+    def apply(self, law: Law) -> Law:
+        """The law of what is published for an answer of this law; an error for a law of another kind."""
 
-    def decide(self, p: Any, q: Any, *, alpha: float, epsilon: float, effort: Effort | None = None) -> Decision:
+    @abstractmethod
+    def loss(self, p: Law, q: Law, *, alpha: float) -> float:
+        """D_α between what is published for p and for q, in floats."""
+
+    @abstractmethod
+    def decide(self, p: Law, q: Law, *, alpha: float, epsilon: float, effort: Effort | None = None) -> Decision:
         """Whether that loss is `epsilon` at most, proved either way."""
-        ...
+
+    def require_law(self, law: Law) -> None:
+        """Refuse a law that does not go through it: for calibrations that were read from a file or made elsewhere."""
+        if not isinstance(law, self.laws):
+            raise InputError(
+                f"the channel is not of the kind that the laws need: through {self.describe()} goes a "
+                f"{self.laws.__name__}, and no {type(law).__name__}"
+            )
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many columns, or numbers, one answer has."""
+
+    # ---- publishing
+
+    @abstractmethod
+    def publish(self, values: npt.ArrayLike, source: BitSource | None = None) -> npt.NDArray[Any]:
+        """What is published for values: drawn exactly, from the system's random bits if `source` is left out."""
+
+    @property
+    @abstractmethod
+    def is_bare(self) -> bool:
+        """Whether nothing is left to chance, so that all who have one value publish one value."""
+
+    def at_least(self, other: "Channel") -> bool:
+        """Whether this is the other channel, or adds more noise of the same kind: what may stand in for it."""
+        return self == other
+
+    # ---- several releases
+
+    def repeated(self, others: Sequence["Channel"]) -> "Channel":
+        """The one channel that publishing the same answer through this and the others is worth.
+
+        Raises:
+            CompositionError: where there is none, by name: draws of other kinds, or of what is published once.
+        """
+        if not others:
+            return self
+        raise CompositionError(
+            f"an answer that went through {self.describe()} is published once: two draws of it tell more than one"
+        )
+
+    # ---- words
+
+    @abstractmethod
+    def describe(self, *, exact: bool = False) -> str:
+        """The channel in a few words, for any sentence; with `exact`, no digit of its size is left out."""
+
+    # ---- attacks and estimates
+
+    @abstractmethod
+    def log_likelihood(self, law: Law, published: Sequence[npt.NDArray[Any]], *, weaker: bool = False) -> Array:
+        """ln P(published row) under a law, up to a constant that all laws share, for columns of published values.
+
+        It is for attackers: what the law cannot publish is held to be very rare. With `weaker`, as though the channel
+        had done less than it states; see the attribute.
+        """
+
+    @property
+    def axes(self) -> tuple["Noise", ...]:
+        """The noise on each published number by itself; an error for a channel that adds none."""
+        raise InputError(f"{self.describe()} adds no noise")
+
+    @property
+    def noise_covariance(self) -> Array:
+        """The covariance of what is added to the published numbers; an error for a channel that adds no noise."""
+        raise InputError(f"{self.describe()} adds no noise")
+
+    # ---- as one of its kinds, for what only they have
+
+    def as_noise(self) -> "Noise":
+        """Itself, where it is noise on one number; an error for any other."""
+        raise InputError(f"{self.describe()} is not noise on a number")
+
+    def as_list(self) -> "ListChannel":
+        """Itself, where it publishes from a list; an error for any other."""
+        raise InputError(f"{self.describe()} does not publish from a list")
+
+    def as_vector(self) -> "GaussianVector":
+        """Itself, where it is noise on vectors; an error for any other."""
+        raise InputError(f"{self.describe()} is not noise on vectors")
+
+    # ---- files
+
+    @abstractmethod
+    def to_state(self) -> dict[str, object]:
+        """As plain values for JSON, no bit lost; `kind` is among them."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, state: object) -> Self:
+        """What `to_state` gave, every field checked; an `InputError` names the one that is wrong."""
+
+    @abstractmethod
+    def public_state(self, *, withhold: bool) -> dict[str, object]:
+        """What may be published of it. With `withhold`, nothing that was fitted to the rows that are published."""
+
+
+_NOISES = {"gaussian": "gaussian.GaussianNoise", "laplace": "laplace.LaplaceNoise"}
+_OTHERS = {"finite": "finite.FiniteChannel", "sparse": "sparse.SparseChannel", "vector": "vector.GaussianVector"}
+
+
+def _installed() -> "EntryPoints":
+    from importlib.metadata import entry_points  # it takes its time, and our own kinds need it not
+
+    return entry_points(group=GROUP)
+
+
+def channel_kinds() -> list[str]:
+    """The names of all kinds of channels, those of other packages included.
+
+    >>> channel_kinds()[:5]
+    ['gaussian', 'laplace', 'finite', 'sparse', 'vector']
+    """
+    return [*_NOISES, *_OTHERS, *(entry.name for entry in _installed())]
+
+
+def channel_class(kind: object) -> type[Channel]:
+    """The class of channels of this kind; an error where there is none.
+
+    >>> channel_class("finite").publishes
+    'values'
+    """
+    if isinstance(kind, str) and kind in (named := _NOISES | _OTHERS):
+        module, _, name = named[kind].rpartition(".")
+        found: type[Channel] = getattr(import_module(f"takifugu.channels.{module}"), name)
+        return found
+    for entry in _installed():
+        if entry.name == kind:
+            family: type[Channel] = entry.load()
+            if family.kind != kind:
+                raise InputError(f"the entry point {kind!r} of {GROUP!r} must have the name of its family")
+            return family
+    raise InputError(f"channel.kind must be one of {', '.join(map(repr, channel_kinds()))}")
+
+
+def known_channel(channel: object) -> Channel:
+    """The channel, if its class is the one that is registered for its kind; an error that names any other.
+
+    A subclass is another channel: what was proved of the one, and is drawn for it, says nothing about the other.
+    """
+    if isinstance(channel, Channel) and channel_class(channel.kind) is type(channel):
+        return channel
+    raise InputError(
+        f"a {type(channel).__name__} is no channel known here: nothing is proved of it, and nothing is published "
+        f"through it. Noise of another package is named in its entry-point group {GROUP!r}"
+    )
+
+
+def channel_from_state(state: object) -> Channel:
+    """The channel that `to_state` wrote, of whatever kind.
+
+    >>> channel_from_state({"kind": "laplace", "scale": 2.0})
+    LaplaceNoise(scale=2.0)
+    """
+    return channel_class(form.kind_of(state)).from_state(state)
+
+
+def noise_kinds() -> list[str]:
+    """The names of all kinds of noise on numbers.
+
+    >>> noise_kinds()[:2]
+    ['gaussian', 'laplace']
+    """
+    return [*_NOISES, *(entry.name for entry in _installed())]
+
+
+def noise_family(kind: str) -> "type[Noise]":
+    """The noise on numbers of that name; an error where there is none.
+
+    >>> noise_family("laplace").parameter
+    'scale'
+    """
+    if kind not in noise_kinds():
+        raise InputError(f"there is no noise of the kind {kind!r}; there are {', '.join(map(repr, noise_kinds()))}")
+    family: type[Any] = channel_class(kind)
+    return family

@@ -11,13 +11,17 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from takifugu import strict_json as form
 from takifugu._validation import Array
 from takifugu.channels.finite import BITS, MOST_BITS, Integers, require_one_total
-from takifugu.channels.listed import ListChannel
+from takifugu.channels.listed import ListChannel, values_from
 from takifugu.channels.sampling import BitSource, read_exactly
 from takifugu.divergences import Extremes, Masses
 from takifugu.errors import InputError
 from takifugu.laws import Value, key, plain
+
+_MOVES = ("starts", "targets", "counts")
+_MOST_MOVES = 2_000_000  # in a file
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +46,7 @@ class SparseChannel(ListChannel):
     def __post_init__(self) -> None:
         """Validate, copy and freeze."""
         self._freeze_lists()
-        starts, targets, counts = (_whole(name, getattr(self, name)) for name in ("starts", "targets", "counts"))
+        starts, targets, counts = (_whole(name, getattr(self, name)) for name in _MOVES)
         if len(starts) != len(self.inputs) + 1 or starts[0] != 0 or starts[-1] != len(targets):
             raise InputError("starts must have one entry per input and one more, from 0 to the number of targets")
         if len(counts) != len(targets) or (np.diff(starts) < 1).any():
@@ -66,6 +70,22 @@ class SparseChannel(ListChannel):
         values = plain(inputs, name="inputs")
         n = len(values)
         return cls(values, plain([output]), np.arange(n + 1), np.zeros(n, dtype=np.int64), np.full(n, 1 << bits))
+
+    def to_state(self) -> dict[str, object]:
+        """See `Channel`."""
+        inputs, outputs = (form.values_to(side) for side in (self.inputs, self.outputs))
+        moves = {name: getattr(self, name).tolist() for name in _MOVES}
+        return {"kind": self.kind, "inputs": inputs, "outputs": outputs, **moves}
+
+    @classmethod
+    def from_state(cls, state: object) -> "SparseChannel":
+        """See `Channel`."""
+        content = form.fields(state, ("kind", "inputs", "outputs", *_MOVES), "'channel'")
+        starts, targets, counts = (
+            np.array(form.indices(content[name], f"channel.{name}", least=1, most=_MOST_MOVES), dtype=np.int64)
+            for name in _MOVES
+        )
+        return cls(values_from(content, "inputs"), values_from(content, "outputs"), starts, targets, counts)
 
     @property
     def denominator(self) -> int:

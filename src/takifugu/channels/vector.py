@@ -11,7 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from takifugu import strict_json as form
 from takifugu._validation import Array, budget, order
+from takifugu.channels.gaussian import GaussianNoise
+from takifugu.channels.noise import Noise, log_density
+from takifugu.channels.protocol import Channel, Publishes
 from takifugu.channels.rounded_draws import CHUNK, Drawing, Grid, checked, default_granularity, exact_multiple
 from takifugu.channels.sampling import BitSource, OsBits, read_exactly
 from takifugu.divergences import (
@@ -27,7 +31,7 @@ from takifugu.divergences import (
     nearest_floats,
     require_definite,
 )
-from takifugu.errors import InputError
+from takifugu.errors import CompositionError, InputError
 from takifugu.laws import VectorMixture, covariance_matrix
 
 # Turning a covariance into independent axes by a matrix that multiplies without rounding.
@@ -140,7 +144,7 @@ Integers = npt.NDArray[np.object_]
 MOST_AXES = 100  # beyond it the proof of how to draw takes longer than anyone waits
 
 
-class GaussianVector:
+class GaussianVector(Channel):
     """Noise N(0, covariance) added to a vector; the noise drawn is proved to be at least that.
 
     `covariance` is what guarantees rest on. What is drawn has `effective` covariance, larger by less than a tenth of a
@@ -152,6 +156,9 @@ class GaussianVector:
     """
 
     kind: ClassVar[str] = "vector"
+    publishes: ClassVar[Publishes] = "vector"
+    laws: ClassVar[type] = VectorMixture
+    weaker: ClassVar[str] = "half the noise"
 
     def __init__(self, covariance: npt.ArrayLike) -> None:
         """Check the covariance, and find and prove how to draw it."""
@@ -182,6 +189,95 @@ class GaussianVector:
         return f"<GaussianVector with standard deviations {stds}>"
 
     @property
+    def noise_covariance(self) -> Array:
+        """See `Channel`: what guarantees rest on."""
+        return self.covariance
+
+    @property
+    def deviations(self) -> Array:
+        """The standard deviation of the noise on each number."""
+        found: Array = np.sqrt(np.diagonal(self.covariance))
+        return found
+
+    @property
+    def axes(self) -> tuple[Noise, ...]:
+        """See `Channel`."""
+        return tuple(GaussianNoise(std) for std in self.deviations.tolist())
+
+    @property
+    def width(self) -> int:
+        """See `Channel`."""
+        return self.dimension
+
+    @property
+    def is_bare(self) -> bool:
+        """See `Channel`: its covariance is definite."""
+        return False
+
+    def as_vector(self) -> "GaussianVector":
+        """See `Channel`."""
+        return self
+
+    def at_least(self, other: Channel) -> bool:
+        """See `Channel`: in every direction as much variance, decided in rational numbers."""
+        if self.kind != other.kind or self.dimension != other.width:
+            return False
+        return at_least(self.covariance, other.noise_covariance)
+
+    def repeated(self, others: Sequence[Channel]) -> Channel:
+        """See `Channel`: precisions add up; what floats lose is taken off the covariance."""
+        releases = [LinearRelease(self.covariance)]
+        for other in others:
+            if other.kind != self.kind or other.width != self.dimension:
+                raise CompositionError(
+                    f"{self.describe()} and {other.describe()} do not add up to one release of either kind"
+                )
+            releases.append(LinearRelease(other.noise_covariance))
+        if len(releases) == 1:
+            return self
+        covariance, hair = worth(releases), 2.0**-52
+        while not fits(releases, budget=covariance):
+            covariance, hair = covariance * (1 - hair), 4 * hair
+            if hair > 1e-3:
+                raise CompositionError(f"what these releases of {self.describe()} are worth is beyond floats")
+        return GaussianVector(covariance)
+
+    def describe(self, *, exact: bool = False) -> str:
+        """See `Channel`."""
+        stds = ", ".join(f"{x!r}" if exact else f"{x:.4g}" for x in self.deviations.tolist())
+        return f"Gaussian noise on vectors of {self.dimension} numbers, with standard deviations {stds}"
+
+    def log_likelihood(
+        self, law: VectorMixture, published: Sequence[npt.NDArray[np.float64]], *, weaker: bool = False
+    ) -> Array:
+        """See `Channel`; also where the density is below every float."""
+        return log_density(law, np.stack(published, axis=1), (0.25 if weaker else 1.0) * self.covariance)
+
+    def publish(self, values: npt.ArrayLike, source: BitSource | None = None) -> Array:
+        """See `Channel`."""
+        return self.draw(values, source=source)
+
+    def to_state(self) -> dict[str, object]:
+        """See `Channel`."""
+        return {"kind": self.kind, "covariance": self.covariance.tolist()}
+
+    @classmethod
+    def from_state(cls, state: object) -> "GaussianVector":
+        """See `Channel`."""
+        content = form.fields(state, ("kind", "covariance"), "'channel'")
+        # Counted before it is read: proving how such a matrix is drawn takes time that grows with its fourth power.
+        size = len(form.items(content["covariance"], "channel.covariance", least=1, most=MOST_AXES))
+        matrix = form.matrix(content["covariance"], "channel.covariance", form.Room(), columns=size)
+        channel = cls(matrix)
+        if channel.covariance.tolist() != matrix:
+            raise InputError("channel.covariance must be symmetric to the last digit")
+        return channel
+
+    def public_state(self, *, withhold: bool) -> dict[str, object]:
+        """See `Channel`: correlations point in the direction in which the secrets differ, and are never told."""
+        return {"kind": self.kind, "deviations": self.deviations.tolist()}
+
+    @property
     def dimension(self) -> int:
         """How many numbers a vector holds."""
         return len(self.covariance)
@@ -197,6 +293,7 @@ class GaussianVector:
 
     def apply(self, law: VectorMixture) -> VectorMixture:
         """The law of what is published, where the vector has this law."""
+        self.require_law(law)
         return law.with_noise(self.covariance)
 
     def loss(self, p: VectorMixture, q: VectorMixture, *, alpha: float) -> float:

@@ -221,7 +221,7 @@ def known_of(texts: "tuple[str, ...] | list[str]") -> list[str] | None:
 
 def domain_of(path: str) -> dict[str, list[Any]]:
     """The lists in the file that --domain names."""
-    from takifugu.documents import strict_json
+    from takifugu import strict_json
 
     content = strict_json.read(path)
     if not isinstance(content, dict) or not all(isinstance(values, list) for values in content.values()):

@@ -222,7 +222,7 @@ _USUAL_WIDTH = 80
 
 def file_of(content: Any) -> str:
     """JSON as files hold it: every float in the shortest form that loses no bit."""
-    from takifugu.documents import strict_json
+    from takifugu import strict_json
 
     return strict_json.text(content)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from takifugu import strict_json
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.certificates import (
@@ -19,9 +20,7 @@ from takifugu.certificates import (
     is_withheld,
     kept,
 )
-from takifugu.channels import FiniteChannel, GaussianNoise, GaussianVector, Noise, SparseChannel
-from takifugu.documents import nouns as channel_form
-from takifugu.documents import strict_json
+from takifugu.channels import FiniteChannel, GaussianNoise, GaussianVector, Noise, SparseChannel, channel_from_state
 from takifugu.errors import InputError
 from takifugu.problems import OrderKept
 
@@ -125,7 +124,7 @@ def _public_channel(value: Any) -> Known:
         return Axes(np.array(value["deviations"], dtype=np.float64))
     if is_withheld(value):
         return Withheld()
-    return _supported(channel_form.channel_from(value))
+    return _supported(channel_from_state(value))
 
 
 def _names(columns: Any) -> tuple[str, ...] | None:

@@ -1,6 +1,5 @@
 from takifugu.mechanisms.assurance import ProvedBand as ProvedBand
 from takifugu.mechanisms.assurance import assured as assured
-from takifugu.mechanisms.base import NAME as NAME
 from takifugu.mechanisms.base import Additive as Additive
 from takifugu.mechanisms.base import Found as Found
 from takifugu.mechanisms.base import Mechanism as Mechanism

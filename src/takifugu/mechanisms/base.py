@@ -1,7 +1,6 @@
 """What every mechanism is: a rule that finds a channel for a problem and a promise, or refuses by name."""
 
 import math
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -10,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from takifugu import strict_json
 from takifugu._validation import Array
 from takifugu.channels import Channel, GaussianNoise
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
@@ -71,9 +71,6 @@ def curve_from_losses(epsilon: Array, theta: Array, *, low: float, high: float) 
         ends_at = np.append(low, ends_at)
         thetas = np.append(theta[left] ** (1 - share) * thetas[0] ** share, thetas)
     return NoiseCurve(ends_at, thetas)
-
-
-NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")  # of a mechanism: it stands in files and on the command line
 
 
 class Optimality(Protocol):
@@ -244,7 +241,7 @@ def require_mechanism(rule: Any) -> Mechanism:
                 f"mechanism must be a name or an object like takifugu.mechanisms.Mechanism; "
                 f"{type(rule).__name__} has no {name!r}"
             )
-    if not (isinstance(rule.name, str) and NAME.fullmatch(rule.name)):
+    if not (isinstance(rule.name, str) and strict_json.NAME.fullmatch(rule.name)):
         raise InputError(
             f"the name of a mechanism must be small letters, digits and hyphens, such as 'my-rule'; got {rule.name!r}"
         )

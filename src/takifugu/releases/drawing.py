@@ -151,7 +151,7 @@ class Listed(Drawing):
     def bare(self) -> str | None:
         """See `Drawing.bare`. Values that become one another are no longer told apart: those are hidden, for sure."""
         inputs, outputs, _ = self.channel.entries
-        if not self.channel.is_sure:
+        if not self.channel.is_bare:
             return None
         if self.calibration.answer is None or not self.calibration.answer.before:
             outputs = outputs[table_of(self.calibration.problem).mass[inputs] > 0]  # what nobody has hides nobody

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from takifugu import strict_json
 from takifugu._validation import integer, real
 from takifugu.calibration import Calibration, calibrate_later, own_seed
-from takifugu.channels import FiniteChannel, same_draws, split
-from takifugu.documents import law_to, strict_json
-from takifugu.documents import nouns as channel_form
-from takifugu.documents import nouns as documents
+from takifugu.channels import FiniteChannel, channel_from_state, same_draws, split
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError
 from takifugu.laws import Mixture
 from takifugu.mechanisms import Confidence, Optimal, draws_needed, worst
 from takifugu.problems import Pair, Problem, Renyi, of_columns
+from takifugu.problems import nouns as documents
 from takifugu.queries import require_rows
 
 # What a problem protects: the beliefs and pairs that a release and a budget must have in common.
@@ -43,7 +42,7 @@ def _described(problem: Problem, number: int) -> bytes:
             for array in (law.weights, law.means, law.stds):
                 digest.update(array.astype("<f8").tobytes())
         else:
-            digest.update(repr((name, strict_json.canonical(law_to(law)))).encode())
+            digest.update(repr((name, strict_json.canonical(documents.law_to(law)))).encode())
     return digest.digest()
 
 
@@ -186,7 +185,7 @@ class JointAccount:
             "theta": math.inf.hex(),
             "columns": list(step.columns),
             "spent": step.epsilon.hex(),
-            "channel": channel_form.channel_to(channel),
+            "channel": channel.to_state(),
         }
 
     def _require_within(self, calibration: Calibration, problem: Problem, channel: FiniteChannel) -> None:
@@ -303,7 +302,7 @@ def joint_account(opening: dict[str, Any], releases: Iterable[dict[str, Any]]) -
 
 
 def _channel(content: Any) -> FiniteChannel:
-    channel = channel_form.channel_from(content)
+    channel = channel_from_state(content)
     if not isinstance(channel, FiniteChannel):
         raise LedgerError("the ledger holds a channel of another kind than its account: restore it from a copy")
     return channel

@@ -12,10 +12,9 @@ from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.channels import GaussianVector, ListChannel, Noise
 from takifugu.divergences import Masses, finite_divergence
-from takifugu.documents import guarantee_to
 from takifugu.errors import InputError
 from takifugu.laws import Mixture
-from takifugu.problems import Finding, Place, Problem, Renyi
+from takifugu.problems import Finding, Place, Problem, Renyi, nouns
 from takifugu.reports.adversary import (
     Adversary,
     adversary,
@@ -144,7 +143,7 @@ class Facts:
             "alpha": finite(self.alpha),
             "epsilon": self.epsilon,
             "mechanism": self.calibration.mechanism,
-            "guarantee": guarantee_to(self.calibration.guarantee),
+            "guarantee": nouns.guarantee_to(self.calibration.guarantee),
             "worst_pair": list(self.worst_pair),
             "belief": self.belief,
             "loss": finite(self.loss),

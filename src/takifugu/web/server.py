@@ -21,7 +21,7 @@ from anyio.to_thread import run_sync
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from takifugu.documents import strict_json
+from takifugu import strict_json
 from takifugu.errors import InputError, MissingExtraError, TakifuguError
 from takifugu.tables import Reading
 from takifugu.web.answers import Answers

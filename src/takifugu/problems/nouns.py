@@ -10,35 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from takifugu import strict_json as form
 from takifugu._validation import Array
-from takifugu.channels import (
-    MOST_AXES,
-    Channel,
-    FiniteChannel,
-    GaussianVector,
-    Noise,
-    SparseChannel,
-    noise_family,
-    noise_kinds,
-)
-from takifugu.documents import strict_json as form
 from takifugu.errors import InputError
 from takifugu.laws import CELL_ROWS, Finite, Lattice, Law, Mixture, VectorMixture, counted, own_normal
-from takifugu.problems import (
-    Answer,
-    Approximate,
-    Belief,
-    Caution,
-    Choices,
-    Finding,
-    Guarantee,
-    Pairs,
-    Problem,
-    Remark,
-    Renyi,
-    Spelling,
-    beliefs_from,
-)
+from takifugu.problems.answer import Answer, Choices, Spelling
+from takifugu.problems.findings import Caution, Finding, Remark
+from takifugu.problems.guarantee import Approximate, Guarantee, Renyi
+from takifugu.problems.pairs import Pairs
+from takifugu.problems.problem import Belief, Problem, beliefs_from
 
 # Laws as plain values for JSON, and back; no float loses a bit.
 
@@ -49,7 +29,7 @@ _VECTORS = ("weights", "means", "covariances")
 def law_to(law: Law) -> dict[str, Any]:
     """A law as an object; no float loses a bit."""
     if isinstance(law, Finite):
-        return {"values": [value_to(value) for value in law.values], "weights": law.weights.tolist()}
+        return {"values": [form.value_to(value) for value in law.values], "weights": law.weights.tolist()}
     if not isinstance(law, Mixture | VectorMixture):
         raise InputError(f"a law of the type {type(law).__name__} has no form in a file")
     names = _VECTORS if isinstance(law, VectorMixture) else _MIXTURE
@@ -61,7 +41,8 @@ def law_from(value: Any, where: str, room: form.Room) -> Law:
     if isinstance(value, dict) and "values" in value:
         content = form.fields(value, ("values", "weights"), where)
         values = [
-            value_from(v, f"{where}.values[{k}]") for k, v in enumerate(room.take(content["values"], f"{where}.values"))
+            form.value_from(v, f"{where}.values[{k}]")
+            for k, v in enumerate(room.take(content["values"], f"{where}.values"))
         ]
         weights = form.exactly(content["weights"], f"{where}.weights", len(values))
         numbers = [form.number(w, f"{where}.weights[{k}]", least=0) for k, w in enumerate(weights)]
@@ -71,17 +52,26 @@ def law_from(value: Any, where: str, room: form.Room) -> Law:
             raise InputError(f"{where}: {error}") from None
     if isinstance(value, dict) and "covariances" in value:
         return _vectors(value, where, room)
-    return form.mixture(value, where, room)
+    return mixture_from(value, where, room)
 
 
-def matrix_from(value: Any, where: str, room: form.Room, *, columns: int | None = None) -> list[list[float]]:
-    """A list of rows of numbers, all as long as the first or of `columns` numbers."""
-    rows = [room.take(row, f"{where}[{i}]") for i, row in enumerate(room.take(value, where))]
-    wanted = len(rows[0]) if columns is None else columns
-    for i, row in enumerate(rows):
-        if len(row) != wanted:
-            raise InputError(f"{where}[{i}] must have {wanted} entries, it has {len(row)}")
-    return [[form.number(x, f"{where}[{i}][{j}]") for j, x in enumerate(row)] for i, row in enumerate(rows)]
+def mixture_from(value: Any, where: str, room: form.Room) -> Mixture:
+    """A mixture as its three lists, whose weights sum to 1."""
+    prior = form.fields(value, ("weights", "means", "stds"), where)
+    lists = [
+        [
+            form.number(x, f"{where}.{key}[{k}]", least=least)
+            for k, x in enumerate(room.take(prior[key], f"{where}.{key}"))
+        ]
+        for key, least in (("weights", 0.0), ("means", -math.inf), ("stds", 0.0))
+    ]
+    try:
+        made = Mixture(*lists)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    if made.weights.tolist() != lists[0]:
+        raise InputError(f"{where}.weights must sum to 1 within 2^-50: divide each by their sum")
+    return made
 
 
 def _vectors(value: Any, where: str, room: form.Room) -> VectorMixture:
@@ -89,12 +79,12 @@ def _vectors(value: Any, where: str, room: form.Room) -> VectorMixture:
     prior = form.fields(value, _VECTORS, where)
     given = room.take(prior["weights"], f"{where}.weights")
     weights = [form.number(w, f"{where}.weights[{k}]", least=0.0) for k, w in enumerate(given)]
-    means = matrix_from(prior["means"], f"{where}.means", room)
+    means = form.matrix(prior["means"], f"{where}.means", room)
     matrices = form.exactly(prior["covariances"], f"{where}.covariances", len(weights))
     if len(means) != len(weights):
         raise InputError(f"{where}.means must have {len(weights)} entries, it has {len(means)}")
     covariances = [
-        matrix_from(matrix, f"{where}.covariances[{k}]", room, columns=len(means[0]))
+        form.matrix(matrix, f"{where}.covariances[{k}]", room, columns=len(means[0]))
         for k, matrix in enumerate(matrices)
     ]
     try:
@@ -106,20 +96,6 @@ def _vectors(value: Any, where: str, room: form.Room) -> VectorMixture:
     if made.covariances.tolist() != covariances:
         raise InputError(f"{where}.covariances must be symmetric to the last digit")
     return made
-
-
-def value_to(value: Any) -> Any:
-    """A value of a finite law: a row of several columns is a list in JSON."""
-    return [form.plain(part) for part in value] if isinstance(value, tuple) else form.plain(value)
-
-
-def value_from(value: Any, where: str) -> Any:
-    """What `value_to` wrote."""
-    if isinstance(value, list):
-        return tuple(value_from(part, where) for part in form.items(value, where, least=1, most=100))
-    if not isinstance(value, str | int | float | bool):
-        raise InputError(f"{where} must be a text, a number, true or false, or a list of those")
-    return value
 
 
 # An answer, its domain and the spelling of its table as plain values for JSON, and back.
@@ -151,7 +127,9 @@ def _spelling_from(value: Any) -> Spelling:
     decimal, thousands = (None if mark is None else form.text_field(mark, "answer.spelling") for mark in marks)
     na = None if content["na"] is None else form.texts(content["na"], "answer.spelling.na")
     sentinels = form.items(content["sentinels"], "answer.spelling.sentinels", most=1_000)
-    return Spelling(decimal, thousands, na, tuple(value_from(one, "answer.spelling.sentinels") for one in sentinels))
+    return Spelling(
+        decimal, thousands, na, tuple(form.value_from(one, "answer.spelling.sentinels") for one in sentinels)
+    )
 
 
 def answer_from(value: Any) -> Answer:
@@ -219,10 +197,10 @@ def _domain_from(value: Any) -> Any:
     return tuple(
         Choices(
             tuple(
-                value_from(v, "answer.domain")
+                form.value_from(v, "answer.domain")
                 for v in form.items(one["values"], "answer.domain", least=1, most=100_000)
             ),
-            other=None if one["other"] is None else value_from(one["other"], "answer.domain.other"),
+            other=None if one["other"] is None else form.value_from(one["other"], "answer.domain.other"),
             is_read=one["is_read"] is not False,
         )
         for one in (
@@ -425,71 +403,3 @@ def _finding_from(value: Any, where: str) -> Finding:
         raise InputError(f"{where}.level must be 'note' or 'warning'")
     kind = Caution if content["level"] == "warning" else Remark
     return kind(form.text_field(content["sentence"], f"{where}.sentence"))
-
-
-# Channels as plain values for JSON, and back.
-
-_MOST_VALUES = 100_000  # on either side of a channel
-_MOST_MOVES = 2_000_000  # of a sparse one
-
-
-def channel_to(channel: Channel) -> dict[str, Any]:
-    """A channel as an object."""
-    if isinstance(channel, Noise):
-        return channel.to_state()
-    if isinstance(channel, FiniteChannel):
-        return {
-            "kind": channel.kind,
-            "inputs": [value_to(value) for value in channel.inputs],
-            "outputs": [value_to(value) for value in channel.outputs],
-            "counts": channel.counts.tolist(),
-        }
-    if isinstance(channel, SparseChannel):
-        return {
-            "kind": channel.kind,
-            "inputs": [value_to(value) for value in channel.inputs],
-            "outputs": [value_to(value) for value in channel.outputs],
-            "starts": channel.starts.tolist(),
-            "targets": channel.targets.tolist(),
-            "counts": channel.counts.tolist(),
-        }
-    if isinstance(channel, GaussianVector):
-        return {"kind": channel.kind, "covariance": channel.covariance.tolist()}
-    raise InputError(f"a channel of the type {type(channel).__name__} has no form in a file")
-
-
-def channel_from(value: Any) -> Channel:
-    """What `channel_to` wrote."""
-    kind = form.kind_of(value)
-    if kind in noise_kinds():
-        family = noise_family(kind)
-        content = form.fields(value, ("kind", family.parameter), "'channel'")
-        return family.of_size(form.number(content[family.parameter], f"channel.{family.parameter}", least=0))
-    if kind == FiniteChannel.kind:
-        content = form.fields(value, ("kind", "inputs", "outputs", "counts"), "'channel'")
-        inputs, outputs = _values(content, "inputs"), _values(content, "outputs")
-        rows = form.exactly(content["counts"], "channel.counts", len(inputs))
-        counts = [form.indices(row, "channel.counts", most=len(outputs)) for row in rows]
-        return FiniteChannel(tuple(inputs), tuple(outputs), counts)  # type: ignore[arg-type]
-    if kind == SparseChannel.kind:
-        names = ("starts", "targets", "counts")
-        content = form.fields(value, ("kind", "inputs", "outputs", *names), "'channel'")
-        tables = [form.indices(content[key], f"channel.{key}", least=1, most=_MOST_MOVES) for key in names]
-        return SparseChannel(tuple(_values(content, "inputs")), tuple(_values(content, "outputs")), *tables)  # type: ignore[arg-type]
-    if kind == GaussianVector.kind:
-        content = form.fields(value, ("kind", "covariance"), "'channel'")
-        # Counted before it is read: proving how such a matrix is drawn takes time that grows with its fourth power.
-        size = len(form.items(content["covariance"], "channel.covariance", least=1, most=MOST_AXES))
-        matrix = matrix_from(content["covariance"], "channel.covariance", form.Room(), columns=size)
-        channel = GaussianVector(matrix)
-        if channel.covariance.tolist() != matrix:
-            raise InputError("channel.covariance must be symmetric to the last digit")
-        return channel
-    kinds = (*noise_kinds(), FiniteChannel.kind, SparseChannel.kind, GaussianVector.kind)
-    raise InputError(f"channel.kind must be one of {', '.join(map(repr, kinds))}")
-
-
-def _values(content: dict[str, Any], key: str) -> list[Any]:
-    return [
-        value_from(v, f"channel.{key}") for v in form.items(content[key], f"channel.{key}", least=1, most=_MOST_VALUES)
-    ]

@@ -9,7 +9,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,7 @@ from typing import Any
 import numpy as np
 
 from takifugu.atomic import write_text
-from takifugu.channels import MOST_BITS
 from takifugu.errors import InputError
-from takifugu.laws import Mixture
-from takifugu.mechanisms import NAME
 
 _MOST_BYTES = 1 << 24
 _MOST_DIGITS = 400  # of a number: the longest float written out in full, about
@@ -134,6 +131,8 @@ MOST_LOSSES = 200_000
 _MOST_SECRETS = 20_000
 _HEX = re.compile(r"[0-9a-f]{64}")
 _LONGEST = 1000  # characters of a text
+_MOST_COUNT = 1 << 62  # the largest that any channel has
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")  # of a mechanism: it stands in files and on the command line
 
 
 class Room:
@@ -235,7 +234,7 @@ def index(value: Any, where: str, *, below: int) -> int:
 
 def indices(value: Any, where: str, *, least: int = 0, most: int) -> list[int]:
     """A list of whole numbers, up to the largest count of a channel."""
-    return [index(one, where, below=(1 << MOST_BITS) + 1) for one in items(value, where, least=least, most=most)]
+    return [index(one, where, below=_MOST_COUNT + 1) for one in items(value, where, least=least, most=most)]
 
 
 def texts(value: Any, where: str, *, least: int = 0, most: int = 1_000) -> tuple[str, ...]:
@@ -298,25 +297,38 @@ def software(value: Any) -> tuple[tuple[str, str], ...]:
     )
 
 
-def mixture(value: Any, where: str, room: Room) -> Mixture:
-    """A mixture as its three lists, whose weights sum to 1."""
-    prior = fields(value, ("weights", "means", "stds"), where)
-    lists = [
-        [number(x, f"{where}.{key}[{k}]", least=least) for k, x in enumerate(room.take(prior[key], f"{where}.{key}"))]
-        for key, least in (("weights", 0.0), ("means", -math.inf), ("stds", 0.0))
-    ]
-    try:
-        made = Mixture(*lists)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
-    if made.weights.tolist() != lists[0]:
-        raise InputError(f"{where}.weights must sum to 1 within 2^-50: divide each by their sum")
-    return made
-
-
 def plain(secret: Any) -> Any:
     """A secret without numpy's types."""
     return secret.item() if isinstance(secret, np.generic) else secret
+
+
+def value_to(value: Any) -> Any:
+    """A value of a finite law: a row of several columns is a list in JSON."""
+    return [plain(part) for part in value] if isinstance(value, tuple) else plain(value)
+
+
+def value_from(value: Any, where: str) -> Any:
+    """What `value_to` wrote."""
+    if isinstance(value, list):
+        return tuple(value_from(part, where) for part in items(value, where, least=1, most=100))
+    if not isinstance(value, str | int | float | bool):
+        raise InputError(f"{where} must be a text, a number, true or false, or a list of those")
+    return value
+
+
+def values_to(values: Sequence[Any]) -> list[Any]:
+    """A list of such values."""
+    return [value_to(value) for value in values]
+
+
+def matrix(value: Any, where: str, room: Room, *, columns: int | None = None) -> list[list[float]]:
+    """A list of rows of numbers, all as long as the first or of `columns` numbers."""
+    rows = [room.take(row, f"{where}[{i}]") for i, row in enumerate(room.take(value, where))]
+    wanted = len(rows[0]) if columns is None else columns
+    for i, row in enumerate(rows):
+        if len(row) != wanted:
+            raise InputError(f"{where}[{i}] must have {wanted} entries, it has {len(row)}")
+    return [[number(x, f"{where}[{i}][{j}]") for j, x in enumerate(row)] for i, row in enumerate(rows)]
 
 
 def _wrong(where: str, accepted: str, value: Any) -> InputError:
