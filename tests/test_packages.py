@@ -20,7 +20,7 @@ ORDER = (
     ("problems",),
     ("divergences",),
     ("channels",),
-    ("mechanisms",),
+    ("mechanisms", "dependence"),
     ("datasets",),
     ("tables",),
     ("queries",),

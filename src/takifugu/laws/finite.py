@@ -109,6 +109,8 @@ def _scalar(value: Any, name: str) -> Scalar:
 
 
 def _refuse_lookalikes(column: list[Scalar], name: str) -> None:
+    if all(map(number, column)):
+        return  # a number looks like another one only if it is the same
     distinct: dict[Hashable, int] = {}  # and where each is first: of thousands of rows a column may have three entries
     for place, value in enumerate(column):
         distinct.setdefault(key(value), place)

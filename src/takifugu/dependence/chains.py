@@ -1,0 +1,270 @@
+"""Markov chains of states: the exact law of a count or a total, given the state at any one time.
+
+Numbers are rational. A float is taken as the decimal that it prints, so that rows of a transition matrix add up to
+one exactly; the paths are counted by polynomials with whole coefficients (one power for each value of the answer),
+forward to a time and backward to it, and multiplied there. Nothing is subtracted and nothing is rounded before the law
+is written as floats (proofs/dependence.md).
+"""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from takifugu import _validation as check
+from takifugu.errors import InputError
+from takifugu.laws import Finite
+from takifugu.problems import Belief
+
+_FURTHEST = 10_000  # times; a path of years by the hour
+_MOST_VALUES = 1_000_000  # of an answer
+_FAINTEST = 1e-300  # below it a probability is no float to speak of
+Probability = int | float | str | Fraction
+
+
+@dataclass(frozen=True)
+class Count:
+    """How often a state is visited."""
+
+    state: Hashable
+
+    def numbers(self, states: Sequence[Hashable]) -> list[Fraction]:
+        """What a visit of each state adds to the answer."""
+        if self.state not in states:
+            raise InputError(f"there is no state {self.state!r}: the chain has {', '.join(map(repr, states))}")
+        return [Fraction(state == self.state) for state in states]
+
+
+@dataclass(frozen=True)
+class Total:
+    """The sum over time of a number that each state has, such as a dose or a power."""
+
+    number: Mapping[Hashable, float]
+
+    def numbers(self, states: Sequence[Hashable]) -> list[Fraction]:
+        """What a visit of each state adds to the answer."""
+        missing = [state for state in states if state not in self.number]
+        if missing:
+            raise InputError(f"every state needs a number, and none is given for {', '.join(map(repr, missing))}")
+        return [decimal(self.number[state], f"the number of {state!r}") for state in states]
+
+
+class MarkovChain:
+    """A sequence of states in which each depends on the one before, with the same probabilities at every time.
+
+    Args:
+        transition: one row for each state, with the probabilities of the states that follow it.
+        start: the probabilities of the first state; by default those that stay as they are from one time to the next
+            (stationary).
+        states: the names of the states; by default 0, 1, 2, ….
+
+    Raises:
+        InputError: where a row is no distribution, or the chain has no single stationary distribution and no start.
+
+    >>> chain = MarkovChain([[0.8, 0.2], [0.4, 0.6]])
+    >>> chain.start
+    (Fraction(2, 3), Fraction(1, 3))
+    >>> law = chain.priors(8, Count(1))[3][1]  # of the visits of state 1, where it is the state at the 4th time
+    >>> round(law.probability(3), 9)  # 14336/78125
+    0.1835008
+    """
+
+    def __init__(
+        self,
+        transition: Sequence[Sequence[Probability]],
+        start: Sequence[Probability] | None = None,
+        states: Sequence[Hashable] | None = None,
+    ) -> None:
+        """Read every number as a fraction."""
+        rows = [distribution(row, f"row {k} of the transition matrix") for k, row in enumerate(transition)]
+        if not rows or any(len(row) != len(rows) for row in rows):
+            raise InputError(
+                f"transition must have one row and one column for each state, got rows of "
+                f"{', '.join(str(len(row)) for row in rows) or 'nothing'}"
+            )
+        self.transition: tuple[tuple[Fraction, ...], ...] = tuple(rows)
+        self.states: tuple[Hashable, ...] = tuple(range(len(rows)) if states is None else states)
+        if len(self.states) != len(rows) or len(set(self.states)) != len(rows):
+            raise InputError(f"states must name each of the {len(rows)} states once, got {self.states!r}")
+        if start is None:
+            self.start = _stationary(self.transition)
+        else:
+            self.start = distribution(start, "start")
+            if len(self.start) != len(rows):
+                raise InputError(
+                    f"start must have one probability for each of {len(rows)} states, got {len(self.start)}"
+                )
+
+    def __repr__(self) -> str:
+        """The states while they are few."""
+        named = ", ".join(map(repr, self.states[:6])) + (", …" if len(self.states) > 6 else "")
+        return f"<MarkovChain of {len(self.states)} states: {named}>"
+
+    def at(self, time: int) -> tuple[Fraction, ...]:
+        """The probabilities of the states at a time, the first being 1."""
+        found = self.start
+        for _ in range(check.integer("time", time, least=1) - 1):
+            found = tuple(
+                sum((p * row[k] for p, row in zip(found, self.transition, strict=True)), Fraction(0))
+                for k in range(len(self.states))
+            )
+        return found
+
+    def priors(self, length: int, answer: "Count | Total") -> list[Belief]:
+        """The laws of an answer over so many times, given the state at each of them: one belief for each time.
+
+        A state that is impossible at a time has the law of the likeliest one there: nobody can believe in it, and it
+        asks for nothing.
+
+        Args:
+            length: the number of times.
+            answer: `Count(state)`, or `Total({state: number})`.
+
+        Returns:
+            Beliefs that `calibrate` takes: to hide the state at every single time.
+        """
+        times = check.integer("length", length, least=1)
+        if times > _FURTHEST:
+            raise InputError(f"length is at most {_FURTHEST:,}, got {length!r}: take a coarser step of time")
+        return _Counting(self, times, answer.numbers(self.states)).beliefs()
+
+
+class _Counting:
+    """The paths of a chain, counted by what they add up to: polynomials with whole coefficients."""
+
+    def __init__(self, chain: MarkovChain, length: int, numbers: list[Fraction]) -> None:
+        self.chain, self.length = chain, length
+        self.low = min(numbers)
+        gaps = [number - self.low for number in numbers]
+        self.step = _common(gaps)
+        self.powers = [int(gap / self.step) for gap in gaps]
+        values = max(self.powers) * length + 1
+        if values > _MOST_VALUES:
+            raise InputError(
+                f"the answer takes {values:,} values, more than {_MOST_VALUES:,}: round the numbers of the states"
+            )
+
+    def beliefs(self) -> list[Belief]:
+        """One for each time."""
+        forward, backward = self._forward(), self._backward()
+        found = []
+        for t in range(self.length):
+            laws = [one * other for one, other in zip(forward[t], backward[self.length - 1 - t], strict=True)]
+            found.append(self._belief(t, laws))
+        return found
+
+    def _forward(self) -> list[list[Any]]:
+        """For each time and state, the paths that end there; every number times a common denominator."""
+        from flint import fmpz_poly
+
+        (scaled,) = _whole([self.chain.start])
+        now = [fmpz_poly([0] * power + [weight]) for weight, power in zip(scaled, self.powers, strict=True)]
+        found = [now]
+        for _ in range(self.length - 1):
+            now = [
+                _shifted(sum((one * row[k] for one, row in zip(now, self._rows, strict=True)), fmpz_poly([])), power)
+                for k, power in enumerate(self.powers)
+            ]
+            found.append(now)
+        return found
+
+    def _backward(self) -> list[list[Any]]:
+        """For each number of times that are left and each state, the paths that follow it."""
+        from flint import fmpz_poly
+
+        now = [fmpz_poly([1])] * len(self.powers)
+        found = [now]
+        for _ in range(self.length - 1):
+            after = [_shifted(one, power) for one, power in zip(now, self.powers, strict=True)]
+            now = [
+                sum((one * weight for one, weight in zip(after, row, strict=True)), fmpz_poly([])) for row in self._rows
+            ]
+            found.append(now)
+        return found
+
+    @cached_property
+    def _rows(self) -> list[list[int]]:
+        return _whole(self.chain.transition)
+
+    def _belief(self, t: int, paths: list[Any]) -> Belief:
+        totals = [sum(map(int, one.coeffs())) for one in paths]
+        likeliest = totals.index(max(totals))
+        laws = {
+            state: self._law(paths[k] if totals[k] else paths[likeliest]) for k, state in enumerate(self.chain.states)
+        }
+        return Belief(laws, label=f"the time is {t + 1} of {self.length}")
+
+    def _law(self, paths: Any) -> Finite:
+        """The law of the answer, each probability rounded once: so are quotients of whole numbers."""
+        weights = [int(weight) for weight in paths.coeffs()]
+        whole = sum(weights)
+        shares = [weight / whole for weight in weights]
+        kept = [k for k, share in enumerate(shares) if share > _FAINTEST]
+        return Finite([self._values[k] for k in kept], [shares[k] for k in kept])
+
+    @cached_property
+    def _values(self) -> list[int | float]:
+        """What each power stands for."""
+        at = (self.low * self.length + k * self.step for k in range(max(self.powers) * self.length + 1))
+        return [int(value) if value.denominator == 1 else float(value) for value in at]
+
+
+def decimal(number: object, name: str) -> Fraction:
+    """A number as the fraction that it prints: .8 is 4/5, and not the float next to it."""
+    if isinstance(number, Fraction):
+        return number
+    try:
+        found = Fraction(str(number))
+    except (ValueError, ZeroDivisionError):
+        raise InputError(f"{name} must be a finite number, got {number!r}") from None
+    return found
+
+
+def distribution(given: Sequence[Probability], name: str) -> tuple[Fraction, ...]:
+    """Probabilities as fractions that add up to one; what is off by rounding is made up for."""
+    found = [decimal(number, f"{name}, entry {k},") for k, number in enumerate(given)]
+    total = sum(found, Fraction(0))
+    if any(number < 0 for number in found) or abs(total - 1) > Fraction(1, 10**9):
+        raise InputError(f"{name} must be probabilities that add up to 1, got a sum of {float(total):g}")
+    return tuple(number / total for number in found)
+
+
+def _stationary(rows: tuple[tuple[Fraction, ...], ...]) -> tuple[Fraction, ...]:
+    """The one distribution that a step leaves as it is, solved exactly."""
+    from flint import fmpq, fmpq_mat
+
+    n = len(rows)
+    columns = [
+        [fmpq((row[k] - (j == k)).numerator, (row[k] - (j == k)).denominator) for j, row in enumerate(rows)]
+        for k in range(n)
+    ]
+    columns[-1] = [fmpq(1)] * n  # any one equation follows from the others; in its place: they add up to one
+    try:
+        found = fmpq_mat(columns).solve(fmpq_mat([[fmpq(int(k == n - 1))] for k in range(n)]))
+    except ZeroDivisionError:
+        raise InputError(
+            "the chain falls into parts that it never leaves, so that it has several stationary distributions: give "
+            "start, the probabilities of the first state"
+        ) from None
+    return tuple(Fraction(int(found[k, 0].p), int(found[k, 0].q)) for k in range(n))
+
+
+def _whole(rows: Sequence[Sequence[Fraction]]) -> list[list[int]]:
+    """The rows times the least common denominator of all of them."""
+    common = math.lcm(*(number.denominator for row in rows for number in row))
+    return [[int(number * common) for number in row] for row in rows]
+
+
+def _shifted(polynomial: Any, power: int) -> Any:
+    from flint import fmpz_poly
+
+    return polynomial * fmpz_poly([0] * power + [1]) if power else polynomial
+
+
+def _common(gaps: list[Fraction]) -> Fraction:
+    """The largest number of which all are multiples; 1 where all are 0."""
+    above = math.lcm(*(gap.denominator for gap in gaps))
+    whole = math.gcd(*(int(gap * above) for gap in gaps))
+    return Fraction(whole, above) if whole else Fraction(1)
