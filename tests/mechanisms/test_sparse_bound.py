@@ -14,7 +14,7 @@ import takifugu as tk
 from how_many import some_of
 from takifugu.errors import CertificationError, InputError
 from takifugu.laws.finite import Finite
-from takifugu.mechanisms.optimal.lower_bound import Prices
+from takifugu.mechanisms.optimal.column_generation import Prices
 from takifugu.mechanisms.optimal.mechanism import Optimal, _cells
 from takifugu.problems.guarantee import Renyi
 from takifugu.problems.problem import Problem

@@ -24,9 +24,9 @@ from takifugu.mechanisms.least_noise import is_enough as is_enough
 from takifugu.mechanisms.least_noise import proved_noise as proved_noise
 from takifugu.mechanisms.optimal.finite_problem import column_loss as column_loss
 from takifugu.mechanisms.optimal.finite_problem import table_of as table_of
-from takifugu.mechanisms.optimal.lower_bound import optimality_from as optimality_from
 from takifugu.mechanisms.optimal.mechanism import MOST_VALUES as MOST_VALUES
 from takifugu.mechanisms.optimal.mechanism import Optimal as Optimal
+from takifugu.mechanisms.optimal.mechanism import optimality_from as optimality_from
 from takifugu.mechanisms.optimal.mechanism import rule_of as rule_of
 from takifugu.mechanisms.posterior_margin import Margin as Margin
 from takifugu.mechanisms.posterior_margin import Wish as Wish

@@ -23,6 +23,6 @@ def test_blocks_stand_under_the_names_of_their_variables():
     rows = Rows({"channel": 2, "other": 1})
     rows.add(np.array([1.0]), other=identity(1))
     rows.add(np.array([2.0, 3.0]), channel=identity(2), other=-listed(np.ones((2, 1))))
-    matrix, limits = rows.joined()
+    matrix, limits = rows.entries().sparse(), rows.limit()
     np.testing.assert_array_equal(matrix.toarray(), [[0, 0, 1], [1, 0, -1], [0, 1, -1]])
     np.testing.assert_array_equal(limits, [1, 2, 3])

@@ -9,23 +9,22 @@ what comes out is repaired and proved (proofs/bounds.md).
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import partial
 
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu._work import interruptible
 from takifugu.channels import checked_counts
-from takifugu.divergences import Counts, Masses, finite_divergence, holds, within_odds
+from takifugu.divergences import Counts, Masses
 from takifugu.errors import InputError
 from takifugu.laws import UNIT, Bounds, extremes, shares_of
+from takifugu.mechanisms.optimal.finite_problem import Limits
 from takifugu.mechanisms.optimal.linear_program import (
     Entries,
     Rows,
     add_diagonal,
     add_wishes,
     diagonal,
+    highs,
     identity,
     kron,
     listed,
@@ -40,27 +39,28 @@ from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class EveryLaw:
+class EveryLaw(Limits):
     """For each (i, j) in `pairs`: what any law within bounds i publishes is within the limits of any within bounds j.
 
-    `order` has the inputs as the bounds have them (numbers ascend). `shares` holds a law within each of the bounds, for
-    what is mixed in by a repair. `epsilon` bounds D_α, and for α = ∞ the logarithm of every ratio; `odds` every ratio.
+    bounds: of each law; they say what laws it may be
+    shares: a law within each of the bounds, for what is mixed in by a repair
+    order: the inputs as the bounds have them (numbers ascend)
     """
 
     bounds: Sequence[Bounds]
     shares: Array
     order: Indices
-    pairs: Sequence[tuple[int, int]]
-    alpha: float
-    epsilon: float
-    odds: Fraction | None = None
 
     def __post_init__(self) -> None:
         """Refuse what promises nothing, or is about lists of different lengths."""
         size = len(self.bounds[0].lower) if self.bounds else 0
         if not self.pairs or {len(one.lower) for one in self.bounds} != {size}:
             raise InputError("a promise for every law needs a pair of bounds at least, all about the same values")
-        if max(map(max, self.pairs)) >= len(self.bounds) or not self.alpha > 1 or not 0 < self.epsilon < math.inf:
+        if (
+            max(map(max, self.pairs)) >= len(self.bounds)
+            or not self.alpha > 1
+            or not 0 < (self.epsilon or 0) < math.inf
+        ):
             raise InputError("a promise for every law needs bounds for each of its pairs, alpha and epsilon")
         if self.shares.shape != (len(self.bounds), size) or sorted(self.order.tolist()) != list(range(size)):
             raise InputError("a promise for every law needs a law for each of the bounds, and each input once")
@@ -75,10 +75,7 @@ class EveryLaw:
         """Whether a channel keeps it as far as float64 can tell."""
         above, below = self.envelopes(matrix)
         first, second = np.array(self.pairs).T
-        p, q = above[first], below[second]
-        if not (finite_divergence(p, q, alpha=self.alpha) <= self.epsilon).all():
-            return False
-        return self.odds is None or bool((p <= float(self.odds) * q).all())
+        return self.seem_kept(above[first], below[second])
 
     def is_kept(self, counts: Counts) -> bool:
         """Whether a channel of whole numbers is proved to keep it."""
@@ -92,12 +89,7 @@ class EveryLaw:
             }
             for laws in extremes([self.bounds[k] for k in named], counts)
         )
-        return all(self._holds(above[i], below[j]) for i, j in self.pairs)
-
-    def _holds(self, p: Masses, q: Masses) -> bool:
-        if self.odds is not None and not within_odds(p, q, odds=self.odds):
-            return False
-        return holds(p, q, alpha=self.alpha, epsilon=self.epsilon)
+        return all(self.are_kept(above[i], below[j]) for i, j in self.pairs)
 
 
 _MARGIN = 1e-9  # HiGHS may violate a row by 1e-10
@@ -167,39 +159,31 @@ class _Plan:
 
     def solved(self, allowed: Mask, seconds: float) -> tuple[Array, float] | None:
         """The best channel for the planes so far, and the share of a constant row that would keep the promise."""
-        from scipy.optimize import linprog
-
         n, m = self.program.size
         upper = np.full(sum(self.widths.values()), np.inf)
         upper[: n * m] = np.where(allowed, 1.0, 0.0).ravel()
         cost = np.zeros_like(upper)
         cost[: n * m] = self.cost
-        (equal, equal_to), (below, below_than) = self.equal.joined(), self.below.joined()
         simplex = n * m <= _SIMPLEX
-        work = partial(
-            linprog,
+        found = highs(
             cost,
-            A_ub=below,
-            b_ub=below_than,
-            A_eq=equal,
-            b_eq=equal_to,
-            bounds=np.stack([np.zeros_like(upper), upper], axis=1),
+            below=self.below,
+            equal=self.equal,
+            upper=upper,
             method="highs-ds" if simplex else "highs-ipm",
-            options={
-                "primal_feasibility_tolerance": 1e-10,
-                "dual_feasibility_tolerance": 1e-9,
-                "time_limit": seconds,
-                # What presolving takes out has to be put back, and a vertex found anew: once in a while that takes the
-                # simplex method ten times as long as all of the interior point's steps.
-                "presolve": simplex,
-            },
+            seconds=seconds,
+            is_long=not simplex,
+            primal_feasibility_tolerance=1e-10,
+            dual_feasibility_tolerance=1e-9,
+            # What presolving takes out has to be put back, and a vertex found anew: once in a while that takes the
+            # simplex method ten times as long as all of the interior point's steps.
+            presolve=simplex,
         )
-        found = work() if simplex else interruptible(work)
-        if found.status != 0 or found.x is None:
+        if not found.is_found:
             return None
-        matrix = np.clip(found.x[: n * m].reshape(n, m), 0.0, 1.0)
+        matrix = np.clip(found.variables[: n * m].reshape(n, m), 0.0, 1.0)
         matrix[matrix < _NOISE] = 0.0
-        share = self._add_planes_at(found.x) if self.program.bounds_divergence else 0.0
+        share = self._add_planes_at(found.variables) if self.program.bounds_divergence else 0.0
         return matrix / matrix.sum(axis=1, keepdims=True), share
 
     def _equalities(self) -> Rows:

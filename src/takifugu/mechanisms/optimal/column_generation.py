@@ -5,21 +5,22 @@ a program in which some inputs are free and all others stay as they are: the cha
 candidates, so the cost never rises. The proof comes afterwards and trusts nothing of this (proofs/sparse.md).
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from takifugu._validation import Array
+from takifugu._validation import Array, reals
 from takifugu._work import detail
+from takifugu.errors import InputError
 from takifugu.mechanisms.optimal.finite_problem import Cells
-from takifugu.mechanisms.optimal.program import components
+from takifugu.mechanisms.optimal.linear_program import Entries, Rows, highs
+from takifugu.mechanisms.optimal.lower_bound import TINY, UNDERFLOW, UNIT, total
+from takifugu.mechanisms.optimal.program import Indices, components
 
 # The linear program of a sparse channel: laws, the groups of laws to hide from one another, and what it costs.
-
-Places = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,78 +91,54 @@ class Part:
 
 
 def solved(
-    program: ColumnProgram, *, laws: Array, cost: Array, sources: Places, targets: Places, held: Array
+    program: ColumnProgram, *, laws: Array, cost: Array, sources: Indices, targets: Indices, held: Array
 ) -> Part | None:
     """The cheapest shares of the moves offered, each from an input to an output; None where HiGHS finds none.
 
     laws: rows of weights over the inputs of this part; cost: of each move, for a whole share
     held: what the inputs outside publish, laws by outputs; the condition is on the sum
     """
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_array
-
-    inputs, outputs, moves = laws.shape[1], held.shape[1], len(sources)
+    outputs, moves = held.shape[1], len(sources)
     levels = outputs * len(program.groups)  # one number per output and group, between its laws
+    equal = Rows({"moves": moves, "levels": levels})
     each = np.arange(moves)
-    every = csr_array((np.ones(moves), (sources, each)), shape=(inputs, moves + levels))
-    rows = _Rows(program, laws=laws, sources=sources, targets=targets, held=held)
-    below, limits = rows.joined()
+    equal.add(np.ones(laws.shape[1]), moves=Entries(sources, each, np.ones(moves), (laws.shape[1], moves)))
+    scales = _scales(program, laws=laws, sources=sources, targets=targets, held=held)
+    below, at, lean = Rows(equal.widths), np.arange(outputs), program.lean
+    for group, (members, scale) in enumerate(zip(program.groups, scales, strict=True)):
+        level = Entries(at, group * outputs + at, scale, (outputs, levels))
+        for law in members:
+            p = Entries(targets, each, laws[law][sources] * scale[targets], (outputs, moves))
+            inside, floor = scale * held[law], scale * lean * program.floor[law]
+            # level ≤ p − lean(p + floor) and p + lean(p + floor) ≤ odds·level
+            below.add((1 - lean) * inside - floor, moves=p.times(-(1 - lean)), levels=level)
+            below.add(-(1 + lean) * inside - floor, moves=p.times(1 + lean), levels=level.times(-program.odds))
     unit = max(float(cost.max(initial=0.0)), _SMALLEST)
-    found = linprog(
+    found = highs(
         np.concatenate([cost / unit, np.zeros(levels)]),
-        A_ub=below,
-        b_ub=limits,
-        A_eq=every,
-        b_eq=np.ones(inputs),
-        bounds=(0, None),
-        method="highs",
-        options={"time_limit": _SECONDS, "primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
+        below=below,
+        equal=equal,
+        seconds=_SECONDS,
+        primal_feasibility_tolerance=1e-9,
+        dual_feasibility_tolerance=1e-9,
     )
-    if found.status != 0 or found.x is None:
+    if not found.is_found:
         return None
-    return Part(np.clip(found.x[:moves], 0.0, 1.0), rows.prices(-unit * found.ineqlin.marginals))
+    # What a unit of each law's probability costs at each output: HiGHS' marginals with the sign turned.
+    low, high = np.moveaxis((-unit * found.below).reshape(-1, 2, outputs), 1, 0)  # two rows for each member
+    prices = ((1 + lean) * high - (1 - lean) * low) * np.repeat(scales, [len(one) for one in program.groups], axis=0)
+    return Part(np.clip(found.variables[:moves], 0.0, 1.0), prices)
 
 
-class _Rows:
-    """level ≤ p − lean(p + floor) and p + lean(p + floor) ≤ odds·level, for every output, group and law of it."""
-
-    def __init__(self, program: ColumnProgram, *, laws: Array, sources: Places, targets: Places, held: Array) -> None:
-        self.program, self.laws, self.held = program, laws, held
-        self.sources, self.targets = sources, targets
-        # An output is as small as its inputs are under the laws of the group, and HiGHS wants rows of like size.
-        self.scales = []
-        for group in map(list, program.groups):
-            size = held[group].max(axis=0).copy()
-            np.add.at(size, targets, laws[group].max(axis=0)[sources])
-            self.scales.append(1.0 / np.maximum(size, _SMALLEST))
-
-    def joined(self) -> tuple[Any, Array]:
-        """All rows, and their limits."""
-        from scipy.sparse import coo_array, csr_array, hstack, vstack
-
-        program, outputs, moves = self.program, self.held.shape[1], len(self.sources)
-        blocks, limits = [], []
-        at = np.arange(outputs)
-        for group, (members, scale) in enumerate(zip(program.groups, self.scales, strict=True)):
-            level = coo_array(
-                (scale, (at, group * outputs + at)), shape=(outputs, outputs * len(program.groups))
-            ).tocsr()
-            for law in members:
-                entries = self.laws[law][self.sources] * scale[self.targets]
-                p = csr_array((entries, (self.targets, np.arange(moves))), shape=(outputs, moves))
-                held, floor = scale * self.held[law], scale * program.lean * program.floor[law]
-                blocks.append(hstack([-(1 - program.lean) * p, level], format="csr"))
-                limits.append((1 - program.lean) * held - floor)
-                blocks.append(hstack([(1 + program.lean) * p, -program.odds * level], format="csr"))
-                limits.append(-(1 + program.lean) * held - floor)
-        return vstack(blocks, format="csr"), np.concatenate(limits)
-
-    def prices(self, marginals: Array) -> Array:
-        """What a unit of each law's probability costs at each output: HiGHS' marginals with the sign turned."""
-        lean = self.program.lean
-        low, high = np.moveaxis(marginals.reshape(-1, 2, self.held.shape[1]), 1, 0)  # two rows for each member
-        scale = np.repeat(self.scales, [len(group) for group in self.program.groups], axis=0)
-        return np.asarray(((1 + lean) * high - (1 - lean) * low) * scale)
+def _scales(program: ColumnProgram, *, laws: Array, sources: Indices, targets: Indices, held: Array) -> list[Array]:
+    """A factor for the rows of each output and group: an output is as small as its inputs are under the laws of the
+    group, and HiGHS wants rows of like size."""
+    found = []
+    for group in map(list, program.groups):
+        size = held[group].max(axis=0).copy()
+        np.add.at(size, targets, laws[group].max(axis=0)[sources])
+        found.append(1.0 / np.maximum(size, _SMALLEST))
+    return found
 
 
 # All rows of a channel at once, by column generation: of all moves, the program holds those that may be used.
@@ -181,8 +158,8 @@ _LEAST = 1e-13  # of a cost: less is a rounding error of HiGHS
 class Generated(NamedTuple):
     """Moves, their shares, and the price of each group's law at each of the outputs (`Part.prices`)."""
 
-    sources: Places
-    targets: Places
+    sources: Indices
+    targets: Indices
     shares: Array
     prices: Array
 
@@ -195,7 +172,7 @@ def fits(program: ColumnProgram, outputs: int) -> bool:
 
 
 def generated(
-    program: ColumnProgram, sources: Places, targets: Places, outputs: Places, *, rounds: int
+    program: ColumnProgram, sources: Indices, targets: Indices, outputs: Indices, *, rounds: int
 ) -> Generated | None:
     """The best channel to these outputs, or what so many rounds of pricing come to; None where HiGHS finds nothing.
 
@@ -227,7 +204,7 @@ def generated(
     return found
 
 
-def brackets(program: ColumnProgram, prices: Array, outputs: Places) -> Iterator[tuple[Places, Array]]:
+def brackets(program: ColumnProgram, prices: Array, outputs: Indices) -> Iterator[tuple[Indices, Array]]:
     """What a whole share of every move costs with what the promise is priced at, some inputs at a time."""
     step = max(1, _AT_ONCE // len(outputs))
     for start in range(0, program.size, step):
@@ -236,7 +213,7 @@ def brackets(program: ColumnProgram, prices: Array, outputs: Places) -> Iterator
         yield some, np.asarray(loss + program.laws[program.members][:, some].T @ prices)
 
 
-def _nearest(program: ColumnProgram, outputs: Places) -> Places:
+def _nearest(program: ColumnProgram, outputs: Indices) -> Indices:
     """The outputs that cost each input least, as places input × outputs + output."""
     number, step = min(_NEAREST, len(outputs)), max(1, _AT_ONCE // len(outputs))
     found = []
@@ -247,7 +224,9 @@ def _nearest(program: ColumnProgram, outputs: Places) -> Places:
     return np.concatenate(found)
 
 
-def _cheaper(program: ColumnProgram, part: Part, given: Places, taken: Places, outputs: Places) -> tuple[Places, float]:
+def _cheaper(
+    program: ColumnProgram, part: Part, given: Indices, taken: Indices, outputs: Indices
+) -> tuple[Indices, float]:
     """Moves that are not offered and priced below those that are, and a bound on what they would save."""
     own = np.full(program.size, np.inf)
     priced = program.mass[given] * program.cells.along(given, outputs[taken])
@@ -280,8 +259,8 @@ _ROWS_IN_ALL = 1_500  # inputs of a part times laws: what HiGHS solves in a seco
 class Moves:
     """A channel as its moves: `shares[k]` of input `sources[k]` become output `targets[k]`, sources in order."""
 
-    sources: Places
-    targets: Places
+    sources: Indices
+    targets: Indices
     shares: Array
 
     def published(self, laws: Array) -> Array:
@@ -326,7 +305,9 @@ def searched(program: ColumnProgram, *, rounds: int, seed: int = 0, start: Moves
     return Searched(_part_by_part(program, found, opened, rng, rounds))
 
 
-def _part_by_part(program: ColumnProgram, found: Moves, opened: Places, rng: np.random.Generator, rounds: int) -> Moves:
+def _part_by_part(
+    program: ColumnProgram, found: Moves, opened: Indices, rng: np.random.Generator, rounds: int
+) -> Moves:
     prices = np.zeros((len(program.members), program.size))
     cost = found.cost(program)
     for _ in range(rounds):
@@ -348,7 +329,7 @@ def coarse(program: ColumnProgram, rng: np.random.Generator) -> Moves:
     needed = _least_rows(program)
     for _ in range(20):
 
-        def enough(part: Places, needed: Array = needed) -> bool:
+        def enough(part: Indices, needed: Array = needed) -> bool:
             return bool((program.laws[:, part].sum(axis=1) >= needed).all())
 
         groups = program.cells.parts(rng, most=most if program.lean == 0 else 1, least=enough)
@@ -370,7 +351,7 @@ def _least_rows(program: ColumnProgram) -> Array:
     return np.asarray(1.5 * program.lean * program.floor * (1 + program.odds) / room)
 
 
-def _between(program: ColumnProgram, groups: list[Places]) -> Moves | None:
+def _between(program: ColumnProgram, groups: list[Indices]) -> Moves | None:
     """The best channel from groups to their members that stand for them, or None where the promise leaves none."""
     laws = np.stack([program.laws[:, group].sum(axis=1) for group in groups], axis=1)
     stand = np.array([_medoid(program, group, group) for group in groups])
@@ -404,7 +385,7 @@ def _between(program: ColumnProgram, groups: list[Places]) -> Moves | None:
     return _gathered(program.size, given.astype(np.intp), taken.astype(np.intp), shares.astype(np.float64))
 
 
-def _medoid(program: ColumnProgram, part: Places, candidates: Places) -> int:
+def _medoid(program: ColumnProgram, part: Indices, candidates: Indices) -> int:
     """The candidate that costs least as what all of a part is published as."""
     costs = np.zeros(len(candidates))
     for code, table in zip(program.cells.codes, program.cells.tables, strict=True):
@@ -412,7 +393,7 @@ def _medoid(program: ColumnProgram, part: Places, candidates: Places) -> int:
     return int(candidates[np.argmin(costs)])
 
 
-def _improved(program: ColumnProgram, found: Moves, part: Places, opened: Places, prices: Array) -> Moves:
+def _improved(program: ColumnProgram, found: Moves, part: Indices, opened: Indices, prices: Array) -> Moves:
     """The channel with the rows of a part made as good as they can be while all other rows stay as they are."""
     mine = np.isin(found.sources, part)
     used = np.unique(found.targets[mine])
@@ -455,19 +436,84 @@ def _improved(program: ColumnProgram, found: Moves, part: Places, opened: Places
     )
 
 
-def _gathered(size: int, sources: Places, targets: Places, shares: Array) -> Moves:
+def _gathered(size: int, sources: Indices, targets: Indices, shares: Array) -> Moves:
     """Moves in the order of their inputs, each input's shares summing to one."""
     order = np.lexsort((targets, sources))
     sources, targets, shares = sources[order], targets[order], shares[order]
     return Moves(sources, targets, shares / np.bincount(sources, weights=shares, minlength=size)[sources])
 
 
-def _distinct(sources: Places, targets: Places, outputs: int) -> tuple[Places, Places]:
+def _distinct(sources: Indices, targets: Indices, outputs: int) -> tuple[Indices, Indices]:
     both = np.unique(sources * outputs + targets)
     return both // outputs, both % outputs
 
 
-def _least_of(table: Array, number: int) -> Places:
+def _least_of(table: Array, number: int) -> Indices:
     if table.shape[1] <= number:
         return np.broadcast_to(np.arange(table.shape[1]), table.shape)
     return np.argpartition(table, number, axis=1)[:, :number]
+
+
+# Nothing can be much better: what no channel between thousands of values that bounds the odds costs less than.
+#
+# A price for each law and output, whatever it is, proves a bound (proofs/sparse.md); those of the last linear program
+# make it a tight one. Sums of products of floats, whose rounding errors are bounded term by term and taken off.
+
+_SAFE = 1 - 1e-12  # more than the roundings of sums over a group
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """Of each law of each group (`Program.members`), by outputs: any numbers prove a bound."""
+
+    values: Array
+
+    def to_json(self) -> dict[str, object]:
+        """Plain lists."""
+        return {"prices": self.values.tolist()}
+
+    @classmethod
+    def from_json(cls, plain: object) -> "Prices":
+        """What `to_json` wrote."""
+        if not isinstance(plain, dict) or set(plain) != {"prices"}:
+            raise InputError("what proves the bound of a sparse channel must hold exactly prices")
+        values = reals("prices", plain["prices"])
+        if values.ndim != 2:
+            raise InputError("prices must be a table: a row for each law, a number for each output")
+        return cls(values)
+
+
+def lower_bound_by_columns(program: ColumnProgram, prices: Prices) -> float:
+    """What every channel costs whose odds are within `program.odds` in every group; `lean` and `floor` play no part."""
+    values = prices.values
+    if values.shape != (len(program.members), program.size) or not np.isfinite(values).all():
+        raise InputError(
+            f"prices must be {len(program.members)} rows of {program.size} finite numbers for this problem"
+        )
+    with np.errstate(all="ignore"):  # what overflows is not finite in the end, and then nothing is claimed
+        allowed = _allowed(program, values)
+        size = np.abs(allowed)
+        # No entry passes through more roundings: dividing by a sum of n weights, adding columns and laws, a few more.
+        steps = (program.size + len(program.cells.codes) + len(program.members) + 24) * UNIT * 1.1
+        everything = np.arange(program.size)
+        extra = UNDERFLOW * (size.sum(axis=0) + sum(float(table.max()) for table in program.cells.tables)) + TINY
+        rows = []
+        for (_, value), (_, absolute) in zip(
+            brackets(program, allowed, everything), brackets(program, size, everything), strict=True
+        ):
+            rows.append((value - steps * absolute - extra).min(axis=1))
+    return total(np.concatenate(rows), 0.0)
+
+
+def _allowed(program: ColumnProgram, prices: Array) -> Array:
+    """The prices with those above zero lowered until, in every group and at every output, e^ε times their sum is at
+    most what those below zero sum to."""
+    odds = math.nextafter(program.odds, math.inf)
+    found, row = prices.copy(), 0
+    for group in program.groups:
+        part = found[row : row + len(group)]
+        above, below = np.maximum(part, 0.0).sum(axis=0), np.maximum(-part, 0.0).sum(axis=0)
+        share = np.minimum(1.0, _SAFE * below / np.maximum(odds * above, TINY)) * _SAFE
+        found[row : row + len(group)] = np.where(part > 0, part * share, part)
+        row += len(group)
+    return found

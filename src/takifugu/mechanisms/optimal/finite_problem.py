@@ -79,20 +79,44 @@ _AT_ONCE = 4_000_000  # entries of pairs times outputs that are held in memory t
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Promise:
-    """For each (i, j) in `pairs`: what law i publishes is within the limits of what law j publishes.
+class Limits:
+    """How far apart what is published under the laws of a pair may be, for each (i, j) in `pairs`.
 
-    `laws` has a row of weights over the inputs per law (one for each secret of each belief), taken as exact and divided
-    by its exact sum. `epsilon` bounds D_α, and for α = ∞ the logarithm of every ratio; `odds` bounds every ratio
-    itself, as the exact number given. One of the two is needed; an infinite epsilon is none. `radius` has an entry per
-    law and extends the promise to every prior within that total variation of it.
+    pairs: i against j, by the places of laws
+    alpha, epsilon: D_α is `epsilon` at most, and for α = ∞ the logarithm of every ratio; None is no such limit
+    odds: every ratio is this at most, as the exact number given; None is no such limit
     """
 
-    laws: Array
     pairs: Sequence[tuple[int, int]]
     alpha: float = math.inf
     epsilon: float | None = None
     odds: float | Fraction | None = None
+
+    def seem_kept(self, p: Array, q: Array) -> bool:
+        """Whether rows p are within the limits of the same rows of q, as far as float64 can tell."""
+        if self.epsilon is not None and not (finite_divergence(p, q, alpha=self.alpha) <= self.epsilon).all():
+            return False
+        return self.odds is None or bool((p <= float(self.odds) * q).all())
+
+    def are_kept(self, p: Masses, q: Masses) -> bool:
+        """Whether p is proved to be within the limits of q."""
+        if self.odds is not None and not within_odds(p, q, odds=self.odds):
+            return False
+        return self.epsilon is None or holds(p, q, alpha=self.alpha, epsilon=self.epsilon)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Promise(Limits):
+    """For each (i, j) in `pairs`: what law i publishes is within the limits of what law j publishes.
+
+    One of `epsilon` and `odds` is needed; an infinite epsilon is none.
+
+    laws: a row of weights over the inputs per law (one for each secret of each belief), taken as exact and divided by
+        its exact sum
+    radius: an entry per law, which extends the promise to every prior within that total variation of it
+    """
+
+    laws: Array
     radius: Array | None = None
 
     def __post_init__(self) -> None:
@@ -130,10 +154,7 @@ class Promise:
         pairs, step = np.array(self.pairs), max(1, _AT_ONCE // matrix.shape[1])
         for start in range(0, len(pairs), step):
             first, second = pairs[start : start + step].T
-            p, q = above[first], below[second]
-            if self.epsilon is not None and not (finite_divergence(p, q, alpha=self.alpha) <= self.epsilon).all():
-                return False
-            if self.odds is not None and not (p <= float(self.odds) * q).all():
+            if not self.seem_kept(above[first], below[second]):
                 return False
         return True
 
@@ -157,7 +178,7 @@ class Promise:
         reach = np.asarray(self.radius).tolist()
         above = {i: law.raised(reach[i], extremes) for i, law in published.items()}
         below = {i: law.lowered(reach[i], extremes) for i, law in published.items()}
-        return all(self._holds(above[i], below[j]) for i, j in self._not_clear_at_once(above, below))
+        return all(self.are_kept(above[i], below[j]) for i, j in self._not_clear_at_once(above, below))
 
     def _not_clear_at_once(self, above: dict[int, Masses], below: dict[int, Masses]) -> Sequence[tuple[int, int]]:
         """The pairs to look at: of bounded ratios none where the largest of all is within the limits of the least."""
@@ -170,16 +191,11 @@ class Promise:
             pairs = [self.pairs[k] for k in np.flatnonzero(component == name).tolist()]
             firsts, seconds = (sorted({pair[side] for pair in pairs}) for side in (0, 1))
             largest, least = Masses.largest([above[i] for i in firsts]), Masses.least([below[j] for j in seconds])
-            if not self._holds(largest, least):
+            if not self.are_kept(largest, least):
                 # One that fails ends it, and of a million pairs it is most likely one of these.
                 suspects = _extreme({i: above[i] for i in firsts}, {j: below[j] for j in seconds})
                 open_ += sorted(pairs, key=lambda pair: pair not in suspects)
         return open_
-
-    def _holds(self, p: Masses, q: Masses) -> bool:
-        if self.odds is not None and not within_odds(p, q, odds=self.odds):
-            return False
-        return self.epsilon is None or holds(p, q, alpha=self.alpha, epsilon=self.epsilon)
 
     def _law(self, row: int) -> Masses:
         return Masses.of(self.laws[row])

@@ -5,7 +5,7 @@ With α = ∞ every promise and wish is linear. The dual values it returns prove
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from takifugu._validation import Array
 from takifugu._work import interruptible
 from takifugu.mechanisms.optimal.lower_bound import Duals
 from takifugu.mechanisms.optimal.program import Indices, Mask, Program, components, hardly_changed
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # Sparse matrices as lists of their entries, while a linear program is written down.
 #
@@ -46,7 +49,7 @@ class Entries:
         shape = (self.shape[0] + down, self.shape[1] + right)
         return Entries(self.rows + down, self.columns + right, self.values, shape)
 
-    def sparse(self) -> Any:
+    def sparse(self) -> "csr_array":
         """The matrix as SciPy has it, row by row and without zeros."""
         from scipy.sparse import coo_array
 
@@ -96,6 +99,106 @@ def kron(left: Entries, right: Entries) -> Entries:
         (left.values[:, None] * right.values).ravel(),
         (other[0] * height, other[1] * width),
     )
+
+
+class Rows:
+    """Rows of a sparse linear program over groups of variables, each with a name and a width, block by block.
+
+    Where the program is about a whole channel one of the groups is "channel", K(y|x) row by row.
+    """
+
+    def __init__(self, widths: dict[str, int]) -> None:
+        """The groups, in the order of their variables."""
+        self.widths = widths
+        self.starts = dict(zip(widths, np.cumsum([0, *widths.values()]).tolist(), strict=False))
+        self.height = 0
+        self.blocks: list[Entries] = []
+        self.limits: list[Array] = []
+
+    def add(self, limit: Array, **parts: Entries) -> None:
+        """A block given by its parts over some of the groups; over the others it is zero."""
+        self.blocks += [part.moved(self.height, self.starts[name]) for name, part in parts.items()]
+        self.height += limit.size
+        self.limits.append(limit)
+
+    def entries(self) -> Entries:
+        """All rows, as one matrix."""
+        return together(self.blocks, (self.height, sum(self.widths.values())))
+
+    def limit(self) -> Array:
+        """What the rows are at most, or equal to."""
+        return np.concatenate(self.limits)
+
+
+class Answer(NamedTuple):
+    """What HiGHS found, if it did: the variables, and what a unit of each limit is worth to the cost (0 or less)."""
+
+    is_found: bool
+    gave_up: bool
+    variables: Array
+    below: Array
+    equal: Array
+    lower: Array
+    steps: int
+
+
+def highs(
+    cost: Array,
+    *,
+    below: Rows,
+    equal: Rows,
+    upper: Array | None = None,
+    method: str = "highs",
+    seconds: float,
+    is_long: bool = False,
+    **options: float,
+) -> Answer:
+    """The least cost with variables from 0 to `upper`, `below` within and `equal` at their limits.
+
+    Whoever interrupts the program need not wait for one that `is_long`. `options` are those of SciPy's `linprog`.
+    """
+    from scipy.optimize import linprog
+
+    work = partial(
+        linprog,
+        cost,
+        A_ub=below.entries().sparse(),
+        b_ub=below.limit(),
+        A_eq=equal.entries().sparse(),
+        b_eq=equal.limit(),
+        bounds=(0, None) if upper is None else np.stack([np.zeros_like(upper), upper], axis=1),
+        method=method,
+        options={"time_limit": seconds} | options,
+    )
+    found = interruptible(work) if is_long else work()
+    if found.status != 0 or found.x is None:
+        nothing = np.zeros(0)  # 1 and 4: out of steps or time, or lost in rounding
+        return Answer(False, found.status in (1, 4), nothing, nothing, nothing, nothing, 0)
+    below_at, equal_at = found.ineqlin.marginals, found.eqlin.marginals
+    return Answer(True, False, found.x, below_at, equal_at, found.lower.marginals, int(found.nit))
+
+
+# The rows of a channel's wishes.
+
+
+def add_wishes(program: Program, rows: Rows) -> None:
+    """The wishes that are equalities: the marginal, then the mean or every input's own."""
+    n, m = program.size
+    pooled = listed(program.pooled[None, :])
+    if program.keep == "marginal":
+        rows.add(program.pooled, channel=kron(pooled, identity(m)))
+    if program.outputs is not None and program.inputs is not None:
+        out = listed(program.outputs[None, :])
+        if program.unbiased:
+            rows.add(program.inputs, channel=kron(identity(n), out))
+        elif program.keep == "mean":
+            rows.add(np.array([program.pooled @ program.inputs]), channel=kron(pooled, out))
+
+
+def add_diagonal(program: Program, rows: Rows) -> None:
+    """The share that stays as it is, where one is promised: an inequality."""
+    if program.diagonal is not None:
+        rows.add(np.array([-program.diagonal]), channel=listed(-np.diag(program.pooled).reshape(1, -1)))
 
 
 # Laws of which each is hidden from each, as rows of a linear program: a floor for each output in place of all pairs.
@@ -163,55 +266,6 @@ def places(program: Program) -> Indices:
     found = np.full((len(program.laws), len(program.laws)), -1)
     found[program.left, program.right] = np.arange(len(program.constraints))
     return found
-
-
-# Rows of sparse linear programs about a channel, collected block by block; and the rows of its wishes.
-
-
-class Rows:
-    """Rows over groups of variables, each with a name and a width; one of them is "channel", K(y|x) row by row."""
-
-    def __init__(self, widths: dict[str, int]) -> None:
-        """The groups, in the order of their variables."""
-        self.widths = widths
-        self.starts = dict(zip(widths, np.cumsum([0, *widths.values()]).tolist(), strict=False))
-        self.height = 0
-        self.blocks: list[Entries] = []
-        self.limits: list[Array] = []
-
-    def add(self, limit: Array, **parts: Entries) -> None:
-        """A block given by its parts over some of the groups; over the others it is zero."""
-        self.blocks += [part.moved(self.height, self.starts[name]) for name, part in parts.items()]
-        self.height += limit.size
-        self.limits.append(limit)
-
-    def entries(self) -> Entries:
-        """All rows, as one matrix."""
-        return together(self.blocks, (self.height, sum(self.widths.values())))
-
-    def joined(self) -> tuple[Any, Array]:
-        """All rows, as SciPy has them, and their limits."""
-        return self.entries().sparse(), np.concatenate(self.limits)
-
-
-def add_wishes(program: Program, rows: Rows) -> None:
-    """The wishes that are equalities: the marginal, then the mean or every input's own."""
-    n, m = program.size
-    pooled = listed(program.pooled[None, :])
-    if program.keep == "marginal":
-        rows.add(program.pooled, channel=kron(pooled, identity(m)))
-    if program.outputs is not None and program.inputs is not None:
-        out = listed(program.outputs[None, :])
-        if program.unbiased:
-            rows.add(program.inputs, channel=kron(identity(n), out))
-        elif program.keep == "mean":
-            rows.add(np.array([program.pooled @ program.inputs]), channel=kron(pooled, out))
-
-
-def add_diagonal(program: Program, rows: Rows) -> None:
-    """The share that stays as it is, where one is promised: an inequality."""
-    if program.diagonal is not None:
-        rows.add(np.array([-program.diagonal]), channel=listed(-np.diag(program.pooled).reshape(1, -1)))
 
 
 # Which rows of a linear program of many laws are written down: those of pairs that may bind, output by output.
@@ -338,8 +392,6 @@ def _solved(
     of the rows that tie every entry to two ends are then bounds of variables, and the simplex method takes a fifth of
     the time that it takes with them.
     """
-    from scipy.optimize import linprog
-
     n, m = program.size
     means = np.arange(len(program.laws) * m) if groups else shown.means(program)
     widths = {"channel": n * m, "means": len(means), "floors": len(groups) * m}
@@ -351,36 +403,33 @@ def _solved(
         widths |= {"low": m, "apart": m}
         upper += [np.where(allowed.all(axis=0), 1.0, 0.0), np.ones(m)]
         cost += [cost[0].reshape(n, m).sum(axis=0), np.zeros(m)]
-    equal, equal_to = _equalities(program, means, widths)
-    below, below_than = _inequalities(program, groups, shown, means, widths)
-    limits = np.concatenate(upper)
-    given = {
-        "c": np.concatenate(cost),
-        "A_ub": below,
-        "b_ub": below_than,
-        "A_eq": equal,
-        "b_eq": equal_to,
-        "bounds": np.stack([np.zeros_like(limits), limits], axis=1),
-    }
-    options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "time_limit": seconds}
 
-    def solved(method: str, **more: Any) -> Any:
-        work = partial(linprog, **given, method=method, options=options | more)
-        return interruptible(work) if n * m > _LONG else work()
+    def solved(method: str, **more: float) -> Answer:
+        return highs(
+            np.concatenate(cost),
+            below=_inequalities(program, groups, shown, means, widths),
+            equal=_equalities(program, means, widths),
+            upper=np.concatenate(upper),
+            method=method,
+            seconds=seconds,
+            is_long=n * m > _LONG,
+            primal_feasibility_tolerance=1e-10,
+            dual_feasibility_tolerance=1e-10,
+            **more,
+        )
 
+    found = None
     if program.radius is None:
         found = solved("highs")
-    else:
-        found = None
-        if program.keep != "marginal" or np.unique(program.loss).size > _ALIKE:
-            found = solved("highs-ds", maxiter=_STEPS * n * (1 + program.laws.shape[0] // _LAWS))
-        if found is None or found.status in (1, 4):  # out of steps, or lost in rounding
-            found = solved("highs-ipm")
-    if found.status != 0 or found.x is None:
+    elif program.keep != "marginal" or np.unique(program.loss).size > _ALIKE:
+        found = solved("highs-ds", maxiter=_STEPS * n * (1 + program.laws.shape[0] // _LAWS))
+    if program.radius is not None and (found is None or found.gave_up):
+        found = solved("highs-ipm")
+    if found is None or not found.is_found:
         return None
-    matrix = found.x[: n * m].reshape(n, m)
+    matrix = found.variables[: n * m].reshape(n, m)
     if program.radius is not None:
-        matrix = matrix + found.x[-2 * m : -m]
+        matrix = matrix + found.variables[-2 * m : -m]
     matrix = np.clip(matrix, 0.0, 1.0)
     matrix[matrix < _NOISE] = 0.0  # what is left of a column that is not used breaks every ratio
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
@@ -394,17 +443,17 @@ class _Solved(NamedTuple):
     groups: tuple[Indices, ...]
     shown: Shown
     allowed: Mask
-    found: Any
+    found: Answer
     scale: float
     equations: int
     matrix: Array
 
     def proved(self) -> Linear:
         """With the multipliers, which of a million pairs are a large table."""
-        return Linear(self.matrix, _duals(self), int(self.found.nit))
+        return Linear(self.matrix, _duals(self), self.found.steps)
 
 
-def _equalities(program: Program, means: Indices, widths: dict[str, int]) -> tuple[Any, Array]:
+def _equalities(program: Program, means: Indices, widths: dict[str, int]) -> Rows:
     n, m = program.size
     rows = Rows(widths)
     rows.add(np.ones(n), channel=kron(identity(n), listed(np.ones((1, m)))))
@@ -415,12 +464,12 @@ def _equalities(program: Program, means: Indices, widths: dict[str, int]) -> tup
     rows.add(np.zeros(means.size), channel=averages, means=-identity(means.size))
     add_wishes(program, rows)
     _raise(program, rows)
-    return rows.joined()
+    return rows
 
 
 def _inequalities(
     program: Program, groups: tuple[Indices, ...], shown: Shown, means: Indices, widths: dict[str, int]
-) -> tuple[Any, Array]:
+) -> Rows:
     """The promises, the diagonal where one is promised, and with a radius what lies above a column's least entry."""
     n, m = program.size
     rows, eye, laws = Rows(widths), identity(m), program.laws.shape[0]
@@ -442,7 +491,7 @@ def _inequalities(
     _raise(program, rows)
     if program.radius is not None:
         rows.add(np.zeros(n * m), channel=identity(n * m), apart=-kron(listed(np.ones((n, 1))), eye))
-    return rows.joined()
+    return rows
 
 
 def _raise(program: Program, rows: Rows) -> None:
@@ -460,7 +509,7 @@ def _duals(solved: _Solved) -> Duals:
     """HiGHS' marginals, with the sign turned and in the units of the cost, as the multipliers of the lower bound."""
     program, groups, shown, allowed, found, scale, equations, _ = solved
     n, m = program.size
-    below, equal = -scale * found.ineqlin.marginals, -scale * found.eqlin.marginals
+    below, equal = -scale * found.below, -scale * found.equal
     sides = [m * len(group) for group in groups for _ in range(2)]
     lengths = [len(shown.pairs), *sides, 0 if program.diagonal is None else 1]
     pairs, *floors, diagonal, over = np.split(np.maximum(below, 0.0), np.cumsum(lengths))
@@ -470,7 +519,7 @@ def _duals(solved: _Solved) -> Duals:
     kept, mean = np.split(equal[equations:], [m if program.keep == "marginal" else 0])
     spread = np.zeros((0, 0))
     if program.radius is not None:
-        under = np.maximum(scale * found.lower.marginals[: n * m], 0.0)
+        under = np.maximum(scale * found.lower[: n * m], 0.0)
         spread = np.where(allowed, (over - under).reshape(n, m), 0.0)
         # Nothing is proved with the moves that are forbidden, so they may take what a column has too much of.
         barred = ~allowed

@@ -13,7 +13,6 @@ import numpy as np
 
 from takifugu._validation import Array, reals
 from takifugu.errors import InputError
-from takifugu.mechanisms.optimal.column_generation import ColumnProgram, brackets
 from takifugu.mechanisms.optimal.program import Excess, Indices, Mask, Program, allowed_moves
 
 # The multipliers that prove a lower bound: a handful of arrays, which anyone may write down and check again.
@@ -62,18 +61,7 @@ class Duals:
 
     def checked(self, program: Program) -> "Duals":
         """The same multipliers, if they fit the program and have the signs the proof needs."""
-        n, m = program.size
-        c = len(program.constraints)
-        orders, ratios = (c if program.bounds_divergence else 0), (c if program.factor < np.inf else 0)
-        shapes = {
-            "weights": (orders,),
-            "ratios": (m, orders),
-            "odds": (m, ratios),
-            "kept": (m,) if program.keep == "marginal" else (0,),
-            "mean": (n,) if program.unbiased else (1,) if program.keep == "mean" else (0,),
-            "spread": (n, m) if program.radius is not None else (0, 0),
-        }
-        for name, shape in shapes.items():
+        for name, shape in _shapes(program).items():
             given = getattr(self, name)
             if given.size == 0 and 0 in shape:
                 object.__setattr__(self, name, np.zeros(shape))
@@ -87,25 +75,30 @@ class Duals:
         return self
 
 
-def no_duals(program: Program) -> Duals:
-    """Multipliers that prove what the loss alone proves."""
+def _shapes(program: Program) -> dict[str, tuple[int, ...]]:
+    """The shape of every array of multipliers; one of them is 0 where the program asks for nothing of the kind."""
     n, m = program.size
     count = len(program.constraints)
     orders, ratios = (count if program.bounds_divergence else 0), (count if program.factor < np.inf else 0)
-    return Duals(
-        weights=np.zeros(orders),
-        ratios=np.ones((m, orders)),
-        odds=np.zeros((m, ratios)),
-        kept=np.zeros(m if program.keep == "marginal" else 0),
-        mean=np.zeros(n if program.unbiased else 1 if program.keep == "mean" else 0),
-        diagonal=0.0,
-        spread=np.zeros((n, m) if program.radius is not None else (0, 0)),
-    )
+    return {
+        "weights": (orders,),
+        "ratios": (m, orders),
+        "odds": (m, ratios),
+        "kept": (m if program.keep == "marginal" else 0,),
+        "mean": (n if program.unbiased else 1 if program.keep == "mean" else 0,),
+        "spread": (n, m) if program.radius is not None else (0, 0),
+    }
 
 
-_UNIT = 2.0**-53
-_TINY = 1e-290  # above the sum of whatever underflows to zero
-_UNDERFLOW = 1e-270  # of a coefficient, where the share it is multiplied by may have underflowed
+def no_duals(program: Program) -> Duals:
+    """Multipliers that prove what the loss alone proves."""
+    nothing = {name: np.zeros(shape) for name, shape in _shapes(program).items()}
+    return Duals(**nothing | {"ratios": np.ones_like(nothing["ratios"])}, diagonal=0.0)
+
+
+UNIT = 2.0**-53
+TINY = 1e-290  # above the sum of whatever underflows to zero
+UNDERFLOW = 1e-270  # of a coefficient, where the share it is multiplied by may have underflowed
 _PRECISION = 128
 _TOGETHER = 1 << 21  # outputs × constraints that are added up together
 _ROOM = 1e-10  # of a bound, between what is proved and what is said
@@ -180,7 +173,7 @@ def bracket(program: Program, duals: Duals, tangents: Tangents) -> Bracket:
     # No entry passes through more roundings than this: dividing by a sum of n weights, summing over the constraints of
     # a law, then over the laws that have any, then a handful of products and sums. Bounds on |terms| instead of on the
     # result make cancellation harmless.
-    steps = (program.size[0] + 4 * len(program.constraints) + 24) * _UNIT * 1.1
+    steps = (program.size[0] + 4 * len(program.constraints) + 24) * UNIT * 1.1
     law_part, size = _promised(program, duals, tangents, steps)
     constant, constant_size = -_sum(duals.weights), 0.0
     if program.keep == "marginal":
@@ -188,7 +181,7 @@ def bracket(program: Program, duals: Duals, tangents: Tangents) -> Bracket:
         size = size + pooled[:, None] * np.abs(duals.kept)
         constant -= float(duals.kept @ pooled)
         constant_size += float(np.abs(duals.kept) @ pooled)
-    value, size = program.cost + law_part, size + program.cost + _UNDERFLOW * program.loss
+    value, size = program.cost + law_part, size + program.cost + UNDERFLOW * program.loss
     if program.inputs is not None and program.outputs is not None and (program.unbiased or program.keep == "mean"):
         tilt = duals.mean[:, None] if program.unbiased else duals.mean * pooled[:, None]
         value, size = value + tilt * program.outputs, size + np.abs(tilt * program.outputs)
@@ -199,8 +192,8 @@ def bracket(program: Program, duals: Duals, tangents: Tangents) -> Bracket:
         size = size + np.diag(duals.diagonal * pooled)
         constant += duals.diagonal * program.diagonal
         constant_size += duals.diagonal
-    constant -= steps * (constant_size + abs(constant) + _sum(duals.weights)) + _TINY
-    return Bracket(value, steps * size + _TINY, constant)
+    constant -= steps * (constant_size + abs(constant) + _sum(duals.weights)) + TINY
+    return Bracket(value, steps * size + TINY, constant)
 
 
 def _promised(program: Program, duals: Duals, tangents: Tangents, steps: float) -> tuple[Array, Array]:
@@ -223,9 +216,9 @@ def _promised(program: Program, duals: Duals, tangents: Tangents, steps: float) 
         grip = duals.odds @ (reach[left] + program.factor * reach[right])
         pressure, pressure_size = pressure + grip, pressure_size + grip
     value, size = program.shares.T @ whole.T, program.shares.T @ whole_size.T
-    size = size + _UNDERFLOW * whole_size.sum(axis=1)
+    size = size + UNDERFLOW * whole_size.sum(axis=1)
     if program.radius is not None:
-        apart = _balanced(duals.spread, pressure - steps * pressure_size - _TINY)
+        apart = _balanced(duals.spread, pressure - steps * pressure_size - TINY)
         value, size = value + apart, size + np.abs(apart)
     return value, size
 
@@ -245,10 +238,10 @@ def _of_laws(coefficients: Array, at: Indices, laws: int) -> Array:
 def _balanced(spread: Array, pressure: Array) -> Array:
     """The nearest e with Σ_x e ≤ 0 and Σ_x max(e, 0) ≤ pressure(y), which is what the proof asks of it."""
     above, below = np.maximum(spread, 0.0), np.maximum(-spread, 0.0)
-    safe = 1.0 - 4.0 * (len(spread) + 4) * _UNIT
+    safe = 1.0 - 4.0 * (len(spread) + 4) * UNIT
     sums = above.sum(axis=0)
     most = np.minimum(np.maximum(pressure, 0.0), below.sum(axis=0)) * safe
-    share = np.minimum(1.0, most / np.maximum(sums, _TINY)) * safe
+    share = np.minimum(1.0, most / np.maximum(sums, TINY)) * safe
     return np.asarray(above * share - below)
 
 
@@ -294,74 +287,3 @@ def _down(ball: object) -> float:
     """A float that is no larger than anything in the ball."""
     lower = float(ball.lower())  # type: ignore[attr-defined]
     return -math.inf if math.isnan(lower) else math.nextafter(lower, -math.inf)
-
-
-# Nothing can be much better: what no channel between thousands of values that bounds the odds costs less than.
-#
-# A price for each law and output, whatever it is, proves a bound (proofs/sparse.md); those of the last linear program
-# make it a tight one. Sums of products of floats, whose rounding errors are bounded term by term and taken off.
-
-_SAFE = 1 - 1e-12  # more than the roundings of sums over a group
-
-
-@dataclass(frozen=True, eq=False)
-class Prices:
-    """Of each law of each group (`Program.members`), by outputs: any numbers prove a bound."""
-
-    values: Array
-
-    def to_json(self) -> dict[str, object]:
-        """Plain lists."""
-        return {"prices": self.values.tolist()}
-
-    @classmethod
-    def from_json(cls, plain: object) -> "Prices":
-        """What `to_json` wrote."""
-        if not isinstance(plain, dict) or set(plain) != {"prices"}:
-            raise InputError("what proves the bound of a sparse channel must hold exactly prices")
-        values = reals("prices", plain["prices"])
-        if values.ndim != 2:
-            raise InputError("prices must be a table: a row for each law, a number for each output")
-        return cls(values)
-
-
-def optimality_from(plain: object) -> Duals | Prices:
-    """What `to_json` of either wrote; anything else is refused."""
-    is_of_columns = isinstance(plain, dict) and "prices" in plain
-    return Prices.from_json(plain) if is_of_columns else Duals.from_json(plain)
-
-
-def lower_bound_by_columns(program: ColumnProgram, prices: Prices) -> float:
-    """What every channel costs whose odds are within `program.odds` in every group; `lean` and `floor` play no part."""
-    values = prices.values
-    if values.shape != (len(program.members), program.size) or not np.isfinite(values).all():
-        raise InputError(
-            f"prices must be {len(program.members)} rows of {program.size} finite numbers for this problem"
-        )
-    with np.errstate(all="ignore"):  # what overflows is not finite in the end, and then nothing is claimed
-        allowed = _allowed(program, values)
-        size = np.abs(allowed)
-        # No entry passes through more roundings: dividing by a sum of n weights, adding columns and laws, a few more.
-        steps = (program.size + len(program.cells.codes) + len(program.members) + 24) * _UNIT * 1.1
-        everything = np.arange(program.size)
-        extra = _UNDERFLOW * (size.sum(axis=0) + sum(float(table.max()) for table in program.cells.tables)) + _TINY
-        rows = []
-        for (_, value), (_, absolute) in zip(
-            brackets(program, allowed, everything), brackets(program, size, everything), strict=True
-        ):
-            rows.append((value - steps * absolute - extra).min(axis=1))
-    return total(np.concatenate(rows), 0.0)
-
-
-def _allowed(program: ColumnProgram, prices: Array) -> Array:
-    """The prices with those above zero lowered until, in every group and at every output, e^ε times their sum is at
-    most what those below zero sum to."""
-    odds = math.nextafter(program.odds, math.inf)
-    found, row = prices.copy(), 0
-    for group in program.groups:
-        part = found[row : row + len(group)]
-        above, below = np.maximum(part, 0.0).sum(axis=0), np.maximum(-part, 0.0).sum(axis=0)
-        share = np.minimum(1.0, _SAFE * below / np.maximum(odds * above, _TINY)) * _SAFE
-        found[row : row + len(group)] = np.where(part > 0, part * share, part)
-        row += len(group)
-    return found

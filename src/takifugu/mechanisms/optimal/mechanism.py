@@ -15,7 +15,15 @@ from takifugu.divergences import finite_divergence
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws import Value, key, number
 from takifugu.mechanisms.base import Found, Mechanism, Optimality
-from takifugu.mechanisms.optimal.column_generation import ColumnProgram, Moves, groups_of, one_output, searched
+from takifugu.mechanisms.optimal.column_generation import (
+    ColumnProgram,
+    Moves,
+    Prices,
+    groups_of,
+    lower_bound_by_columns,
+    one_output,
+    searched,
+)
 from takifugu.mechanisms.optimal.finite_problem import (
     NAMES,
     Cells,
@@ -27,7 +35,7 @@ from takifugu.mechanisms.optimal.finite_problem import (
     promise_of,
     table_of,
 )
-from takifugu.mechanisms.optimal.lower_bound import Duals, Prices, lower_bound, lower_bound_by_columns, to_state
+from takifugu.mechanisms.optimal.lower_bound import Duals, lower_bound, to_state
 from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 from takifugu.mechanisms.optimal.repair import repaired, repaired_moves
 from takifugu.mechanisms.optimal.solving import solve
@@ -45,6 +53,12 @@ _ONLY = {"program": ("keep", "unbiased", "radius", "forbidden", "diagonal"), "co
 def rule_of(mechanism: str, options: dict[str, Any]) -> "Optimal":
     """The wishes that a finite channel was found under; of a rule that is not ours nothing but the promise is known."""
     return Optimal(**options) if mechanism == Optimal.name else Optimal(keep=None)
+
+
+def optimality_from(plain: object) -> Optimality:
+    """What proves a lower bound, as its `to_json` wrote it; anything else is refused."""
+    is_of_columns = isinstance(plain, dict) and "prices" in plain
+    return Prices.from_json(plain) if is_of_columns else Duals.from_json(plain)
 
 
 @dataclass(frozen=True)
