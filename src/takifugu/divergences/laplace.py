@@ -107,7 +107,7 @@ class LogLaplace:
             return np.concatenate([self._block(y[k : k + step]) for k in range(0, len(y), step)])
 
     def _block(self, y: Array) -> Array:
-        from scipy.special import log_ndtr, logsumexp
+        from scipy.special import log_ndtr
 
         u, gap = self._u, y[:, None] - self._means
         logs = np.empty((2, *gap.shape))
@@ -118,7 +118,11 @@ class LogLaplace:
         bend = 0.5 * (u * std) ** 2
         logs[0][:, ~point] = bend - u * wide + log_ndtr(wide / std - u * std)
         logs[1][:, ~point] = bend + u * wide + log_ndtr(-wide / std - u * std)
-        found: Array = logsumexp(logs + self._weights, axis=(0, 2))
+        logs += self._weights
+        # SciPy's function for this takes eight times as long where a search asks for one place at a time.
+        top = logs.max(axis=(0, 2))
+        top[~np.isfinite(top)] = 0.0
+        found: Array = np.log(np.exp(logs - top[:, None]).sum(axis=(0, 2))) + top
         return found
 
     def mass(self, a: float, c: float) -> float:
