@@ -1,6 +1,7 @@
 """The tests that go through many random cases, with all of them: `python -m benchmarks.many_cases`.
 
-`make test` goes through a sixth of the cases; these are the same tests, of the files that ask tests/how_many.py.
+`make test` goes through a sixth of the cases; these are the same tests, of the files that ask tests/how_many.py or
+have their cases from Hypothesis.
 Names after the command choose among the files: `python -m benchmarks.many_cases promise sampler`.
 """
 
@@ -15,7 +16,7 @@ TESTS = Path(__file__).parents[1] / "tests"
 
 def files() -> list[Path]:
     """The tests that have more cases than they go through every day."""
-    uses = re.compile(r"^from how_many import some_of$", re.MULTILINE)
+    uses = re.compile(r"^from (how_many import some_of|hypothesis import .*)$", re.MULTILINE)
     return sorted(file for file in TESTS.rglob("test_*.py") if uses.search(file.read_text(encoding="utf-8")))
 
 

@@ -30,7 +30,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # oracles and random_priors are shared by all tests
 
-settings.register_profile("steady", deadline=None, derandomize=True)  # machines differ, verdicts must not
+from how_many import some_of  # noqa: E402  (found there)
+
+# Machines differ, verdicts must not.
+settings.register_profile("steady", deadline=None, derandomize=True, max_examples=some_of(100))
 settings.load_profile("steady")
 
 # What `make quick` leaves out: folders, files and single tests that start engines, browsers or other programs, or

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from takifugu.calibration import targets as backwards
 from takifugu.calibration.targets import HALVINGS_OF_ALL, relative_error, strongest
 from takifugu.channels.finite import FiniteChannel
@@ -32,7 +33,7 @@ def best_guess_of(channel, laws):
     return 0.5 * np.maximum(*after).sum()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=some_of(20), deadline=None)
 @given(counts, counts, st.floats(0.51, 0.95), st.sampled_from([None, 2.0, 8.0]))
 def test_nobody_guesses_better_than_was_asked_for(a, b, guess, alpha):
     laws = pair(a, b)
@@ -235,7 +236,7 @@ def test_publish_asks_backwards_too():
 ROWS = [(k, label) for k in range(4) for label in "xy"]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=some_of(20), deadline=None)
 @given(*[st.lists(st.integers(1, 60), min_size=8, max_size=8) for _ in range(2)])
 def test_the_error_of_a_sparse_channel_is_that_of_the_same_table_in_full(a, b):
     laws = {"a": tk.Finite(ROWS, a), "b": tk.Finite(ROWS, b)}

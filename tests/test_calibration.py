@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from takifugu import Calibration, InputError, Mixture, calibrate, sweep
 from takifugu.channels.gaussian import GaussianNoise
 from takifugu.errors import NoAnswerError
@@ -104,7 +105,7 @@ def test_a_sweep_shows_where_a_mechanism_has_no_answer():
     assert table.worst_pair.tolist() == [None]
 
 
-@settings(max_examples=25)
+@settings(max_examples=some_of(25))
 @given(st.floats(1.05, 64), st.floats(0.001, 8))
 def test_what_is_calibrated_can_be_certified(alpha, epsilon):
     result = calibrate({"a": A, "b": B, "c": C}, alpha=alpha, epsilon=epsilon)

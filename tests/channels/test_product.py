@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.products import product, same_draws, split
 from takifugu.errors import InputError
@@ -27,7 +28,7 @@ ROWS = [(1, "a"), (1, "b"), (2, "b"), (3, "a")]
 
 
 @given(first=channels((1, 2, 3)), second=channels(("a", "b")))
-@settings(max_examples=60)
+@settings(max_examples=some_of(60))
 def test_the_product_is_that_of_the_probabilities(first, second):
     both = product(first, second, ROWS, width=1)
     for line, (x, z) in enumerate(ROWS):
@@ -42,7 +43,7 @@ def test_the_product_is_that_of_the_probabilities(first, second):
 
 
 @given(first=channels((1, 2, 3)), change=st.integers(0, 11))
-@settings(max_examples=60)
+@settings(max_examples=some_of(60))
 def test_channels_are_alike_only_where_every_probability_is(first, change):
     assert same_draws(first, FiniteChannel(first.inputs, first.outputs, first.counts << 3))
     turned = FiniteChannel(first.inputs[::-1], first.outputs[::-1], first.counts[::-1, ::-1])

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from takifugu.channels import default_granularity
 from takifugu.channels.sampling import InsecureSeededBits
 from takifugu.channels.vector import GaussianVector, LinearRelease, fits, worth
@@ -27,7 +28,7 @@ def random_covariance(rng, d, spread=2.0):
 
 
 @given(seed=seeds)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=some_of(60), deadline=None)
 def test_what_is_drawn_is_at_least_what_is_stated(seed):
     rng = np.random.default_rng(seed)
     d = int(rng.integers(1, 6))
@@ -147,7 +148,7 @@ def test_what_is_no_vector_is_refused_before_a_draw(x):
 
 
 @given(seed=seeds)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=some_of(25), deadline=None)
 def test_releases_together_tell_what_one_of_their_precision_tells(seed):
     """The joint law of two releases against the one that is worth them: an oracle of twice the dimension."""
     rng = np.random.default_rng(seed)
@@ -217,7 +218,7 @@ def test_a_matrix_that_only_floats_take_for_definite_is_no_noise():
 
 
 @given(seed=seeds)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=some_of(40), deadline=None)
 def test_what_is_next_to_singular_never_gives_budget_back(seed):
     """Matrices of a rank too few, but for rounding: refused, or counted as the release of almost no noise it is."""
     rng = np.random.default_rng(seed)

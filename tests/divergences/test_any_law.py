@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from vector_problems import gaussian_loss, random_laws
 
 NOTHING = np.zeros((2, 2))
@@ -44,7 +45,7 @@ def test_finite_laws_on_different_values():
     assert tk.renyi_divergence(tk.Finite([1], [1]), tk.Finite(["1"], [1]), alpha=2) == math.inf
 
 
-@settings(max_examples=30)
+@settings(max_examples=some_of(30))
 @given(seed=st.integers(0, 10**6), d=st.integers(1, 4), alpha=st.sampled_from([1.1, 2.0, 9.0]))
 def test_gaussian_vectors_have_a_formula(seed, d, alpha):
     p, q = random_laws(np.random.default_rng(seed), 2, d).values()

@@ -58,7 +58,7 @@ def test_envelopes_against_linear_programming(seed):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=25)
+@settings(max_examples=some_of(25))
 def test_no_law_in_the_bands_loses_more(seed):
     rng = np.random.default_rng(seed)
     size, alpha = int(rng.integers(2, 12)), float(1 + 10 ** rng.uniform(-1, 1))

@@ -38,7 +38,7 @@ orders = st.one_of(st.sampled_from([1.1, 2.0, 3.0, 64.0, 100.0]), st.floats(1.00
 
 class TestOneComponentEach:
     @given(st.tuples(means, stds), st.tuples(means, stds), orders, st.floats(0, 10))
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=some_of(150), deadline=None)
     def test_agrees_with_the_formula_in_eighty_digits(self, one, other, alpha, theta):
         truth = oracle.gaussian(one, other, alpha, theta)
         found = enclose(Mixture.gaussian(*one), Mixture.gaussian(*other), alpha=alpha, theta=theta)
@@ -79,7 +79,7 @@ class TestOneComponentEach:
 
 class TestMixtures:
     @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(2, 3), orders, st.floats(0, 3))
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=some_of(25), deadline=None)
     def test_agrees_with_mpmath(self, seed, k, n, alpha, theta):
         rng = np.random.default_rng(seed)
         p, q = random_mixture(rng, k), random_mixture(rng, n)

@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from takifugu.divergences.finite import finite_divergence as divergence
 
 
@@ -46,7 +47,7 @@ def chain(rng, alpha, rows, outputs, turns):
     return both, max(spent for _, spent in courses.values())
 
 
-@settings(max_examples=40)
+@settings(max_examples=some_of(40))
 @given(st.integers(0, 10_000), st.sampled_from([1.1, 2.0, 5.0, math.inf]), st.integers(1, 3))
 def test_the_loss_of_all_steps_is_at_most_the_largest_sum_along_a_course(seed, alpha, turns):
     with mp.workdps(50):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from takifugu.divergences.finite import (
     Extremes,
     Masses,
@@ -227,7 +228,7 @@ def test_no_prior_within_the_radius_publishes_more_or_less_than_the_bounds(rows,
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=some_of(60))
 @given(channels, st.integers(0, 2**32), orders.filter(lambda a: a > 1.01), st.floats(0, 0.4))
 def test_the_bound_covers_every_pair_of_priors_within_the_radius(rows, seed, alpha, radius):
     counts, rng = as_counts(rows), np.random.default_rng(seed)

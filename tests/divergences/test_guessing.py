@@ -120,7 +120,7 @@ def test_the_budget_of_a_guess_is_from_below_and_close(guess, alpha):
     assert guess_allowed(Renyi(alpha, found)) <= guess  # and asking forwards gives back no more than was asked for
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=some_of(60), deadline=None)
 @given(orders, st.floats(1e-9, 30))
 def test_the_guess_of_a_budget_is_from_above_and_close(alpha, epsilon):
     found = tk.best_guess(alpha=alpha, epsilon=epsilon)
@@ -131,7 +131,7 @@ def test_the_guess_of_a_budget_is_from_above_and_close(alpha, epsilon):
         assert below == 0.5 or told(below, alpha) < epsilon * (1 + 1e-14)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=some_of(100), deadline=None)
 @given(st.floats(1, 1e9, exclude_min=True))
 def test_odds_and_guesses_are_two_words_for_one_promise(odds):
     guess = tk.best_guess(odds=odds)

@@ -29,7 +29,7 @@ def test_agrees_with_an_independent_quadrature(seed):
 mixtures = st.integers(0, 2**32 - 1).map(lambda seed: mixture(np.random.default_rng(seed), most=6))
 
 
-@settings(max_examples=60)
+@settings(max_examples=some_of(60))
 @given(p=mixtures, q=mixtures, alpha=st.floats(1.001, 100), theta=st.floats(0.0, 5.0), more=st.floats(0.01, 5.0))
 def test_more_noise_never_costs_more(p, q, alpha, theta, more):
     less_noise = renyi_divergence(p, q, alpha=alpha, theta=theta)
@@ -37,14 +37,14 @@ def test_more_noise_never_costs_more(p, q, alpha, theta, more):
     assert 0 <= more_noise <= less_noise * (1 + 1e-11)
 
 
-@settings(max_examples=60)
+@settings(max_examples=some_of(60))
 @given(p=mixtures, q=mixtures, alpha=st.floats(1.001, 50), more=st.floats(0.01, 50), theta=st.floats(0.5, 5.0))
 def test_never_falls_in_the_order(p, q, alpha, more, theta):
     low = renyi_divergence(p, q, alpha=alpha, theta=theta)
     assert low <= renyi_divergence(p, q, alpha=alpha + more, theta=theta) * (1 + 1e-11)
 
 
-@settings(max_examples=40)
+@settings(max_examples=some_of(40))
 @given(p=mixtures, q=mixtures, alpha=st.floats(1.01, 50), shift=st.floats(-1e3, 1e3), factor=st.floats(1e-6, 1e6))
 def test_units_and_origin_do_not_matter(p, q, alpha, shift, factor):
     def moved(m):

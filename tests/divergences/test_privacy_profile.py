@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 import takifugu as tk
+from how_many import some_of
 
 BELLS = tk.Mixture.gaussian(0, 1), tk.Mixture.gaussian(1, 1)
 MIXED = tk.Mixture([0.3, 0.7], [0, 3], [1, 0.2]), tk.Mixture([0.5, 0.5], [0, 4], [0.5, 1.5])
@@ -79,7 +80,7 @@ def test_every_order_comes_from_it(noise, laws):
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=some_of(30), deadline=None)
 @given(st.floats(-3, 3), st.floats(0.01, 3), st.floats(0.01, 0.99), st.sampled_from(NOISES))
 def test_more_tolerance_never_needs_more(epsilon, step, share, noise):
     curve = tk.privacy_curve(*MIXED, noise=noise)

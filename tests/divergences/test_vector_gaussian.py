@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from vector_oracle import random_case, truth
 
+from how_many import some_of
 from takifugu import VectorMixture, renyi_divergence
 from takifugu.divergences.gaussians import gaussian_divergence
 from takifugu.divergences.vectors import gaussian_vector_divergence, gaussian_vector_divergences
@@ -32,7 +33,7 @@ def laws(case):
 
 
 @given(seed=seeds)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=some_of(150), deadline=None)
 def test_agrees_with_fifty_digits_and_is_never_below(seed):
     case = random_case(np.random.default_rng(seed))
     value, expected = one(case), truth(*case)
@@ -55,7 +56,7 @@ def test_keeps_its_digits_when_covariances_almost_agree(apart, alpha):
 
 
 @given(seed=seeds)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=some_of(60), deadline=None)
 def test_the_enclosure_holds_the_truth(seed):
     case = random_case(np.random.default_rng(seed))
     try:
@@ -69,7 +70,7 @@ def test_the_enclosure_holds_the_truth(seed):
 
 
 @given(seed=seeds, alpha=st.floats(1.01, 50))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=some_of(60), deadline=None)
 def test_independent_axes_add_up(seed, alpha):
     rng = np.random.default_rng(seed)
     gap, std_p, std_q, theta = rng.normal(size=3), *rng.uniform(0.2, 1.5, (3, 3))
@@ -81,7 +82,7 @@ def test_independent_axes_add_up(seed, alpha):
 
 
 @given(seed=seeds)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=some_of(60), deadline=None)
 def test_more_noise_or_a_mixed_noise_never_loses_more(seed):
     rng = np.random.default_rng(seed)
     gap, lead, follow, alpha, noise = random_case(rng)

@@ -10,6 +10,7 @@ from run_examples import ROOT
 from scipy.stats import poisson
 
 import takifugu as tk
+from how_many import some_of
 
 
 def example(name: str):
@@ -19,7 +20,7 @@ def example(name: str):
     return module
 
 
-@settings(max_examples=25)
+@settings(max_examples=some_of(25))
 @given(st.floats(-0.99, 2), st.floats(-3, 3), st.floats(0.2, 3), st.floats(1.1, 10), st.floats(0.05, 4))
 def test_a_foreign_mechanism_never_goes_below_the_exact_noise(margin, gap, std, alpha, epsilon):
     priors = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(gap, std)}

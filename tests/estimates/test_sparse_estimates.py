@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from takifugu.channels.finite import FiniteChannel
 from takifugu.channels.sampling import InsecureSeededBits
 from takifugu.channels.sparse import SparseChannel
@@ -97,7 +98,7 @@ def channels(draw):
     return SparseChannel(inputs, published, starts=starts, targets=targets, counts=counts)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=some_of(150), deadline=None)
 @given(channels(), st.integers(0, 10**6))
 def test_scores_solve_the_equations_exactly_or_there_are_none(channel, seed):
     rng = np.random.default_rng(seed)
@@ -119,7 +120,7 @@ def test_scores_solve_the_equations_exactly_or_there_are_none(channel, seed):
         assert abs(mean - Fraction(float(f[x]))) <= Fraction(1, 10**8) * max(1, Fraction(float(np.abs(f).max())))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=some_of(60), deadline=None)
 @given(channels(), st.integers(0, 10**6))
 def test_bounds_hold_every_law_that_fits(channel, seed):
     rng = np.random.default_rng(seed)

@@ -179,7 +179,7 @@ class TestSmallAndStrange:
         np.testing.assert_allclose(far.mixture.stds, near.mixture.stds, rtol=1e-4)
 
     @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=6))
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=some_of(60), deadline=None)
     def test_any_floats_at_all(self, values):
         found = fit(values, max_components=3, n_starts=2)
         assert not math.isnan(found.log_likelihood)

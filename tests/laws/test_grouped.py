@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from how_many import some_of
 from takifugu.errors import InputError
 from takifugu.laws.fitting.counts import rounded_normal
 from takifugu.laws.fitting.em import Batch
@@ -19,7 +20,7 @@ ENDS = st.floats(-40, 40)
 
 
 @given(ENDS, st.floats(1e-9, 20))
-@settings(max_examples=150)
+@settings(max_examples=some_of(150))
 def test_the_mass_of_an_interval_against_many_digits(start, width):
     end = start + width
     with mp.workdps(60):
@@ -51,7 +52,7 @@ def random_cells(rng, size):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=60)
+@settings(max_examples=some_of(60))
 def test_no_step_loses_likelihood(seed):
     rng = np.random.default_rng(seed)
     size, k = int(rng.integers(3, 60)), int(rng.integers(1, 5))

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from takifugu import VectorMixture
 from takifugu.errors import InputError
 
@@ -21,7 +22,7 @@ def test_moments_are_those_of_many_draws():
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=some_of(50), deadline=None)
 def test_projections_and_marginals_agree_with_the_whole(seed):
     rng = np.random.default_rng(seed)
     d, k = int(rng.integers(1, 5)), int(rng.integers(1, 4))

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from takifugu.channels.gaussian import GaussianNoise
 from takifugu.mechanisms.base import Binding
 from takifugu.mechanisms.least_noise import Exact
@@ -78,7 +79,7 @@ def test_all_others_lie_between_the_extreme_ones(shape, seed):
     assert all(in_hull(point, corners) for point in points)
 
 
-@settings(max_examples=40)
+@settings(max_examples=some_of(40))
 @given(seeds)
 def test_no_pair_needs_more_than_the_extreme_ones(seed):
     rng = np.random.default_rng(seed)
@@ -92,7 +93,7 @@ def test_no_pair_needs_more_than_the_extreme_ones(seed):
     )
 
 
-@settings(max_examples=100)
+@settings(max_examples=some_of(100))
 @given(seeds)
 def test_the_two_convexities_in_sixty_digits(seed):
     rng = np.random.default_rng(seed)
@@ -120,7 +121,7 @@ def test_the_two_convexities_in_sixty_digits(seed):
         assert second <= t * loss((k, w), (m, v)) + (1 - t) * loss((k, w), (n, u)) + mpmath.mpf("1e-40")
 
 
-@settings(max_examples=25)
+@settings(max_examples=some_of(25))
 @given(seeds)
 def test_the_largest_loss_is_found_among_the_extreme_laws(seed):
     rng = np.random.default_rng(seed)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws.bounds import UNIT, Bounds
 from takifugu.mechanisms import posterior_margin as judging
@@ -50,7 +51,7 @@ PROBLEM = Problem.of(priors(), None)
 ODDS = Renyi(math.inf, math.log(3))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=some_of(40), deadline=None)
 @given(weights, st.floats(0.1, 4.5), st.booleans())
 def test_likely_bounds_hold_their_own_middle(given_weights, deviations, ordered):
     a = np.array(given_weights)
@@ -81,7 +82,7 @@ def test_likely_bounds_are_quantiles_of_the_posterior():
         Bounds.likely([0, 0], deviations=1, ordered=False)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=some_of(40), deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_a_law_is_within_both_bounds_or_not_within_their_meet(seed):
     rng = np.random.default_rng(seed)

@@ -83,7 +83,7 @@ def test_rounding_never_raises_the_bound(seed, size):
     assert told == pytest.approx(float(exact), rel=1e-9, abs=1e-12)
 
 
-@settings(max_examples=25)
+@settings(max_examples=some_of(25))
 @given(laws(), PAIRS, st.integers(0, 1000), st.sampled_from([1e-6, 1e-2, 1.0, 1e300]))
 def test_whatever_the_prices_the_bound_is_true(laws, pairs, seed, size):
     problem = Problem.of(laws, pairs)

@@ -97,7 +97,7 @@ def test_both_promises_at_once_are_kept():
 
 
 @given(st.integers(0, 10_000), st.sampled_from([1.0001, 2.0, 50.0]))
-@settings(max_examples=20)
+@settings(max_examples=some_of(20))
 def test_whatever_the_search_returns_is_repaired(seed, odds):
     rng = np.random.default_rng(seed)
     n = 12

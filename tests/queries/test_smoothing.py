@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from takifugu.errors import InputError
 from takifugu.laws.fitting.counts import TREE, left_out_likelihood, smoothing
 from takifugu.mechanisms.draws import Counted, joint_draws
@@ -26,7 +27,7 @@ def independent_by_hand(rows, cell):
     )
 
 
-@settings(max_examples=30)
+@settings(max_examples=some_of(30))
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 1)), min_size=3, max_size=12))
 def test_every_row_is_left_out_in_turn(rows):
     counts = np.array([float(sum(tuple(cell) == row for row in rows)) for cell in CELLS])
@@ -45,7 +46,7 @@ def test_every_row_is_left_out_in_turn(rows):
     assert left_out_likelihood(counts, law, added) == pytest.approx(truth, rel=1e-10)
 
 
-@settings(max_examples=30)
+@settings(max_examples=some_of(30))
 @given(st.lists(st.integers(0, 9), min_size=len(CELLS), max_size=len(CELLS)).filter(any))
 def test_what_is_added_is_a_law_on_all_combinations(counts):
     counts = np.array(counts, dtype=float)

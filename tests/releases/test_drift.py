@@ -14,6 +14,7 @@ from scipy.optimize import brentq
 from scipy.stats import binom
 
 import takifugu as tk
+from how_many import some_of
 from takifugu.releases.drift import upper
 
 ROWS = 3_000
@@ -138,7 +139,7 @@ def test_several_secrets_are_looked_at_one_by_one():
             tk.release(changed, calibration)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=some_of(25), deadline=None)
 @given(seed=st.integers(0, 10**6), apart=st.floats(0, 1.5), rows=st.integers(20, 2_000))
 def test_rows_of_the_same_people_are_never_refused(seed, apart, rows):
     """What a plug-in channel was made for keeps its promise to the last row, so nothing can be beyond it."""

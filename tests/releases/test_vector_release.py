@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from takifugu.channels.vector import LinearRelease, fits
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import InsecureReleaseWarning
@@ -281,7 +282,7 @@ def test_other_answers_and_other_kinds_do_not_compose(tmp_path):
     assert ledger.account().releases == 1
 
 
-@settings(max_examples=40)
+@settings(max_examples=some_of(40))
 @given(seed=st.integers(0, 10**6), count=st.integers(1, 6))
 def test_whatever_the_ledger_accepts_fits_in_fractions(seed, count):
     rng = np.random.default_rng(seed)

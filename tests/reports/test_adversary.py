@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from how_many import some_of
 from takifugu import GaussianNoise, Mixture, calibrate
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.adversary import adversary, best_guess, odds_quantiles, total_variation
@@ -80,7 +81,7 @@ mixtures = st.builds(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=some_of(25), deadline=None)
 @given(mixtures, mixtures, st.floats(1.2, 6), st.floats(0.05, 3))
 def test_what_the_budget_promises_holds(p, q, alpha, epsilon):
     theta = calibrate({"p": p, "q": q}, alpha=alpha, epsilon=epsilon).theta

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from takifugu.channels.finite import FiniteChannel
 from takifugu.divergences.finite import Masses
 from takifugu.problems.guarantee import Renyi
@@ -47,7 +48,7 @@ def test_quantiles_are_the_least_factor_that_is_enough(a, b, share):
     assert below < share <= within
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=some_of(40), deadline=None)
 @given(weights, weights, st.lists(weights, min_size=4, max_size=4))
 def test_the_channel_is_applied_exactly(a, b, rows):
     counts = np.array([np.array(row) * (1 << 20) // sum(row) for row in rows])

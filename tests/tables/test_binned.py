@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from takifugu.cli import main
 from takifugu.tables.columns import cut_named, with_cuts
 from takifugu.tables.table import Table
@@ -33,7 +34,7 @@ def test_edges_grow(edges):
     st.lists(st.floats(-50, 50) | st.none(), min_size=1, max_size=30),
     st.lists(st.integers(-40, 40) | st.floats(-40, 40), min_size=1, max_size=4, unique_by=float),
 )
-@settings(max_examples=25)
+@settings(max_examples=some_of(25))
 def test_bins_are_those_of_numpy_in_every_engine(values, edges):
     cut = tk.binned("v", sorted(edges))
     assert cut_named(str(cut)) == cut

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from takifugu.tables import counting
 from takifugu.tables.counting import count, moments, overview
 from takifugu.tables.table import Table
@@ -57,7 +58,7 @@ def test_numeric_secrets_with_a_gap_among_them():
     assert seen.without_secret == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=some_of(60), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.floats(-1e6, 1e6)), min_size=20, max_size=80))
 def test_few_values_on_a_grid_come_out_exact(rows):
     """Far fewer values than cells, and deep enough a grid: the counts equal those of the values."""

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from takifugu.tables.open import open_table
 from takifugu.tables.reading import MISSING_TEXTS, Reading
 from takifugu.tables.table import stream
@@ -82,7 +83,7 @@ def test_a_mark_that_is_said_never_makes_another_number(exact, decimal, data):
 
 
 @given(st.text(alphabet="0123456789.,-+ eE%'_xa\u00a0", max_size=12))
-@settings(max_examples=200)
+@settings(max_examples=some_of(200))
 def test_every_text_has_one_shape_and_its_value_can_be_cast(cell):
     shapes = shapes_of([cell])
     assert len(shapes.all) == 1
@@ -162,7 +163,7 @@ def folder(tmp_path_factory):
 
 
 @given(tables(), dialects)
-@settings(max_examples=40)
+@settings(max_examples=some_of(40))
 def test_a_table_comes_back_from_every_dialect(folder, table, how):
     path = folder / ("a.csv.gz" if how["packed"] else "a.csv")
     write(path, table, how)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from how_many import some_of
 from random_programs import random_program
 from takifugu.errors import InputError, MechanismError
 from takifugu.mechanisms.optimal.program import Program, _promised_moves, allowed_moves, distinct
@@ -125,7 +126,7 @@ def test_one_value_only():
     assert solve(one).value == 0.0
 
 
-@settings(max_examples=60)
+@settings(max_examples=some_of(60))
 @given(seed=st.integers(0, 10_000), around=st.booleans())
 def test_moves_that_no_promise_leaves_are_those_that_go_pair_by_pair(seed: int, around: bool):
     rng = np.random.default_rng(seed)
