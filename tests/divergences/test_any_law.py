@@ -77,7 +77,7 @@ def test_what_is_not_known_is_said_and_not_guessed():
     for wrong in (tk.Mixture.gaussian(0, 1), tk.Finite([0], [1])):
         with pytest.raises(tk.InputError, match="describe them alike"):
             tk.renyi_divergence(p, wrong, alpha=2)
-    with pytest.raises(tk.InputError, match="noise on the line"):
+    with pytest.raises(tk.InputError, match="numbers on the line"):
         tk.renyi_divergence(p, p, alpha=2, theta=1.0)
     with pytest.raises(tk.InputError, match="both must be about the same"):
         tk.renyi_divergence(p, tk.VectorMixture.gaussian([0], [[1]]), alpha=2)
