@@ -93,7 +93,7 @@ SLOW = (
     "divergences/test_finite_divergence.py::test_odds_are_compared_in_integers",
     "divergences/test_gaussian.py::test_keeps_its_digits_when_variances_almost_agree",
     "divergences/test_gaussian.py::test_no_valid_input_gives_nan_or_a_warning",
-    "divergences/test_guessing.py",
+    "problems/test_guessing.py",
     "divergences/test_lattices.py",
     "divergences/test_many_mixtures.py",
     "divergences/test_mixture_divergence.py",

@@ -145,7 +145,7 @@ def test_what_is_calibrated_can_be_certified(alpha, epsilon):
         ({"mechanism": "laplace"}, "'laplace' is found for bounded odds"),
         ({"odds": 3, "mechanism": "laplace"}, "'laplace' is found for bounded odds"),
         ({"odds": 1}, "odds must be a finite number above 1, got 1"),
-        ({"delta": 0.1}, "'exact' has no option 'delta': it takes none"),
+        ({"delta": 0.1}, "alpha and delta are of two guarantees"),
         ({"mechanism": "wasserstein-approx", "theta": 1}, "has no option 'theta': it takes only delta"),
     ],
 )

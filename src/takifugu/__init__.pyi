@@ -16,12 +16,9 @@ from takifugu.dependence import Group as Group
 from takifugu.dependence import MarkovChain as MarkovChain
 from takifugu.dependence import MarkovQuilt as MarkovQuilt
 from takifugu.dependence import Total as Total
-from takifugu.divergences import best_guess as best_guess
 from takifugu.divergences import hockey_stick as hockey_stick
 from takifugu.divergences import max_divergence as max_divergence
-from takifugu.divergences import odds_factor as odds_factor
 from takifugu.divergences import privacy_curve as privacy_curve
-from takifugu.divergences import recommended_alpha as recommended_alpha
 from takifugu.divergences import renyi_divergence as renyi_divergence
 from takifugu.errors import BudgetError as BudgetError
 from takifugu.errors import CalibrationError as CalibrationError
@@ -40,6 +37,12 @@ from takifugu.laws import Finite as Finite
 from takifugu.laws import Mixture as Mixture
 from takifugu.laws import VectorMixture as VectorMixture
 from takifugu.mechanisms import list_mechanisms as list_mechanisms
+from takifugu.problems import Approximate as Approximate
+from takifugu.problems import Odds as Odds
+from takifugu.problems import Renyi as Renyi
+from takifugu.problems import best_guess as best_guess
+from takifugu.problems import odds_factor as odds_factor
+from takifugu.problems import recommended_alpha as recommended_alpha
 from takifugu.publishing import publish as publish
 from takifugu.queries import BNN as BNN
 from takifugu.queries import GP as GP

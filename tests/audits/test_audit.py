@@ -12,7 +12,7 @@ from broken_releases import BROKEN, HONEST, audited, gaussian, honest, labelled,
 import takifugu as tk
 from how_many import some_of
 from takifugu.audits.outcome import Attack, Audit, Guess, NotThroughChannel
-from takifugu.problems.guarantee import Approximate, Renyi
+from takifugu.problems.guarantee import ApproximateRenyi, Renyi
 from takifugu.releases.plan import InsecureReleaseWarning
 
 SEEDS = range(1, 1 + some_of(2))
@@ -199,7 +199,7 @@ def test_weaker_promises_and_answers_about_groups_are_refused():
     published, truth, _ = honest(rng, 100)
     laws = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(2, 2)}
     weaker = tk.calibrate(laws, alpha=2, epsilon=1, mechanism="wasserstein-approx", delta=0.01)
-    assert isinstance(weaker.guarantee, Approximate)
+    assert isinstance(weaker.guarantee, ApproximateRenyi)
     with pytest.raises(tk.InputError, match="says nothing about a share"):
         tk.audit(published, truth, weaker, secret="s")
     mean = tk.calibrate(tk.fit_priors(truth, secret="s", query=tk.Mean("x")), alpha=2, epsilon=1)

@@ -22,7 +22,6 @@ from takifugu.laws.lattice import Lattice
 from takifugu.problems import nouns as documents
 from takifugu.problems import nouns as laws
 from takifugu.problems.answer import Answer, Choices
-from takifugu.problems.guarantee import Approximate, Renyi
 from takifugu.problems.pairs import Pairs
 from takifugu.problems.problem import Belief, Problem
 from when_asked import WhenAsked
@@ -96,33 +95,6 @@ def test_what_is_no_law_is_told(content):
 def test_a_file_has_room_for_so_many_numbers():
     with pytest.raises(InputError, match="must have 1 to 2 entries"):
         laws.law_from({"values": [1, 2, 3], "weights": [1, 1, 1]}, "law", form.Room(2))
-
-
-@pytest.mark.parametrize(
-    "guarantee", [Renyi(2, 0.1), Renyi(1.5, 3, odds=7.5), Renyi.from_odds(3), Approximate(2, 1, 0.05)], ids=str
-)
-def test_every_promise_comes_back(guarantee):
-    assert documents.guarantee_from(through_json(documents.guarantee_to(guarantee))) == guarantee
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        None,
-        {"kind": "pure"},
-        {"kind": "renyi", "alpha": 1, "epsilon": 1, "odds": None},
-        {"kind": "renyi", "alpha": 2, "epsilon": 0, "odds": None},
-        {"kind": "renyi", "alpha": 2, "epsilon": 1, "odds": 1},
-        {"kind": "renyi", "alpha": None, "epsilon": 1, "odds": 2},
-        {"kind": "renyi", "alpha": 2, "epsilon": 1},
-        {"kind": "renyi", "alpha": "2", "epsilon": 1, "odds": None},
-        {"kind": "approximate", "alpha": 2, "epsilon": 1, "delta": 1},
-        {"kind": "approximate", "alpha": 2, "epsilon": 1, "delta": 0.1, "odds": None},
-    ],
-)
-def test_what_is_no_promise_is_told(content):
-    with pytest.raises(InputError):
-        documents.guarantee_from(content)
 
 
 @pytest.mark.parametrize(

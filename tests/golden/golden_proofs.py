@@ -66,7 +66,7 @@ def less(calibration: tk.Calibration, share: float) -> tk.Calibration:
     if hasattr(channel, "covariance"):
         return replace(calibration, channel=type(channel)(np.asarray(channel.covariance) * by))
     promise = calibration.guarantee
-    return replace(calibration, guarantee=type(promise)(promise.alpha, promise.epsilon * by))
+    return replace(calibration, guarantee=tk.Renyi(promise.alpha, promise.epsilon * by))
 
 
 def needed(calibration: tk.Calibration) -> str:

@@ -21,7 +21,7 @@ from takifugu.mechanisms.base import Additive, Found, Mechanism
 from takifugu.mechanisms.least_noise import Exact
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.registry import label_of, list_mechanisms
-from takifugu.problems.guarantee import Renyi
+from takifugu.problems.guarantee import Odds, Renyi
 from takifugu.problems.problem import Place
 
 NUMBERS = {"a": tk.Finite([1, 2, 3, 4], [9, 6, 3, 2]), "b": tk.Finite([1, 2, 3, 4], [2, 3, 6, 9])}
@@ -212,7 +212,7 @@ def test_lists_that_are_odd():
     found = tk.calibrate(apart, odds=2, keep=None)
     assert is_kept(found.channel, apart, found.guarantee)
     zero = {"a": tk.Finite([1, 2, 3], [1, 0, 1]), "b": tk.Finite([1, 2, 3], [0, 0, 2])}
-    assert is_kept(tk.calibrate(zero, odds=2).channel, zero, Renyi.from_odds(2))
+    assert is_kept(tk.calibrate(zero, odds=2).channel, zero, Odds(2))
     with pytest.raises(InputError, match="look alike"):
         tk.calibrate({"a": tk.Finite([1, 2], [1, 1]), "b": tk.Finite(["1", "2"], [1, 1])}, odds=2)
     many = tk.Finite(range(100_000), np.ones(100_000))

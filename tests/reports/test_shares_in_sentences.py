@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import takifugu as tk
-from takifugu.divergences.guessing import guess_allowed
-from takifugu.problems.guarantee import Renyi
+from takifugu.problems.guarantee import Odds
 from takifugu.reports import words
 from takifugu.reports import words as channel_words
 from takifugu.reports.facts import facts_of
@@ -32,16 +31,16 @@ def test_a_share_inside_a_sentence_has_no_sign(share, first):
 
 @pytest.mark.parametrize("odds", [1.5, 3, 42, 900, 1100, 50_000])
 def test_the_guess_that_odds_allow_is_bounded_from_above_or_not_at_all(odds):
-    promise = Renyi.from_odds(odds)
+    promise = Odds(odds)
     told = words.in_guesses(promise)
     assert "above >" not in told
-    assert told.endswith(" %. That hides little.") == (guess_allowed(promise) > 0.95)
+    assert told.endswith(" %. That hides little.") == (promise.best_guess() > 0.95)
     told = told.removesuffix(" That hides little.")
-    if guess_allowed(promise) > 0.999:
+    if promise.best_guess() > 0.999:
         assert told.endswith("a guess may be right with a chance of more than 99.9 %.")
     else:
         limit = float(told.split("above ")[1].removesuffix(" %."))
-        assert limit >= 100 * guess_allowed(promise) - 1e-9
+        assert limit >= 100 * promise.best_guess() - 1e-9
 
 
 def test_no_sentence_holds_a_sign_in_place_of_words():

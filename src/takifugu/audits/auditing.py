@@ -45,7 +45,7 @@ from takifugu.calibration import Calibration
 from takifugu.channels import ListChannel, Noise
 from takifugu.errors import InputError
 from takifugu.laws import Lattice, key
-from takifugu.problems import OWN_ROWS, Finding, Pair, Problem, Renyi
+from takifugu.problems import OWN_ROWS, Finding, Guarantee, Pair, Problem
 from takifugu.tables import Reading, cell_in_words, cut_named
 
 # The rows that a belief is about: those of the cell of what the adversary knows that its label names.
@@ -332,7 +332,7 @@ def _audited(
     published: Any,
     truth: Any,
     calibration: Calibration,
-    guarantee: Renyi,
+    guarantee: Guarantee,
     secret: str | None,
     keys: Sequence[str] | str | None,
     positions: Any,
@@ -370,13 +370,13 @@ def _audited(
     )
 
 
-def _promise(calibration: Any) -> Renyi:
+def _promise(calibration: Any) -> Guarantee:
     if not isinstance(calibration, Calibration):
         raise InputError(
             f"an audit needs the Calibration of the release, got {type(calibration).__name__}: read its file with "
             f"Calibration.load"
         )
-    if not isinstance(calibration.guarantee, Renyi):
+    if not calibration.guarantee.is_provable:
         raise InputError(
             f"{calibration.mechanism!r} promises {calibration.guarantee}, which says nothing about a share of the "
             f"cases: no attack on rows can contradict it. Audit a calibration by 'exact' or 'optimal'"
@@ -384,9 +384,9 @@ def _promise(calibration: Any) -> Renyi:
     return calibration.guarantee
 
 
-def _limits(guarantee: Renyi) -> list[float]:
+def _limits(guarantee: Guarantee) -> list[float]:
     """The orders at which something was promised."""
-    return [guarantee.alpha] if guarantee.odds is None else [guarantee.alpha, np.inf]
+    return [guarantee.alpha] if guarantee.odds_beside is None else [guarantee.alpha, np.inf]
 
 
 def _attack(task: Task, rows: Rows, calibration: Calibration, *, risk: float, level: float, seed: int) -> Attack:
@@ -401,7 +401,7 @@ def _attack(task: Task, rows: Rows, calibration: Calibration, *, risk: float, le
     tuned = scores[first.tune], scores[second.tune]
     tested = scores[first.tested(learns)], scores[second.tested(learns)]
     bounds = []
-    for alpha in _limits(guarantee):  # type: ignore[arg-type]
+    for alpha in _limits(guarantee):
         ways = ((tuned, tested, 1.0), (tuned[::-1], tested[::-1], -1.0))
         bounds.append(max(_bound(*way, alpha=alpha, risk=risk) for way in ways))
     return Attack(

@@ -7,8 +7,7 @@ from importlib import import_module
 from typing import Any, Self
 
 from takifugu._display import Plotted, rounded_down
-from takifugu.divergences import guess_allowed
-from takifugu.problems import Finding, Pair, Renyi, Secret
+from takifugu.problems import Finding, Guarantee, Pair, Secret
 
 # What to know about an audit: typed remarks, each of which says its own sentence.
 
@@ -210,7 +209,7 @@ class Audit(Plotted):
     `before` is how well gradient boosting guesses from the true values, where truth has them.
     """
 
-    guarantee: Renyi
+    guarantee: Guarantee
     attacks: tuple[Attack, ...] = field(repr=False)
     confidence: float
     findings: tuple[Finding, ...] = field(repr=False)
@@ -264,13 +263,13 @@ class Audit(Plotted):
     @property
     def guess_limit(self) -> float:
         """The largest share of right guesses between two secrets that the promise allows."""
-        return guess_allowed(self.guarantee)
+        return self.guarantee.best_guess()
 
     def _excess(self, attack: Attack) -> float:
         """How far an attack is above the promise; below 0 where it is within it."""
         over = attack.lower_bound - self.guarantee.epsilon
-        if attack.odds_bound is not None and self.guarantee.odds is not None:
-            over = max(over, attack.odds_bound - math.log(self.guarantee.odds))
+        if attack.odds_bound is not None and self.guarantee.odds_beside is not None:
+            over = max(over, attack.odds_bound - math.log(self.guarantee.odds_beside))
         return over
 
     @property

@@ -49,6 +49,7 @@ from takifugu.mechanisms import (
 from takifugu.problems import (
     FewForConfidence,
     Finding,
+    Guarantee,
     GuessAsked,
     ListReadForBand,
     OtherSmoothing,
@@ -105,7 +106,7 @@ class Population:
             draws_needed(self.confidence)
 
     def covered(
-        self, rule: Mechanism, problem: Problem, asked: Renyi, found: Found
+        self, rule: Mechanism, problem: Problem, asked: Guarantee, found: Found
     ) -> tuple[Found, Confidence | ProvedBand | None]:
         """What a rule found for the sample, or what is enough for the population too."""
         if self.assurance is None and self.confidence is None:
@@ -137,7 +138,7 @@ def about_the_answer(
     priors: Any,
     problem: Problem,
     channel: Channel,
-    asked: Renyi,
+    asked: Guarantee,
     rule: Mechanism,
     evidence: Confidence | ProvedBand | None,
 ) -> list[Finding]:
@@ -164,7 +165,7 @@ def _list_read(problem: Problem) -> list[Finding]:
     return [ListReadForBand("this one was read from them", "give a domain, or bounds and a step, that are public")]
 
 
-def other_smoothing(problem: Problem, channel: ListChannel, asked: Renyi) -> OtherSmoothing:
+def other_smoothing(problem: Problem, channel: ListChannel, asked: Guarantee) -> OtherSmoothing:
     """The largest loss, in floats, had a tenth or ten times of the added rows been added to every secret's."""
     losses = []
     first, second = problem.pairs.directed_places()
@@ -185,7 +186,7 @@ def _few_for_confidence(problem: Problem) -> list[Finding]:
     return [FewForConfidence(secret, first.rows[secret]) for secret in scarce]
 
 
-def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Renyi) -> Sequence[Finding]:
+def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Guarantee) -> Sequence[Finding]:
     """What the rows themselves say about noise that is enough for the priors fitted to them: the worst pair of all."""
     if not isinstance(channel, GaussianVector) or not getattr(priors, "empirical", None):
         return []
@@ -201,12 +202,14 @@ Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem
 
 def calibrate(
     priors: Priors,
+    guarantee: Guarantee | None = None,
     *,
     alpha: float | None = None,
     epsilon: float | None = None,
+    delta: float | None = None,
+    odds: float | None = None,
     pairs: Iterable[Pair] | None = None,
     mechanism: str | Mechanism | None = None,
-    odds: float | None = None,
     confidence: float | None = None,
     assurance: str | None = None,
     seed: int = 0,
@@ -221,14 +224,18 @@ def calibrate(
     Args:
         priors: what `fit_priors` returns; or the law of the answer for each secret, as {secret: Mixture}; or a list
             of such mappings, one per belief the adversary may hold, of which the worst counts.
+        guarantee: what is promised, such as `Odds(3)`, `Renyi(3, 1)`, `Approximate(1, 1e-5)`, or several joined with
+            `&`; or one of the short forms that follow.
         alpha: the Rényi order, above 1.
-        epsilon: the budget in nats, above 0.
+        epsilon: the budget in nats, above 0, with `alpha` or with `delta`.
+        delta: with `epsilon` and no `alpha`, an (ε, δ) guarantee: `Approximate(epsilon, delta)`; beside `alpha` the
+            option of "wasserstein-approx".
+        odds: no published value may change the odds of any pair by more than this factor: alone, or beside `alpha`
+            and `epsilon`. Gaussian noise cannot promise it.
         pairs: the pairs of secrets to hide from one another; every pair by default.
         mechanism: by default "optimal" for Finite laws, "exact" for a Mixture and
             "shaped" for a VectorMixture; see `list_mechanisms`. Also an object with the interface of
             `takifugu.mechanisms.Mechanism`.
-        odds: no published value may change the odds of any pair by more than this factor: alone, or beside `alpha`
-            and `epsilon`. Gaussian noise cannot promise it.
         confidence: such as 0.95. The promise is then seen to hold for the centre and for all of a number of draws from
             the posterior of the population's priors (59 for 0.95; more for a channel), not only for the sample's.
         assurance: "band" proves the promise for the population, with probability `confidence` (0.95 by default) over
@@ -242,7 +249,7 @@ def calibrate(
             published value is off by at most this share of the spread (the standard deviation of the true values), or
             of labels this share is changed. Of several columns the worst counts.
         step: called with each promise that a search for `error` has tried.
-        **options: options of the mechanism, such as `delta` of "wasserstein-approx".
+        **options: options of the mechanism, such as `radius` of "optimal".
 
     >>> from takifugu import Mixture
     >>> result = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1)
@@ -253,19 +260,22 @@ def calibrate(
     if beliefs is not None:
         priors = beside(priors, beliefs)
     problem = Problem.of(priors, pairs)
-    require_one_way(problem, alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
+    if delta is not None and mechanism is not None and (alpha is not None or epsilon is None):  # the mechanism's own
+        options, delta = options | {"delta": delta}, None
+    short = {"alpha": alpha, "epsilon": epsilon, "odds": odds, "delta": delta}
+    require_one_way(problem, guarantee, best_guess=best_guess, error=error, **short)
     if error is not None:
         order = default_order(problem) if alpha is None else alpha
 
-        def one_of_many(asked: Renyi, number: int) -> Calibration:
+        def one_of_many(asked: Guarantee, number: int) -> Calibration:
             return calibrated(priors, problem, asked, mechanism, population.tried(number, problem), options)
 
         made = strongest(one_of_many, alpha=order, error=error, step=step)
     else:
-        asked = promise_asked(problem, alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess)
+        asked = promise_asked(problem, guarantee, best_guess=best_guess, **short)
         made = calibrated(priors, problem, asked, mechanism, population, options)
     if best_guess is not None:
-        if not isinstance(made.guarantee, Renyi):
+        if not made.guarantee.is_provable:
             raise MechanismError(
                 f"{made.mechanism!r} promises less than (α, ε), and bounds no guess: leave best_guess out"
             )
@@ -288,7 +298,7 @@ def _bounded_below(found: Found, sample: Found, rule: Mechanism) -> Found:
 def calibrated(
     priors: Any,
     problem: Problem,
-    asked: Renyi,
+    asked: Guarantee,
     mechanism: str | Mechanism | None,
     population: Population,
     options: dict[str, Any],
@@ -298,6 +308,7 @@ def calibrated(
         options = {"weights" if isinstance(wanted, ColumnWeights) else "loss": wanted} | options
     by_name = default_mechanism(problem, asked) if mechanism is None else mechanism
     rule = get_mechanism(by_name, options)
+    rule.require(asked)
     require_rows(priors, confidence=0.95 if population.assurance else population.confidence)
     sample = checked(rule, rule.find(problem, asked), problem, asked)
     found, evidence = population.covered(rule, problem, asked, sample)

@@ -24,12 +24,12 @@ from takifugu.mechanisms import (
     table_of,
     worst,
 )
-from takifugu.problems import Guarantee, Place, Problem, Renyi
+from takifugu.problems import Guarantee, Place, Problem
 
 _ROOM = 1e-9  # of the budget: what a second look at a calibration may find more than the first
 
 
-def checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Found:
+def checked(rule: Mechanism, found: Found, problem: Problem, asked: Guarantee) -> Found:
     """What a rule found, with the noise that the exact divergence asks for where that is more.
 
     The bound promises it; the exact divergence makes sure, rounding and other people's code included.
@@ -37,7 +37,7 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Fo
     if not isinstance(found, Found):
         raise CalibrationError(f"{rule.name!r} gave a {type(found).__name__} where a Found with a channel is needed")
     promised = rule.promise(asked)
-    if isinstance(promised, Renyi):
+    if promised.is_provable:
         if not promised.implies(asked):
             raise CalibrationError(
                 f"{rule.name!r} promises {promised}, which is less than {asked}: ask for that if it will do"
@@ -48,9 +48,9 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Fo
         return found
     kept = None
     if isinstance(found.channel, ListChannel) and isinstance(law, Finite):
-        kept = isinstance(promised, Renyi) and Optimal(keep=None).is_kept(problem, asked, found.channel)
+        kept = promised.is_provable and Optimal(keep=None).is_kept(problem, asked, found.channel)
     elif isinstance(found.channel, GaussianVector) and isinstance(law, VectorMixture):
-        kept = isinstance(promised, Renyi) and is_proved(problem, asked, found.channel)
+        kept = promised.is_provable and is_proved(problem, asked, found.channel)
     elif isinstance(found.channel, Noise) and found.channel.bounds_odds:
         kept = _bounds_odds(problem, found.channel, promised)
     if kept is False:
@@ -61,18 +61,18 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Renyi) -> Fo
         return Found(found.channel)  # its word on the place, and on what is best, is not taken
     if not isinstance(found.channel, GaussianNoise):
         raise CalibrationError(f"{rule.name!r} gave a {type(found.channel).__name__}, which is no channel known here")
-    if not isinstance(promised, Renyi):
+    if not promised.is_provable:
         return Found(found.channel)  # a bound knows which pair it asks most for, not which loses most
     return _proved(rule, found.channel, found, problem, asked)
 
 
 def _bounds_odds(problem: Problem, channel: Noise, promised: Guarantee) -> bool:
     """Whether noise of another family than Gaussian is proved to keep the guarantee, which can be odds alone."""
-    is_odds = isinstance(promised, Renyi) and math.isinf(promised.alpha)
+    is_odds = promised.is_provable and math.isinf(promised.alpha)
     return is_odds and is_enough_everywhere(problem, channel, epsilon=promised.epsilon)
 
 
-def _proved(rule: Mechanism, channel: GaussianNoise, found: Found, problem: Problem, asked: Renyi) -> Found:
+def _proved(rule: Mechanism, channel: GaussianNoise, found: Found, problem: Problem, asked: Guarantee) -> Found:
     """Gaussian noise, raised to what the exact divergence asks for, proved at every place that no bound clears."""
 
     def proved(place: Place, theta: float) -> float:
@@ -105,10 +105,10 @@ def noise_is_enough(
     """Whether noise keeps the promise: by a bound, or in balls where that does not clear a place."""
     if not isinstance(channel, GaussianNoise):
         return _bounds_odds(problem, channel, promised)
-    if isinstance(promised, Renyi) and promised.most_odds is not None:
+    if promised.most_odds is not None:
         return False  # the tails of a bell bound no odds
     rule: Mechanism = Exact()
-    if not isinstance(promised, Renyi):
+    if not promised.is_provable:
         rule = get_mechanism(mechanism, options)
     if not isinstance(rule, Additive):
         raise InputError(f"{mechanism!r} promises less than Rényi Pufferfish Privacy, which cannot be checked")
@@ -116,7 +116,7 @@ def noise_is_enough(
     needed = rule.needed(problem, alpha=promised.alpha, epsilon=promised.epsilon * (1 + _ROOM), floor=here)
     if needed.variance != here:
         return False
-    if not isinstance(promised, Renyi):
+    if not promised.is_provable:
         return True
     closest = worst(problem, channel, alpha=promised.alpha).place
     budget = {"alpha": promised.alpha, "epsilon": promised.epsilon, "theta": channel.theta}
@@ -133,7 +133,7 @@ _KINDS: dict[type, tuple[str, type]] = {
 }
 
 
-def default_mechanism(problem: Problem, asked: Renyi) -> str:
+def default_mechanism(problem: Problem, asked: Guarantee) -> str:
     """The name of the mechanism for the laws of a problem, where none is asked for."""
     law = problem.laws(0)[0]
     if isinstance(law, Mixture) and math.isinf(asked.alpha):

@@ -40,7 +40,18 @@ from takifugu.mechanisms import (
     table_of,
     worst,
 )
-from takifugu.problems import Answer, Belief, Finding, Guarantee, Pair, Pairs, Place, Problem, Renyi
+from takifugu.problems import (
+    Answer,
+    Belief,
+    Finding,
+    Guarantee,
+    Pair,
+    Pairs,
+    Place,
+    Problem,
+    Renyi,
+    guarantee_from_state,
+)
 from takifugu.problems import nouns as documents
 
 # The file of a calibration: strict, versioned, and read back to the last bit.
@@ -83,7 +94,7 @@ def essentials(calibration: "Calibration") -> dict[str, Any]:
         "version": VERSION,
         "mechanism": calibration.mechanism,
         "options": {name: _json(value) for name, value in calibration.options},
-        "guarantee": documents.guarantee_to(calibration.guarantee),
+        "guarantee": calibration.guarantee.to_state(),
         "channel": calibration.channel.to_state(),
         "problem": documents.problem_to(calibration.problem),
         "place": list(calibration.place),
@@ -140,7 +151,7 @@ def parts(data: Any) -> dict[str, Any]:
     form.header(data, FORMAT, (VERSION,), "a calibration")
     content = form.fields(data, _ESSENTIAL, "the calibration")
     problem = documents.problem_from(content["problem"])
-    guarantee = documents.guarantee_from(content["guarantee"])
+    guarantee = guarantee_from_state(content["guarantee"])
     name = form.mechanism(content["mechanism"])
     channel = channel_from_state(content["channel"])
     require_fitting(problem, channel)
@@ -194,11 +205,12 @@ def _options(name: str, value: Any, guarantee: Guarantee, problem: Problem) -> t
         raise InputError("'options' must be an object")
     refuse_former(name)
     if not is_ours(name):
-        if not isinstance(guarantee, Renyi):
+        if not guarantee.is_provable:
             raise InputError(f"{name!r} is not known here, and a weaker promise cannot be checked without it")
         return tuple(sorted(value.items()))
     rule = get_mechanism(name, value)
-    promised = rule.promise(Renyi(guarantee.alpha, guarantee.epsilon, getattr(guarantee, "odds", None)))
+    asked = guarantee if guarantee.is_provable else Renyi(guarantee.alpha, guarantee.epsilon)
+    promised = rule.promise(asked)
     if promised != guarantee:
         raise InputError(f"{name!r} promises {promised}, and not {guarantee}")
     return tuple(sorted((rule.settled(problem) if isinstance(rule, Optimal) else rule).options.items()))
@@ -274,9 +286,7 @@ def told(calibration: "Calibration") -> str:
     assert isinstance(channel, Noise)  # nothing else is left
     if channel.size == 0:
         return f"No noise is needed: without any, {who} is {promise.bound}. The closest to the limit is {closest}"
-    hides = (
-        f"hides {who}" if isinstance(promise, Renyi) else f"gives the weaker, approximate promise of {rule!r} to {who}"
-    )
+    hides = f"hides {who}" if promise.is_provable else f"gives the weaker, approximate promise of {rule!r} to {who}"
     foreign = "" if is_ours(rule) else ", not one of Takifugu's own: the exact divergence was checked"
     return f"{channel.describe()} {hides} {promise.bound} ({rule}{foreign}). The worst pair is {closest}"
 
@@ -404,11 +414,11 @@ class Calibration(Plotted):
         does not clear are decided in ball arithmetic; for a proof of all see `takifugu.certify`.
         """
         if self.evidence is not None and not (
-            isinstance(self.guarantee, Renyi) and self.evidence.holds(self.problem, self.channel, self.guarantee)
+            self.guarantee.is_provable and self.evidence.holds(self.problem, self.channel, self.guarantee)
         ):
             return False
         if isinstance(self.channel, ListChannel):
-            return isinstance(self.guarantee, Renyi) and self._rule.is_kept(self.problem, self.guarantee, self.channel)
+            return self.guarantee.is_provable and self._rule.is_kept(self.problem, self.guarantee, self.channel)
         if isinstance(self.channel, GaussianVector):
             return is_proved(self.problem, self.guarantee, self.channel)
         if not isinstance(self.channel, Noise):

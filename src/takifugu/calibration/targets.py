@@ -10,11 +10,18 @@ from takifugu import _validation as check
 from takifugu._validation import Array
 from takifugu.calibration.result import Calibration
 from takifugu.channels import GaussianVector, ListChannel, Noise
-from takifugu.divergences import promise_of_guess, recommended_alpha
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
 from takifugu.laws import Finite, Mixture, VectorMixture, columns, key, number
 from takifugu.mechanisms import column_loss, table_of
-from takifugu.problems import ErrorAsked, Problem, Renyi, asked_for
+from takifugu.problems import (
+    ErrorAsked,
+    Guarantee,
+    Problem,
+    Renyi,
+    guarantee_asked,
+    promise_of_guess,
+    recommended_alpha,
+)
 
 Step = Callable[[str], None]
 
@@ -27,19 +34,24 @@ HALVINGS_OF_ALL = 10  # the same where all are judged by the same draws: of all 
 _ALIKE = 1e-6  # what rounding may do to an error that should fall as the budget grows
 
 
-def require_one_way(problem: Problem, **promise: float | None) -> None:
+def require_one_way(problem: Problem, guarantee: Guarantee | None = None, **promise: float | None) -> None:
     """Refuse a promise that is asked for in two ways, and what is none, before any work."""
     given = {name for name, value in promise.items() if value is not None}
-    if "error" in given and given & {"best_guess", "epsilon", "odds"}:
+    backwards = [name for name in ("error", "best_guess") if name in given]
+    if guarantee is not None and backwards:
+        raise InputError(f"{backwards[0]} takes the place of the guarantee: leave it out, or leave the guarantee out")
+    if "error" in given and given & {"best_guess", "epsilon", "odds", "delta"}:
         raise InputError("error takes the place of odds, epsilon and best_guess: leave them out, or leave error out")
     law = problem.laws(0)[0]
     if "error" in given:
         _require_share(promise["error"], not isinstance(law, Finite))
     if not given & {"error", "best_guess"}:
-        asked_for(
+        guarantee_asked(
+            guarantee,
             alpha=promise["alpha"],
             epsilon=promise["epsilon"],
             odds=promise["odds"],
+            delta=promise.get("delta"),
             of_noise=isinstance(law, VectorMixture),
         )
 
@@ -58,16 +70,18 @@ def _require_share(error: float | None, noise: bool) -> None:
 
 def promise_asked(
     problem: Problem,
+    guarantee: Guarantee | None = None,
     *,
     alpha: float | None,
     epsilon: float | None,
     odds: float | None,
     best_guess: float | None,
-) -> Renyi:
+    delta: float | None = None,
+) -> Guarantee:
     """The promise that the arguments name together."""
     if best_guess is None:
-        return asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
-    if epsilon is not None or odds is not None:
+        return guarantee_asked(guarantee, alpha=alpha, epsilon=epsilon, odds=odds, delta=delta)
+    if epsilon is not None or odds is not None or delta is not None:
         raise InputError("best_guess takes the place of odds and epsilon: leave them out, or leave best_guess out")
     return promise_of_guess(best_guess, alpha=default_order(problem) if alpha is None else alpha)
 
@@ -143,7 +157,7 @@ def _spread(problem: Problem) -> Array:
 
 
 def strongest(
-    calibrated: Callable[[Renyi, int], Calibration], *, alpha: float, error: float, step: Step
+    calibrated: Callable[[Guarantee, int], Calibration], *, alpha: float, error: float, step: Step
 ) -> Calibration:
     """The calibration of the least budget, to two per cent, whose error beside the spread is at most this.
 

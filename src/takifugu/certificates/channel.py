@@ -29,8 +29,7 @@ from takifugu.divergences import Enclosure
 from takifugu.errors import InputError
 from takifugu.laws import key
 from takifugu.mechanisms import Optimal, rows_in_words
-from takifugu.problems import OrderKept, belief_names
-from takifugu.problems import nouns as documents
+from takifugu.problems import OrderKept, belief_names, guarantee_from_state
 
 # Whether a channel leaves the shares of all rows as they were, which its public papers may tell.
 
@@ -96,7 +95,7 @@ class RedactedChannel:
         if told and data["order"] != KEPT:
             raise InputError(f"'order' must be {KEPT!r}, where it is told")
         content = form.fields(data, ("format", "version", *keys, *told), "the redacted certificate")
-        documents.guarantee_from(content["guarantee"])
+        guarantee_from_state(content["guarantee"])
         _require_public(content["channel"])
         form.mechanism(content["mechanism"])
         if content["columns"] is not None:
@@ -243,7 +242,7 @@ class ChannelCertificate(Sealed):
         """What may be published: the promise and the channel, without the priors, and the digest of this file."""
         return RedactedChannel(
             {
-                "guarantee": documents.guarantee_to(self.calibration.guarantee),
+                "guarantee": self.calibration.guarantee.to_state(),
                 "channel": public_form(self.calibration),
                 "mechanism": self.mechanism,
                 "columns": None if self.calibration.answer is None else list(self.calibration.answer.columns),

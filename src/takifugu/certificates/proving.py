@@ -23,7 +23,7 @@ from takifugu.divergences import Claims, Decision, Effort, Enclosure, Progress, 
 from takifugu.errors import CertificationError, InputError
 from takifugu.laws import Law, VectorMixture
 from takifugu.mechanisms import Optimal, WassersteinApprox, require_rows_behind, rule_of
-from takifugu.problems import Guarantee, Place, Problem, Renyi
+from takifugu.problems import Guarantee, Place, Problem
 
 # The proofs behind version 2 of the certificate: each kind of channel has its own, and all end in enclosures.
 
@@ -60,7 +60,7 @@ def _told(calibration: Calibration, effort: Effort | None, progress: Progress | 
 
 def _proved(calibration: Calibration, effort: Effort | None) -> Iterator[Enclosure]:
     """An enclosure of the loss at every place, in order; an error where the promise is not proved there."""
-    if not isinstance(calibration.guarantee, Renyi):
+    if not calibration.guarantee.is_provable:
         raise CertificationError("a channel can be proved for (α, ε) and for odds, and for no other promise")
     if isinstance(calibration.channel, ListChannel):
         return _of_list(calibration, calibration.channel, calibration.guarantee)
@@ -74,7 +74,7 @@ def _proved(calibration: Calibration, effort: Effort | None) -> Iterator[Enclosu
 
 
 def _of_other_noise(
-    calibration: Calibration, channel: Noise, promise: Renyi, effort: Effort | None
+    calibration: Calibration, channel: Noise, promise: Guarantee, effort: Effort | None
 ) -> Iterator[Enclosure]:
     """Noise of another family, which decides every place itself (proofs/laplace.md)."""
     if calibration.lower_bound is not None:
@@ -91,7 +91,7 @@ def _of_other_noise(
         yield Enclosure(0.0, promise.epsilon)  # the claim: where in it a proof stops depends on how it cuts the line
 
 
-def _exactly(channel: Noise, p: Law, q: Law, problem: Problem, place: Place, promise: Renyi) -> float:
+def _exactly(channel: Noise, p: Law, q: Law, problem: Problem, place: Place, promise: Guarantee) -> float:
     """The loss of points that are published as they are, rounded up."""
     if not (loss := channel.loss(p, q, alpha=promise.alpha)) <= promise.epsilon:
         raise CertificationError(f"the loss of {problem.words(place)} is not within epsilon = {promise.epsilon!r}")
@@ -99,7 +99,7 @@ def _exactly(channel: Noise, p: Law, q: Law, problem: Problem, place: Place, pro
 
 
 def _of_noise(
-    calibration: Calibration, channel: GaussianNoise, promise: Renyi, effort: Effort | None
+    calibration: Calibration, channel: GaussianNoise, promise: Guarantee, effort: Effort | None
 ) -> Iterator[Enclosure]:
     """Noise on the line, for the population too: every place in balls (proofs/certified.md), the evidence again."""
     _require_noise_alone(calibration, promise)
@@ -112,7 +112,7 @@ def _of_noise(
         yield _proved_at(place, decision, problem, promise)
 
 
-def _of_list(calibration: Calibration, channel: ListChannel, promise: Renyi) -> Iterator[Enclosure]:
+def _of_list(calibration: Calibration, channel: ListChannel, promise: Guarantee) -> Iterator[Enclosure]:
     """A finite channel: in rational numbers, with every prior within the radius (proofs/finite-channels.md)."""
     problem = calibration.problem
     rule = rule_of(calibration.mechanism, dict(calibration.options))
@@ -133,7 +133,7 @@ def _of_list(calibration: Calibration, channel: ListChannel, promise: Renyi) -> 
 
 
 def _of_vectors(
-    calibration: Calibration, channel: GaussianVector, promise: Renyi, effort: Effort | None
+    calibration: Calibration, channel: GaussianVector, promise: Guarantee, effort: Effort | None
 ) -> Iterator[Enclosure]:
     """Noise on vectors: in rational numbers and balls, for mixtures by two couplings (proofs/vector.md)."""
     _require_noise_alone(calibration, promise)
@@ -145,7 +145,7 @@ def _of_vectors(
         yield _proved_at(place, prover.decide(p, q, epsilon=promise.epsilon), problem, promise)
 
 
-def _require_noise_alone(calibration: Calibration, promise: Renyi) -> None:
+def _require_noise_alone(calibration: Calibration, promise: Guarantee) -> None:
     """Refuse what cannot be said of noise (nothing loses less, bounded odds), and look at the evidence again."""
     if calibration.lower_bound is not None:
         raise CertificationError("a lower bound is stated, and nothing proves it")
@@ -154,7 +154,7 @@ def _require_noise_alone(calibration: Calibration, promise: Renyi) -> None:
     _require_evidence(calibration, promise)
 
 
-def _require_evidence(calibration: Calibration, promise: Renyi) -> None:
+def _require_evidence(calibration: Calibration, promise: Guarantee) -> None:
     evidence = calibration.evidence
     if evidence is None:
         return
@@ -163,7 +163,7 @@ def _require_evidence(calibration: Calibration, promise: Renyi) -> None:
         raise CertificationError("what is said about the population does not hold when it is looked at again")
 
 
-def _proved_at(place: Place, decision: Decision, problem: Problem, promise: Renyi) -> Enclosure:
+def _proved_at(place: Place, decision: Decision, problem: Problem, promise: Guarantee) -> Enclosure:
     if not decision.holds:
         raise CertificationError(
             f"the loss of {problem.words(place)} is not proved to be within epsilon = {promise.epsilon!r}: "
@@ -172,7 +172,7 @@ def _proved_at(place: Place, decision: Decision, problem: Problem, promise: Reny
     return decision.enclosure
 
 
-def _require_best(calibration: Calibration, rule: Optimal, promise: Renyi) -> None:
+def _require_best(calibration: Calibration, rule: Optimal, promise: Guarantee) -> None:
     """That no channel loses less than the stated bound, by what comes with it (proofs/optimal.md, sparse.md)."""
     stated = calibration.lower_bound
     if stated is None:
@@ -219,7 +219,7 @@ def certify(
     _require_full_promise(mechanism, calibration.guarantee)
     if not isinstance(calibration.channel, GaussianNoise) or calibration.evidence is not None:
         return prove(calibration, _software(), random_bits.token_hex(32), progress)
-    if isinstance(calibration.guarantee, Renyi) and calibration.guarantee.most_odds is not None:
+    if calibration.guarantee.most_odds is not None:
         raise CertificationError(NO_ODDS)
     names = calibration.pairs.secrets
     for belief in calibration.beliefs:
@@ -320,7 +320,7 @@ def load_redacted(path: str | os.PathLike[str]) -> RedactedCertificate | Redacte
 
 
 def _require_full_promise(mechanism: str, guarantee: Guarantee) -> None:
-    if not isinstance(guarantee, Renyi):
+    if not guarantee.is_provable:
         raise _weaker(mechanism, str(guarantee))
 
 

@@ -78,8 +78,7 @@ def require_promise(
     of_noise: bool,
 ) -> None:
     """Refuse what is no promise, or more than one; `of_noise` where it is to be kept by Gaussian noise."""
-    from takifugu.divergences import promise_of_guess
-    from takifugu.problems import asked_for
+    from takifugu.problems import asked_for, promise_of_guess
 
     require_one_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error, of_noise=of_noise)
     if best_guess is not None:

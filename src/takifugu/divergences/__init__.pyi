@@ -27,11 +27,6 @@ from takifugu.divergences.finite import raised as raised
 from takifugu.divergences.finite import within_odds as within_odds
 from takifugu.divergences.gaussians import RoughLosses as RoughLosses
 from takifugu.divergences.gaussians import upper_losses as upper_losses
-from takifugu.divergences.guessing import best_guess as best_guess
-from takifugu.divergences.guessing import guess_allowed as guess_allowed
-from takifugu.divergences.guessing import odds_factor as odds_factor
-from takifugu.divergences.guessing import promise_of_guess as promise_of_guess
-from takifugu.divergences.guessing import recommended_alpha as recommended_alpha
 from takifugu.divergences.laplace import LogLaplace as LogLaplace
 from takifugu.divergences.laplace import decide_odds_after_laplace as decide_odds_after_laplace
 from takifugu.divergences.laplace import odds_after_laplace as odds_after_laplace

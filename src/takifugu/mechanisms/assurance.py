@@ -27,7 +27,7 @@ from takifugu.mechanisms.optimal.finite_problem import has_inputs, table_of
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.optimal.program import Indices, allowed_moves
 from takifugu.mechanisms.optimal.repair import repaired
-from takifugu.problems import Pairs, Problem, Renyi, Secret
+from takifugu.problems import Guarantee, Pairs, Problem, Secret
 
 # The least noise that is enough for every law in the bands: a promise for the population, with a proof.
 #
@@ -137,7 +137,7 @@ MOST_VALUES = 128  # of a list whose laws are bounded value by value; the progra
 
 
 def every_law(
-    problem: Problem, asked: Renyi, counts: list[Array], *, level: float, laws: int, reach: Array | None = None
+    problem: Problem, asked: Guarantee, counts: list[Array], *, level: float, laws: int, reach: Array | None = None
 ) -> EveryLaw:
     """The promise for every law within the bounds of these counts, one list for each law of the problem.
 
@@ -169,7 +169,7 @@ def _order(problem: Problem) -> tuple[Indices, bool]:
     return (np.arange(len(table_of(problem).values)), False) if numbers is None else (np.argsort(numbers), True)
 
 
-def _within(problem: Problem, asked: Renyi, bounds: list[Bounds], reach: Array | None) -> EveryLaw:
+def _within(problem: Problem, asked: Guarantee, bounds: list[Bounds], reach: Array | None) -> EveryLaw:
     """The promise for every law within bounds that are moved apart to hold the problem's own, and their radius."""
     table, (order, _) = table_of(problem), _order(problem)
     around = np.zeros(len(bounds)) if reach is None else reach
@@ -181,7 +181,7 @@ def _within(problem: Problem, asked: Renyi, bounds: list[Bounds], reach: Array |
         pairs=table.pairs,
         alpha=asked.alpha,
         epsilon=asked.epsilon,
-        odds=None if asked.odds is None else Fraction(asked.odds),
+        odds=None if asked.odds_beside is None else Fraction(asked.odds_beside),
     )
 
 
@@ -191,7 +191,7 @@ def _numbers(values: tuple[Value, ...]) -> Array | None:
 
 
 def bounded_channel(
-    rule: Optimal, problem: Problem, asked: Renyi, promise: EveryLaw, *, touching: list[Array] | None = None
+    rule: Optimal, problem: Problem, asked: Guarantee, promise: EveryLaw, *, touching: list[Array] | None = None
 ) -> Found:
     """The channel that costs least, about, among those that keep the promise for every law: repaired and proved.
 
@@ -235,7 +235,7 @@ class ProvedBand:
             f"proved"
         )
 
-    def holds(self, problem: Problem, channel: Channel, asked: Renyi) -> bool:
+    def holds(self, problem: Problem, channel: Channel, asked: Guarantee) -> bool:
         """Prove it again."""
         if isinstance(channel, FiniteChannel) and is_bounded(problem):
             return has_inputs(channel, problem) and band_promise(
@@ -255,7 +255,7 @@ class ProvedBand:
 
 
 def assured(
-    rule: Any, problem: Problem, asked: Renyi, *, level: float, found: Found, without: float
+    rule: Any, problem: Problem, asked: Guarantee, *, level: float, found: Found, without: float
 ) -> tuple[Found, ProvedBand]:
     """A channel that is proved for the population, no better than what was found for the sample."""
     level = real("confidence", level, "a number between 0.5 and 1, such as 0.95")
@@ -291,7 +291,7 @@ def is_bounded(problem: Problem) -> bool:
     return len(table_of(problem).values) <= MOST_VALUES
 
 
-def band_promise(rule: Optimal, problem: Problem, asked: Renyi, *, level: float) -> EveryLaw:
+def band_promise(rule: Optimal, problem: Problem, asked: Guarantee, *, level: float) -> EveryLaw:
     """The promise for every law that the rows allow, and for every prior within the rule's radius."""
     counts = _seen(problem)
     if min(float(seen.sum()) for seen in counts) < 1:

@@ -14,7 +14,7 @@ from takifugu._validation import Array
 from takifugu.channels import Channel, GaussianNoise
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
 from takifugu.laws import Mixture
-from takifugu.problems import Guarantee, Pairs, Place, Problem, Renyi
+from takifugu.problems import Divergence, Guarantee, MaxDivergence, Pairs, Place, Problem, RenyiDivergence
 
 # Noise against budget: what a picture needs of a mechanism, cheaply enough to follow a slider.
 
@@ -104,12 +104,23 @@ class Mechanism(ABC):
     label: ClassVar[str]
     summary: ClassVar[str]
 
-    def promise(self, asked: Renyi) -> Guarantee:
+    divergences: ClassVar[tuple[type[Divergence], ...]] = (RenyiDivergence, MaxDivergence)
+    """What it can keep: one Rényi divergence of any order, with odds beside it or not."""
+
+    def require(self, asked: Guarantee) -> None:
+        """Refuse a guarantee about a divergence that this rule does not know."""
+        kinds = [type(part.divergence) for part in asked.parts]
+        if len(kinds) != len(set(kinds)) or not set(kinds) <= set(self.divergences):
+            raise MechanismError(
+                f"{self.name!r} finds no channel for {asked}: it knows one order α and odds. Use 'exact' or 'laplace'"
+            )
+
+    def promise(self, asked: Guarantee) -> Guarantee:
         """What this rule promises when it is asked for that: less, for some of the baselines."""
         return asked
 
     @abstractmethod
-    def find(self, problem: Problem, asked: Renyi) -> Found:
+    def find(self, problem: Problem, asked: Guarantee) -> Found:
         """A channel that keeps the promise; a `MechanismError` or `NoAnswerError` says why there is none."""
 
     @property
@@ -180,7 +191,7 @@ class Additive(Mechanism):
                 found = found._replace(variance=binding.variance, place=Place(belief, *binding.pair))
         return found
 
-    def find(self, problem: Problem, asked: Renyi) -> Found:
+    def find(self, problem: Problem, asked: Guarantee) -> Found:
         """Noise of the least variance that this rule allows."""
         require_noise(problem, asked, self.name)
         needed = self.needed(problem, alpha=asked.alpha, epsilon=asked.epsilon)
@@ -202,7 +213,7 @@ class Additive(Mechanism):
         return calibrated_curve(self.needed, problem, alpha=alpha, low=low, high=high)
 
 
-def require_noise(problem: Problem, asked: Renyi, name: str) -> None:
+def require_noise(problem: Problem, asked: Guarantee, name: str) -> None:
     """Refuse what Gaussian noise on the line cannot do."""
     if not isinstance(problem.laws(0)[0], Mixture):
         kind = type(problem.laws(0)[0]).__name__
@@ -210,7 +221,7 @@ def require_noise(problem: Problem, asked: Renyi, name: str) -> None:
     refuse_odds(asked, name)
 
 
-def refuse_odds(asked: Renyi, name: str) -> None:
+def refuse_odds(asked: Guarantee, name: str) -> None:
     """Refuse a promise about odds, of whatever Gaussian noise."""
     if asked.most_odds is not None:
         other = "" if name == "shaped" else "use 'laplace', whose noise bounds the odds of a number (odds alone), "

@@ -21,7 +21,7 @@ from takifugu.mechanisms.base import root_above
 from takifugu.mechanisms.draws import APART, Counted, LatticeDraws, draws_needed, lattice_draws
 from takifugu.mechanisms.least_noise import Exact, least_variance
 from takifugu.mechanisms.shaped import Shaped
-from takifugu.problems import MEAN_OF, OF_GROUPS, Answer, Belief, Pairs, Problem, Renyi, Secret
+from takifugu.problems import MEAN_OF, OF_GROUPS, Answer, Belief, Guarantee, Pairs, Problem, Secret
 
 _CLEAR = 1e-3  # the share of the budget by which a draw that is not looked at twice stays below it
 _MARGIN = 1e-10  # the share of the budget left for rounding in the divergence itself
@@ -281,7 +281,7 @@ _CLOSE = 1e-4  # the search for the factor ends when two, one enough and one not
 
 
 def confident_vector_noise(
-    rule: Shaped, problem: Problem, asked: Renyi, *, draws: int, seed: int, found: GaussianVector
+    rule: Shaped, problem: Problem, asked: Guarantee, *, draws: int, seed: int, found: GaussianVector
 ) -> GaussianVector:
     """Noise that is enough for the centre and for every draw: a shape, times the least factor at which all hold.
 
@@ -333,7 +333,7 @@ def no_model_draws(answer: Answer) -> MechanismError:
     )
 
 
-def withstands_vectors(problem: Problem, channel: GaussianVector, asked: Renyi, *, draws: int, seed: int) -> bool:
+def withstands_vectors(problem: Problem, channel: GaussianVector, asked: Guarantee, *, draws: int, seed: int) -> bool:
     """Whether noise on vectors keeps the promise for every draw."""
     gaps, lead, follow = _pairs_drawn(problem, draws, seed)
     losses = gaussian_vector_divergences(gaps, lead, follow, alpha=asked.alpha, covariance=channel.covariance)
@@ -418,7 +418,7 @@ def _pairs_drawn(problem: Problem, draws: int, seed: int) -> tuple[Array, Array,
     )
 
 
-def _shape_for(rule: Shaped, problem: Problem, asked: Renyi, laws: list[list[VectorMixture]]) -> Array:
+def _shape_for(rule: Shaped, problem: Problem, asked: Guarantee, laws: list[list[VectorMixture]]) -> Array:
     secrets = problem.pairs.secrets
     beliefs = (problem.beliefs[0], *(Belief(dict(zip(secrets, drawn, strict=True))) for drawn in laws))
     channel: Any = rule.find(Problem(beliefs, problem.pairs), asked).channel

@@ -37,7 +37,7 @@ from takifugu.mechanisms.posterior_margin import (
     withstands_draws,
 )
 from takifugu.mechanisms.shaped import Shaped
-from takifugu.problems import MEAN_BY, OF_GROUPS, Problem, Renyi
+from takifugu.problems import MEAN_BY, OF_GROUPS, Guarantee, Problem
 
 _ROOM = 1e-9  # of the budget: what rounding may do to a loss that is only looked at
 _MOST_SEEDS = 64 * 64  # that may follow from one: tries, of promises or turns
@@ -67,7 +67,7 @@ class Confidence:
             f"the population's priors is within the promise: evidence from draws, not a proof{chosen}"
         )
 
-    def holds(self, problem: Problem, channel: Channel, asked: Renyi) -> bool:
+    def holds(self, problem: Problem, channel: Channel, asked: Guarantee) -> bool:
         """Draw again, and see whether the channel keeps the promise for every draw."""
         if isinstance(channel, ListChannel):
             return withstands_draws(problem, channel, asked, draws=self.draws, seed=self.seed)
@@ -81,7 +81,7 @@ class Confidence:
         losses = looked_at(points_of(problem), drawn, alpha=asked.alpha, epsilon=asked.epsilon, theta=channel.theta)
         return bool((losses <= asked.epsilon * (1 + 1e-6)).all())
 
-    def _holds_for_normals(self, problem: Problem, channel: GaussianNoise, asked: Renyi) -> bool:
+    def _holds_for_normals(self, problem: Problem, channel: GaussianNoise, asked: Guarantee) -> bool:
         return all(
             channel.loss(drawn[a][k], drawn[b][k], alpha=asked.alpha) <= asked.epsilon * (1 + _ROOM)
             for drawn in normal_draws(problem.beliefs, problem.pairs, self.draws, self.seed)
@@ -110,12 +110,12 @@ class Shared:
             self._drawn[key] = lattice_draws(posterior(problem), problem.pairs, needed, seed)
         return self._drawn[key]
 
-    def floor(self, asked: Renyi) -> float:
+    def floor(self, asked: Guarantee) -> float:
         """A θ that this promise needs at the least."""
         looser = (theta for a, e, theta in self._needed if a <= asked.alpha and e >= asked.epsilon)
         return max(looser, default=0.0)
 
-    def remember(self, asked: Renyi, theta: float) -> None:
+    def remember(self, asked: Guarantee, theta: float) -> None:
         """Keep what a promise needed."""
         self._needed.append((asked.alpha, asked.epsilon, theta))
 
@@ -133,7 +133,7 @@ def _is_of_normals(problem: Problem) -> bool:
 def confident(
     rule: Any,
     problem: Problem,
-    asked: Renyi,
+    asked: Guarantee,
     *,
     level: float,
     seed: int,
@@ -188,7 +188,7 @@ def _goes_twice(problem: Problem) -> bool:
     return len(table_of(problem).values) <= SMALL
 
 
-def _wishes(rule: Optimal, problem: Problem, asked: Renyi, found: Found, level: float) -> list[Callable[[], Wish]]:
+def _wishes(rule: Optimal, problem: Problem, asked: Guarantee, found: Found, level: float) -> list[Callable[[], Wish]]:
     """What is looked for: before the rule's own wish a stricter one, so that who asks for less never pays more."""
 
     def cost(one: Found) -> float:
@@ -220,7 +220,7 @@ def _then(after: Callable[[Found], Found], at: Callable[[float], Found]) -> Call
 
 
 def _confident_noise(
-    problem: Problem, asked: Renyi, *, level: float, seed: int, halvings: int, floor: float, shared: Shared
+    problem: Problem, asked: Guarantee, *, level: float, seed: int, halvings: int, floor: float, shared: Shared
 ) -> float:
     floor = max(floor, shared.floor(asked))
     if _is_of_normals(problem):

@@ -11,7 +11,7 @@ from takifugu.divergences import Effort
 from takifugu.errors import CalibrationError, MechanismError, NoAnswerError
 from takifugu.laws import Mixture
 from takifugu.mechanisms.base import Found, Mechanism
-from takifugu.problems import Place, Problem, Renyi
+from takifugu.problems import Guarantee, Place, Problem
 
 _LIMIT = 500_000  # units of work a place: seconds
 _FIRST_STEP = 2.0**-43  # of the size: the search itself is no closer
@@ -30,7 +30,7 @@ class Laplace(Mechanism):
     label: ClassVar[str] = "exact Laplace noise"
     summary: ClassVar[str] = "The least Laplace noise that bounds the odds, for numbers on no list; proved."
 
-    def find(self, problem: Problem, asked: Renyi) -> Found:
+    def find(self, problem: Problem, asked: Guarantee) -> Found:
         """The scale that the worst place asks for, raised until every place is proved."""
         if not isinstance(problem.laws(0)[0], Mixture):
             kind = type(problem.laws(0)[0]).__name__

@@ -23,7 +23,7 @@ from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.draws import APART, draws_needed, joint_draws, places_of_columns, posterior
 from takifugu.mechanisms.optimal.finite_problem import table_of
 from takifugu.mechanisms.optimal.mechanism import Optimal
-from takifugu.problems import Problem, Renyi
+from takifugu.problems import Guarantee, Problem
 
 # By how much a promise is widened before a channel is solved for, so that it withstands what the rows leave open.
 #
@@ -60,7 +60,7 @@ class Margin:
     last: float = inf
 
 
-def by_radius(rule: Optimal, problem: Problem, asked: Renyi) -> Margin:
+def by_radius(rule: Optimal, problem: Problem, asked: Guarantee) -> Margin:
     """The best channels for every prior within a factor of the expected sampling distances."""
 
     def at(factor: float) -> Found:
@@ -77,7 +77,7 @@ def solves(values: int) -> int | None:
     return _MOST_SOLVED if values <= _LARGE else _MOST_SOLVED // 2
 
 
-def by_caution(rule: Optimal, problem: Problem, asked: Renyi) -> Margin:
+def by_caution(rule: Optimal, problem: Problem, asked: Guarantee) -> Margin:
     """Channels found by columns that keep as many deviations in hand as the factor says."""
 
     def at(factor: float) -> Found:
@@ -86,7 +86,7 @@ def by_caution(rule: Optimal, problem: Problem, asked: Renyi) -> Margin:
     return Margin(at=at, narrow=1.25)
 
 
-def by_bounds(rule: Optimal, problem: Problem, asked: Renyi, *, level: float) -> list[Margin]:
+def by_bounds(rule: Optimal, problem: Problem, asked: Guarantee, *, level: float) -> list[Margin]:
     """Bounds on every share, and for numbers on every sum of shares, where the program of those is small.
 
     They lie so many of the posterior's deviations out, and never beyond those of `assurance="band"`, which are the
@@ -139,7 +139,7 @@ class Drawn:
     """Laws that a channel should keep a promise for: (belief, draw, secret, value), as `joint_draws` has them."""
 
     problem: Problem
-    asked: Renyi
+    asked: Guarantee
     laws: Array
 
     def withstood_by(self, channel: ListChannel) -> bool:
@@ -151,7 +151,7 @@ class Drawn:
             p, q = published[:, :, a], published[:, :, b]
             if not (finite_divergence(p, q, alpha=self.asked.alpha) <= self.asked.epsilon * (1 - _ROOM)).all():
                 return False
-            if self.asked.odds is not None and not (p <= self.asked.odds * (1 - _ROOM) * q).all():
+            if self.asked.odds_beside is not None and not (p <= self.asked.odds_beside * (1 - _ROOM) * q).all():
                 return False
         return True
 
@@ -161,8 +161,10 @@ class Drawn:
         for a, b in zip(*self.problem.pairs.directed_places(), strict=True):
             p, q = published[:, :, a], published[:, :, b]
             worst = max(worst, float(finite_divergence(p, q, alpha=self.asked.alpha).max()) / self.asked.epsilon)
-            if self.asked.odds is not None:
-                worst = max(worst, float(finite_divergence(p, q, alpha=math.inf).max()) / math.log(self.asked.odds))
+            if self.asked.odds_beside is not None:
+                worst = max(
+                    worst, float(finite_divergence(p, q, alpha=math.inf).max()) / math.log(self.asked.odds_beside)
+                )
         return worst
 
 
@@ -302,7 +304,7 @@ class Judge:
     """
 
     problem: Problem
-    asked: Renyi
+    asked: Guarantee
     level: float
     seed: int
     halvings: int = 0
@@ -318,18 +320,24 @@ class Judge:
         return Passed(found, draws, apart) if withstands else None
 
 
-def withstands_draws(problem: Problem, channel: ListChannel, asked: Renyi, *, draws: int, seed: int) -> bool:
+def withstands_draws(problem: Problem, channel: ListChannel, asked: Guarantee, *, draws: int, seed: int) -> bool:
     """Whether the channel keeps the promise for every one of these draws."""
     return _drawn(problem, asked, draws, seed).withstood_by(channel)
 
 
-def _drawn(problem: Problem, asked: Renyi, draws: int, seed: int) -> Drawn:
+def _drawn(problem: Problem, asked: Guarantee, draws: int, seed: int) -> Drawn:
     laws = joint_draws(posterior(problem), problem.pairs.secrets, draws, seed, places_of_columns(problem))
     return Drawn(problem, asked, laws)
 
 
 def confident_channel(
-    problem: Problem, asked: Renyi, wishes: Sequence[Callable[[], Wish]], *, level: float, seed: int, halvings: int = 0
+    problem: Problem,
+    asked: Guarantee,
+    wishes: Sequence[Callable[[], Wish]],
+    *,
+    level: float,
+    seed: int,
+    halvings: int = 0,
 ) -> Passed:
     """The channel of least cost that withstands draws it has not seen.
 

@@ -24,7 +24,7 @@ from takifugu.mechanisms.optimal.finite_problem import Promise, Table, loss_matr
 from takifugu.mechanisms.optimal.program import Program
 from takifugu.mechanisms.optimal.repair import repaired
 from takifugu.mechanisms.optimal.solving import solve
-from takifugu.problems import Problem, Renyi
+from takifugu.problems import Guarantee, Problem
 
 _MOST_RADIUS = 0.99
 
@@ -53,7 +53,7 @@ class Later(Mechanism):
         """What a file keeps: the past is part of the channel itself."""
         return {"keep": self.keep, "margin": self.margin}
 
-    def find(self, problem: Problem, asked: Renyi) -> Found:
+    def find(self, problem: Problem, asked: Guarantee) -> Found:
         """Solve for the new columns, repair, and prove everything published together."""
         if asked.alpha != math.inf:
             raise MechanismError("columns that are published later are calibrated for bounded odds: give odds alone")
@@ -69,7 +69,7 @@ class Later(Mechanism):
             return Found(new)
         return Found(product(self.past, new, rows.table.values, width=rows.width))
 
-    def _program(self, problem: Problem, rows: "_Rows", asked: Renyi) -> Program:
+    def _program(self, problem: Problem, rows: "_Rows", asked: Guarantee) -> Program:
         """A law over the new columns for every law of the problem and everything that may have been published."""
         laws, constraints, chances = rows.laws_after()
         mass: Array = np.bincount(rows.new_places, weights=rows.table.mass, minlength=len(rows.new)).astype(np.float64)
@@ -156,7 +156,7 @@ class _Rows:
 class _Together:
     """The promise for everything published together, as a function of the new channel alone."""
 
-    def __init__(self, rows: _Rows, asked: Renyi) -> None:
+    def __init__(self, rows: _Rows, asked: Guarantee) -> None:
         self._rows = rows
         self._promise = Promise(laws=rows.table.laws, pairs=rows.table.pairs, alpha=math.inf, epsilon=asked.epsilon)
 

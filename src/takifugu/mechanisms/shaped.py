@@ -18,7 +18,7 @@ from takifugu.laws import VectorMixture, covariance_matrix
 from takifugu.mechanisms.base import Found, Mechanism, refuse_odds
 from takifugu.mechanisms.least_noise import least_variance
 from takifugu.mechanisms.shaped_barrier import Indices, Places, Shape, Terms, least_trace
-from takifugu.problems import Guarantee, Place, Problem, Renyi
+from takifugu.problems import Guarantee, Place, Problem
 
 # Covariances of several shapes, each multiplied until it keeps the promise at every place.
 
@@ -357,7 +357,7 @@ class Shaped(Mechanism):
         if self.weights is not None:
             object.__setattr__(self, "weights", _frozen(self.weights))
 
-    def find(self, problem: Problem, asked: Renyi) -> Found:
+    def find(self, problem: Problem, asked: Guarantee) -> Found:
         """Search, and prove every place."""
         require_vectors(problem, asked, self.name)
         position = {secret: i for i, secret in enumerate(problem.pairs.secrets)}
@@ -379,7 +379,7 @@ class Shaped(Mechanism):
 
 def is_proved(problem: Problem, promise: Guarantee, channel: GaussianVector) -> bool:
     """Whether noise on vectors is proved, from the laws alone, to keep the promise for every pair and belief."""
-    if not isinstance(promise, Renyi) or promise.most_odds is not None:
+    if not promise.is_provable or promise.most_odds is not None:
         return False
     laws = [[law.simplified() for law in belief] for belief in _beliefs(problem)]
     if any(law.dimension != channel.dimension for belief in laws for law in belief):
@@ -391,7 +391,7 @@ def is_proved(problem: Problem, promise: Guarantee, channel: GaussianVector) -> 
     )
 
 
-def require_vectors(problem: Problem, asked: Renyi, name: str) -> None:
+def require_vectors(problem: Problem, asked: Guarantee, name: str) -> None:
     """Refuse what Gaussian noise on vectors cannot do."""
     law = problem.laws(0)[0]
     if not isinstance(law, VectorMixture):

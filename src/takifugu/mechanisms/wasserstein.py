@@ -14,7 +14,7 @@ from takifugu.errors import InputError
 from takifugu.laws import Mixture, quantile_at_score
 from takifugu.mechanisms.base import Additive, NoiseCurve, at_least, scaled_curve
 from takifugu.mechanisms.least_noise import crossing, least_variance
-from takifugu.problems import Approximate, Guarantee, Problem, Renyi
+from takifugu.problems import ApproximateRenyi, Guarantee, Problem
 
 # The coupling of two distributions on the line by their quantiles, which all Wasserstein baselines use.
 
@@ -180,9 +180,9 @@ class WassersteinApprox(Additive):
         if delta < 1e-15:
             raise InputError(f"delta below 1e-15 cannot be told from 0 here, got {self.delta!r}: use 'wasserstein'")
 
-    def promise(self, asked: Renyi) -> Guarantee:
+    def promise(self, asked: Guarantee) -> Guarantee:
         """(α, ε, δ), which is less."""
-        return Approximate(asked.alpha, asked.epsilon, self.delta)
+        return ApproximateRenyi(asked.alpha, asked.epsilon, self.delta)
 
     def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
         """α w²/(2ε), rounded up."""

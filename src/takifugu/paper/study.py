@@ -255,7 +255,7 @@ def _one_way(
 
 def _promised(mechanism: str, options: dict[str, Any], alpha: float, epsilon: float) -> str:
     """The word for a promise in the tables: "rpp", or "approximate" for less."""
-    full = isinstance(get_mechanism(mechanism, options).promise(Renyi(alpha, epsilon)), Renyi)
+    full = get_mechanism(mechanism, options).promise(Renyi(alpha, epsilon)).is_provable
     return "rpp" if full else "approximate"
 
 

@@ -16,7 +16,6 @@ from takifugu.errors import InputError
 from takifugu.laws import CELL_ROWS, Finite, Lattice, Law, Mixture, VectorMixture, counted, own_normal
 from takifugu.problems.answer import Answer, Choices, Spelling
 from takifugu.problems.findings import Caution, Finding, Remark
-from takifugu.problems.guarantee import Approximate, Guarantee, Renyi
 from takifugu.problems.pairs import Pairs
 from takifugu.problems.problem import Belief, Problem, beliefs_from
 
@@ -258,40 +257,6 @@ def problem_from(value: Any) -> Problem:
         Pairs(secrets, chosen),
         answer,
         tuple(_finding_from(entry, f"findings[{n}]") for n, entry in enumerate(found)),
-    )
-
-
-def guarantee_to(guarantee: Guarantee) -> dict[str, Any]:
-    """A promise as an object; α = ∞ is written as null, for which JSON has a word."""
-    if isinstance(guarantee, Approximate):
-        return {
-            "kind": "approximate",
-            "alpha": guarantee.alpha,
-            "epsilon": guarantee.epsilon,
-            "delta": guarantee.delta,
-        }
-    alpha = None if math.isinf(guarantee.alpha) else guarantee.alpha
-    return {"kind": "renyi", "alpha": alpha, "epsilon": guarantee.epsilon, "odds": guarantee.odds}
-
-
-def guarantee_from(value: Any) -> Guarantee:
-    """What `guarantee_to` wrote."""
-    kind = form.kind_of(value)
-    if kind == "approximate":
-        content = form.fields(value, ("kind", "alpha", "epsilon", "delta"), "'guarantee'")
-        return Approximate(
-            form.number(content["alpha"], "guarantee.alpha", above=1),
-            form.number(content["epsilon"], "guarantee.epsilon", above=0),
-            form.number(content["delta"], "guarantee.delta", above=0),
-        )
-    content = form.fields(value, ("kind", "alpha", "epsilon", "odds"), "'guarantee'")
-    if kind != "renyi":
-        raise InputError("guarantee.kind must be 'renyi' or 'approximate'")
-    alpha, odds = content["alpha"], content["odds"]
-    return Renyi(
-        math.inf if alpha is None else form.number(alpha, "guarantee.alpha", above=1),
-        form.number(content["epsilon"], "guarantee.epsilon", above=0),
-        None if odds is None else form.number(odds, "guarantee.odds", above=1),
     )
 
 

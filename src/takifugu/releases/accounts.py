@@ -25,7 +25,6 @@ from takifugu.channels import (
 )
 from takifugu.errors import BudgetError, CompositionError, InputError, PublishedOnceError
 from takifugu.mechanisms import ProvedBand
-from takifugu.problems import Renyi
 from takifugu.releases.joint_account import JointAccount, joint_account, protection
 
 _OTHER_KIND = "these records have a budget for another kind of noise than this release has: nothing was released"
@@ -256,7 +255,7 @@ def noise_text(calibration: Calibration, *, theta: float | None = None, covarian
 
 def terms_of(budget: Calibration, salt: bytes) -> dict[str, str]:
     """What an account is opened with, apart from its name and its answer."""
-    promised = "rpp" if isinstance(budget.guarantee, Renyi) else "approximate"
+    promised = "rpp" if budget.guarantee.is_provable else "approximate"
     numbers = {"alpha": float(budget.alpha).hex(), "epsilon": float(budget.epsilon).hex()}
     noise = noise_text(budget, **_calibrated(budget.channel))
     return {"protection": protection(budget.problem, salt=salt), "guarantee": promised, **noise, **numbers}
@@ -284,7 +283,7 @@ def require_within(budget: Calibration | None, calibration: Calibration) -> None
     if budget is None or not isinstance(calibration.channel, ListChannel):
         return
     allowed, promised = budget.guarantee, calibration.guarantee
-    if not (isinstance(allowed, Renyi) and isinstance(promised, Renyi) and promised.implies(allowed)):
+    if not (allowed.is_provable and promised.is_provable and promised.implies(allowed)):
         raise BudgetError(
             f"the budget allows {allowed}, and this calibration promises {promised}, which may tell more. Nothing was "
             f"released; calibrate with the promise of the budget"

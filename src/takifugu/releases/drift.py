@@ -21,7 +21,6 @@ from takifugu.calibration import Calibration
 from takifugu.channels import GaussianNoise, GaussianVector, ListChannel, Noise
 from takifugu.errors import InputError
 from takifugu.laws import Finite, Mixture, VectorMixture
-from takifugu.problems import Renyi
 from takifugu.releases.secret_rows import protected_pairs, protected_secrets
 
 DRIFTS = ("refuse", "allow")
@@ -116,7 +115,7 @@ class Drift:
         Priors that were made by hand are beliefs of their own, and a group's figure is no row.
         """
         answer = calibration.answer
-        if answer is None or not answer.is_of_rows or not isinstance(calibration.guarantee, Renyi):
+        if answer is None or not answer.is_of_rows or not calibration.guarantee.is_provable:
             return None
         laws = list(calibration.beliefs[0].values())[:_LAWS]
         if isinstance(channel, ListChannel):
@@ -230,7 +229,6 @@ class Drift:
 
     def _beyond(self, low: Array, high: Array, how_far: str) -> str | None:
         guarantee = self.calibration.guarantee
-        assert isinstance(guarantee, Renyi)
         if (most := guarantee.most_odds) is not None:
             with np.errstate(divide="ignore", invalid="ignore"):
                 odds = float(np.nanmax(low / high, initial=0.0))

@@ -14,7 +14,7 @@ from takifugu.channels import FiniteChannel, channel_from_state, same_draws, spl
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError
 from takifugu.laws import Mixture
 from takifugu.mechanisms import Confidence, Optimal, draws_needed, worst
-from takifugu.problems import Pair, Problem, Renyi, of_columns
+from takifugu.problems import Odds, Pair, Problem, Renyi, of_columns
 from takifugu.problems import nouns as documents
 from takifugu.queries import require_rows
 
@@ -277,7 +277,7 @@ def joint_terms(
         "guarantee": "rpp",
         "theta": math.inf.hex(),
         "alpha": math.inf.hex(),
-        "epsilon": Renyi.from_odds(odds).epsilon.hex(),
+        "epsilon": Odds(odds).epsilon.hex(),
         "protection": protection(problem, salt=salt),
         "joint": documents.problem_to(problem),
         "confidence": None if confidence is None else float(confidence),

@@ -17,7 +17,7 @@ from takifugu.calibration import Calibration, Priors
 from takifugu.channels import Channel, GaussianNoise
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError, PublishedOnceError
 from takifugu.mechanisms import worst
-from takifugu.problems import Pair, Renyi
+from takifugu.problems import Pair
 from takifugu.releases.accounts import (
     AnyAccount,
     account_of,
@@ -458,7 +458,7 @@ def _require_first(calibration: Calibration) -> None:
 
 def _require_as_strong(opening: dict[str, Any], calibration: Calibration) -> None:
     """Refuse the name of a full promise for what a budget of a weaker one allows."""
-    if opening.get("guarantee") == "approximate" and isinstance(calibration.guarantee, Renyi):
+    if opening.get("guarantee") == "approximate" and calibration.guarantee.is_provable:
         raise CompositionError(
             "the budget of these records was set under a weaker promise, which says nothing for a share of the cases, "
             "and this calibration makes the full one: nothing was released. Give a budget of the full promise to a "

@@ -13,7 +13,7 @@ from takifugu._validation import Array, one_of
 from takifugu.calibration import Calibration
 from takifugu.channels import BitSource, InsecureSeededBits, OsBits
 from takifugu.errors import CalibrationError, CompositionError, InputError
-from takifugu.problems import Renyi, frames_within
+from takifugu.problems import frames_within
 from takifugu.releases.binding import Columns
 from takifugu.releases.drawing import Drawing, drawing_of
 from takifugu.releases.drift import DRIFTS, Drift
@@ -146,7 +146,7 @@ def require_kept(calibration: Any, accept_weaker_promise: bool) -> None:
         raise InputError(
             f"a release needs a Calibration, got {type(calibration).__name__}: make one with takifugu.calibrate"
         )
-    if not isinstance(calibration.guarantee, Renyi) and not accept_weaker_promise:
+    if not calibration.guarantee.is_provable and not accept_weaker_promise:
         raise CalibrationError(
             f"{calibration.mechanism!r} gives a weaker promise, {calibration.guarantee}: for a share of the cases it "
             f"says nothing. Nothing was released; calibrate with 'exact', or give accept_weaker_promise=True"

@@ -14,9 +14,9 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.channels import GaussianNoise, GaussianVector, ListChannel, Noise
-from takifugu.divergences import Masses, guess_allowed, odds_factor
+from takifugu.divergences import Masses
 from takifugu.laws import Finite, Mixture, VectorMixture
-from takifugu.problems import Renyi
+from takifugu.problems import Guarantee
 
 _SCORES = np.linspace(-9.0, 9.0, 145)  # of each component: beyond nine deviations there is no mass to speak of
 _SPLIT = 64  # cells in which the likelier secret changes are cut into this many
@@ -82,7 +82,7 @@ def best_guess(p: Mixture, q: Mixture) -> float:
     return 0.5 + 0.5 * total_variation(p, q)
 
 
-def bounds(promise: Renyi | None, probabilities: tuple[float, ...]) -> tuple[float, tuple[float, ...]]:
+def bounds(promise: Guarantee | None, probabilities: tuple[float, ...]) -> tuple[float, tuple[float, ...]]:
     """What a promise alone allows: the best guess, and the factors that the odds exceed with the rest of each chance.
 
     None stands for a weaker promise, which bounds neither.
@@ -90,8 +90,8 @@ def bounds(promise: Renyi | None, probabilities: tuple[float, ...]) -> tuple[flo
     if promise is None:
         return 1.0, (math.inf,) * len(probabilities)
     most = math.inf if promise.most_odds is None else promise.most_odds
-    factors = (odds_factor(alpha=promise.alpha, epsilon=promise.epsilon, chance=1 - p) for p in probabilities)
-    return guess_allowed(promise), tuple(min(most, factor) for factor in factors)
+    factors = (promise.odds_factor(1 - p) for p in probabilities)
+    return promise.best_guess(), tuple(min(most, factor) for factor in factors)
 
 
 def odds_quantiles(p: Mixture, q: Mixture, probabilities: tuple[float, ...]) -> tuple[float, ...]:
@@ -126,7 +126,7 @@ def _quantiles_after(channel: Noise, p: Mixture, q: Mixture, probabilities: tupl
     return tuple(float(one) for one in ratio[order][places])
 
 
-def adversary(p: Mixture, q: Mixture, *, promise: Renyi | None, channel: Noise) -> Adversary:
+def adversary(p: Mixture, q: Mixture, *, promise: Guarantee | None, channel: Noise) -> Adversary:
     """What one value tells apart, without noise and with it; the odds are those of whichever secret fares worse."""
     probabilities = (0.5, 0.95, 0.99)
     if isinstance(channel, GaussianNoise):
@@ -230,7 +230,7 @@ def channel_odds_quantiles(p: Masses, q: Masses, shares: tuple[Fraction, ...]) -
     return found
 
 
-def channel_adversary(channel: ListChannel, p: Finite, q: Finite, *, promise: Renyi | None) -> Adversary:
+def channel_adversary(channel: ListChannel, p: Finite, q: Finite, *, promise: Guarantee | None) -> Adversary:
     """What one value tells apart, as it is and as it is published; the odds are those of whichever fares worse."""
     before = [Masses.of(channel.weights_of(law)) for law in (p, q)]
     after = [channel.published(law) for law in (p, q)]
@@ -261,7 +261,7 @@ _SLIGHT = 1e-4  # of a deviation: what a law without any width is given, so that
 
 
 def vector_adversary(
-    p: VectorMixture, q: VectorMixture, *, promise: Renyi | None, channel: GaussianVector
+    p: VectorMixture, q: VectorMixture, *, promise: Guarantee | None, channel: GaussianVector
 ) -> Adversary:
     """The best guess and the odds, without noise and with it; the odds are those of whichever secret fares worse."""
     noise = channel.covariance

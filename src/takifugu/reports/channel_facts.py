@@ -246,7 +246,7 @@ def replaced_at_random(calibration: Calibration, channel: ListChannel) -> Cost |
     """Publishing a share of all values as draws from everybody's: the least share that keeps the promise in float64."""
     table = table_of(calibration.problem)
     asked = calibration.guarantee
-    if channel.inputs != channel.outputs or not isinstance(asked, Renyi):
+    if channel.inputs != channel.outputs or not asked.is_provable:
         return None
     left, right = (np.array(side) for side in zip(*table.pairs, strict=True))
     if len(left) * len(table.values) > _MOST_NUMBERS:
@@ -257,8 +257,10 @@ def replaced_at_random(calibration: Calibration, channel: ListChannel) -> Cost |
     def is_kept(share: float) -> bool:
         published = (1 - share) * shares + share * pool
         kept = finite_divergence(published[left], published[right], alpha=asked.alpha).max() <= asked.epsilon
-        if asked.odds is not None:
-            kept &= finite_divergence(published[left], published[right], alpha=math.inf).max() <= math.log(asked.odds)
+        if asked.odds_beside is not None:
+            kept &= finite_divergence(published[left], published[right], alpha=math.inf).max() <= math.log(
+                asked.odds_beside
+            )
         return bool(kept)
 
     low, high = 0.0, 1.0

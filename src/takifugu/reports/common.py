@@ -14,7 +14,7 @@ from takifugu.channels import GaussianVector, ListChannel, Noise
 from takifugu.divergences import Masses, finite_divergence
 from takifugu.errors import InputError
 from takifugu.laws import Mixture
-from takifugu.problems import Finding, Place, Problem, Renyi, nouns
+from takifugu.problems import Finding, Guarantee, Place, Problem
 from takifugu.reports.adversary import (
     Adversary,
     adversary,
@@ -143,7 +143,7 @@ class Facts:
             "alpha": finite(self.alpha),
             "epsilon": self.epsilon,
             "mechanism": self.calibration.mechanism,
-            "guarantee": nouns.guarantee_to(self.calibration.guarantee),
+            "guarantee": self.calibration.guarantee.to_state(),
             "worst_pair": list(self.worst_pair),
             "belief": self.belief,
             "loss": finite(self.loss),
@@ -198,9 +198,9 @@ def _thing(query: str, columns: tuple[str, ...]) -> str:
     return said.format(listed(columns))
 
 
-def promised(calibration: Calibration) -> Renyi | None:
+def promised(calibration: Calibration) -> Guarantee | None:
     """The promise that bounds may start from: a weaker one bounds nothing by itself."""
-    return calibration.guarantee if isinstance(calibration.guarantee, Renyi) else None
+    return calibration.guarantee if calibration.guarantee.is_provable else None
 
 
 def drawn_secrets(calibration: Calibration, most: int) -> list[Hashable]:

@@ -87,7 +87,7 @@ class Comparison:
     @property
     def is_weaker(self) -> bool:
         """Whether it promises less than (α, ε)-Rényi Pufferfish Privacy."""
-        return not isinstance(self.guarantee, Renyi)
+        return not self.guarantee.is_provable
 
 
 def channel_of(calibration: Calibration) -> Noise:

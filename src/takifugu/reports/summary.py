@@ -11,7 +11,7 @@ from takifugu.channels import ListChannel
 from takifugu.errors import InputError
 from takifugu.laws import columns, key
 from takifugu.mechanisms import Confidence
-from takifugu.problems import DomainRead, Finding, OrderKept, Renyi, belief_names
+from takifugu.problems import DomainRead, Finding, OrderKept, belief_names
 from takifugu.reports.adversary import Adversary
 from takifugu.reports.channel_facts import ColumnFacts, channel_facts
 from takifugu.reports.text import clean, listed, number, roughly, share_of
@@ -197,7 +197,7 @@ class Publication:
 
     def _promise(self, secret: str) -> str:
         guarantee = self.calibration.guarantee
-        if isinstance(guarantee, Renyi) and guarantee.most_odds is not None:
+        if guarantee.most_odds is not None:
             more = "" if math.isinf(guarantee.alpha) else f", and each pair is within {guarantee}"
             kept = (
                 f"nothing published moves anyone's odds between two values of {secret} by more than a factor of "

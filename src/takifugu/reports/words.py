@@ -6,9 +6,8 @@ import numpy as np
 
 from takifugu.calibration import Calibration, values_published
 from takifugu.channels import ListChannel, hundred, named
-from takifugu.divergences import guess_allowed, odds_factor, recommended_alpha
 from takifugu.laws import key
-from takifugu.problems import Guarantee, Renyi, RowsOfOnePerson, SeveralRows
+from takifugu.problems import Guarantee, RowsOfOnePerson, SeveralRows, recommended_alpha
 from takifugu.reports.adversary import Adversary
 from takifugu.reports.channel_facts import ChannelFacts, ColumnFacts
 from takifugu.reports.common import Facts
@@ -25,9 +24,7 @@ def answer(facts: NoiseFacts) -> str:
     if facts.theta == 0:
         return f"No noise is needed: even without any, every pair of secrets is within the budget ({budget})."
     channel = channel_of(facts.calibration)
-    promise = (
-        "hides" if isinstance(facts.calibration.guarantee, Renyi) else "gives a weaker, approximate promise to hide"
-    )
+    promise = "hides" if facts.calibration.guarantee.is_provable else "gives a weaker, approximate promise to hide"
     return (
         f"Adding {channel.name} noise of {channel.size_is} {channel.symbol} = {number(channel.size)} to each published "
         f"value {promise} "
@@ -136,16 +133,16 @@ def for_each_row(calibration: Calibration) -> str | None:
 def in_guesses(promise: Guarantee) -> str | None:
     """The promise in the other language: odds and budgets as guesses; None where it bounds none.
 
-    >>> in_guesses(Renyi.from_odds(3))
+    >>> in_guesses(Odds(3))
     'In other words (α = ∞, ε = 1.099): of two secrets that seemed equally likely, nobody guesses right with a chance \
 above 75 %.'
-    >>> in_guesses(Renyi.from_odds(10_000))
+    >>> in_guesses(Odds(10_000))
     'In other words (α = ∞, ε = 9.21): of two secrets that seemed equally likely, a guess may be right with a chance \
 of more than 99.9 %. That hides little.'
     """
-    if not isinstance(promise, Renyi):
+    if not promise.is_provable:
         return None
-    guess = guess_allowed(promise)
+    guess = promise.best_guess()
     told = f"of two secrets that seemed equally likely, nobody guesses right with a chance above {at_most(guess)}"
     if guess > _HARDLY_BOUND:
         told = "of two secrets that seemed equally likely, a guess may be right with a chance of more than 99.9 %"
@@ -153,7 +150,7 @@ of more than 99.9 %. That hides little.'
     if promise.most_odds is not None:
         order = "α = ∞" if math.isinf(promise.alpha) else f"α = {number(promise.alpha)}"
         return f"In other words ({order}, ε = {number(promise.epsilon)}): {told}.{little}"
-    rare = odds_factor(alpha=promise.alpha, epsilon=promise.epsilon, chance=0.05)
+    rare = promise.odds_factor(0.05)
     return f"In other words: {told}, and odds grow by more than {number(rare, 3)} in one release of 20 at most.{little}"
 
 
@@ -176,7 +173,7 @@ def order(facts: Facts) -> str | None:
     values = 1 if of_group else values_published(facts.calibration.problem)
     advised = recommended_alpha(values)
     bare = isinstance(facts, NoiseFacts) and facts.theta == 0
-    if bare or facts.alpha >= advised or not isinstance(facts.calibration.guarantee, Renyi):
+    if bare or facts.alpha >= advised or not facts.calibration.guarantee.is_provable:
         return None
     if values == 1:
         return (
@@ -237,7 +234,7 @@ def promise(facts: ChannelFacts) -> str:
     """What is kept, as a clause."""
     asked = facts.calibration.guarantee
     within = f"every pair stays within the budget (α = {number(asked.alpha)}, ε = {number(asked.epsilon)})"
-    most = asked.most_odds if isinstance(asked, Renyi) else None
+    most = asked.most_odds
     if most is None:
         return within
     odds = f"no published value changes the odds of any pair by more than a factor of {number(most)}"

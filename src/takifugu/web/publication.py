@@ -53,7 +53,6 @@ class Publication:
 
         The promise is proved first; what was published before is refused before anybody is asked to confirm it.
         """
-        from takifugu.problems import Renyi
         from takifugu.releases import drawing_of
 
         choice, shelf = asked.choice, self._answers.shelf
@@ -65,7 +64,7 @@ class Publication:
             require_no_codes(held, [choice.fit.secret, *choice.fit.columns, *choice.fit.known], {})
         with self._answers.desk.errand(asked.page, DOWNLOAD) as errand:
             made = self._answers.calibrated(choice, errand)
-            if not isinstance(made.guarantee, Renyi):
+            if not made.guarantee.is_provable:
                 raise InputError(f"{choice.mechanism!r} gives a weaker promise: choose another mechanism to publish")
             self._answers.proved(choice, errand)
             fit = choice.fit

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from takifugu.problems import Renyi
 from takifugu.reports import (
     ChannelFacts,
     NoiseFacts,
@@ -55,7 +54,7 @@ def told(facts: "Facts", choice: "Choice") -> dict[str, Any]:
         kind = _channel(facts)
     else:
         kind = _vector(facts, choice) if isinstance(facts, VectorFacts) else _noise(facts, choice)
-    promised = isinstance(facts.calibration.guarantee, Renyi) and math.isfinite(kind["size"])
+    promised = facts.calibration.guarantee.is_provable and math.isfinite(kind["size"])
     return kind | {
         "guess": {"before": guess.guess_before, "after": guess.guess_after},
         "guess_texts": {"before": at_most(guess.guess_before), "after": at_most(guess.guess_after)},
@@ -172,7 +171,7 @@ def in_words(facts: NoiseFacts, fit: "Fit") -> str:
         return f"No noise is needed: {thing} is within the budget as it is."
     weaker = (
         ""
-        if isinstance(facts.calibration.guarantee, Renyi)
+        if facts.calibration.guarantee.is_provable
         else " Mind that this mechanism promises less: the budget may be exceeded in a small share of cases."
     )
     share = f", {number(theta / facts.spread, 3)} times the spread of the answer itself" if facts.spread > 0 else ""

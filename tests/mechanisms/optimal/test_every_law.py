@@ -18,7 +18,7 @@ from takifugu.laws.bounds import UNIT, Bounds, shares_of
 from takifugu.mechanisms.assurance import ProvedBand as Band
 from takifugu.mechanisms.assurance import every_law
 from takifugu.mechanisms.optimal.bounded import EveryLaw
-from takifugu.problems.guarantee import Renyi
+from takifugu.problems.guarantee import Odds, Renyi
 from takifugu.problems.problem import Problem
 
 
@@ -182,7 +182,7 @@ def test_wishes_and_a_radius(table):
     held = tk.calibrate(priors, odds=3, assurance="band", keep=None, forbidden=[(0, 7)])
     assert held.channel.matrix[0, 7] == 0
     both = tk.calibrate(priors, alpha=3, epsilon=0.8, odds=4, assurance="band")
-    assert both.evidence.holds(both.problem, both.channel, Renyi(3, 0.8, 4))
+    assert both.evidence.holds(both.problem, both.channel, Renyi(3, 0.8) & Odds(4))
     with pytest.raises(tk.MechanismError, match="every law that the rows allow"):
         tk.calibrate(priors, odds=1.5, assurance="band", keep=None, unbiased=True)
 

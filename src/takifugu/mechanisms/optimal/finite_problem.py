@@ -27,7 +27,7 @@ from takifugu.divergences import (
 from takifugu.errors import InputError, MechanismError
 from takifugu.laws import Finite, Scalar, Value, columns, key, number, plain
 from takifugu.mechanisms.optimal.program import Indices, components
-from takifugu.problems import Problem, Renyi
+from takifugu.problems import Guarantee, Problem
 
 
 class Table(NamedTuple):
@@ -220,7 +220,7 @@ def _laws(given: object) -> Array:
     return laws
 
 
-def promise_of(problem: Problem, asked: Renyi, *, radius: Array | None = None) -> Promise:
+def promise_of(problem: Problem, asked: Guarantee, *, radius: Array | None = None) -> Promise:
     """What a channel between the values of a problem has to keep, in arrays."""
     table = table_of(problem)
     return Promise(
@@ -228,12 +228,12 @@ def promise_of(problem: Problem, asked: Renyi, *, radius: Array | None = None) -
         pairs=table.pairs,
         alpha=asked.alpha,
         epsilon=asked.epsilon,
-        odds=None if asked.odds is None else Fraction(asked.odds),
+        odds=None if asked.odds_beside is None else Fraction(asked.odds_beside),
         radius=radius,
     )
 
 
-def is_kept(problem: Problem, asked: Renyi, channel: ListChannel, *, radius: Array | None = None) -> bool:
+def is_kept(problem: Problem, asked: Guarantee, channel: ListChannel, *, radius: Array | None = None) -> bool:
     """Whether a channel is proved to keep the promise for every pair, belief and prior within the radius."""
     if not has_inputs(channel, problem):
         return False

@@ -39,7 +39,7 @@ from takifugu.mechanisms.optimal.lower_bound import Duals, lower_bound, to_state
 from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 from takifugu.mechanisms.optimal.repair import repaired, repaired_moves
 from takifugu.mechanisms.optimal.solving import solve
-from takifugu.problems import Problem, Renyi
+from takifugu.problems import Guarantee, Problem, asked_for
 
 AUTO = "auto"
 MOST_VALUES = 2_000  # of one program for the whole channel; more go column by column
@@ -156,7 +156,7 @@ class Optimal(Mechanism):
         asked = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) not in (f.default, None)}
         return next((f"{name}={asked[name]!r}" for name in _ONLY[_other(solver)] if name in asked), None)
 
-    def find(self, problem: Problem, asked: Renyi) -> Found:
+    def find(self, problem: Problem, asked: Guarantee) -> Found:
         """Solve, repair and prove."""
         rule = self.settled(problem)
         channel, bound, proof = _SOLVERS[rule.solver](rule, problem, asked)
@@ -165,7 +165,7 @@ class Optimal(Mechanism):
         stated = None if proof is None else to_state(bound, rule.cost(problem, channel))
         return Found(channel, None, stated, proof, rule.options)
 
-    def proved_bound(self, problem: Problem, asked: Renyi, proof: Optimality) -> float:
+    def proved_bound(self, problem: Problem, asked: Guarantee, proof: Optimality) -> float:
         """What no channel between these values that keeps the promise and the wishes costs less than, by a proof.
 
         Raises:
@@ -178,15 +178,15 @@ class Optimal(Mechanism):
             return lower_bound(rule.program(problem, asked), proof)
         raise InputError(f"what proves the lower bound is not from solver={rule.solver!r}")
 
-    def program(self, problem: Problem, asked: Renyi) -> Program:
+    def program(self, problem: Problem, asked: Guarantee) -> Program:
         """The convex program of a problem: the same from the same, so that a certificate can be checked."""
         return _solved_program(self.settled(problem), problem, asked)
 
-    def whole_program(self, problem: Problem, asked: Renyi) -> Program:
+    def whole_program(self, problem: Problem, asked: Guarantee) -> Program:
         """The program about all values, also those that nobody has: for a promise that covers who may have them."""
         return _program(self.settled(problem), problem, asked, np.arange(len(table_of(problem).values)))
 
-    def is_kept(self, problem: Problem, asked: Renyi, channel: ListChannel) -> bool:
+    def is_kept(self, problem: Problem, asked: Guarantee, channel: ListChannel) -> bool:
         """Whether a channel is proved to keep the promise for every pair, belief and prior within the radius."""
         return is_kept(problem, asked, channel, radius=self.reach(problem))
 
@@ -227,7 +227,7 @@ class _Solved(NamedTuple):
 _SAFER = 0.9  # the share of the budget for which a channel is solved that repair may fall back on
 
 
-def _by_program(rule: Optimal, problem: Problem, asked: Renyi) -> _Solved:
+def _by_program(rule: Optimal, problem: Problem, asked: Guarantee) -> _Solved:
     table, solution = table_of(problem), solve(rule.program(problem, asked))
     forbidden = _forbidden(rule.forbidden, table.values)
     counts = repaired(
@@ -239,11 +239,13 @@ def _by_program(rule: Optimal, problem: Problem, asked: Renyi) -> _Solved:
     return _Solved(FiniteChannel(table.values, table.values, counts), solution.lower_bound, solution.duals)
 
 
-def _fallback(rule: Optimal, problem: Problem, asked: Renyi) -> Array | None:
+def _fallback(rule: Optimal, problem: Problem, asked: Guarantee) -> Array | None:
     """A channel that keeps more than the promise, where forbidden moves leave no constant one to mix in."""
-    odds = None if asked.odds is None else 1 + _SAFER * (asked.odds - 1)
+    odds = None if asked.odds_beside is None else 1 + _SAFER * (asked.odds_beside - 1)
     try:
-        safer = solve(rule.program(problem, Renyi(asked.alpha, _SAFER * asked.epsilon, odds))).matrix
+        safer = solve(
+            rule.program(problem, asked_for(alpha=asked.alpha, epsilon=_SAFER * asked.epsilon, odds=odds))
+        ).matrix
         table = table_of(problem)
         return _on_all(safer, _support(rule, table), table.values)
     except (MechanismError, CalibrationError):
@@ -251,11 +253,11 @@ def _fallback(rule: Optimal, problem: Problem, asked: Renyi) -> Array | None:
 
 
 @lru_cache(maxsize=32)
-def _solved_program(rule: Optimal, problem: Problem, asked: Renyi) -> Program:
+def _solved_program(rule: Optimal, problem: Problem, asked: Guarantee) -> Program:
     return _program(rule, problem, asked, _support(rule, table_of(problem)))
 
 
-def _program(rule: Optimal, problem: Problem, asked: Renyi, here: Indices) -> Program:
+def _program(rule: Optimal, problem: Problem, asked: Guarantee, here: Indices) -> Program:
     table = table_of(problem)
     if len(table.values) > MOST_VALUES:
         raise InputError(
@@ -273,7 +275,7 @@ def _program(rule: Optimal, problem: Problem, asked: Renyi, here: Indices) -> Pr
         loss=loss[np.ix_(here, here)],
         alpha=asked.alpha,
         epsilon=asked.epsilon,
-        odds=asked.odds,
+        odds=asked.odds_beside,
         inputs=numbers,
         outputs=numbers,
         keep=rule.keep,  # type: ignore[arg-type]
@@ -330,9 +332,9 @@ _LOOSENINGS = 8
 _CLOSE = 0.97  # of the budget: a channel this close to it is not loosened further
 
 
-def _by_columns(rule: Optimal, problem: Problem, asked: Renyi) -> _Solved:
+def _by_columns(rule: Optimal, problem: Problem, asked: Guarantee) -> _Solved:
     # Odds within e^ε are a divergence within ε at every order; of finite order they may be larger, within reason.
-    strict = min(asked.epsilon, math.inf if asked.odds is None else math.log(asked.odds))
+    strict = min(asked.epsilon, math.inf if asked.odds_beside is None else math.log(asked.odds_beside))
     moves, prices = searched(_column_program(rule, problem, strict), rounds=rule.rounds)
     channel = _proved(problem, asked, moves, strict)
     if channel is None:
@@ -348,8 +350,8 @@ def _by_columns(rule: Optimal, problem: Problem, asked: Renyi) -> _Solved:
     return _Solved(channel, _bound_by_columns(rule, problem, asked, proof), proof)
 
 
-def _bound_by_columns(rule: Optimal, problem: Problem, asked: Renyi, prices: Prices) -> float:
-    if math.isfinite(asked.alpha) or asked.odds is not None:
+def _bound_by_columns(rule: Optimal, problem: Problem, asked: Guarantee, prices: Prices) -> float:
+    if math.isfinite(asked.alpha) or asked.odds_beside is not None:
         raise InputError("the bound of a channel found by columns is proved for bounded odds alone")
     if asked.epsilon > _LARGEST_LOGARITHM:
         return 0.0
@@ -359,13 +361,13 @@ def _bound_by_columns(rule: Optimal, problem: Problem, asked: Renyi, prices: Pri
 
 
 def _loosened(
-    rule: Optimal, problem: Problem, asked: Renyi, moves: Moves, strict: float, channel: SparseChannel
+    rule: Optimal, problem: Problem, asked: Guarantee, moves: Moves, strict: float, channel: SparseChannel
 ) -> SparseChannel:
     """The cheapest of several channels with larger and larger odds that are proved to keep (α, ε) and the odds.
 
     The divergence grows about as the square of the logarithm of the odds does, which says how far to go.
     """
-    most = math.log(_LARGEST_ODDS if asked.odds is None else asked.odds)
+    most = math.log(_LARGEST_ODDS if asked.odds_beside is None else asked.odds_beside)
     best, low, high, here = channel, strict, math.inf, strict
     for _ in range(_LOOSENINGS):
         used = _used(problem, asked, best) if here == low else 1.0
@@ -386,7 +388,7 @@ def _loosened(
     return best
 
 
-def _used(problem: Problem, asked: Renyi, channel: SparseChannel) -> float:
+def _used(problem: Problem, asked: Guarantee, channel: SparseChannel) -> float:
     """The share of the budget that the worst pair uses."""
     table = table_of(problem)
     published = channel.through(table.laws / table.laws.sum(axis=1, keepdims=True))
@@ -394,7 +396,7 @@ def _used(problem: Problem, asked: Renyi, channel: SparseChannel) -> float:
     return float(finite_divergence(published[first], published[second], alpha=asked.alpha).max()) / asked.epsilon
 
 
-def _proved(problem: Problem, asked: Renyi, moves: Moves, log_odds: float) -> SparseChannel | None:
+def _proved(problem: Problem, asked: Guarantee, moves: Moves, log_odds: float) -> SparseChannel | None:
     odds = Fraction(max(1.0, math.exp(min(log_odds, math.log(_LARGEST_ODDS))) * (1 - 1e-12)))
     return repaired_moves(moves, table_of(problem).values, promise_of(problem, asked), odds=odds)
 
@@ -442,7 +444,7 @@ def _rows(problem: Problem) -> Array:
     return np.array(found)
 
 
-_SOLVERS: dict[str, Callable[[Optimal, Problem, Renyi], _Solved]] = {"program": _by_program, "columns": _by_columns}
+_SOLVERS: dict[str, Callable[[Optimal, Problem, Guarantee], _Solved]] = {"program": _by_program, "columns": _by_columns}
 
 # Options as they come, from a caller or from a file.
 
