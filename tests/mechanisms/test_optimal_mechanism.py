@@ -443,3 +443,21 @@ def test_the_nearest_promise_that_would_do_is_named_in_the_words_it_was_asked_in
         tk.calibrate(laws, alpha=3, epsilon=0.3, odds=1.5, unbiased=True)
     with pytest.raises(InputError, match="unbiased must be True or False"):
         tk.calibrate(laws, odds=3, unbiased="yes")
+
+
+def test_weights_of_columns_are_the_matrix_they_stand_for():
+    rows = [(a, b) for a in (0, 1, 5) for b in "xy"]
+    laws = {s: tk.Finite(rows, np.arange(1, 7) + 3 * k * np.arange(6)) for k, s in enumerate("ab")}
+    mass = np.sum([law.weights for law in laws.values()], axis=0)
+    n, shares = np.array([a for a, _ in rows], dtype=float), mass / mass.sum()
+    numbers = np.subtract.outer(n, n) ** 2 / (shares @ (n - shares @ n) ** 2)
+    labels = np.not_equal.outer([b for _, b in rows], [b for _, b in rows])
+    by_weights = tk.calibrate(laws, odds=1.3, keep=None, weights=[2, 0.5])
+    by_matrix = tk.calibrate(laws, odds=1.3, keep=None, loss=2 * numbers + 0.5 * labels)
+    assert by_weights.error == pytest.approx(by_matrix.error, rel=1e-9)
+    assert by_weights.lower_bound == pytest.approx(by_matrix.lower_bound, rel=1e-9)
+    assert tk.certify(by_weights).lower_bound == by_weights.lower_bound
+    with pytest.raises(InputError, match="weights"):
+        tk.calibrate(laws, odds=1.3, weights=[1, 1], loss=np.eye(6))
+    with pytest.raises(InputError, match="weights"):
+        tk.calibrate(laws, odds=1.3, weights=[1])

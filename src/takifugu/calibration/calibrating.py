@@ -304,7 +304,8 @@ def calibrated(
     options: dict[str, Any],
 ) -> Calibration:
     """The calibration of a problem; `priors` are what it was made of, which know their rows."""
-    if mechanism in (None, Optimal.name) and (wanted := getattr(priors, "loss", None)) is not None:
+    wanted = getattr(priors, "loss", None)
+    if wanted is not None and mechanism in (None, Optimal.name) and "loss" not in options:
         options = {"weights" if isinstance(wanted, ColumnWeights) else "loss": wanted} | options
     by_name = default_mechanism(problem, asked) if mechanism is None else mechanism
     rule = get_mechanism(by_name, options)

@@ -13,7 +13,7 @@ from takifugu.tables import Secret, Subset, Table, listed
 
 
 class ColumnWeights(tuple[float, ...]):
-    """How much each column of a row counts in the loss, where a matrix over all rows would be too large."""
+    """How much each column of a row counts in the loss."""
 
     __slots__ = ()
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from takifugu._validation import Array, real
 from takifugu.errors import InputError, suggestion
 from takifugu.laws import Finite, Smoothing, Value, beyond_digits, merge, round_step, rounded_normal, smoothing
-from takifugu.mechanisms import MOST_VALUES, column_loss
+from takifugu.mechanisms import MOST_VALUES
 from takifugu.problems import (
     Answer,
     Choices,
@@ -524,7 +524,7 @@ class Row:
             counts=counts,
             pseudo=pseudo,
         )
-        made.loss = self._loss(values, np.sum(list(counts.values()), axis=0))
+        made.loss = self._loss()
         made.is_smoothed = bool(smooth)
         return made, cells, alone
 
@@ -549,20 +549,15 @@ class Row:
         number = None if isinstance(asked, str) else asked
         return lambda counts: smoothing(counts, places, sizes, number)
 
-    def _loss(self, values: tuple[Value, ...], mass: Array) -> Any:
-        """The loss for `calibrate`: weights of columns become a matrix."""
+    def _loss(self) -> Any:
+        """The loss for `calibrate`: of columns that count by weights, the weights."""
         if not isinstance(self.loss, Mapping):
             return self.loss
         for name in self.loss:
             if name not in self.columns:
                 raise InputError(f"loss has a weight for {name!r}, which is not among the columns of this Row")
-        weights = [real(f"loss[{name!r}]", self.loss.get(name, 1.0), "a number, 0 or more") for name in self.columns]
-        if len(values) > MOST_VALUES:  # a matrix over all of them would not fit
-            return ColumnWeights(weights)
-        rows = [value if isinstance(value, tuple) else (value,) for value in values]
-        return sum(
-            weight * column_loss(None, column, column, mass, relative=True)
-            for weight, column in zip(weights, zip(*rows, strict=True), strict=True)
+        return ColumnWeights(
+            real(f"loss[{name!r}]", self.loss.get(name, 1.0), "a number, 0 or more") for name in self.columns
         )
 
 

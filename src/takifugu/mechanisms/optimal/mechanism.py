@@ -13,7 +13,7 @@ from takifugu._validation import Array, integer, real
 from takifugu.channels import FiniteChannel, ListChannel, SparseChannel
 from takifugu.divergences import finite_divergence
 from takifugu.errors import CalibrationError, InputError, MechanismError
-from takifugu.laws import Value, key, number
+from takifugu.laws import Scalar, Value, key, number
 from takifugu.mechanisms.base import Found, Mechanism, Optimality
 from takifugu.mechanisms.optimal.column_generation import (
     ColumnProgram,
@@ -453,22 +453,18 @@ def _other(solver: str) -> str:
     return "columns" if solver == "program" else "program"
 
 
-def _is_list(value: object) -> bool:
-    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
-
-
-def _loss(given: Any) -> Loss:
-    if given is None or isinstance(given, str):
-        if given is not None and given not in NAMES:
-            raise InputError(f"loss must be one of {', '.join(map(repr, NAMES))} or a matrix, got {given!r}")
+def _loss(given: object) -> Loss:
+    if given is None or (isinstance(given, str) and given in NAMES):
         return given
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(f"loss must be one of {', '.join(map(repr, NAMES))} or a matrix, got {given!r}")
     return frozen_matrix(given)
 
 
 def _weights(given: object) -> tuple[float, ...] | None:
     if given is None:
         return None
-    if not _is_list(given) or not isinstance(given, Iterable):
+    if isinstance(given, str) or not isinstance(given, Iterable):
         raise InputError("weights must be a list of numbers, one for each column")
     return tuple(_not_negative("weights", one, "numbers, 0 or more") for one in given)
 
@@ -480,14 +476,14 @@ def _not_negative(name: str, given: object, accepted: str) -> float:
     return found
 
 
-def _row(value: Any) -> Value:
+def _row(value: Value | list[Scalar]) -> Value:
     """A row that came as a list, as from a file, as the tuple that it is."""
     return tuple(value) if isinstance(value, list) else value
 
 
-def _radius(value: Any) -> float | tuple[float, ...]:
-    if _is_list(value):
-        return tuple(_one_radius(one) for one in value)
+def _radius(value: object) -> float | tuple[float, ...]:
+    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
+        return tuple(map(_one_radius, value))
     return _one_radius(value)
 
 

@@ -1,9 +1,10 @@
 """The convex program whose solution is the best channel: what is known, what is promised, what is wished for."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -124,7 +125,7 @@ class Program:
         if self.diagonal is not None and not 0 <= real("diagonal", self.diagonal, "a share between 0 and 1") <= 1:
             raise InputError(f"diagonal must be a share between 0 and 1, got {self.diagonal!r}")
         if self.forbidden is not None:
-            forbidden: Any = np.asarray(self.forbidden)
+            forbidden = np.asarray(self.forbidden)
             if forbidden.dtype != np.bool_ or forbidden.shape != (n, m):
                 raise InputError(f"forbidden must be a table of truth values of shape {(n, m)}")
             object.__setattr__(self, "forbidden", forbidden if forbidden.any() else None)
@@ -225,7 +226,7 @@ def components(left: Indices, right: Indices, laws: int) -> Indices:
     return np.asarray(connected_components(joined, directed=False)[1], dtype=np.intp)
 
 
-def _pairs(given: Any, laws: int) -> tuple[tuple[int, int], ...]:
+def _pairs(given: Iterable[tuple[int, int]], laws: int) -> tuple[tuple[int, int], ...]:
     pairs = tuple((int(i), int(j)) for i, j in given)
     for i, j in pairs:
         if not (0 <= i < laws and 0 <= j < laws):
@@ -438,7 +439,7 @@ def shortfall(program: Program, matrix: Array) -> float:
     return max(missed)
 
 
-def _count(which: Any, noun: str) -> str:
+def _count(which: npt.ArrayLike, noun: str) -> str:
     number = int(np.count_nonzero(which))
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
