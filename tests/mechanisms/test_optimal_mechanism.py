@@ -176,7 +176,7 @@ def test_forbidden_moves_and_a_promised_diagonal():
         ({"diagonal": 2}, "between 0 and 1"),
         ({"diagonal": "most"}, "between 0 and 1"),
         ({"unbiased": True}, "numbers"),
-        ({"delta": 0.1}, "'optimal' has no option 'delta'"),
+        ({"shape": "full"}, "'optimal' has no option 'shape'"),
     ],
 )
 def test_bad_options_are_told(options, says):
