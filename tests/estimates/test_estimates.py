@@ -17,7 +17,7 @@ from takifugu.channels.gaussian import GaussianNoise
 from takifugu.channels.vector import GaussianVector
 from takifugu.errors import InputError
 from takifugu.estimates import scores as inverting
-from takifugu.estimates.description import Axes, Description, described
+from takifugu.estimates.description import Description, described
 from takifugu.estimates.estimating import Estimates
 from takifugu.estimates.scores import NotDeterminedError
 
@@ -245,7 +245,7 @@ def test_vectors_without_public_correlations():
     table = pd.DataFrame(x + rng.multivariate_normal([0, 0], covariance, 4_000), columns=["a", "b"])
     own = tk.estimate(table, GaussianVector(covariance))
     assert own.regression("a", on="b")["b"].value == pytest.approx(0.5, abs=0.1)
-    told = Estimates(table, Description(Axes(np.ones(2))), None, None)
+    told = Estimates(table, Description("vector", 2, axes=(GaussianNoise(1.0),) * 2), None, None)
     assert told.mean("a").error > 0
     with pytest.raises(NotDeterminedError, match="not public"):
         told.regression("a", on="b")

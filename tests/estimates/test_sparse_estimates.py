@@ -106,7 +106,7 @@ def test_scores_solve_the_equations_exactly_or_there_are_none(channel, seed):
     f = rng.integers(-5, 6, size).astype(float)
     if seed % 2:  # one that has a solution
         f = whole(channel).matrix @ rng.normal(size=len(channel.outputs))
-    found = sparse_inverting.sparse_scores(sparse_inverting.sparse_table_of(channel), f)
+    found = sparse_inverting.sparse_scores(channel.table, f)
     other = inverting.scores(whole(channel).matrix, f)
     assert (found is None) == (other is None)
     if found is None:
@@ -126,7 +126,7 @@ def test_bounds_hold_every_law_that_fits(channel, seed):
     rng = np.random.default_rng(seed)
     law, f = rng.dirichlet(np.ones(len(channel.inputs))), rng.normal(size=len(channel.inputs))
     counts = np.round(1e6 * channel.through(law))
-    low, high = inverting.bounds(sparse_inverting.sparse_table_of(channel), f, counts, 0.95)
+    low, high = inverting.bounds(channel.table, f, counts, 0.95)
     assert low - 1e-9 <= law @ f <= high + 1e-9
 
 
@@ -146,7 +146,7 @@ def test_rows_that_are_published_no_more_are_refused_and_bounded():
 
 
 def test_what_cannot_be_decided_is_said_to_be_so(monkeypatch):
-    table = sparse_inverting.sparse_table_of(banded(20))
+    table = banded(20).table
     monkeypatch.setattr(sparse_inverting, "_STEPS", 1)
     with pytest.raises(sparse_inverting.UndecidedError):
         sparse_inverting.sparse_scores(table, np.arange(20.0) ** 2)

@@ -167,16 +167,18 @@ def test_releases_of_one_answer_add_their_rates(tmp_path):
     def same():
         return ledger.recognise_values(np.array([values]))
 
-    first = ledger.charge(same(), less, theta=less.channel.scale, count=1, granularity=2.0**-10)
+    first = ledger.charge(same(), less, count=1, granularity=2.0**-10)
     assert (first.kind, first.releases) == ("laplace", 1)
     assert first.spent == LaplaceNoise.share(less.channel.scale, budget=budget.channel.scale) < WHOLE
     rest = first.next_theta
     assert 1 / rest == pytest.approx(1 / budget.channel.scale - 1 / less.channel.scale, rel=1e-9)
     with pytest.raises(BudgetError, match="allows scale="):
-        ledger.charge(same(), budget, theta=math.nextafter(rest, 0), count=1, granularity=2.0**-10)
+        ledger.charge(same(), budget, through=LaplaceNoise(math.nextafter(rest, 0)), count=1, granularity=2.0**-10)
     with pytest.raises(Exception, match=r"[Nn]othing was released"):
-        ledger.charge(same(), gaussian, theta=max(gaussian.theta, 10.0), count=1, granularity=2.0**-10)
-    assert ledger.charge(same(), budget, theta=rest, count=1, granularity=2.0**-10).spent <= WHOLE
+        ledger.charge(
+            same(), gaussian, through=tk.GaussianNoise(max(gaussian.theta, 10.0)), count=1, granularity=2.0**-10
+        )
+    assert ledger.charge(same(), budget, through=LaplaceNoise(rest), count=1, granularity=2.0**-10).spent <= WHOLE
 
 
 def test_from_the_command_line(tmp_path):

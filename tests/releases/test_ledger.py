@@ -31,7 +31,7 @@ def charge(ledger, calibration, values=(1.0, 2.0, 3.0), theta=None):
     return ledger.charge(
         ledger.recognise_values(np.array(values)),
         calibration,
-        theta=calibration.theta if theta is None else theta,
+        through=None if theta is None else GaussianNoise(theta),
         count=len(values),
         granularity=2.0**-10,
     )
@@ -195,8 +195,8 @@ def test_numbers_and_texts_are_different_secrets(ledger):
 
 
 def test_less_noise_than_calibrated_is_refused(ledger):
-    for theta in (0.999, 0.0, math.nan, math.inf):
-        with pytest.raises(BudgetError):
+    for theta, refusal in ((0.999, BudgetError), (0.0, BudgetError), (math.nan, InputError), (math.inf, InputError)):
+        with pytest.raises(refusal):
             charge(ledger, hand_made(1.0), theta=theta)
     assert ledger.account() is None
 

@@ -202,7 +202,7 @@ def test_a_ledger_that_another_process_starts_meanwhile_refuses_rows_seen_before
     first, second = (tk.Ledger(tmp_path / "l.db") for _ in range(2))
     ahead = first.recognise_values(np.array([1.0]))
     assert not first.path.exists()
-    how = {"theta": 5.0, "count": 1, "granularity": 0.5}
+    how = {"count": 1, "granularity": 0.5}
     second.charge(second.recognise_values(np.array([2.0])), hand_made(5.0), **how)
     with pytest.raises(LedgerError, match="started by another process meanwhile"):
         first.charge(ahead, hand_made(5.0), **how)

@@ -5,15 +5,12 @@ import os
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from takifugu import strict_json
 from takifugu import strict_json as form
 from takifugu._display import Plotted
 from takifugu.calibration.checking import expected_loss, noise_is_enough, require_fitting
 from takifugu.channels import (
     Channel,
-    GaussianNoise,
     GaussianVector,
     ListChannel,
     Noise,
@@ -156,7 +153,7 @@ def parts(data: Any) -> dict[str, Any]:
     channel = channel_from_state(content["channel"])
     require_fitting(problem, channel)
     # A channel is fitted to draws and judged by others, the first time by as many as one halving asks for.
-    evidence = _evidence_from(content["evidence"], halvings=int(isinstance(channel, ListChannel)))
+    evidence = _evidence_from(content["evidence"], halvings=int(channel.publishes == "values"))
     if evidence is not None:
         require_rows_behind(problem)
     return {
@@ -270,25 +267,27 @@ def told(calibration: "Calibration") -> str:
     channel, promise, rule = calibration.channel, calibration.guarantee, calibration.mechanism
     who = _protected(calibration.pairs)
     closest = f"{calibration.problem.words(calibration.place)}, with a loss of {calibration.loss:.6g}."
-    if isinstance(channel, ListChannel):
-        changed = channel.share_changed(table_of(calibration.problem).mass)
+    if channel.publishes == "values":
+        changed = channel.as_list().share_changed(table_of(calibration.problem).mass)
         return (
-            f"A channel between {len(channel.inputs)} value{'s' if len(channel.inputs) > 1 else ''} hides "
-            f"{who} {promise.bound} ({rule}): {changed:.3g} of the values are published as "
-            f"another. The worst pair is {closest}"
+            f"{_sentence_start(channel.describe())} hides {who} {promise.bound} ({rule}): {changed:.3g} of the values "
+            f"are published as another. The worst pair is {closest}"
         )
-    if isinstance(channel, GaussianVector):
-        stds = ", ".join(f"{x:.4g}" for x in np.sqrt(np.diagonal(channel.covariance)))
+    if channel.publishes == "vector":
+        stds = ", ".join(f"{noise.std:.4g}" for noise in channel.axes)
         return (
-            f"Gaussian noise on vectors of {channel.dimension} numbers, with standard deviations {stds}, "
-            f"hides {who} {promise.bound} ({rule}). The worst pair is {closest}"
+            f"{channel.describe()}, with standard deviations {stds}, hides {who} {promise.bound} ({rule}). The worst "
+            f"pair is {closest}"
         )
-    assert isinstance(channel, Noise)  # nothing else is left
-    if channel.size == 0:
+    if channel.is_bare:
         return f"No noise is needed: without any, {who} is {promise.bound}. The closest to the limit is {closest}"
     hides = f"hides {who}" if promise.is_provable else f"gives the weaker, approximate promise of {rule!r} to {who}"
     foreign = "" if is_ours(rule) else ", not one of Takifugu's own: the exact divergence was checked"
     return f"{channel.describe()} {hides} {promise.bound} ({rule}{foreign}). The worst pair is {closest}"
+
+
+def _sentence_start(words: str) -> str:
+    return words[0].upper() + words[1:]
 
 
 def _protected(pairs: Pairs) -> str:
@@ -337,16 +336,16 @@ class Calibration(Plotted):
     @property
     def theta(self) -> float:
         """The standard deviation of the Gaussian noise; an `AttributeError` for a channel that adds none."""
-        if not isinstance(self.channel, GaussianNoise):
+        if self.channel.publishes != "number" or self.channel.as_noise().parameter != "theta":
             raise AttributeError(f"a {type(self.channel).__name__} has no theta: see .channel and .error")
-        return self.channel.theta
+        return self.channel.as_noise().size
 
     @property
     def variance(self) -> float:
         """The mean square error that noise on a number costs it; an `AttributeError` for other channels."""
-        if not isinstance(self.channel, Noise):
+        if self.channel.publishes != "number":
             raise AttributeError(f"a {type(self.channel).__name__} has no variance: see .channel and .error")
-        return self.channel.variance
+        return self.channel.as_noise().variance
 
     @property
     def error(self) -> float:

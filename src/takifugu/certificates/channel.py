@@ -17,12 +17,8 @@ from takifugu.certificates import document as version_1
 from takifugu.certificates.document import Sealed, losses_from, losses_to
 from takifugu.channels import (
     MOST_AXES,
-    Channel,
     FiniteChannel,
-    GaussianVector,
-    ListChannel,
-    Noise,
-    SparseChannel,
+    channel_class,
     channel_from_state,
 )
 from takifugu.divergences import Enclosure
@@ -41,10 +37,11 @@ def kept(calibration: Calibration) -> str | None:
     channel = calibration.channel
     if (
         dict(calibration.options).get("keep") != "marginal"
-        or not isinstance(channel, FiniteChannel)
+        or channel.kind != FiniteChannel.kind
         or calibration.mechanism != Optimal.name
     ):
         return None
+    channel = channel.as_list()
     # The wish was about all beliefs together; what is published comes from the first, which knows nothing.
     belief = calibration.beliefs[0]
     if belief_names([belief]) != [None]:
@@ -54,7 +51,7 @@ def kept(calibration: Calibration) -> str | None:
     before = {key(value): share for value, share in zip(channel.inputs, shares.tolist(), strict=True)}
     moved = sum(
         abs(before.pop(key(value), 0.0) - share)
-        for value, share in zip(channel.outputs, (shares @ channel.matrix).tolist(), strict=True)
+        for value, share in zip(channel.outputs, (channel.through(shares)).tolist(), strict=True)
     )
     return "marginal" if moved + sum(before.values()) <= _SHARES_KEPT else None
 
@@ -63,7 +60,6 @@ def kept(calibration: Calibration) -> str | None:
 
 VERSION = 2
 KEPT = "kept: stated to be random"  # what is said of an order that was not drawn
-LISTS = (FiniteChannel.kind, SparseChannel.kind)
 
 
 @dataclass(frozen=True)
@@ -121,12 +117,7 @@ def tells_probabilities(calibration: Calibration) -> bool:
 
 def public_form(calibration: Calibration) -> dict[str, Any]:
     """What may be published of a channel: of a finite one whose probabilities are withheld, its kind and no size."""
-    channel = calibration.channel
-    if isinstance(channel, GaussianVector):
-        return {"kind": channel.kind, "deviations": np.sqrt(np.diagonal(channel.covariance)).tolist()}
-    if isinstance(channel, ListChannel) and not tells_probabilities(calibration):
-        return {"kind": channel.kind}
-    return channel.to_state()
+    return calibration.channel.public_state(withhold=not tells_probabilities(calibration))
 
 
 def is_withheld(value: dict[str, Any]) -> bool:
@@ -135,11 +126,12 @@ def is_withheld(value: dict[str, Any]) -> bool:
 
 
 def _require_public(value: Any) -> None:
-    if form.kind_of(value) == GaussianVector.kind:
+    publishes = channel_class(form.kind_of(value)).publishes
+    if publishes == "vector":
         content = form.fields(value, ("kind", "deviations"), "'channel'")
         for n, one in enumerate(form.items(content["deviations"], "channel.deviations", least=1, most=MOST_AXES)):
             form.number(one, f"channel.deviations[{n}]", above=0)
-    elif not (form.kind_of(value) in LISTS and is_withheld(value)):
+    elif not (publishes == "values" and is_withheld(value)):
         channel_from_state(value)
 
 
@@ -199,7 +191,7 @@ class ChannelCertificate(Sealed):
             best = f"; it loses {self.error:.6g} a value, and none{self._wished} less than {least}"
         pairs, beliefs = version_1.in_words(len(problem.pairs), len(problem.beliefs))
         bound = self.calibration.guarantee.bound
-        return f"{_named(self.calibration.channel)} keeps {pairs} {bound}, under {beliefs}{best}"
+        return f"{self.calibration.channel.describe(exact=True)} keeps {pairs} {bound}, under {beliefs}{best}"
 
     @property
     def population(self) -> str | None:
@@ -262,14 +254,3 @@ class ChannelCertificate(Sealed):
             "losses": losses_to(self.calibration.problem.places(), self.losses),
             "software": dict(self.software),
         }
-
-
-def _named(channel: Channel) -> str:
-    """A channel for a sentence."""
-    if isinstance(channel, Noise):
-        return f"{channel.name} noise of {channel.size_is} {channel.size!r}"
-    if isinstance(channel, GaussianVector):
-        return f"Gaussian noise on vectors of {channel.dimension} numbers"
-    if isinstance(channel, ListChannel):
-        return f"a channel between {len(channel.inputs)} value{'s' if len(channel.inputs) > 1 else ''}"
-    raise InputError(f"a {type(channel).__name__} is not proved here")

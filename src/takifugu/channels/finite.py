@@ -110,6 +110,10 @@ class FiniteChannel(ListChannel):
         row, values = whole_rows(law.probabilities[None, :], bits), plain(inputs, name="inputs")
         return cls(values, law.values, np.repeat(row, len(values), axis=0))
 
+    def as_table(self) -> "FiniteChannel":
+        """See `ListChannel`."""
+        return self
+
     def to_state(self) -> dict[str, object]:
         """See `Channel`."""
         inputs, outputs = (form.values_to(side) for side in (self.inputs, self.outputs))
@@ -157,6 +161,11 @@ class FiniteChannel(ListChannel):
     def exactly(self, law: Masses) -> Masses:
         """See `ListChannel.exactly`."""
         return law.through(self.counts, self.denominator)
+
+    @property
+    def table(self) -> Array:
+        """See `ListChannel.table`."""
+        return self.matrix
 
     @property
     def entries(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:

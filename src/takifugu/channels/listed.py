@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,9 @@ from takifugu.divergences import (
 )
 from takifugu.errors import InputError
 from takifugu.laws import Finite, Scalar, Value, columns, key, number, plain
+
+if TYPE_CHECKING:
+    from takifugu.channels.finite import FiniteChannel
 
 # Where values stand on a list: numbers by bisection, labels by hashing, rows column by column.
 #
@@ -281,6 +284,11 @@ class ListChannel(Plotted, Channel):
 
     @property
     @abstractmethod
+    def table(self) -> Any:
+        """The probabilities in float64, inputs by outputs: an array, or a sparse matrix of SciPy's."""
+
+    @property
+    @abstractmethod
     def entries(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
         """What is above zero: inputs, outputs and the probabilities between them, three lists of one length."""
 
@@ -298,6 +306,10 @@ class ListChannel(Plotted, Channel):
     def as_list(self) -> "ListChannel":
         """See `Channel`."""
         return self
+
+    def as_table(self) -> "FiniteChannel":
+        """Itself, where its whole table is stored; an error for one that is stored by its moves."""
+        raise InputError(f"{self.describe()} is stored by its moves alone, and this needs its whole table")
 
     def describe(self, *, exact: bool = False) -> str:
         """See `Channel`."""

@@ -141,6 +141,13 @@ class SparseChannel(ListChannel):
         )
 
     @property
+    def table(self) -> Any:
+        """See `ListChannel.table`."""
+        from scipy.sparse import csr_array
+
+        return csr_array((self.shares, self.targets, self.starts), (len(self.inputs), len(self.outputs)))
+
+    @property
     def entries(self) -> tuple[Integers, Integers, Array]:
         """See `ListChannel.entries`."""
         return self.sources, self.targets, self.shares

@@ -244,8 +244,7 @@ class GaussianVector(Channel):
 
     def describe(self, *, exact: bool = False) -> str:
         """See `Channel`."""
-        stds = ", ".join(f"{x!r}" if exact else f"{x:.4g}" for x in self.deviations.tolist())
-        return f"Gaussian noise on vectors of {self.dimension} numbers, with standard deviations {stds}"
+        return f"Gaussian noise on vectors of {self.dimension} numbers"
 
     def log_likelihood(
         self, law: VectorMixture, published: Sequence[npt.NDArray[np.float64]], *, weaker: bool = False

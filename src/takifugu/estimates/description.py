@@ -20,7 +20,15 @@ from takifugu.certificates import (
     is_withheld,
     kept,
 )
-from takifugu.channels import FiniteChannel, GaussianNoise, GaussianVector, Noise, SparseChannel, channel_from_state
+from takifugu.channels import (
+    Channel,
+    GaussianNoise,
+    Noise,
+    Publishes,
+    channel_class,
+    channel_from_state,
+    known_channel,
+)
 from takifugu.errors import InputError
 from takifugu.problems import OrderKept
 
@@ -28,43 +36,48 @@ _ACCEPTED = "the public certificate of the release (a path, or what .redacted() 
 
 
 @dataclass(frozen=True)
-class Axes:
-    """Noise on vectors as the public knows it: the standard deviation of each axis, and not how they go together."""
-
-    deviations: Array
-
-
-@dataclass(frozen=True)
-class Withheld:
-    """A finite channel that is not told: its probabilities, or its list of values, tell about the rows behind it."""
-
-
-Known = FiniteChannel | SparseChannel | Noise | GaussianVector | Axes | Withheld
-
-
-@dataclass(frozen=True)
 class Description:
-    """The channel, its columns where they are told, and what it keeps: "marginal", the shares of rows, or None.
+    """What is known of a channel and of what went through it.
 
-    `order` is what the publisher states of rows that were not shuffled; None of shuffled ones.
+    Attributes:
+        publishes: what left it; see `Channel.publishes`.
+        width: how many columns went through it.
+        channel: the channel, or None of one that is not told: of a finite one whose probabilities, or whose list of
+            values, tell about the rows behind it, and of noise on vectors, whose correlations do.
+        columns: their names, where they are told.
+        keeps: what the channel leaves as it was: "marginal", the shares of rows, or None.
+        order: what the publisher states of rows that were not shuffled; None of shuffled ones.
+        axes: the noise on each number, where noise was added.
     """
 
-    channel: Known
+    publishes: Publishes
+    width: int
+    channel: Channel | None = None
     columns: tuple[str, ...] | None = None
     keeps: str | None = None
     order: str | None = None
+    axes: tuple[Noise, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        channel: Channel,
+        columns: tuple[str, ...] | None = None,
+        keeps: str | None = None,
+        order: str | None = None,
+    ) -> "Description":
+        """What is known of a channel that is told."""
+        axes = () if channel.publishes == "values" else channel.axes
+        return cls(channel.publishes, channel.width, channel, columns, keeps, order, axes)
 
     @property
-    def width(self) -> int:
-        """How many columns go through the channel."""
-        if isinstance(self.channel, FiniteChannel | SparseChannel):
-            first = self.channel.inputs[0]
-            return len(first) if isinstance(first, tuple) else 1
-        if isinstance(self.channel, Axes):
-            return len(self.channel.deviations)
-        if isinstance(self.channel, Withheld):
-            return len(self.columns or ())
-        return self.channel.dimension if isinstance(self.channel, GaussianVector) else 1
+    def covariance(self) -> Array:
+        """Of the noise that was added; no number where it is not told."""
+        if self.channel is not None:
+            return self.channel.noise_covariance
+        found = np.full((self.width, self.width), np.nan)
+        np.fill_diagonal(found, [noise.variance for noise in self.axes])
+        return found
 
 
 def described(public: Any) -> Description:
@@ -74,17 +87,19 @@ def described(public: Any) -> Description:
     if isinstance(public, ChannelCertificate):
         public = public.calibration
     if isinstance(public, RedactedCertificate | Certificate):
-        return Description(GaussianNoise(public.theta))
+        return Description.of(GaussianNoise(public.theta))
     if isinstance(public, RedactedChannel):
         content = public.content
-        channel = _public_channel(content["channel"])
-        return Description(channel, _names(content["columns"]), content["keeps"], content.get("order"))
+        columns = None if content["columns"] is None else tuple(content["columns"])
+        return _of_public(content["channel"], columns, content["keeps"], content.get("order"))
     if isinstance(public, Calibration):
         answer = public.answer
         columns = None if answer is None else answer.columns
         order = KEPT if OrderKept.among(public.findings) else None
-        return Description(_supported(public.channel), columns, kept(public), order)
-    return Description(_supported(public))
+        return Description.of(public.channel, columns, kept(public), order)
+    if not isinstance(public, Channel):
+        raise InputError(f"estimates need {_ACCEPTED}, got {type(public).__name__}")
+    return Description.of(known_channel(public))
 
 
 def named(description: Description, columns: Sequence[str] | str | None, available: Sequence[str]) -> tuple[str, ...]:
@@ -103,12 +118,6 @@ def named(description: Description, columns: Sequence[str] | str | None, availab
     return told
 
 
-def _supported(channel: Any) -> Known:
-    if isinstance(channel, FiniteChannel | SparseChannel | Noise | GaussianVector):
-        return channel
-    raise InputError(f"estimates need {_ACCEPTED}, got {type(channel).__name__}")
-
-
 def _read(path: str | os.PathLike[str]) -> Any:
     data = strict_json.read(path, most_bytes=1 << 28)
     told = data.get("format") if isinstance(data, dict) else None
@@ -119,13 +128,13 @@ def _read(path: str | os.PathLike[str]) -> Any:
     raise InputError(f"{os.fspath(path)!r} is something else: estimates need {_ACCEPTED}")
 
 
-def _public_channel(value: Any) -> Known:
-    if value.get("kind") == GaussianVector.kind and "deviations" in value:
-        return Axes(np.array(value["deviations"], dtype=np.float64))
-    if is_withheld(value):
-        return Withheld()
-    return _supported(channel_from_state(value))
-
-
-def _names(columns: Any) -> tuple[str, ...] | None:
-    return None if columns is None else tuple(columns)
+def _of_public(
+    state: dict[str, Any], columns: tuple[str, ...] | None, keeps: str | None, order: str | None
+) -> Description:
+    """What a public certificate tells of a channel: all of it, the noise on each axis, or its kind alone."""
+    if "deviations" in state:
+        axes = tuple(GaussianNoise(std) for std in state["deviations"])
+        return Description("vector", len(axes), None, columns, keeps, order, axes)
+    if is_withheld(state):
+        return Description(channel_class(state["kind"]).publishes, len(columns or ()), None, columns, keeps, order)
+    return Description.of(channel_from_state(state), columns, keeps, order)

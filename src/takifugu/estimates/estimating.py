@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from takifugu._validation import Array, real
-from takifugu.channels import FiniteChannel, SparseChannel
 from takifugu.errors import InputError
 from takifugu.estimates import scores as inverting
-from takifugu.estimates.description import Description, Withheld, described, named
+from takifugu.estimates.description import Description, described, named
 from takifugu.estimates.scores import (
     FiniteMoments,
     KeptMoments,
@@ -285,8 +284,8 @@ def _moments_of(
     description: Description, names: tuple[str, ...], table: Mapping[str, Sequence[Any]]
 ) -> FiniteMoments | NoiseMoments | WithheldMoments:
     """The scores that a channel allows."""
-    if isinstance(description.channel, Withheld):
-        return WithheldMoments(description, names, table)
-    if not isinstance(description.channel, FiniteChannel | SparseChannel):
+    if description.publishes != "values":
         return NoiseMoments(description, names, table)
+    if description.channel is None:
+        return WithheldMoments(description, names, table)
     return (KeptMoments if description.keeps == "marginal" else FiniteMoments)(description, names, table)

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array
-from takifugu.channels import FiniteChannel, GaussianNoise, GaussianVector, Noise, Positions, SparseChannel
+from takifugu.channels import Positions
 from takifugu.errors import InputError
-from takifugu.estimates.description import Axes, Description
+from takifugu.estimates.description import Description
 from takifugu.laws import columns, key, number
 
 
@@ -100,13 +100,6 @@ class UndecidedError(Exception):
     """Neither scores nor a proof that there are none were found."""
 
 
-def sparse_table_of(channel: SparseChannel) -> Any:
-    """The probabilities, inputs by outputs, as a sparse matrix."""
-    from scipy.sparse import csr_array
-
-    return csr_array((channel.shares, channel.targets, channel.starts), (len(channel.inputs), len(channel.outputs)))
-
-
 def sparse_scores(table: Any, f: Array) -> Array | None:
     """See `inverting.scores`; `UndecidedError` where neither an answer nor its absence is sure."""
     from scipy.sparse import diags_array
@@ -162,11 +155,6 @@ def sparse_condition(table: Any) -> float | None:
 Table = Any  # probabilities, inputs by outputs: an array, or a sparse matrix of SciPy's
 
 _SAME = 1e-8  # of the size of f: what K g may be off by where it is called solved; rounding of the solver
-
-
-def table_of(channel: FiniteChannel | SparseChannel) -> Table:
-    """The probabilities of a channel, whole or by its moves."""
-    return channel.matrix if isinstance(channel, FiniteChannel) else sparse_table_of(channel)
 
 
 def scores(matrix: Table, f: Array) -> Array | None:
@@ -247,11 +235,12 @@ class FiniteMoments(Moments):
 
     def __init__(self, description: Description, names: tuple[str, ...], table: Mapping[str, Sequence[Any]]) -> None:
         """Find each published row among the channel's outputs."""
-        assert isinstance(description.channel, FiniteChannel | SparseChannel)
-        self.channel, self.names, self.kept = description.channel, names, Kept(table)
+        if description.channel is None:
+            raise InputError("the channel is not told, and nothing can be undone without it")
+        self.channel, self.names, self.kept = description.channel.as_list(), names, Kept(table)
         arrays = [_array(table[name]) for name in names]
         self.places: npt.NDArray[np.int64] = _places(self.channel.outputs, arrays)
-        self.matrix: Any = table_of(self.channel)
+        self.matrix: Any = self.channel.table
         self.rows = len(self.places)
         self._inputs = dict(zip(names, columns(self.channel.inputs), strict=True))
         self._outputs = dict(zip(names, columns(self.channel.outputs), strict=True))
@@ -284,7 +273,7 @@ class FiniteMoments(Moments):
         told, ways = len(self.channel.inputs), rank(self.matrix)
         about = " and ".join(dict.fromkeys(repr(term.column) for term in terms))
         certain = "bounds() gives what is still certain"
-        if isinstance(self.channel, SparseChannel):
+        if not isinstance(self.matrix, np.ndarray):  # a channel of rows, stored by its moves
             remedy = "whoever publishes can publish fewer columns together, of which shares can be kept"
         else:
             remedy = "whoever publishes can ask to keep shares (keep_shares=True), and plain estimates are then right"
@@ -420,9 +409,7 @@ class NoiseMoments(Moments):
     def __init__(self, description: Description, names: tuple[str, ...], table: Mapping[str, Sequence[Any]]) -> None:
         """Read the columns as numbers."""
         self.names, self.kept = names, Kept(table)
-        self.noise = _noise(description)
-        channel = description.channel
-        self._fall = channel.beyond if isinstance(channel, Noise) else None
+        self.noise, self._axes = description.covariance, description.axes
         self._numbers = {name: Term(name).of(table[name]) for name in names}
         self.rows = len(table[names[0]])
 
@@ -450,8 +437,7 @@ class NoiseMoments(Moments):
     def _unclipped(self, name: str) -> Array:
         """The numbers of a column; an error where they pile up at an end, which moves every mean."""
         values, place = self._numbers[name], self.names.index(name)
-        theta = math.sqrt(self.noise[place, place])
-        if any(_beyond(end, self._fall or GaussianNoise(theta).beyond) >= _SURELY for end in (values, -values)):
+        if any(_beyond(end, self._axes[place].beyond) >= _SURELY for end in (values, -values)):
             raise NotDeterminedError(
                 f"the values of {name!r} pile up at an end as no noise leaves them: they were clipped after it was "
                 f"added, and nothing estimated from them is right on average. Whoever publishes can leave clip out"
@@ -470,15 +456,3 @@ def _beyond(values: Array, beyond: Callable[[float, float, float], float]) -> fl
     if len(distinct) < 2:
         return 0.0
     return beyond(float(rows[-1]), float(rows[-2]), float(distinct[-1] - distinct[-2]))
-
-
-def _noise(description: Description) -> Array:
-    channel = description.channel
-    if isinstance(channel, Noise):
-        return np.array([[channel.variance]])
-    if isinstance(channel, GaussianVector):
-        return channel.covariance
-    assert isinstance(channel, Axes)
-    unknown = np.full((len(channel.deviations),) * 2, math.nan)
-    np.fill_diagonal(unknown, channel.deviations**2)
-    return unknown

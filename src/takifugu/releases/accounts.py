@@ -15,10 +15,9 @@ from takifugu.channels import (
     GaussianNoise,
     GaussianVector,
     LinearRelease,
-    ListChannel,
     Noise,
-    at_least,
     fits,
+    known_channel,
     noise_family,
     what_is_left,
     worth,
@@ -76,12 +75,12 @@ class Account:
         """Whether the answer was published and may be once more, with enough noise."""
         return self.releases > 0 and math.isfinite(self.next_theta)
 
-    def together(self, extra: Any) -> Noise | None:
+    def together(self, extra: Channel | None) -> Noise | None:
         """The one release that would tell as much as all so far, and one more; None where there is none."""
         if self.is_finite:
             raise InputError("an answer from a finite list is published once: see the loss of its calibration")
-        _require_kind(extra, self.family)
-        more = 0 if extra is None else self.family.share(extra.size, budget=self.theta)
+        _require_kind(extra, self.kind)
+        more = 0 if extra is None else self.family.share(extra.as_noise().size, budget=self.theta)
         size = self.family.effective(self.spent + more, budget=self.theta)
         return None if math.isinf(size) else self.family.of_size(size)
 
@@ -164,10 +163,10 @@ class VectorAccount:
         """Whether the answer was published and may be once more, with enough noise."""
         return self.releases > 0 and self.next_covariance is not None
 
-    def together(self, extra: Any) -> GaussianVector | None:
+    def together(self, extra: Channel | None) -> GaussianVector | None:
         """The one release that would tell as much as all so far, and one more; None where there is none."""
-        _require_kind(extra, GaussianVector)
-        more = [] if extra is None else [LinearRelease.of(extra.covariance)]
+        _require_kind(extra, GaussianVector.kind)
+        more = [] if extra is None else [LinearRelease(extra.noise_covariance)]
         every = [*self._releases, *more]
         return GaussianVector(worth(every)) if every else None
 
@@ -192,9 +191,9 @@ class VectorAccount:
         return replace(self, spent=(*self.spent, noise["covariance"])), noise
 
 
-def _require_kind(extra: Any, kind: type) -> None:
+def _require_kind(extra: Channel | None, kind: str) -> None:
     """Refuse to add another kind of release to those that were made: it would count for nothing."""
-    if extra is not None and not isinstance(extra, kind):
+    if extra is not None and known_channel(extra).kind != kind:
         raise CompositionError(_OTHER_KIND)
 
 
@@ -230,41 +229,42 @@ def released(entries: tuple[dict[str, Any], ...], account: int) -> list[dict[str
     return [entry for entry in entries if entry["kind"] == "release" and entry["account"] == account]
 
 
-def noise_text(calibration: Calibration, *, theta: float | None = None, covariance: Any = None) -> dict[str, str]:
+def noise_text(calibration: Calibration, through: Channel) -> dict[str, str]:
     """The noise of a release as the ledger writes it, no bit lost; an error where it is less than was calibrated."""
-    channel = calibration.channel
-    if isinstance(channel, GaussianVector):
-        given = LinearRelease.of(covariance).covariance if covariance is not None else None
-        if given is None or given.shape != channel.covariance.shape or not at_least(given, channel.covariance):
-            raise BudgetError("the covariance is less noise than was calibrated: nothing was released")
-        # An old reader of the file sees an answer that is published once, and refuses whatever it does not know.
-        return {"theta": math.inf.hex(), "covariance": " ".join(float(x).hex() for x in given.reshape(-1))}
-    if isinstance(channel, ListChannel):
-        return {"theta": math.inf.hex()}
-    if not isinstance(channel, Noise):
-        raise InputError(f"a ledger cannot account for a {type(channel).__name__}. Nothing was released")
-    number = math.nan if theta is None else float(theta)
-    if not (math.isfinite(number) and number >= channel.size):
+    if not through.at_least(calibration.channel):
         raise BudgetError(
-            f"{channel.parameter}={number!r} is less noise than the {channel.size!r} that was calibrated: nothing was "
-            f"released"
+            f"{through.describe(exact=True)} is less noise than was calibrated, which is "
+            f"{calibration.channel.describe(exact=True)}: nothing was released"
         )
-    # A reader that knows Gaussian noise alone refuses an entry with a field that it does not know.
-    return {"theta": number.hex()} | ({} if channel.kind == GaussianNoise.kind else {"noise": channel.kind})
+    if through.publishes == "number":
+        # A reader that knows Gaussian noise alone refuses an entry with a field that it does not know.
+        family = {} if through.kind == GaussianNoise.kind else {"noise": through.kind}
+        return {"theta": through.as_noise().size.hex()} | family
+    # An old reader of the file sees an answer that is published once, and refuses whatever it does not know.
+    once = {"theta": math.inf.hex()}
+    if through.publishes == "values":
+        return once
+    return once | {"covariance": " ".join(float(x).hex() for x in through.as_vector().covariance.reshape(-1))}
+
+
+def with_theta(channel: Channel, theta: float | None) -> Channel:
+    """The channel, or with `theta` the same Gaussian noise of another size; an error for any other channel."""
+    if theta is None:
+        return channel
+    if channel.publishes != "number":
+        raise InputError("theta is for noise on numbers, and this channel adds none: leave it out")
+    noise = channel.as_noise()
+    if noise.parameter != "theta":
+        raise InputError(f"theta is Gaussian noise, and this calibration adds {channel.describe()}")
+    return noise.of_size(theta)
 
 
 def terms_of(budget: Calibration, salt: bytes) -> dict[str, str]:
     """What an account is opened with, apart from its name and its answer."""
     promised = "rpp" if budget.guarantee.is_provable else "approximate"
     numbers = {"alpha": float(budget.alpha).hex(), "epsilon": float(budget.epsilon).hex()}
-    noise = noise_text(budget, **_calibrated(budget.channel))
+    noise = noise_text(budget, budget.channel)
     return {"protection": protection(budget.problem, salt=salt), "guarantee": promised, **noise, **numbers}
-
-
-def _calibrated(channel: Channel) -> dict[str, Any]:
-    if isinstance(channel, Noise):
-        return {"theta": channel.size}
-    return {"covariance": channel.covariance} if isinstance(channel, GaussianVector) else {}
 
 
 def _matrix(text: str) -> Array:
@@ -280,7 +280,7 @@ def _matrix(text: str) -> Array:
 
 def require_within(budget: Calibration | None, calibration: Calibration) -> None:
     """Refuse a channel from a list that promises less than the budget, or promises it on weaker evidence."""
-    if budget is None or not isinstance(calibration.channel, ListChannel):
+    if budget is None or calibration.channel.publishes != "values":
         return
     allowed, promised = budget.guarantee, calibration.guarantee
     if not (allowed.is_provable and promised.is_provable and promised.implies(allowed)):

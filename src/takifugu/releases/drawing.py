@@ -14,14 +14,11 @@ from takifugu.calibration import Calibration
 from takifugu.channels import (
     BitSource,
     Channel,
-    FiniteChannel,
-    GaussianNoise,
     GaussianVector,
     Grid,
     ListChannel,
     Noise,
-    SparseChannel,
-    at_least,
+    Publishes,
     checked,
     default_granularity,
     split,
@@ -53,20 +50,20 @@ class Drawing(ABC):
 
     calibration: Calibration
 
+    @classmethod
+    @abstractmethod
+    def of(cls, calibration: Calibration, options: Mapping[str, Any]) -> "Drawing":
+        """Check the options, of which each kind refuses what is for another."""
+
     @property
     @abstractmethod
     def whole(self) -> Channel:
         """The channel of everything that is published, with the noise that is added now."""
 
     @property
-    def noise(self) -> dict[str, Any]:
-        """How much noise is added, as the ledger is told: nothing for a channel that adds none."""
-        return {}
-
-    @property
     def stated(self) -> dict[str, Any]:
-        """How much noise is added, as whoever gets an array is told."""
-        return self.noise
+        """How much noise is added, as whoever gets an array is told: nothing for a channel that adds none."""
+        return {}
 
     @property
     def granularity(self) -> float | None:
@@ -130,12 +127,10 @@ class Listed(Drawing):
     @cached_property
     def channel(self) -> ListChannel:
         """The channel that values are drawn through: of columns that follow others, their part of the whole."""
-        channel: Any = self.calibration.channel
-        found: ListChannel = channel
-        answer = self.calibration.answer
+        channel, answer = self.calibration.channel.as_list(), self.calibration.answer
         if answer is None or not answer.before:
-            return found
-        return split(channel, width=len(answer.before)).second
+            return channel
+        return split(channel.as_table(), width=len(answer.before)).second
 
     @property
     def whole(self) -> Channel:
@@ -166,7 +161,7 @@ class Listed(Drawing):
 
     def check_together(self, columns: Sequence[Any], names: Sequence[str]) -> Array:
         """The same for whole rows, with the columns that these follow, in the list of everything that is published."""
-        whole: Any = self.calibration.channel
+        whole = self.calibration.channel.as_list()
         rows = self._from_lists(columns, names, after=0)
         try:
             places = _places(whole, rows)
@@ -261,17 +256,17 @@ class Numbers(Drawing):
     def of(cls, calibration: Calibration, options: Mapping[str, Any]) -> "Numbers":
         """Check the options."""
         refuse(options, ("covariance",), "is noise on vectors, and this is noise on one number: give theta")
-        channel: Any = calibration.channel
+        channel = calibration.channel.as_noise()
         granularity = options["granularity"]
         if options["theta"] is not None:
-            if not isinstance(channel, GaussianNoise):
+            if channel.parameter != "theta":
                 refuse(options, ("theta",), f"is Gaussian noise, and this calibration adds {channel.describe()}")
             theta = real("theta", options["theta"], "a finite number, at least the calibrated noise")
             if theta < channel.size:
                 raise BudgetError(
                     f"theta={theta!r} is less noise than the {channel.size!r} that was calibrated: nothing was released"
                 )
-            channel = GaussianNoise(theta)
+            channel = channel.of_size(theta)
         if granularity is not None:
             granularity = Grid(granularity).granularity
         elif channel.size > 0:
@@ -283,11 +278,6 @@ class Numbers(Drawing):
     def whole(self) -> Noise:
         """See `Drawing.whole`."""
         return self.channel
-
-    @property
-    def noise(self) -> dict[str, Any]:
-        """See `Drawing.noise`."""
-        return {"theta": self.channel.size}
 
     @property
     def stated(self) -> dict[str, Any]:
@@ -398,7 +388,7 @@ class Vectors(Drawing):
         )
         after = "is for one column: round or clip what was published yourself, which costs no privacy"
         refuse(options, ("clip", "round_to"), after)
-        calibrated: Any = calibration.channel
+        calibrated = calibration.channel.as_vector()
         if options["covariance"] is None:
             return cls(calibration, calibrated)
         channel = GaussianVector(options["covariance"])
@@ -407,7 +397,7 @@ class Vectors(Drawing):
                 f"covariance must be {calibrated.dimension} by {calibrated.dimension}, one row for each number "
                 f"published, got {channel.dimension} by {channel.dimension}"
             )
-        if not at_least(channel.covariance, calibrated.covariance):
+        if not channel.at_least(calibrated):
             raise BudgetError(
                 "covariance is less noise, in some direction, than was calibrated: nothing was released. Give at least "
                 "the calibrated covariance, such as a multiple of it"
@@ -420,8 +410,8 @@ class Vectors(Drawing):
         return self.channel
 
     @property
-    def noise(self) -> dict[str, Any]:
-        """See `Drawing.noise`."""
+    def stated(self) -> dict[str, Any]:
+        """See `Drawing.stated`."""
         return {"covariance": self.channel.covariance}
 
     def check_columns(self, columns: Sequence[Any], names: Sequence[str]) -> Array:
@@ -472,16 +462,5 @@ OPTIONS = ("theta", "covariance", "granularity", "clip", "round_to")
 def drawing_of(calibration: Calibration, options: Mapping[str, Any]) -> Drawing:
     """The way to publish through a calibration's channel, its options checked; those left out are None."""
     given = {name: options.get(name) for name in OPTIONS}
-    kinds: dict[type, Any] = {
-        FiniteChannel: Listed,
-        SparseChannel: Listed,
-        GaussianVector: Vectors,
-    }
-    kind = Numbers if isinstance(calibration.channel, Noise) else kinds.get(type(calibration.channel))
-    if kind is None:
-        raise InputError(
-            f"nothing can be published through a {type(calibration.channel).__name__}: exact draws are known for "
-            f"{', '.join(one.__name__ for one in (Noise, *kinds))}. Nothing was released"
-        )
-    drawing: Drawing = kind.of(calibration, given)
-    return drawing
+    kinds: dict[Publishes, type[Drawing]] = {"number": Numbers, "values": Listed, "vector": Vectors}
+    return kinds[calibration.channel.publishes].of(calibration, given)

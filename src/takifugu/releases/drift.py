@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
-from takifugu.channels import GaussianNoise, GaussianVector, ListChannel, Noise
+from takifugu.channels import Channel, ListChannel, Noise
 from takifugu.errors import InputError
 from takifugu.laws import Finite, Mixture, VectorMixture
 from takifugu.releases.secret_rows import protected_pairs, protected_secrets
@@ -34,6 +34,11 @@ _SECRETS = 16  # whose pairs are looked at: those with most rows
 
 class Parts(Protocol):
     """What is published, in finitely many parts: how probable each is for a batch of inputs, added up."""
+
+    @property
+    def listed(self) -> ListChannel | None:
+        """The channel, where each part is one value of its list."""
+        ...
 
     def added(self, ready: Array) -> Array:
         """What of these inputs is added up."""
@@ -60,6 +65,10 @@ class _Outputs:
         laws: Any = calibration.beliefs[0]
         return cls(channel, {name: channel.through(channel.weights_of(law)) for name, law in laws.items()})
 
+    @property
+    def listed(self) -> ListChannel | None:
+        return self.channel
+
     def added(self, ready: Array) -> Array:
         return np.bincount(ready.astype(np.int64), minlength=len(self.channel.inputs)).astype(np.float64)
 
@@ -79,6 +88,7 @@ class _Stretches:
     cuts: Array
     noise: Noise
     axis: int | None
+    listed: None = None
 
     def added(self, ready: Array) -> Array:
         values, counts = np.unique(ready if self.axis is None else ready[:, self.axis], return_counts=True)
@@ -109,7 +119,7 @@ class Drift:
     _rows: dict[Any, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, calibration: Calibration, channel: Any) -> "Drift | None":
+    def of(cls, calibration: Calibration, channel: Channel) -> "Drift | None":
         """What to count for a channel; None where there is nothing to hold the rows against.
 
         Priors that were made by hand are beliefs of their own, and a group's figure is no row.
@@ -118,17 +128,15 @@ class Drift:
         if answer is None or not answer.is_of_rows or not calibration.guarantee.is_provable:
             return None
         laws = list(calibration.beliefs[0].values())[:_LAWS]
-        if isinstance(channel, ListChannel):
-            return cls(calibration, (_Outputs.of(channel, calibration),))
-        if isinstance(channel, GaussianVector):
-            spread = np.sqrt(np.diagonal(channel.covariance)).tolist()
-            sides = [
-                _Stretches(_cuts([_side(one, k) for one in laws], s), GaussianNoise(s), k) for k, s in enumerate(spread)
-            ]
-            return cls(calibration, tuple(sides))
-        if not isinstance(channel, Noise):
-            raise InputError(f"what goes through a {type(channel).__name__} cannot be held against its priors")
-        return cls(calibration, (_Stretches(_cuts(laws, channel.std), channel, None),))
+        if channel.publishes == "values":
+            return cls(calibration, (_Outputs.of(channel.as_list(), calibration),))
+        if channel.publishes == "number":
+            return cls(calibration, (_Stretches(_cuts(laws, channel.as_noise().std), channel.as_noise(), None),))
+        sides = [
+            _Stretches(_cuts([_side(one, axis) for one in laws], noise.std), noise, axis)
+            for axis, noise in enumerate(channel.axes)
+        ]
+        return cls(calibration, tuple(sides))
 
     def look(self, secrets: Sequence[Any], ready: Array) -> None:
         """The next rows: their secrets, as the priors name them, and what goes into the channel."""
@@ -162,8 +170,8 @@ class Drift:
             for low, high in (*self._whole(pairs, shares), self._halved(pairs, shares, one)):
                 if said := self._beyond(low, high, "{:.3g} or more"):
                     return said
-            if isinstance(one, _Outputs) and self.of_all:
-                others = {name for name in common if self._are_others(one.channel, name)}
+            if self.of_all and (channel := one.listed) is not None:
+                others = {name for name in common if self._are_others(channel, name)}
                 for first, second in pairs:
                     if {first, second} & others:
                         said = self._beyond(shares[first][None, :], shares[second][None, :], "about {:.3g}")

@@ -158,15 +158,16 @@ class JointAccount:
         what was published and a further one that does not look at it, and the two together are proved here once more
         to keep the whole promise.
         """
-        answer, channel = calibration.answer, calibration.channel
+        answer = calibration.answer
         if answer is not None:
             self._require_free(answer.drawn)
-        if answer is None or not isinstance(channel, FiniteChannel) or answer.before != self.before:
+        if answer is None or calibration.channel.kind != FiniteChannel.kind or answer.before != self.before:
             raise CompositionError(
                 f"the account of these records lets {', '.join(self.left) or 'nothing more'} follow "
                 f"{', '.join(self.before) or 'nothing'}, and this calibration was made for another place in that "
                 f"order. Nothing was released; calibrate with ledger.account().calibrate(...)"
             )
+        channel = calibration.channel.as_list().as_table()
         expected = of_columns(self.problem, answer.columns, before=answer.before)
         if answer != expected.answer or protection(calibration.problem, salt=salt) != protection(expected, salt=salt):
             raise CompositionError(
@@ -303,6 +304,6 @@ def joint_account(opening: dict[str, Any], releases: Iterable[dict[str, Any]]) -
 
 def _channel(content: Any) -> FiniteChannel:
     channel = channel_from_state(content)
-    if not isinstance(channel, FiniteChannel):
+    if channel.kind != FiniteChannel.kind:
         raise LedgerError("the ledger holds a channel of another kind than its account: restore it from a copy")
-    return channel
+    return channel.as_list().as_table()

@@ -14,7 +14,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration, Priors
-from takifugu.channels import Channel, GaussianNoise
+from takifugu.channels import Channel
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError, PublishedOnceError
 from takifugu.mechanisms import worst
 from takifugu.problems import Pair
@@ -26,6 +26,7 @@ from takifugu.releases.accounts import (
     released,
     require_within,
     terms_of,
+    with_theta,
 )
 from takifugu.releases.joint_account import JointAccount, joint_account, joint_terms, protection, same_terms
 from takifugu.releases.ledger_file import LedgerFile, Reader, digest_of
@@ -217,26 +218,22 @@ class Ledger:
 
     def loss_after(self, calibration: Calibration, *, theta: float | None = None) -> float:
         """What `loss` would be after one more release, with the calibration's noise or with `theta`."""
-        if theta is not None and not isinstance(calibration.channel, GaussianNoise):
-            raise InputError("theta is for noise on numbers, and this channel adds none: leave it out")
-        return self._loss_at(calibration, extra=calibration.channel if theta is None else GaussianNoise(theta))
+        return self._loss_at(calibration, extra=with_theta(calibration.channel, theta))
 
     def charge(
         self,
         rows: Recognition,
         calibration: Calibration,
         *,
-        theta: float | None = None,
-        covariance: Array | None = None,
+        through: Channel | None = None,
         count: int,
         granularity: float,
     ) -> AnyAccount:
         """Write a release down, or refuse it. Only what has been charged may be published.
 
-        `rows` has seen what is published. The noise they will get, at least the calibrated one, is `theta` for numbers
-        and `covariance` for vectors; a finite channel adds none.
+        `rows` has seen what is published. They are drawn `through` the calibrated channel, or one that adds more noise.
         """
-        noise = noise_text(calibration, theta=theta, covariance=covariance)
+        noise = noise_text(calibration, calibration.channel if through is None else through)
         with self._file.writing() as writer:
             salt, entries = writer.contents.salt, writer.contents.entries
             ordered = rows.in_order(rows.own)

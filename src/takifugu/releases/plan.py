@@ -130,7 +130,7 @@ class Plan:
             self.ledger.charge(
                 rows,
                 self.calibration,
-                **self.drawing.noise,
+                through=self.drawing.whole,
                 count=count,
                 granularity=self.drawing.granularity or 0.0,
             )

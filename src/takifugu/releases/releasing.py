@@ -248,7 +248,7 @@ def released(
     elif kept is not None:
         rows = plan.drawing.check(given)[kept]
     published = publish(rows, plan, kept, called)
-    if not plan.drawing.noise:
+    if not plan.drawing.stated:
         return published, None
     made = Released(
         published,
