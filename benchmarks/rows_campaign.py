@@ -24,7 +24,7 @@ import pandas as pd
 
 import takifugu as tk
 from benchmarks.rows_judge import excess, published, published_in_turn, shares
-from takifugu.errors import FindingWarning
+from takifugu.errors import DiagnosticWarning
 from takifugu.problems.answer import Answer, Choices
 from takifugu.problems.pairs import Pairs
 from takifugu.problems.problem import Problem
@@ -199,7 +199,7 @@ def run(first: int = 0, last: int = 60) -> int:
     told: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
     gaps: dict[str, list[float]] = {kind: [] for kind in KINDS}
     start = time.process_time()
-    warnings.simplefilter("ignore", FindingWarning)  # of few rows, thousands of them
+    warnings.simplefilter("ignore", DiagnosticWarning)  # of few rows, thousands of them
     for seed in range(first, last):
         kind = list(KINDS)[seed % len(KINDS)]
         case = Case(seed)

@@ -68,9 +68,9 @@ def main() -> None:
     """Serve until standard input ends."""
     # Every warning is an error but one: what is to be known of a table is shown to whoever fits priors to it.
     warnings.simplefilter("error")
-    from takifugu import FindingWarning
+    from takifugu import DiagnosticWarning
 
-    warnings.simplefilter("default", FindingWarning)
+    warnings.simplefilter("default", DiagnosticWarning)
     for name in sys.argv[1:]:
         library = importlib.import_module(name)
         for offered in getattr(library, "__all__", ()):  # some are loaded when they are asked for

@@ -12,7 +12,7 @@ import pytest
 import takifugu as tk
 from takifugu.certificates import ChannelCertificate
 from takifugu.errors import BudgetError, InputError
-from takifugu.problems.findings import CellTells
+from takifugu.problems.diagnostics import Diagnostic
 from takifugu.publishing import calibrated
 from takifugu.releases.file_release import ledger_beside
 from takifugu.releases.ledger import Ledger
@@ -247,7 +247,7 @@ def test_rows_of_other_secrets_are_the_callers_to_decide():
         tk.publish(three, **chosen)
     dropped = tk.publish(three, **chosen, others="drop")
     assert len(dropped.table) == 200
-    assert "40 rows of other secrets stayed at home" in [one.sentence for one in dropped.findings]
+    assert "40 rows of other secrets were left out" in [one.sentence for one in dropped.findings]
 
 
 def test_where_a_ledger_lies():
@@ -293,10 +293,10 @@ def telling():
 def test_what_kept_columns_tell_by_themselves_is_said(telling, secret):
     telling["other"] = np.random.default_rng(5).choice(["u", "v"], 1500)
     made = tk.publish(telling, secret=secret, columns=["x"], keep=["note"], allow_no_noise=True, confidence=None)
-    told = next(one for one in made.findings if isinstance(one, CellTells))
+    told = next(one for one in made.findings if one.code == "cell-tells")
     shares = pd.crosstab(telling["s"], telling["note"], normalize="index").to_numpy()
-    assert told.guess == pytest.approx(0.5 + 0.25 * np.abs(shares[0] - shares[1]).sum())
-    assert told.odds == pytest.approx(np.maximum(shares[0] / shares[1], shares[1] / shares[0]).max())
+    assert told["guess"] == pytest.approx(0.5 + 0.25 * np.abs(shares[0] - shares[1]).sum())
+    assert told["odds"] == pytest.approx(np.maximum(shares[0] / shares[1], shares[1] / shares[0]).max())
     assert "99 %" in told.sentence
     assert str(made).startswith("Of x, nothing published moves")
     assert "not hidden" in str(made)
@@ -305,7 +305,9 @@ def test_what_kept_columns_tell_by_themselves_is_said(telling, secret):
 def test_priors_of_others_alone_tell_nothing_about_kept_columns(telling):
     asked = {"secret": "s", "columns": ["x"], "keep": ["note"], "confidence": None, "allow_no_noise": True}
     made = tk.publish(telling, own=False, beliefs={"then": telling}, **asked)
-    assert [one for one in made.findings if isinstance(one, CellTells)] == [CellTells(("note",))]
+    assert [one for one in made.findings if one.code == "cell-tells"] == [
+        Diagnostic("cell-tells", columns=("note",), odds=None, guess=None)
+    ]
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
@@ -337,14 +339,17 @@ def test_what_may_be_reason_not_to_wait_is_told_before_the_search(monkeypatch):
         raise InputError("the search began")
 
     monkeypatch.setattr("takifugu.publishing.calibrate", found)
-    with pytest.warns(tk.FindingWarning, match="'seen' holds dates") as told, pytest.raises(InputError, match="began"):
+    with (
+        pytest.warns(tk.DiagnosticWarning, match="'seen' holds dates") as told,
+        pytest.raises(InputError, match="began"),
+    ):
         tk.publish(table, secret="diagnosis", columns=["seen", "ward"])
     assert {one.filename for one in told} == {__file__}
 
 
 def test_what_was_told_before_is_not_told_again():
     table = people().assign(seen=[f"2026-01-{1 + k % 9:02}" for k in range(200)])
-    with pytest.warns(tk.FindingWarning, match="'seen' holds dates") as told:
+    with pytest.warns(tk.DiagnosticWarning, match="'seen' holds dates") as told:
         tk.publish(table, secret="diagnosis", columns=["seen"], confidence=None, allow_no_noise=True)
     texts = [str(one.message) for one in told]
     assert len(texts) == len(set(texts))

@@ -24,7 +24,7 @@ from takifugu.errors import BudgetError as BudgetError
 from takifugu.errors import CalibrationError as CalibrationError
 from takifugu.errors import CertificationError as CertificationError
 from takifugu.errors import CompositionError as CompositionError
-from takifugu.errors import FindingWarning as FindingWarning
+from takifugu.errors import DiagnosticWarning as DiagnosticWarning
 from takifugu.errors import InputError as InputError
 from takifugu.errors import LedgerError as LedgerError
 from takifugu.errors import MechanismError as MechanismError

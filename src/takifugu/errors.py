@@ -62,7 +62,7 @@ class PublishedOnceError(BudgetError, CompositionError):
     """These records left through a channel from a list before: neither the same answer nor another may follow."""
 
 
-class FindingWarning(UserWarning):
+class DiagnosticWarning(UserWarning):
     """Something about the table or the priors that may make a promise worth less than it looks; see `findings`."""
 
 

@@ -44,6 +44,13 @@ class _Python:
 PYTHON: Interface = _Python()
 
 
+class Sayable(Protocol):
+    """What is said to people: a message, an error, a diagnostic."""
+
+    def said(self, interface: Interface = ...) -> str:
+        """The sentence in the words of an interface."""
+
+
 class Message:
     """A sentence that is not said yet: a template and the values that go into it.
 
@@ -55,7 +62,8 @@ class Message:
       `{form:@whole→a count|real→a number|text}` by what it is, the last where it is nothing else;
     - `{to:@command→type it|give it}` chooses by the interface.
 
-    A value that is a message itself, or an error with one, is said in the same words.
+    A value that is a message itself, a diagnostic or an error, is said in the same words, and so is a list of them
+    with the format `sentences`.
 
     >>> few = Message("{rows:rows}: ask for {arg:confidence=0.95}", rows=3)
     >>> str(few)
@@ -119,20 +127,25 @@ def said(template: str, values: Mapping[str, object], interface: Interface = PYT
 
 
 def _put(value: object, spec: str, conversion: str | None, values: Mapping[str, object], interface: Interface) -> str:
-    if spec.startswith("?"):
-        yes, no = _cases(spec)
-        return said(yes if value else no, values, interface)
-    if spec.startswith("@"):
-        *cases, other = _cases(spec)
-        return said(dict(case.split("→", 1) for case in cases).get(str(value), other), values, interface)
+    if spec[:1] in ("?", "@"):
+        return said(_chosen(value, spec), values, interface)
     if conversion == "r":
         return repr(value)
     if spec.startswith("%"):
         return f"{100 * value:{spec[1:]}} %"  # type: ignore[operator]
+    if spec == "sentences":
+        return ". ".join(one.said(interface) for one in value)  # type: ignore[attr-defined]
     if spec in FORMATS:
         return FORMATS[spec](value)
     sentence = getattr(value, "said", None)
     return format(value, spec) if sentence is None else str(sentence(interface))
+
+
+def _chosen(value: object, spec: str) -> str:
+    *cases, other = _cases(spec)
+    if spec.startswith("?"):
+        return cases[0] if value else other
+    return dict(case.split("→", 1) for case in cases).get(str(value), other)
 
 
 def _cases(spec: str) -> list[str]:
@@ -209,12 +222,27 @@ def _groups(groups: Sequence[tuple[object, int]]) -> str:
     return named + (f" and {len(groups) - 6} more" if len(groups) > 6 else "")
 
 
+def _added(added: Sequence[tuple[object, int, float, str]]) -> str:
+    """Rows that were added to those of each secret, and the shape of the law they are from: the first eight."""
+    shapes = {"independent": "columns taken as independent", "tree": "each column taken to depend on one other"}
+    each = (
+        f"{_digits(rows, 3)} to the {own:,} of {secret!r} ({shapes[shape]})" for secret, own, rows, shape in added[:8]
+    )
+    return "; ".join(each) + (f"; and so on for {len(added) - 8} more" if len(added) > 8 else "")
+
+
+def _digits(number: float, digits: int) -> str:
+    """So many digits of a number, with no exponent."""
+    return f"{float(f'{number:.{digits}g}'):,.12g}"
+
+
 FORMATS: Mapping[str, Callable[..., str]] = {
     "rows": rows_of,
     "were": lambda number: "was" if number == 1 else "were",
     "plural": lambda number: "" if number == 1 else "s",
     "singular": lambda number: "s" if number == 1 else "",
     "bare": ", ".join,
+    "commas": ",".join,
     "quoted": _quoted,
     "listed": _listed,
     "either": lambda names: " or ".join(map(repr, names)),
@@ -223,7 +251,7 @@ FORMATS: Mapping[str, Callable[..., str]] = {
     "groups": _groups,
     "are": lambda things: "is" if len(things) == 1 else "are",
     "first": lambda things: repr(things[0]),
-    "two digits": lambda number: f"{float(f'{number:.2g}'):,.12g}",
-    "three digits": lambda number: f"{float(f'{number:.3g}'):,.10g}",
+    "two digits": lambda number: _digits(number, 2),
+    "added": _added,
     "separator": lambda mark: {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}.get(mark, repr(mark)),
 }

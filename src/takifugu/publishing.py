@@ -15,7 +15,7 @@ from takifugu.calibration import Calibration, calibrate
 from takifugu.certificates import Certificate, ChannelCertificate, certify
 from takifugu.errors import InputError, LedgerError
 from takifugu.estimates import Estimates, described
-from takifugu.problems import CellTells, Finding, OrderKept, Pair, RowsOfOnePerson, asked_for, show, show_ahead
+from takifugu.problems import Diagnostic, Pair, asked_for, warn, warn_ahead
 from takifugu.queries import Row, about, priors_asked_for, refuse_notes, require_no_codes, several_rows, told_by_kept
 from takifugu.releases import (
     DRIFTS,
@@ -25,7 +25,6 @@ from takifugu.releases import (
     Beside,
     JointAccount,
     Ledger,
-    OthersLeftOut,
     Plan,
     Recognition,
     as_frame,
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
 # The calibration behind `publish`: rows of columns, through the best channel, for the population.
 
 Step = Callable[[str], None]
-Warn = Callable[[Sequence[Finding]], None]
+Warn = Callable[[Sequence[Diagnostic]], None]
 
 CONFIDENCE = 0.95
 
@@ -190,7 +189,7 @@ def _names(secret: str | Sequence[str]) -> list[str]:
     return [secret] if isinstance(secret, str) else list(secret)
 
 
-def _warnings(findings: Iterable[Finding]) -> list[Finding]:
+def _warnings(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
     return [one for one in findings if one.level == "warning"]
 
 
@@ -213,7 +212,7 @@ def _told(
     reading: Reading | None,
     *,
     own: bool,
-    people: Sequence[Finding],
+    people: Sequence[Diagnostic],
 ) -> Calibration:
     """The calibration, with what columns that leave as they are tell by themselves, and of people with several rows."""
     source, secrets = Table(table, reading), () if made.answer is None else made.answer.secret
@@ -222,7 +221,11 @@ def _told(
     if not keep:
         return made
     # Nothing counted on these rows may stand in what follows from other people's.
-    kept = told_by_kept(source, secrets, keep, made.pairs.secrets) if own else CellTells(tuple(keep))
+    kept = (
+        told_by_kept(source, secrets, keep, made.pairs.secrets)
+        if own
+        else Diagnostic("cell-tells", columns=tuple(keep), odds=None, guess=None)
+    )
     return made.with_finding(kept)
 
 
@@ -275,7 +278,7 @@ class Published:
     table: Any = field(repr=False)
     calibration: Calibration = field(repr=False)
     certificate: Certificate | ChannelCertificate = field(repr=False)
-    findings: tuple[Finding, ...] = field(repr=False)
+    findings: tuple[Diagnostic, ...] = field(repr=False)
     _positions: npt.NDArray[np.intp] | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -415,7 +418,7 @@ def to_publish(
     answer: Sequence[str],
     reading: Reading | None = None,
     files: Sequence[str | os.PathLike[str]] | None = None,
-) -> tuple[Any, list[Finding]]:
+) -> tuple[Any, list[Diagnostic]]:
     """The table, without the rows that were published before if these are to be left out; and what to say of people.
 
     Raises what `charge` would raise after hours of work: records that were published, people who repeat. `files` is
@@ -451,7 +454,7 @@ def to_publish(
     return table, _of_people(own, own.hashes(own.own), people)
 
 
-def _of_people(seen: Recognition, hashes: Any, people: People) -> list[Finding]:
+def _of_people(seen: Recognition, hashes: Any, people: People) -> list[Diagnostic]:
     if not seen.own.is_id:
         return []
     hashes.sort()
@@ -466,7 +469,7 @@ def _of_people(seen: Recognition, hashes: Any, people: People) -> list[Finding]:
             f"these together; or, where the rows of a person are independent of one another given the secret, say so "
             f"with repeats='independent'"
         )
-    return [RowsOfOnePerson(seen.own.columns[0], most)]
+    return [Diagnostic("rows-of-one-person", column=seen.own.columns[0], most=most)]
 
 
 def _columns(table: Any) -> list[str] | None:
@@ -636,11 +639,11 @@ def publish(
     read = [*columns, *later, *([secret] if isinstance(secret, str) else secret), *keep, *(known or ())]
     step("Looking whether these records were published before")
     table, of_people = to_publish(table, book, people, read=read, answer=columns, reading=reading)
-    told: list[Finding] = []
+    told: list[Diagnostic] = []
 
-    def ahead(findings: Sequence[Finding]) -> None:
+    def ahead(findings: Sequence[Diagnostic]) -> None:
         told.extend(findings)
-        show_ahead(findings)
+        warn_ahead(findings)
 
     made = calibrated(
         table,
@@ -678,7 +681,7 @@ def publish(
         beforehand=ahead,
     )
     if order == "keep":
-        made = made.with_finding(OrderKept())
+        made = made.with_finding(Diagnostic("order-kept"))
     for finding in of_people:
         made = made.with_finding(finding)
     step("Proving that it keeps the promise")
@@ -706,10 +709,10 @@ def publish(
         others=others,
         missing="drop" if isinstance(frame, nw.LazyFrame) and drops else "refuse",  # of others they are gone already
     )
-    of_rows: list[Finding] = []
+    of_rows: list[Diagnostic] = []
     if isinstance(frame, nw.DataFrame) and len(published) < len(frame):
-        of_rows.append(OthersLeftOut(len(frame) - len(published)))
-    show(one for one in made.findings if one not in told)
+        of_rows.append(Diagnostic("others-left-out", rows=len(frame) - len(published)))
+    warn(one for one in made.findings if one not in told)
     published = published.lazy() if is_lazy else published
     return Published(published, made, certificate, (*made.findings, *of_rows), places)
 

@@ -11,7 +11,12 @@ from broken_releases import BROKEN, HONEST, audited, gaussian, honest, labelled,
 
 import takifugu as tk
 from how_many import some_of
-from takifugu.audits.outcome import Attack, Audit, Guess, NotThroughChannel
+from takifugu.audits.outcome import (
+    Attack,
+    Audit,
+    Diagnostic,
+    Guess,
+)
 from takifugu.problems.guarantee import ApproximateRenyi, Renyi
 from takifugu.releases.plan import InsecureReleaseWarning
 
@@ -41,7 +46,7 @@ def test_the_attack_that_shows_most_says_where_the_fault_is():
     assert found["telling_order"].strongest.attacker == "order"
     assert found["surviving_digits"].strongest.attacker in ("traces", "gradient boosting", "nearest neighbours")
     assert "club" in found["kept_column"].strongest.sees
-    kinds = {name: {finding.kind for finding in one.findings} for name, one in found.items()}
+    kinds = {name: {finding.code for finding in one.findings} for name, one in found.items()}
     assert "not-covered" in kinds["kept_column"]
     assert "less-noise" in kinds["half_the_noise"] & kinds["reused_noise"]
     assert "published-as-is" in kinds["unchanged"]
@@ -60,7 +65,7 @@ def test_a_guess_agrees_with_what_is_known():
 
 def test_few_rows_are_said_to_show_little():
     found = audited(honest, 150, 1)
-    assert {one.kind for one in found.findings} == {"few-rows-audited"}
+    assert {one.code for one in found.findings} == {"few-rows-audited"}
     assert found.best_guess.high - found.best_guess.low > 0.2
     with pytest.raises(tk.InputError, match="too few to attack"):
         audited(honest, 30, 1)
@@ -143,7 +148,7 @@ def test_several_secrets_and_missing_values():
     published.loc[::7, "x"] = np.nan
     found = tk.audit(published, truth.assign(s=truth.s.astype(str)), calibration, secret="s")
     assert {one.pair for one in found.attacks} == {(1, 2), (1, 3), (2, 3)}
-    assert "no-priors-attack" in {one.kind for one in found.findings}
+    assert "no-priors-attack" in {one.code for one in found.findings}
     assert not found.contradicted
 
 
@@ -153,7 +158,7 @@ def test_the_secret_itself_is_noticed():
     calibration = tk.calibrate(tk.fit_priors(truth, secret="s", query=tk.Row("x")), odds=3)
     found = tk.audit(tk.release(truth, calibration, order="keep").assign(s=truth.s), truth, calibration)
     assert found.contradicted
-    assert "secret-published" in {one.kind for one in found.findings}
+    assert "secret-published" in {one.code for one in found.findings}
 
 
 def test_a_channel_with_rows_in_another_order_is_noticed():
@@ -161,14 +166,14 @@ def test_a_channel_with_rows_in_another_order_is_noticed():
     truth = labelled(rng, 600)
     calibration = tk.calibrate(tk.fit_priors(truth, secret="s", query=tk.Row("x")), odds=3)
     mixed = tk.release(truth, calibration, order="keep").sample(frac=1, random_state=1).reset_index(drop=True)
-    assert "not-through-channel" in {one.kind for one in tk.audit(mixed, truth, calibration).findings}
+    assert "not-through-channel" in {one.code for one in tk.audit(mixed, truth, calibration).findings}
 
 
 def test_noise_in_another_order_is_noticed():
     rng = np.random.default_rng(8)
     published, truth, calibration = honest(rng, 600)
     mixed = published.sample(frac=1, random_state=1).reset_index(drop=True)
-    assert "more-noise" in {one.kind for one in tk.audit(mixed, truth, calibration, secret="s").findings}
+    assert "more-noise" in {one.code for one in tk.audit(mixed, truth, calibration, secret="s").findings}
 
 
 def test_an_array_is_a_column():
@@ -216,7 +221,7 @@ def test_the_order_of_rows_beside_the_wrong_truth_is_that_of_the_truth():
     attacks = (attack("order", 0.97, 2.6), attack("priors", 0.55, 0.1))
     found = Audit(Renyi(np.inf, np.log(3)), attacks, 0.95, ())
     assert found.contradicted
-    shuffled = dataclasses.replace(found, findings=(NotThroughChannel(286, 500),))
+    shuffled = dataclasses.replace(found, findings=(Diagnostic("not-through-channel", rows=286, of=500),))
     assert not shuffled.contradicted
     assert (shuffled.best_guess, shuffled.lower_bound) == (0.55, 0.1)
     assert str(shuffled).startswith("Nothing follows from this audit: 286 of 500 rows")

@@ -24,7 +24,7 @@ def test_an_order_that_is_stated_falsely_is_contradicted(make):
         found = ordered(make, seed, keep=True)
         assert found.contradicted
         assert found.order is not None
-        assert found.order.chance < 5e-4
+        assert found.order["chance"] < 5e-4
         assert "the order of the rows is not random" in found.order.sentence
 
 

@@ -24,8 +24,8 @@ LOADED = (
 STRICT = """
 import runpy, sys, warnings
 warnings.simplefilter("error")
-from takifugu import FindingWarning
-warnings.simplefilter("default", FindingWarning)
+from takifugu import DiagnosticWarning
+warnings.simplefilter("default", DiagnosticWarning)
 del sys.argv[0]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """

@@ -26,7 +26,7 @@ def agree(one: dict[str, Priors], other: dict[str, Priors]) -> None:
     for name in QUERIES:
         assert list(one[name]) == list(other[name]), name
         assert one[name].rows == other[name].rows, name
-        kinds = [[(f.kind, getattr(f, "rows", None)) for f in priors[name].findings] for priors in (one, other)]
+        kinds = [[(f.code, getattr(f, "rows", None)) for f in priors[name].findings] for priors in (one, other)]
         assert kinds[0] == kinds[1], name
         # The process climbs its likelihood from a point that one engine's mean row may round differently.
         tolerance = 1e-6 if name == "process" else 1e-9

@@ -20,7 +20,7 @@ def test_what_is_expected_is_what_pandas_says(people, expected):
         assert expected["mean"][secret].stds == pytest.approx([group.sem()], rel=1e-12)
     for secret, group in people.groupby("level")["years-in-town"]:
         assert expected["empirical"][secret] == tk.Mixture.empirical(group.dropna().astype(float))
-    found = [finding.kind for finding in expected["mean"].findings]
+    found = [finding.code for finding in expected["mean"].findings]
     assert found == ["no-secret", "no-value"]
 
 

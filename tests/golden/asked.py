@@ -86,7 +86,7 @@ def sum_of_rows(sources: Any, shares: Any, rows: int) -> Any:
 
 def codes(findings: Any) -> list[str]:
     """The names that findings have for machines, with their levels."""
-    return sorted(f"{finding.level}: {finding.kind}" for finding in findings)
+    return sorted(f"{finding.level}: {finding.code}" for finding in findings)
 
 
 def of_evidence(evidence: Any) -> dict[str, Any] | None:

@@ -8,7 +8,6 @@ import pytest
 
 import takifugu as tk
 from takifugu.errors import InputError
-from takifugu.problems.table_findings import SuspectedSentinel
 from takifugu.publishing import calibrated
 
 ROWS = 400
@@ -80,9 +79,9 @@ def test_whoever_says_what_it_means_goes_on(sentinel):
     top = max(made.calibration.answer.domain[0].values)
     assert (top >= 999) is (sentinel == "age=")
     assert len(made.table) == (ROWS if sentinel == "age=" else ROWS - 20)
-    assert not any(isinstance(one, SuspectedSentinel) for one in made.findings)
+    assert not any(one.code == "suspected-sentinel" for one in made.findings)
     fitted = tk.fit_priors(PEOPLE, secret="s", query=tk.Raw("age"), reading=tk.Reading(sentinels=[sentinel]))
-    assert not any(isinstance(one, SuspectedSentinel) for one in fitted.findings)
+    assert not any(one.code == "suspected-sentinel" for one in fitted.findings)
 
 
 def test_a_number_on_the_list_that_was_given_is_a_value():
@@ -97,13 +96,13 @@ def test_whoever_has_no_secret_is_not_published_and_has_no_say():
 
 def test_inspect_suspects_the_same_and_with_its_codes_declared_it_goes_through():
     found = tk.inspect(PEOPLE, secret="s")
-    told = [one for one in found.findings if isinstance(one, SuspectedSentinel) and one.apart]
-    assert [one.code for one in told] == ["age=999", "stay=-9", "slope=99"]
-    assert list(found.sentinels) == [one.code for one in told]
+    told = [one for one in found.findings if one.code == "suspected-sentinel" and one["apart"]]
+    assert [one["sentinel"] for one in told] == ["age=999", "stay=-9", "slope=99"]
+    assert list(found.sentinels) == [one["sentinel"] for one in told]
     for one in told:
         with pytest.raises(InputError, match="Nothing was published") as refused:
-            calibrated(PEOPLE, secret="s", columns=[one.column], confidence=None)
-        assert one.refusal in str(refused.value)
+            calibrated(PEOPLE, secret="s", columns=[one["column"]], confidence=None)
+        assert one.sentence in str(refused.value)
     for secret in ("s", "slope"):
         codes = tk.inspect(PEOPLE, secret=secret).sentinels
         reading = tk.Reading(sentinels=[code for code in codes if code.partition("=")[0] in (secret, "age")])
@@ -112,14 +111,14 @@ def test_inspect_suspects_the_same_and_with_its_codes_declared_it_goes_through()
 
 def test_nothing_is_suspected_where_inspect_was_told_that_values_are_real():
     found = tk.inspect(PEOPLE, secret="s", reading=tk.Reading(sentinels=["age=", "stay=", "slope="]))
-    assert not any(isinstance(one, SuspectedSentinel) for one in found.findings)
+    assert not any(one.code == "suspected-sentinel" for one in found.findings)
     assert found.sentinels == ()
-    assert not [one for one in found.findings if one.kind == "sentinels-unseen"]
+    assert not [one for one in found.findings if one.code == "sentinels-unseen"]
 
 
 @pytest.mark.parametrize("name", ["adult", "heart", "student-mat", "student-por"])
 def test_no_bundled_column_is_stopped_without_a_reason(name):
     """Measured false alarms: of 14 + 14 + 33 + 33 columns one, the capital gains of adult, topped at 99,999."""
     found = tk.inspect(tk.datasets.load(name))
-    stopped = {one.column for one in found.findings if isinstance(one, SuspectedSentinel) and one.apart}
+    stopped = {one["column"] for one in found.findings if one.code == "suspected-sentinel" and one["apart"]}
     assert stopped <= {"capital-gain"}

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import takifugu as tk
-from takifugu.problems.table_findings import FreeText
 from takifugu.queries.inspecting import inspect
 
 
@@ -16,7 +15,7 @@ def column(found, name):
 
 
 def kinds(found):
-    return [finding.kind for finding in found.findings]
+    return [finding.code for finding in found.findings]
 
 
 @pytest.mark.parametrize(("notes", "rows"), [(121, 600), (301, 2_000), (1_501, 6_000)])
@@ -70,7 +69,7 @@ def test_labels_that_differ_in_capitals_or_blanks_are_counted():
     found = inspect(answers(ja=60, Ja=20, nein=80, NEIN_=12, nie=40), "s")
     assert kinds(found) == ["labels-alike"]
     assert "4 labels of 'smokes' look alike and differ in capitals or blanks alone, such as" in str(found.findings[0])
-    assert found.findings[0].such_as == ("Ja", "ja")
+    assert found.findings[0]["such_as"] == ("Ja", "ja")
 
 
 def test_rare_labels_that_look_alike_are_not_named():
@@ -102,8 +101,8 @@ def test_a_column_of_merged_cells_is_empty_in_most_rows():
     assert kinds(found) == ["mostly-empty"]
     assert str(found.findings[0]).startswith("'form' is empty in most rows, 114 of 120: where cells were merged")
     table.loc[3:, "s"] = None
-    (empty,) = (one for one in inspect(table, "s").findings if one.kind == "mostly-empty" and one.column == "s")
-    assert (empty.missing, empty.rows) == (117, 120)
+    (empty,) = (one for one in inspect(table, "s").findings if one.code == "mostly-empty" and one["column"] == "s")
+    assert (empty["missing"], empty["rows"]) == (117, 120)
 
 
 def test_whoever_publishes_free_text_is_told_too():
@@ -111,6 +110,6 @@ def test_whoever_publishes_free_text_is_told_too():
     notes = [f"complains of headache, {k}" for k in rng.integers(0, 200, 600)]
     table = pd.DataFrame({"s": ["a", "b"] * 300, "note": notes, "ward": ["A", "B", "C"] * 200})
     told = tk.fit_priors(table, secret="s", query=tk.Row("note")).findings
-    assert [(one.column, one.level) for one in told if isinstance(one, FreeText)] == [("note", "warning")]
+    assert [(one["column"], one.level) for one in told if one.code == "free-text"] == [("note", "warning")]
     assert not any("headache" in str(one) for one in told)
-    assert not any(isinstance(one, FreeText) for one in tk.fit_priors(table, secret="s", query=tk.Row("ward")).findings)
+    assert not any(one.code == "free-text" for one in tk.fit_priors(table, secret="s", query=tk.Row("ward")).findings)

@@ -9,7 +9,7 @@ import pytest
 
 import takifugu as tk
 from takifugu.errors import InputError, MechanismError
-from takifugu.problems.findings import Constant, NotConverged, Subsampled
+from takifugu.problems.diagnostics import Diagnostic
 
 CASES = [tk.datasets.about(name) for name in tk.datasets.names()]
 QUICK = {"steps": 1_500, "max_rows": 200, "progress": False}
@@ -100,7 +100,7 @@ def test_the_gaussian_process_is_the_textbook_one(line):
 def test_training_that_stops_early_says_so(line, monkeypatch):
     found = tk.fit_priors(line, secret="s", query=tk.BNN("y", steps=300), secrets=["up"])
     (remark,) = found.findings
-    assert isinstance(remark, NotConverged)
+    assert remark.code == "not-converged"
     assert "still falling after 300 steps: allow more steps" in remark.sentence
 
     import scipy.optimize
@@ -114,14 +114,14 @@ def test_training_that_stops_early_says_so(line, monkeypatch):
 
 def test_a_large_secret_is_trained_on_a_sample(line):
     found = tk.fit_priors(line, secret="s", query=tk.GP("y", max_rows=60, restarts=0), secrets=["up"])
-    assert Subsampled("up", 200, 60) in found.findings
+    assert Diagnostic("subsampled", secret="up", rows=200, used=60) in found.findings
 
 
 def test_a_constant_target_is_a_point(line):
     line = line.assign(y=np.where(line["s"] == "up", 7.0, line["y"]))
     found = tk.fit_priors(line, secret="s", query=tk.GP("y", restarts=0))
     assert found["up"] == tk.Mixture.gaussian(7.0, 0.0)
-    assert Constant("up", "y", 7.0) in found.findings
+    assert Diagnostic("constant", secret="up", column="y", value=7.0) in found.findings
 
 
 def test_a_point_far_outside_the_data_still_gets_an_answer(line):

@@ -8,7 +8,6 @@ from click.testing import CliRunner
 import takifugu as tk
 from takifugu.cli import main
 from takifugu.errors import InputError
-from takifugu.problems.findings import NoValue
 
 
 def people(rows=240, seed=0):
@@ -86,8 +85,8 @@ def test_rows_without_a_value_are_left_out_and_told(kind):
     table.loc[5:14, "a"] = np.nan
     made = published(table, ["a", "b"])
     assert len(made.table) == len(table) - 15
-    (told,) = (one for one in made.findings if isinstance(one, NoValue))
-    assert told.rows == 15
+    (told,) = (one for one in made.findings if one.code == "no-value")
+    assert told["rows"] == 15
 
 
 def test_a_note_typed_into_a_column_of_numbers_is_not_published(tmp_path):
@@ -104,7 +103,7 @@ def test_a_note_typed_into_a_column_of_numbers_is_not_published(tmp_path):
             tk.publish(source, secret="s", columns=["points"], confidence=None)
         assert "Ann" not in str(refused.value)
         found = tk.inspect(source, secret="s")
-        assert "numbers-in-text" in [finding.kind for finding in found.findings]
+        assert "numbers-in-text" in [finding.code for finding in found.findings]
     told = CliRunner().invoke(main, ["publish", str(path), str(out), "--secret", "s", "--columns", "points"])
     assert told.exit_code != 0
     assert "--na" in told.output
@@ -169,7 +168,7 @@ def test_that_rows_are_left_out_may_tell_the_secret():
 
     def told(people, query):
         findings = tk.fit_priors(people, secret="ill", query=query).findings
-        return [str(finding) for finding in findings if finding.kind == "left-out-tells"]
+        return [str(finding) for finding in findings if finding.code == "left-out-tells"]
 
     for query in (tk.Row("ward"), tk.Row("ward", "age"), tk.Raw("age", bounds=(20, 60), step=1)):
         assert told(by_chance, query) == []
@@ -222,7 +221,7 @@ def test_nor_does_it_where_it_is_one_row_or_one_of_several_secrets():
         tk.publish(swapped, secret=["smokes", "ill"], columns=["ward"])
     seldom = swapped.assign(smokes=swapped.smokes.where(swapped.index % 40 != 0, "A"))
     findings = tk.fit_priors(seldom, secret=["smokes", "ill"], query=tk.Row("ward")).findings
-    assert [one.often for one in findings if one.kind == "left-out-tells"] == ["cancer"]
+    assert [one["often"] for one in findings if one.code == "left-out-tells"] == ["cancer"]
 
 
 def test_a_secret_that_was_left_out_on_purpose_may_lack_what_it_likes():
@@ -264,9 +263,9 @@ def test_inspect_tells_where_gaps_go_with_the_secret(tmp_path, share):
     table.to_csv(path, index=False)
     for source in (table, path):
         found = tk.inspect(source, secret="ill")
-        (told,) = (one for one in found.findings if one.kind == "left-out-tells")
-        assert told.often == "cancer"
-        assert told.columns == ("ward", "floor")
-        assert told.share == pytest.approx(share, abs=0.07)
+        (told,) = (one for one in found.findings if one.code == "left-out-tells")
+        assert told["often"] == "cancer"
+        assert told["columns"] == ("ward", "floor")
+        assert told["share"] == pytest.approx(share, abs=0.07)
     told = CliRunner().invoke(main, ["inspect", str(path), "--secret", "ill"])
     assert "what is empty in 'ward', 'floor' tells the secret: 'cancer' lacks" in " ".join(told.output.split())

@@ -12,18 +12,7 @@ import pyarrow as pa
 import pytest
 
 import takifugu as tk
-from takifugu.problems.findings import (
-    ComponentLimit,
-    Constant,
-    FewRows,
-    Gridded,
-    NoSecret,
-    NotConverged,
-    NoValue,
-    PoorFit,
-    Rounded,
-    Subsampled,
-)
+from takifugu.problems.diagnostics import Diagnostic
 from takifugu.queries.priors import Priors
 from takifugu.queries.raw import kolmogorov
 from takifugu.tables import counting
@@ -85,7 +74,7 @@ def test_what_was_left_out_is_told():
         "secret 'b' has 2 rows: its prior is uncertain",
     ]
     assert found.findings[0].to_dict() == {
-        "kind": "no-secret",
+        "code": "no-secret",
         "level": "note",
         "column": "s",
         "rows": 1,
@@ -98,15 +87,15 @@ def test_a_constant_subset_is_a_point_and_is_told(query):
     table = pd.DataFrame({"s": ["a"] * 3 + ["b"] * 3, "x": [0.1, 0.1, 0.1, 1, 2, 3]})
     found = tk.fit_priors(table, secret="s", query=query)
     assert found["a"] == tk.Mixture.gaussian(0.1, 0.0)
-    assert Constant("a", "x", 0.1) in found.findings
+    assert Diagnostic("constant", secret="a", column="x", value=0.1) in found.findings
 
 
 def test_a_gaussian_that_misses_the_data_is_told():
     table = pd.DataFrame({"s": ["a"] * 200, "x": [0.0] * 150 + [1.0] + [10.0] * 49})
     found = tk.fit_priors(table, secret="s", query=tk.Raw("x", prior="gaussian"))
     (remark,) = found.findings
-    assert isinstance(remark, PoorFit)
-    assert remark.distance == pytest.approx(0.75 - found["a"].cdf(0.5))
+    assert remark.code == "poor-fit"
+    assert remark["distance"] == pytest.approx(0.75 - found["a"].cdf(0.5))
     assert "misses the data by a Kolmogorov distance of" in remark.sentence
 
 
@@ -122,8 +111,8 @@ def test_a_grid_is_told(monkeypatch):
     table = pd.DataFrame({"s": ["a"] * 500, "x": np.random.default_rng(0).normal(size=500)})
     monkeypatch.setattr(counting, "_CELLS", 64)
     found = tk.fit_priors(table, secret="s", query=tk.Raw("x", prior="gaussian"))
-    (remark,) = (f for f in found.findings if isinstance(f, Gridded))
-    assert 0 < remark.width <= (table["x"].max() - table["x"].min()) / 64
+    (remark,) = (f for f in found.findings if f.code == "gridded")
+    assert 0 < remark["width"] <= (table["x"].max() - table["x"].min()) / 64
 
 
 def test_only_the_secrets_asked_for():
@@ -165,13 +154,13 @@ def test_the_secret_is_not_the_answer(query):
 
 def test_every_remark_says_what_it_means():
     assert [str(f) for f in (
-        FewRows("Other", 21),
-        NoValue(("a", "b", "c", "d", "e", "f"), 6),
-        NoSecret("race", 2),
-        ComponentLimit("White", 10),
-        Rounded("x", 1.0, 1 / math.sqrt(12)),
-        Subsampled("White", 41_762, 1_000),
-        NotConverged("yes", "Gaussian process", "more rows would help"),
+        Diagnostic("few-rows", secret="Other", rows=21),
+        Diagnostic("no-value", columns=("a", "b", "c", "d", "e", "f"), rows=6),
+        Diagnostic("no-secret", column="race", rows=2),
+        Diagnostic("component-limit", secret="White", limit=10),
+        Diagnostic("rounded", column="x", step=1.0, floor=1 / math.sqrt(12)),
+        Diagnostic("subsampled", secret="White", rows=41_762, used=1_000),
+        Diagnostic("not-converged", secret="yes", model="Gaussian process", detail="more rows would help"),
     )] == [
         "secret 'Other' has 21 rows: its prior is uncertain",
         "6 rows had no value in 'a', 'b', 'c', 'd' or 2 more and were left out",
@@ -199,7 +188,7 @@ def test_the_width_of_a_mean_survives_any_scale_and_any_distance_from_zero(engin
         assert float((Fraction(float(priors[secret].means[0])) - mean) / max(map(abs, mine))) == pytest.approx(
             0, abs=1e-15
         )
-    assert not any(isinstance(finding, Constant) for finding in priors.findings)
+    assert not any(finding.code == "constant" for finding in priors.findings)
 
 
 def test_a_code_beyond_all_measure_is_refused_by_a_mixture():
@@ -215,7 +204,7 @@ def test_a_fill_value_that_was_not_named_does_not_make_noise_needless():
     table = pd.DataFrame(
         {"s": np.repeat(["a", "b"], 204), "y": np.concatenate([*[np.append(g, fills) for g in groups.values()]])}
     )
-    with pytest.warns(tk.FindingWarning):
+    with pytest.warns(tk.DiagnosticWarning):
         priors = tk.fit_priors(table, secret="s", query=tk.Raw("y"))
     for secret, values in groups.items():
         assert priors[secret].stds.max() < 2 * values.std()

@@ -14,7 +14,7 @@ import takifugu as tk
 from takifugu.problems.problem import OWN_ROWS
 from takifugu.queries.priors import Beliefs
 
-pytestmark = pytest.mark.filterwarnings("ignore::takifugu.FindingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::takifugu.DiagnosticWarning")
 
 REVERSED = ((0.9, 0.1), (0.9, 0.1), (0.02, 0.98))  # P(x = 1) of two secrets in three wards
 MILDER = ((0.7, 0.3), (0.7, 0.3), (0.02, 0.98))

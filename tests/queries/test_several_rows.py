@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import takifugu as tk
-from takifugu.problems.table_findings import SeveralRows
+from takifugu.problems.diagnostics import Diagnostic
 from takifugu.queries.several_secrets import several_rows
 from takifugu.tables.table import Table
 
@@ -31,7 +31,7 @@ def test_people_who_come_twice_are_noticed_in_every_engine(make, tmp_path):
         source = tmp_path / "visits.csv"
     else:
         source = make(table)
-    assert several_rows(Table(source), ["s"]) == [SeveralRows("patient", "s")]
+    assert several_rows(Table(source), ["s"]) == [Diagnostic("several-rows", column="patient", secret="s")]
 
 
 def test_names_of_people_may_be_text_and_a_few_may_have_changed():
@@ -39,7 +39,7 @@ def test_names_of_people_may_be_text_and_a_few_may_have_changed():
     table["patient"] = "P" + table["patient"].astype(str)
     again = table.index[table["patient"].duplicated()][0]
     table.loc[again, "s"] = "ill" if table.loc[again, "s"] == "well" else "well"
-    assert several_rows(Table(table), ["s"]) == [SeveralRows("patient", "s")]
+    assert several_rows(Table(table), ["s"]) == [Diagnostic("several-rows", column="patient", secret="s")]
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,9 @@ def test_what_names_nobody_twice_is_not_told(table):
 def test_publishing_and_inspecting_say_it():
     table = visits()
     made = tk.publish(table, secret="s", columns=["x"], allow_no_noise=True)
-    assert SeveralRows("patient", "s") in made.findings
-    assert SeveralRows("patient", "s") in tk.inspect(table, secret="s").findings
-    assert "k-th power" in SeveralRows("patient", "s").sentence
+    assert Diagnostic("several-rows", column="patient", secret="s") in made.findings
+    assert Diagnostic("several-rows", column="patient", secret="s") in tk.inspect(table, secret="s").findings
+    assert "k-th power" in Diagnostic("several-rows", column="patient", secret="s").sentence
     assert str(made).startswith("In one row, nothing published moves anyone's odds")
     assert "people seem to have several here ('patient')" in str(made)
     assert "people seem to have several here" in tk.report(made.calibration)

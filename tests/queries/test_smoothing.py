@@ -14,7 +14,6 @@ from how_many import some_of
 from takifugu.errors import InputError
 from takifugu.laws.fitting.counts import TREE, left_out_likelihood, smoothing
 from takifugu.mechanisms.draws import Counted, joint_draws
-from takifugu.problems.findings import OtherSmoothing, PriceOfIgnorance, Smoothed
 
 SIZES = (3, 2, 2)
 CELLS = np.array(list(itertools.product(*map(range, SIZES))))
@@ -88,7 +87,7 @@ def test_the_laws_hold_the_rows_that_were_added_and_nothing_of_another_secret():
     people = table()
     query = tk.Row("a", "b", "c", smoothing="held-out")
     priors = tk.fit_priors(people, secret="s", query=query)
-    assert any(isinstance(one, Smoothed) for one in priors.findings)
+    assert any(one.code == "smoothed" for one in priors.findings)
     for name in "xy":
         both = priors.counts[name] + priors.pseudo[name]
         assert priors[name].probabilities == pytest.approx(both / both.sum(), rel=1e-12)
@@ -175,10 +174,10 @@ def test_nothing_is_added_unless_it_is_asked_for_or_needed(monkeypatch):
 def test_other_assumptions_and_the_price_are_told(tmp_path):
     priors = tk.fit_priors(table(), secret="s", query=tk.Row("a", "b", "c", smoothing=50))
     found = tk.calibrate(priors, odds=1.5, solver="columns", rounds=1, confidence=0.9)
-    (other,) = (one for one in found.findings if isinstance(one, OtherSmoothing))
-    assert other.tenth > other.tenfold > 0
-    (price,) = (one for one in found.findings if isinstance(one, PriceOfIgnorance))
-    assert 0 <= price.share < 1
+    (other,) = (one for one in found.findings if one.code == "other-smoothing")
+    assert other["tenth"] > other["tenfold"] > 0
+    (price,) = (one for one in found.findings if one.code == "price-of-ignorance")
+    assert 0 <= price["share"] < 1
     found.save(tmp_path / "calibration.json")
     assert tk.Calibration.load(tmp_path / "calibration.json").meets_budget()
 

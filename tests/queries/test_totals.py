@@ -19,7 +19,7 @@ def people(**last):
 
 
 def told(found):
-    return [finding.columns for finding in found.findings if finding.kind == "row-of-totals"]
+    return [finding["columns"] for finding in found.findings if finding.code == "row-of-totals"]
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -27,11 +27,11 @@ def told(found):
 def test_the_sum_of_the_others_is_told(door, secret):
     found = inspect(door(people()), secret)
     assert told(found) == [("x", "y")]
-    assert "heavy-tail" not in [finding.kind for finding in found.findings]
+    assert "heavy-tail" not in [finding.code for finding in found.findings]
     for one in found.columns[1:]:
         assert one.domain is None
         assert one.advice == "cannot be published as it is"
-    said = next(finding.sentence for finding in found.findings if finding.kind == "row-of-totals")
+    said = next(finding.sentence for finding in found.findings if finding.code == "row-of-totals")
     assert said.startswith("one row holds the sum of all others in 'x', 'y': it looks like a row of totals")
 
 

@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from hospital import export
-from takifugu.problems.table_findings import (
-    DecimalCommas,
-    MissingTexts,
-    Percentages,
-    SuspectedSentinel,
-    TitleLines,
-    about,
-)
+from takifugu.problems.diagnostics import Diagnostic, about
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +19,7 @@ def path(tmp_path_factory):
 
 
 def kinds(priors):
-    return [finding.kind for finding in priors.findings]
+    return [finding.code for finding in priors.findings]
 
 
 def test_only_the_columns_in_question_are_told(path):
@@ -47,7 +40,7 @@ def test_only_the_columns_in_question_are_told(path):
 )
 def test_a_code_is_told_whichever_way_the_column_is_published(path, query):
     found = list(tk.fit_priors(path, secret="positive", query=query).findings)
-    codes = [one.code for one in found if isinstance(one, SuspectedSentinel)]
+    codes = [one["sentinel"] for one in found if one.code == "suspected-sentinel"]
     assert codes == ["stay_days=999"]
 
 
@@ -72,21 +65,21 @@ names = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4, unique=True)
 @given(names, names, names)
 def test_nothing_is_told_of_a_column_that_is_not_asked_for(commas, percents, asked):
     findings = [
-        DecimalCommas(tuple(commas)),
-        Percentages(tuple(percents)),
-        MissingTexts("a", ("NA",), 1),
-        TitleLines(1),
+        Diagnostic("decimal-commas", columns=tuple(commas)),
+        Diagnostic("percentages", columns=tuple(percents)),
+        Diagnostic("missing-texts", column="a", texts=("NA",), cells=1),
+        Diagnostic("title-lines", lines=1),
     ]
     told = about(findings, asked)
     for one in told:
         assert set(getattr(one, "columns", ())) <= set(asked)
         assert getattr(one, "column", asked[0]) in asked
-    assert TitleLines(1) in told
+    assert Diagnostic("title-lines", lines=1) in told
     assert about(findings, "abcdef") == tuple(findings)
 
 
 def test_a_warning_is_shown_where_the_call_stands_and_only_of_what_is_new(path):
-    with pytest.warns(tk.FindingWarning, match="999 stands far") as caught:
+    with pytest.warns(tk.DiagnosticWarning, match="999 stands far") as caught:
         priors = tk.fit_priors(path, secret="positive", query=tk.Row("stay_days"))
     assert [one.filename for one in caught] == [__file__] * len(caught)
     with warnings.catch_warnings():
@@ -96,9 +89,9 @@ def test_a_warning_is_shown_where_the_call_stands_and_only_of_what_is_new(path):
 
 def test_publishing_shows_what_it_found_once():
     people = pd.DataFrame({"positive": [*"yn"] * 60, "ward": [*"AaB"] * 40})
-    with pytest.warns(tk.FindingWarning) as caught:
+    with pytest.warns(tk.DiagnosticWarning) as caught:
         made = tk.publish(people, secret="positive", columns=["ward"], confidence=None, allow_no_noise=True)
-    said = [str(one.message) for one in caught if one.category is tk.FindingWarning]
+    said = [str(one.message) for one in caught if one.category is tk.DiagnosticWarning]
     assert said == [str(one) for one in made.findings if one.level == "warning"]
     assert len(set(said)) == len(said) > 0
     assert {one.filename for one in caught} == {__file__}
@@ -115,7 +108,7 @@ def test_from_within_the_library_nothing_is_shown_twice(path, recwarn):
     )
     assert told.exit_code == 0
     assert "--sentinel 'stay_days=999'" in " ".join(told.output.split())
-    assert [one for one in recwarn if one.category is tk.FindingWarning] == []
+    assert [one for one in recwarn if one.category is tk.DiagnosticWarning] == []
 
 
 def test_looking_for_codes_changes_no_refusal():

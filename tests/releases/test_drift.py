@@ -41,7 +41,7 @@ QUERIES = {
 CALIBRATED = {}
 pytestmark = [
     pytest.mark.filterwarnings("ignore::takifugu.releases.plan.NoNoiseWarning"),
-    pytest.mark.filterwarnings("ignore::takifugu.FindingWarning"),
+    pytest.mark.filterwarnings("ignore::takifugu.DiagnosticWarning"),
 ]
 
 

@@ -11,7 +11,7 @@ from calibrations import hand_made
 from pyarrow import csv
 
 from takifugu.errors import BudgetError, CompositionError, InputError
-from takifugu.problems.findings import OrderKept
+from takifugu.problems.diagnostics import Diagnostic
 from takifugu.releases import saving
 from takifugu.releases.file_release import release_file
 from takifugu.releases.ledger import Ledger
@@ -142,8 +142,8 @@ def test_rows_of_other_secrets_can_be_dropped(source, tmp_path):
     result = release_file(source, tmp_path / "out.csv", hand_made(), **NAMES, keep=["id"], others="drop", order="keep")
     assert result.rows == ROWS // 2
     assert [one.sentence for one in result.findings] == [
-        f"{ROWS // 2:,} rows of other secrets stayed at home",
-        OrderKept.says,
+        f"{ROWS // 2:,} rows of other secrets were left out",
+        str(Diagnostic("order-kept")),
     ]
     assert read(tmp_path / "out.csv")["id"].to_pylist() == list(range(0, ROWS, 2))
 
@@ -191,9 +191,9 @@ def test_what_calibration_reads_release_reads(tmp_path):
     )  # fmt: skip
     assert np.allclose(read(tmp_path / "out.csv")["value"], [1234.5, -2.25], atol=1e-4)
     assert read(tmp_path / "out.csv")["wörd"].to_pylist() == ["ä", "ö"]
-    kinds = [finding.kind for finding in done.findings]
+    kinds = [finding.code for finding in done.findings]
     assert kinds == ["read-as", "decimal-commas", "grouped-digits", "missing-texts", "no-value", "order-kept"]
-    assert (done.rows, done.findings[-2].rows) == (2, 1)
+    assert (done.rows, done.findings[-2]["rows"]) == (2, 1)
     path.write_text("secret,value\na,1\nZorngiebel,2,3\n")
     with pytest.raises(InputError, match="line 3") as caught:
         release_file(path, tmp_path / "again.csv", hand_made(), **NAMES, ledger=tmp_path / "l.db", order="keep")

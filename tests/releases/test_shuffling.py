@@ -19,7 +19,7 @@ from calibrations import hand_made
 import takifugu as tk
 from takifugu.channels.sampling import OsBits
 from takifugu.estimates.description import described
-from takifugu.problems.findings import OrderKept
+from takifugu.problems.diagnostics import Diagnostic
 from takifugu.releases import shuffling
 from takifugu.releases.shuffling import Shuffle, shuffled
 
@@ -135,7 +135,7 @@ def test_a_file_in_its_own_order_is_somebody_s_statement(tmp_path):
     table().to_csv(tmp_path / "in.csv", index=False)
     done = tk.release_file(tmp_path / "in.csv", tmp_path / "out.csv", hand_made(1.0), **HOW, order="keep")
     assert places(pd.read_csv(tmp_path / "out.csv")) == list(range(ROWS))
-    assert OrderKept() in done.findings
+    assert Diagnostic("order-kept") in done.findings
 
 
 def test_the_ledger_knows_the_first_order(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import trapezoid
 
 import takifugu as tk
-from takifugu.problems.findings import FewRows
+from takifugu.problems.diagnostics import Diagnostic
 from takifugu.queries.priors import Priors
 from takifugu.reports import words
 from takifugu.reports.facts import facts_for, facts_of
@@ -121,7 +121,7 @@ def test_priors_bring_their_findings_rows_and_counts():
     heart = tk.datasets.load("heart")
     priors = tk.fit_priors(heart, secret="slope", query=tk.Raw("oldpeak", prior="gaussian"), secrets=[1, 3])
     facts = facts_for(priors, alpha=3, epsilon=1, question="?")
-    assert FewRows(3, 21) in facts.findings
+    assert Diagnostic("few-rows", secret=3, rows=21) in facts.findings
     assert {(s.name, s.rows) for s in facts.secrets} == {("1", 142), ("3", 21)}
     assert {h.label for h in facts.histograms} == {"1", "3"}
     for histogram in facts.histograms:

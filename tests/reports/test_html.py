@@ -7,7 +7,7 @@ import pytest
 from page_reader import read
 
 import takifugu as tk
-from takifugu.problems.findings import FewRows
+from takifugu.problems.diagnostics import Diagnostic
 from takifugu.queries.priors import Priors
 from takifugu.reports.facts import facts_for
 from takifugu.reports.html import render
@@ -20,7 +20,7 @@ HOSTILE = "<script>alert(1)</script>\"'&${style}"
 def page():
     priors = Priors(
         {HOSTILE: tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(1, 2)},
-        findings=[FewRows(HOSTILE, 21)],
+        findings=[Diagnostic("few-rows", secret=HOSTILE, rows=21)],
         rows={HOSTILE: 21, "b": 100},
     )
     facts = facts_for(

@@ -20,4 +20,4 @@ def test_every_error_that_is_raised_can_be_caught_by_its_public_name():
     from takifugu import errors
 
     raised = {one for name, one in vars(errors).items() if isinstance(one, type) and issubclass(one, Exception)}
-    assert {one.__name__ for one in raised} <= set(tk.__all__) | {"FindingWarning"}
+    assert {one.__name__ for one in raised} <= set(tk.__all__) | {"DiagnosticWarning"}

@@ -55,7 +55,7 @@ def test_a_messy_file_is_the_table_that_is_meant(messy, monkeypatch):
     assert [[type(cell) for cell in column] for column in found.values()] == [
         [type(cell) for cell in column] for column in wanted.expected.values()
     ]
-    assert tuple(finding.kind for finding in table.findings) == wanted.kinds
+    assert tuple(finding.code for finding in table.findings) == wanted.kinds
     assert all(MARKER not in str(finding.to_dict()) for finding in table.findings)
     assert streamed(path, reading=table.read_as) == streamed(table) == wanted.expected
 
@@ -345,7 +345,7 @@ def test_the_whole_file_decides(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text(start + "a;1,5;x;no;1;NA\n")
     table = Table(tmp_path / "a.csv")
     assert [str(kind) for kind in table.schema.values()] == ["String", "Float64", *["String"] * 3, "Int64"]
-    assert [finding.kind for finding in table.findings] == ["read-as", "decimal-commas", "missing-texts"]
+    assert [finding.code for finding in table.findings] == ["read-as", "decimal-commas", "missing-texts"]
 
 
 def test_columns_beyond_one_statement(tmp_path):
@@ -358,7 +358,7 @@ def test_missing_values_are_dropped_and_counted_or_refused(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("s,x\na,1\na,2\na,NA\nb,4\nb,5\n,6\n")
     table = open_table(path)
-    assert lacking(table, ["s", "x"]).rows == 2
+    assert lacking(table, ["s", "x"])["rows"] == 2
     assert streamed(table, needed=["s", "x"]) == {"s": ["a", "a", "b", "b"], "x": [1, 2, 4, 5]}
     assert {str(f) for f in tk.fit_priors(table, secret="s", query=tk.Mean("x")).findings} >= {
         "1 row had no value in 'x' and was left out",
@@ -382,7 +382,7 @@ def test_nan_is_missing_and_sentinels_are_found_in_every_engine(tmp_path):
         assert [value if value == 1 else None for value in found["x"]] == [1.0, None, None]
         assert [value if isinstance(value, str) else None for value in found["s"]] == ["a", None, None]
         assert found["n"] == [999, 5, 6]
-        assert [(f.column, f.cells) for f in table.findings] == [("s", 2), ("x", 1)]
+        assert [(f["column"], f["cells"]) for f in table.findings] == [("s", 2), ("x", 1)]
     assert streamed(tmp_path / "a.parquet", needed=["x"])["n"] == [999, 5]
     with pytest.raises(tk.InputError, match="no column 'y'"):
         open_table(frame, reading=Reading(sentinels=("y=1",)))
@@ -401,7 +401,7 @@ def test_a_sentinel_that_no_cell_has_is_told(kind, tmp_path):
             (["age=999", "stay=99"], None),
         ]:
             found = open_table(source, reading=Reading(sentinels=said)).findings
-            told = [one.sentinels for one in found if one.kind == "sentinels-unseen"]
+            told = [one["sentinels"] for one in found if one.code == "sentinels-unseen"]
             assert told == ([unseen] if unseen else [])
 
 

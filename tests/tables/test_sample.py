@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import takifugu as tk
-from takifugu.problems.findings import ConstantFeature, Subsampled
+from takifugu.problems.diagnostics import Diagnostic
 from takifugu.tables import sample as training
 from takifugu.tables.sample import Training, prepare
 from takifugu.tables.table import Table
@@ -54,7 +54,7 @@ def test_the_sample_does_not_hang_on_the_engine_or_the_order(monkeypatch, distin
         assert len(found.findings) == 2
         for name, sample in found.samples.items():
             assert len(sample.answers) == 50
-            assert Subsampled(name, int((data["s"] == name).sum()), 50) in found.findings
+            assert Diagnostic("subsampled", secret=name, rows=int((data["s"] == name).sum()), used=50) in found.findings
             first = results[0].samples[name]
             assert (sample.answers == first.answers).all()
             assert (sample.inputs == first.inputs).all()
@@ -95,7 +95,7 @@ def test_incomplete_rows_are_left_out():
 
 def test_a_constant_feature_is_left_out():
     found = prepared(made(100).assign(c=3.0))
-    assert found.findings == [ConstantFeature("c")]
+    assert found.findings == [Diagnostic("constant-feature", column="c")]
     assert found.samples["a"].inputs.shape[1] == 2
 
 

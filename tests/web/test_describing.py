@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from takifugu.problems.findings import FewForConfidence
+from takifugu.problems.diagnostics import Diagnostic
 from takifugu.tables.column_facts import look
 from takifugu.tables.table import Table
 from takifugu.web.describing import described, on_page
@@ -31,5 +31,5 @@ def test_the_page_opens_with_no_secret_that_most_rows_lack():
 
 
 def test_advice_that_the_page_cannot_follow_names_the_command_and_the_python():
-    told = on_page(FewForConfidence("ill", 16).sentence)
+    told = on_page(Diagnostic("few-for-confidence", secret="ill", rows=16).sentence)
     assert "or give the command or the Python below --assurance band (assurance='band')" in told

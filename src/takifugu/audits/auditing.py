@@ -25,27 +25,23 @@ from takifugu.audits.confidence_bounds import best_wager, lower_bound, share_int
 from takifugu.audits.order import SHARE, order_tells
 from takifugu.audits.outcome import (
     FEW_AUDITED,
+    MISPLACED,
     Attack,
     Audit,
-    CellsLeftOut,
-    FewRowsAudited,
     Guess,
-    LessNoise,
-    MoreNoise,
-    MovedRows,
-    NoPriorsAttack,
-    NotCovered,
-    NotThroughChannel,
-    PairsLeftOut,
-    PublishedAsIs,
-    SecretPublished,
 )
 from takifugu.audits.rows import Rows, read_rows
 from takifugu.calibration import Calibration
 from takifugu.channels import ListChannel, Noise
 from takifugu.errors import InputError
 from takifugu.laws import Lattice, key
-from takifugu.problems import OWN_ROWS, Finding, Guarantee, Pair, Problem
+from takifugu.problems import (
+    OWN_ROWS,
+    Diagnostic,
+    Guarantee,
+    Pair,
+    Problem,
+)
 from takifugu.tables import Reading, cell_in_words, cut_named
 
 # The rows that a belief is about: those of the cell of what the adversary knows that its label names.
@@ -95,21 +91,21 @@ def _told(one: str, rows: Rows) -> list[str] | None:
 _SURELY = 6.0  # standard deviations
 
 
-def look(rows: Rows, calibration: Calibration, pairs: list[Pair], known: tuple[str, ...]) -> list[Finding]:
+def look(rows: Rows, calibration: Calibration, pairs: list[Pair], known: tuple[str, ...]) -> list[Diagnostic]:
     """What stands out without any attack."""
-    found: list[Finding] = []
+    found: list[Diagnostic] = []
     secret = () if calibration.answer is None else calibration.answer.secret
-    found += [SecretPublished(name) for name in secret if name in rows.published]
+    found += [Diagnostic("secret-published", column=name) for name in secret if name in rows.published]
     added = tuple(name for name in rows.added if name not in known and name not in secret)
     if added and rows.answer:  # else nobody knows which of them is covered
-        found.append(NotCovered(added))
+        found.append(Diagnostic("not-covered", columns=added))
     for name in dict.fromkeys(name for pair in pairs for name in pair):
         if (count := len(rows.of(name))) < FEW_AUDITED:
-            found.append(FewRowsAudited(name, count))
+            found.append(Diagnostic("few-rows-audited", secret=name, rows=count))
     if not rows.answer or any(name not in rows.truth for name in rows.answer):
         return found
     if all(rows.published[name].agrees(rows.truth[name]).all() for name in rows.answer):
-        found.append(PublishedAsIs(rows.answer))
+        found.append(Diagnostic("published-as-is", columns=rows.answer))
     channel = calibration.channel
     if channel.publishes == "number":
         found += _noise(rows, calibration, channel.as_noise())
@@ -118,7 +114,7 @@ def look(rows: Rows, calibration: Calibration, pairs: list[Pair], known: tuple[s
     return found
 
 
-def _noise(rows: Rows, calibration: Calibration, channel: Noise) -> list[Finding]:
+def _noise(rows: Rows, calibration: Calibration, channel: Noise) -> list[Diagnostic]:
     name = rows.answer[0]
     y, x, theta = rows.published[name].numbers, rows.truth[name].numbers, channel.std
     if y is None or x is None or theta == 0 or len(rows) < 20:
@@ -130,10 +126,10 @@ def _noise(rows: Rows, calibration: Calibration, channel: Noise) -> list[Finding
     room = _SURELY / math.sqrt(2 * len(rows)) * math.sqrt(1.0 + channel.excess_kurtosis / 2)
     if abs(spread / theta - 1) <= room:
         return []
-    return [(LessNoise if spread < theta else MoreNoise)(spread, theta)]
+    return [Diagnostic("less-noise" if spread < theta else "more-noise", spread=spread, theta=theta)]
 
 
-def _channel(rows: Rows, calibration: Calibration, channel: ListChannel) -> list[Finding]:
+def _channel(rows: Rows, calibration: Calibration, channel: ListChannel) -> list[Diagnostic]:
     domain = None if calibration.answer is None else calibration.answer.domain
     columns = [rows.truth[name] for name in rows.answer]
     try:
@@ -155,14 +151,14 @@ def _channel(rows: Rows, calibration: Calibration, channel: ListChannel) -> list
     places = [(inputs.get(key(x)), outputs.get(key(y))) for x, y in zip(_entries(true), _entries(out), strict=True)]
     wrong = sum(x is not None and (y is None or (x, y) not in moves) for x, y in places)
     if wrong:
-        return [NotThroughChannel(wrong, len(rows))]
+        return [Diagnostic("not-through-channel", rows=wrong, of=len(rows))]
     own = [outputs.get(key(value)) for value in channel.inputs]
     stay = channel.kept / channel.denominator
     shares = np.array([stay[x] for x, _ in places if x is not None])
     stayed = sum(x is not None and y == own[x] for x, y in places)
     # Each row stays as it is with its own probability: the number that did is off by a few standard deviations at most.
     if stayed < shares.sum() - _SURELY * math.sqrt(float((shares * (1 - shares)).sum())):
-        return [MovedRows(stayed / len(rows), float(shares.mean()))]
+        return [Diagnostic("moved-rows", share=stayed / len(rows), expected=float(shares.mean()))]
     return []
 
 
@@ -187,28 +183,28 @@ class Task:
     rows: Places
 
 
-def chosen_pairs(rows: Rows, calibration: Calibration) -> tuple[list[Pair], list[Finding]]:
+def chosen_pairs(rows: Rows, calibration: Calibration) -> tuple[list[Pair], list[Diagnostic]]:
     """The pairs with rows enough, and of many those with most; chosen without a look at what was published."""
     counts = {secret: len(rows.of(secret)) for secret in calibration.pairs.secrets}
     every = len(calibration.pairs)
     large = [pair for pair in calibration.pairs if min(counts[name] for name in pair) >= LEAST_ROWS]
-    findings: list[Finding] = []
+    findings: list[Diagnostic] = []
     if not large:
         raise InputError(
             f"no pair of calibrated secrets has {LEAST_ROWS} published rows of each: there are too few to attack"
         )
     if len(large) < every:
-        findings.append(PairsLeftOut(len(large), every, f"the others have a secret with fewer than {LEAST_ROWS} rows"))
+        findings.append(Diagnostic("pairs-left-out", attacked=len(large), pairs=every, least=LEAST_ROWS))
     if len(large) > _MOST_PAIRS:
         binding = set(calibration.worst_pair)
         large.sort(key=lambda pair: (set(pair) != binding, -min(counts[name] for name in pair)))
         large = large[:_MOST_PAIRS]
-        findings.append(PairsLeftOut(len(large), every, "those with most rows, and the one that binds"))
+        findings.append(Diagnostic("pairs-left-out", attacked=len(large), pairs=every, least=None))
     return large, findings
 
 
 def chosen_tasks(
-    rows: Rows, calibration: Calibration, pairs: list[Pair], known: tuple[str, ...], findings: list[Finding]
+    rows: Rows, calibration: Calibration, pairs: list[Pair], known: tuple[str, ...], findings: list[Diagnostic]
 ) -> list[Task]:
     """Everyone who knows the priors under each belief; learners on all rows and in the cells of what is known."""
     problem = calibration.problem
@@ -218,10 +214,10 @@ def chosen_tasks(
     chosen = sorted(cells, key=lambda b: (labels[b] not in first, -len(cells[b].rows)))[:_MOST_BELIEFS]
     every = sum(not label.endswith(OWN_ROWS) for label in labels)
     if len(chosen) < every:
-        findings.append(CellsLeftOut(len(chosen), every))
+        findings.append(Diagnostic("cells-left-out", attacked=len(chosen), beliefs=every))
     ratios, learners = knowing(calibration, rows), learning(rows, known)
     if not ratios:
-        findings.append(NoPriorsAttack())
+        findings.append(Diagnostic("no-priors-attack"))
     tasks = []
     for pair in pairs:
         tasks += [Task(one, pair, 0, np.arange(len(rows))) for one in learners]
@@ -348,7 +344,7 @@ def _audited(
     findings += look(rows, calibration, pairs, known)
     tasks = chosen_tasks(rows, calibration, pairs, known, findings)
     spent = SHARE * level
-    if not any(isinstance(one, NotThroughChannel | MovedRows | MoreNoise) for one in findings):
+    if not any(one.code in MISPLACED for one in findings):
         told = (order_tells(rows, pair, chance=spent / len(pairs), seed=seed) for pair in pairs)
         findings += [one for one in told if one is not None]
     level -= spent

@@ -17,9 +17,8 @@ import numpy.typing as npt
 from takifugu._validation import Array
 from takifugu.audits import attacks as features
 from takifugu.audits.attacks import boosting, halves, logistic
-from takifugu.audits.outcome import OrderTells
 from takifugu.audits.rows import Rows
-from takifugu.problems import Pair
+from takifugu.problems import Diagnostic, Pair
 from takifugu.releases import coin_divergence
 
 SHARE = 0.01  # of the chance of a false alarm that is spent on the order: one that tells does so far beyond chance
@@ -38,7 +37,7 @@ class _Held(NamedTuple):
     exponent: float
 
 
-def order_tells(rows: Rows, pair: Pair, *, chance: float, seed: int) -> OrderTells | None:
+def order_tells(rows: Rows, pair: Pair, *, chance: float, seed: int) -> Diagnostic | None:
     """What places tell of a pair; of rows in a random order something is found with this chance at most."""
     mine = np.flatnonzero((rows.secrets == pair[0]) | (rows.secrets == pair[1]))
     mine = mine[np.argsort(rows.place[mine], kind="stable")]
@@ -53,9 +52,17 @@ def order_tells(rows: Rows, pair: Pair, *, chance: float, seed: int) -> OrderTel
             seen = (
                 f"of {most.places:,} places {most.hits:,} are of {pair[0]!r}, which has {is_first.mean():.1%} of both"
             )
-            return OrderTells(pair, seen, chance * math.exp(rare - most.exponent))
+            return Diagnostic(
+                "order-tells", first=pair[0], second=pair[1], seen=seen, chance=chance * math.exp(rare - most.exponent)
+            )
     if (found := _varies(is_first, chance / _WAYS, seed)) is not None:
-        return OrderTells(pair, f"the share of {pair[0]!r} differs from part to part of the table", found * _WAYS)
+        return Diagnostic(
+            "order-tells",
+            first=pair[0],
+            second=pair[1],
+            seen=f"the share of {pair[0]!r} differs from part to part of the table",
+            chance=found * _WAYS,
+        )
     return None
 
 

@@ -47,19 +47,13 @@ from takifugu.mechanisms import (
     worst,
 )
 from takifugu.problems import (
-    FewForConfidence,
-    Finding,
+    Diagnostic,
     Guarantee,
-    GuessAsked,
-    ListReadForBand,
-    OtherSmoothing,
     Pair,
-    PriceOfIgnorance,
     Problem,
     Renyi,
-    SparseChosen,
     asked_for,
-    show,
+    warn,
 )
 from takifugu.queries import ColumnWeights, beside, require_rows
 
@@ -141,31 +135,31 @@ def about_the_answer(
     asked: Guarantee,
     rule: Mechanism,
     evidence: Confidence | ProvedBand | None,
-) -> list[Finding]:
+) -> list[Diagnostic]:
     """All of it."""
     told = [*_about_rows(priors, problem, channel, asked)]
     if getattr(priors, "is_smoothed", False) and isinstance(channel, ListChannel):
         told.append(other_smoothing(problem, channel, asked))
         lost = expected_loss(rule, problem, channel)
         if evidence is not None and lost > 0:
-            told.append(PriceOfIgnorance(max(0.0, 1 - evidence.without / lost)))
+            told.append(Diagnostic("price-of-ignorance", share=max(0.0, 1 - evidence.without / lost)))
     if isinstance(evidence, ProvedBand):
         told += _list_read(problem)
     return [*told, *_few_for_confidence(problem)] if isinstance(evidence, Confidence) else told
 
 
-def _list_read(problem: Problem) -> list[Finding]:
+def _list_read(problem: Problem) -> list[Diagnostic]:
     """Whether the list of values came from the rows: bounds on the shares of values that were chosen for having been
     seen may all fail at once (proofs/bounds.md)."""
     answer = problem.answer
     if answer is None or (isinstance(answer.domain, Lattice) and not answer.is_read) or answer.is_public:
         return []
     if isinstance(answer.domain, tuple) and len(answer.domain) > 1:
-        return [ListReadForBand("rows of several columns are those that occur in them", "publish one column of them")]
-    return [ListReadForBand("this one was read from them", "give a domain, or bounds and a step, that are public")]
+        return [Diagnostic("list-read-for-band", several=True)]
+    return [Diagnostic("list-read-for-band", several=False)]
 
 
-def other_smoothing(problem: Problem, channel: ListChannel, asked: Guarantee) -> OtherSmoothing:
+def other_smoothing(problem: Problem, channel: ListChannel, asked: Guarantee) -> Diagnostic:
     """The largest loss, in floats, had a tenth or ten times of the added rows been added to every secret's."""
     losses = []
     first, second = problem.pairs.directed_places()
@@ -174,19 +168,19 @@ def other_smoothing(problem: Problem, channel: ListChannel, asked: Guarantee) ->
         laws = np.stack([(counts + factor * pseudo) / (counts + factor * pseudo).sum() for counts, pseudo in counted])
         published = channel.through(laws)
         losses.append(float(finite_divergence(published[first], published[second], alpha=asked.alpha).max()))
-    return OtherSmoothing(tenth=losses[0], tenfold=losses[1], epsilon=asked.epsilon)
+    return Diagnostic("other-smoothing", tenth=losses[0], tenfold=losses[1], epsilon=asked.epsilon)
 
 
-def _few_for_confidence(problem: Problem) -> list[Finding]:
+def _few_for_confidence(problem: Problem) -> list[Diagnostic]:
     """The secrets with so few rows that confidence rests on its model there; cells have a finding of their own."""
     first = problem.beliefs[0]
     if problem.answer is None or not problem.answer.is_of_rows or first.label:
         return []
     scarce = [secret for secret in problem.pairs.secrets if first.rows.get(secret, _ENOUGH) < _ENOUGH]
-    return [FewForConfidence(secret, first.rows[secret]) for secret in scarce]
+    return [Diagnostic("few-for-confidence", secret=secret, rows=first.rows[secret]) for secret in scarce]
 
 
-def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Guarantee) -> Sequence[Finding]:
+def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Guarantee) -> Sequence[Diagnostic]:
     """What the rows themselves say about noise that is enough for the priors fitted to them: the worst pair of all."""
     if not isinstance(channel, GaussianVector) or not getattr(priors, "empirical", None):
         return []
@@ -194,7 +188,7 @@ def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Guarante
 
     pairs = list(islice(problem.pairs.directed(), _CHECKED_PAIRS))
     found = check_rows(priors, alpha=asked.alpha, epsilon=asked.epsilon, covariance=channel.covariance, pairs=pairs)
-    return sorted(found, key=lambda one: -one.loss)[:1]
+    return sorted(found, key=lambda one: -one["loss"])[:1]
 
 
 Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem
@@ -279,8 +273,8 @@ def calibrate(
             raise MechanismError(
                 f"{made.mechanism!r} promises less than (α, ε), and bounds no guess: leave best_guess out"
             )
-        made = made.with_finding(GuessAsked(best_guess, str(asked)))
-    show(one for one in made.findings if one not in problem.findings)  # those were shown where the priors were fitted
+        made = made.with_finding(Diagnostic("guess-asked", asked=best_guess, promise=str(asked)))
+    warn(one for one in made.findings if one not in problem.findings)  # those were shown where the priors were fitted
     return made
 
 
@@ -318,7 +312,7 @@ def calibrated(
         problem = with_rows(problem)
     told = about_the_answer(priors, problem, found.channel, asked, rule, evidence)
     if dict(options).get("solver") is None and (found.options or {}).get("solver") == "columns":
-        told.append(SparseChosen(len(table_of(problem).values), MOST_VALUES))
+        told.append(Diagnostic("sparse-chosen", values=len(table_of(problem).values), limit=MOST_VALUES))
     return Calibration(
         problem=replace(problem, findings=(*problem.findings, *told)),
         guarantee=rule.promise(asked),

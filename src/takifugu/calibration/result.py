@@ -40,7 +40,7 @@ from takifugu.mechanisms import (
 from takifugu.problems import (
     Answer,
     Belief,
-    Finding,
+    Diagnostic,
     Guarantee,
     Pair,
     Pairs,
@@ -49,7 +49,9 @@ from takifugu.problems import (
     Renyi,
     guarantee_from_state,
 )
-from takifugu.problems import nouns as documents
+from takifugu.problems import (
+    nouns as documents,
+)
 
 # The file of a calibration: strict, versioned, and read back to the last bit.
 
@@ -325,11 +327,11 @@ class Calibration(Plotted):
         return self.problem.answer
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[Diagnostic, ...]:
         """What there is to know about the data behind the priors."""
         return self.problem.findings
 
-    def with_finding(self, finding: Finding) -> "Calibration":
+    def with_finding(self, finding: Diagnostic) -> "Calibration":
         """The same calibration with one more remark."""
         return replace(self, problem=replace(self.problem, findings=(*self.problem.findings, finding)))
 

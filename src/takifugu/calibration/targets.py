@@ -14,7 +14,7 @@ from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnsw
 from takifugu.laws import Finite, Mixture, VectorMixture, columns, key, number
 from takifugu.mechanisms import column_loss, table_of
 from takifugu.problems import (
-    ErrorAsked,
+    Diagnostic,
     Guarantee,
     Problem,
     Renyi,
@@ -196,5 +196,7 @@ def strongest(
         )
     errors = [tried[one] for one in sorted(tried)]
     falls = all(a >= b * (1 - _ALIKE) for a, b in pairwise(errors))
-    finding = ErrorAsked(most, tried[high], str(best.guarantee), len(tried), falls)
+    finding = Diagnostic(
+        "error-asked", asked=most, error=tried[high], promise=str(best.guarantee), tried=len(tried), falls=falls
+    )
     return best.with_finding(finding)

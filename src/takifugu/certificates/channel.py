@@ -25,7 +25,11 @@ from takifugu.divergences import Enclosure
 from takifugu.errors import InputError
 from takifugu.laws import key
 from takifugu.mechanisms import Optimal, rows_in_words
-from takifugu.problems import OrderKept, belief_names, guarantee_from_state
+from takifugu.problems import (
+    belief_names,
+    guarantee_from_state,
+    has_code,
+)
 
 # Whether a channel leaves the shares of all rows as they were, which its public papers may tell.
 
@@ -242,7 +246,7 @@ class ChannelCertificate(Sealed):
                 "software": dict(self.software),
                 "certificate_sha256": self.sha256,
             }
-            | ({"order": KEPT} if OrderKept.among(self.calibration.findings) else {})
+            | ({"order": KEPT} if has_code("order-kept", self.calibration.findings) else {})
         )
 
     def _content(self) -> dict[str, Any]:

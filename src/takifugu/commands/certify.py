@@ -8,6 +8,7 @@ import click
 from takifugu.commands.options import Command, quiet_option, single, workers_option
 from takifugu.commands.output import in_flags
 from takifugu.commands.progress import counting
+from takifugu.problems import Diagnostic, has_code
 
 
 def tell_replaced(*papers: str | None) -> None:
@@ -26,11 +27,10 @@ def tell_proved(certificate: Any) -> None:
     click.echo(f"Proved: {in_flags(certificate.claim)}.")
     if (population := getattr(certificate, "population", None)) is not None:
         click.echo(f"For the population, looked at again: {population}.")
-    from takifugu.problems import OrderKept
 
     made = getattr(certificate, "calibration", None)
-    if made is not None and OrderKept.among(made.findings):
-        click.echo(f"Not proved: {OrderKept.says}.")
+    if made is not None and has_code("order-kept", made.findings):
+        click.echo(f"Not proved: {Diagnostic('order-kept')}.")
 
 
 @click.command("certify", cls=Command)

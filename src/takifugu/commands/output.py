@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from takifugu.errors import TakifuguError, suggestion
-from takifugu.messages import PYTHON, Message
+from takifugu.errors import suggestion
+from takifugu.messages import PYTHON, Sayable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import Console
 
-    from takifugu.problems import Finding
+    from takifugu.problems import Diagnostic
     from takifugu.reports import ChannelFacts, Facts, NoiseFacts, VectorFacts
 
 
@@ -169,8 +169,8 @@ class CommandLine:
         return flag if value in ("", "...") else f"{flag} {value}"
 
 
-def said(message: "Message | TakifuguError | str") -> str:
-    """What a message or an error says on the command line."""
+def said(message: "Sayable | str") -> str:
+    """What a message, an error or a diagnostic says on the command line."""
     return message if isinstance(message, str) else message.said(CommandLine())
 
 
@@ -199,7 +199,7 @@ def _listed(names: str) -> str:
 # Findings on the command line: in its words, one under another.
 
 
-def tell_findings(findings: "Iterable[Finding]", out: "Console") -> None:
+def tell_findings(findings: "Iterable[Diagnostic]", out: "Console") -> None:
     """A line for each, warnings marked."""
     from rich.padding import Padding
     from rich.table import Table
@@ -210,7 +210,7 @@ def tell_findings(findings: "Iterable[Finding]", out: "Console") -> None:
     lines = Table.grid(padding=(0, 1))
     for finding in findings:
         is_warning = finding.level == "warning"
-        sentence = Text(in_flags(clean(finding.sentence, 600)))
+        sentence = Text(in_flags(clean(said(finding), 600)))
         lines.add_row("!" if is_warning else "·", sentence, style="yellow" if is_warning else "dim")
     out.print(Padding(lines, (0, 2)))
 

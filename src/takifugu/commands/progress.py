@@ -19,7 +19,8 @@ from takifugu.commands.output import in_flags, tell_findings
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from takifugu.problems import Finding
+    from takifugu.problems import Diagnostic
+
 
 _WIDTH = 76
 _BEAT = 0.9  # seconds between two looks at the clock
@@ -161,7 +162,7 @@ class Steps:
             self._out.print(textwrap.fill(what, self._out.width, break_long_words=False, **how))
             doing("   ")
 
-    def warn(self, findings: "Sequence[Finding]") -> None:
+    def warn(self, findings: "Sequence[Diagnostic]") -> None:
         """What is known before a long step, and may be reason enough not to wait for it."""
         if not self._quiet and findings:
             done()

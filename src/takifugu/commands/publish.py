@@ -30,7 +30,7 @@ from takifugu.commands.options import (
 from takifugu.commands.output import console, file_of, in_flags, tell_files, tell_findings
 from takifugu.commands.progress import Steps
 from takifugu.errors import CalibrationError, InputError
-from takifugu.problems import OrderKept
+from takifugu.problems import Diagnostic, has_code
 from takifugu.publishing import People
 from takifugu.tables import Reading
 
@@ -257,8 +257,6 @@ def tell(
     made: Any, done: Any, target: Path, paths: dict[str, Path], ledger: Any, positions: Path | None = None
 ) -> None:
     """One page of plain words: what is hidden, what changed, what can still be guessed, what to keep private."""
-    from takifugu.problems import OrderKept
-    from takifugu.releases import OthersLeftOut
     from takifugu.reports import told
 
     out = console()
@@ -269,12 +267,12 @@ def tell(
         out.print(left)
     out.print()
     # Those of the release are about the same reading of the same table, but for which rows went out.
-    of_rows = (one for one in done.findings if isinstance(one, OthersLeftOut))
-    said = (one for one in made.findings if not isinstance(one, OrderKept))  # among the sentences
+    of_rows = (one for one in done.findings if one.code == "others-left-out")
+    said = (one for one in made.findings if one.code != "order-kept")  # among the sentences
     tell_findings((*said, *of_rows), out)
     out.print()
     made_files = [
-        (target, f"{done.rows:,} rows{'' if OrderKept.among(done.findings) else ', shuffled'} (public)"),
+        (target, f"{done.rows:,} rows{'' if has_code('order-kept', done.findings) else ', shuffled'} (public)"),
         (paths["public"], "the promise, without priors (public)"),
         (paths["report"], "open it in a browser (private)"),
         (paths["certificate"], "the proof, for an auditor (private)"),
@@ -443,7 +441,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
 
 def _stated(asked: Asked, made: Any) -> Any:
     """The calibration with what whoever publishes states of the rows."""
-    return made.with_finding(OrderKept()) if asked.order == "keep" else made
+    return made.with_finding(Diagnostic("order-kept")) if asked.order == "keep" else made
 
 
 def _calibrated(asked: Asked, table: Any, promise: dict[str, Any], others: Any, ledger: Any, step: Any) -> Any:

@@ -15,7 +15,7 @@ from takifugu.commands.options import (
     reading_options,
     single,
 )
-from takifugu.commands.output import in_flags
+from takifugu.commands.output import in_flags, said
 from takifugu.commands.progress import counting
 
 
@@ -91,8 +91,7 @@ def command(
     from takifugu.calibration import Calibration
     from takifugu.channels import ListChannel
     from takifugu.errors import CalibrationError, InputError
-    from takifugu.problems import OrderKept
-    from takifugu.releases import Ledger, OthersLeftOut, drawing_of, release_file, require_kept
+    from takifugu.releases import Ledger, drawing_of, release_file, require_kept
 
     if (id is not None or new_people or new_ledger) and ledger is None:
         raise InputError("--id, --new-people and --new-ledger are about a ledger: give --ledger too")
@@ -132,7 +131,7 @@ def command(
     click.echo(f"Published {what} in {target} {in_flags(how)}.")
     if told is not None:
         click.echo(f"{told[0].upper()}{told[1:]}.")
-    of_rows = (in_flags(one.sentence) for one in done.findings if isinstance(one, OthersLeftOut | OrderKept))
+    of_rows = (said(one) for one in done.findings if one.code in ("others-left-out", "order-kept"))
     for sentence in (*map(in_flags, done.unchecked), *of_rows):
         click.echo(f"{sentence[0].upper()}{sentence[1:]}.")
     if account is None:

@@ -30,7 +30,7 @@ from takifugu.channels import (
     known_channel,
 )
 from takifugu.errors import InputError
-from takifugu.problems import OrderKept
+from takifugu.problems import has_code
 
 _ACCEPTED = "the public certificate of the release (a path, or what .redacted() gives), its calibration or its channel"
 
@@ -95,7 +95,7 @@ def described(public: Any) -> Description:
     if isinstance(public, Calibration):
         answer = public.answer
         columns = None if answer is None else answer.columns
-        order = KEPT if OrderKept.among(public.findings) else None
+        order = KEPT if has_code("order-kept", public.findings) else None
         return Description.of(public.channel, columns, kept(public), order)
     if not isinstance(public, Channel):
         raise InputError(f"estimates need {_ACCEPTED}, got {type(public).__name__}")

@@ -213,7 +213,7 @@ def _frozen(values: Any) -> Array:
 # Reading a lattice off data, where bounds or step are not given.
 #
 # Bounds that follow the data tell something about its extremes, so they are moved outwards to round numbers; a reader
-# should still be told (`takifugu.problems.findings.LatticeRead`).
+# should still be told (`takifugu.problems.diagnostics.LatticeRead`).
 
 _DIGITS = 15  # decimals that survive a float: 0.1 + 0.2 is read as 0.3
 _FINEST = 10**9  # steps in the range beyond which values share no step worth the name

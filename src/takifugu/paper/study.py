@@ -25,7 +25,7 @@ _EXAMPLES = {
     "decreasing": {"narrow": Mixture.gaussian(0.0, 1.0), "wide": Mixture.gaussian(0.5, 3.0)},
     "increasing": {"left": Mixture.gaussian(0.0, 1.0), "right": Mixture.gaussian(3.0, 1.2)},
 }
-_CODE = ("laws", "queries", "tables", "problems/findings.py", "paper/settings.py")
+_CODE = ("laws", "queries", "tables", "problems/diagnostics.py", "paper/settings.py")
 
 
 @dataclass(frozen=True)

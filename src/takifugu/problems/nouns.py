@@ -15,7 +15,9 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import CELL_ROWS, Finite, Lattice, Law, Mixture, VectorMixture, counted, own_normal
 from takifugu.problems.answer import Answer, Choices, Spelling
-from takifugu.problems.findings import Caution, Finding, Remark
+from takifugu.problems.diagnostics import (
+    Diagnostic,
+)
 from takifugu.problems.pairs import Pairs
 from takifugu.problems.problem import Belief, Problem, beliefs_from
 
@@ -233,7 +235,7 @@ def problem_to(problem: Problem) -> dict[str, Any]:
             }
             for number, belief in enumerate(problem.beliefs)
         ],
-        "findings": [{"level": one.level, "sentence": one.sentence} for one in problem.findings],
+        "findings": [one.to_state() for one in problem.findings],
     }
 
 
@@ -256,7 +258,7 @@ def problem_from(value: Any) -> Problem:
         beliefs_from(beliefs),  # all laws of one kind, and vectors of one length
         Pairs(secrets, chosen),
         answer,
-        tuple(_finding_from(entry, f"findings[{n}]") for n, entry in enumerate(found)),
+        tuple(Diagnostic.from_state(entry) for entry in found),
     )
 
 
@@ -359,12 +361,3 @@ def _numbers_from(value: Any, where: str, least: float, room: form.Room) -> list
     if len({len(row) for row in rows}) > 1:
         raise InputError(f"{where} must have rows of one length")
     return rows
-
-
-def _finding_from(value: Any, where: str) -> Finding:
-    """A finding as it was told: files keep its words, not the type that made them."""
-    content = form.fields(value, ("level", "sentence"), where)
-    if content["level"] not in ("note", "warning"):
-        raise InputError(f"{where}.level must be 'note' or 'warning'")
-    kind = Caution if content["level"] == "warning" else Remark
-    return kind(form.text_field(content["sentence"], f"{where}.sentence"))

@@ -12,7 +12,7 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import LAWS, Finite, Law, Mixture, Value, VectorMixture, key, number
 from takifugu.problems.answer import Answer, Places
-from takifugu.problems.findings import Finding
+from takifugu.problems.diagnostics import Diagnostic
 from takifugu.problems.pairs import Pair, Pairs
 
 # What an adversary may believe: one law of the answer per secret, and possibly several such beliefs.
@@ -221,7 +221,7 @@ class Problem:
     beliefs: tuple[Belief, ...] = field(repr=False)
     pairs: Pairs = field(repr=False)
     answer: Answer | None = None
-    findings: tuple[Finding, ...] = field(default=(), repr=False, compare=False)
+    findings: tuple[Diagnostic, ...] = field(default=(), repr=False, compare=False)
 
     @classmethod
     def of(cls, priors: Any, pairs: Iterable[Pair] | None = None) -> "Problem":

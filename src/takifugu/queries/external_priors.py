@@ -11,7 +11,7 @@ import numpy as np
 
 from takifugu.errors import InputError
 from takifugu.laws import Finite, Lattice
-from takifugu.problems import Answer, Caution, Finding, Remark, named_belief
+from takifugu.problems import Answer, Diagnostic, named_belief
 from takifugu.queries.fitting import fit_priors
 from takifugu.queries.priors import Beliefs, Priors
 from takifugu.queries.raw import Raw
@@ -69,11 +69,11 @@ def fit_another(table: Any, *, reading: Reading | None, **asked: Any) -> Any:
 def beside(own: Any, beliefs: Any) -> Beliefs:
     """One's own priors, and others by name, as one list of beliefs; laws on finite lists all on the same rows."""
     parts: list[Priors] = list(_priors(own, "", name=None))
-    findings: list[Finding] = list(getattr(own, "findings", ()))
+    findings: list[Diagnostic] = list(getattr(own, "findings", ()))
     for name, given in checked_names(beliefs).items():
         found = _priors(given, "priors", name=name)
         _require_same_answer(parts[0].answer, found[0].answer, name)
-        findings.extend(_told(name, one) for one in getattr(given, "findings", ()))
+        findings.extend(one.within(name) for one in getattr(given, "findings", ()))
         parts.extend(found)
     return Beliefs(_on_the_same_rows(parts), findings=findings)
 
@@ -82,7 +82,7 @@ def named_alone(name: str, fitted: Any, beliefs: Mapping[str, Any]) -> Beliefs:
     """A belief with a name in the place of one's own, and others beside it."""
     named = Beliefs(
         [_copy(one, label=named_belief(name, one.label)) for one in _priors(fitted, "priors", name=None)],
-        findings=[_told(name, one) for one in getattr(fitted, "findings", ())],
+        findings=[one.within(name) for one in getattr(fitted, "findings", ())],
     )
     return beside(named, beliefs) if beliefs else named
 
@@ -140,11 +140,6 @@ def _require_same_answer(own: Answer | None, other: Answer | None, name: str) ->
 
 def _values(domain: Any) -> Any:
     return tuple(one.values for one in domain) if isinstance(domain, tuple) else domain
-
-
-def _told(name: str, finding: Finding) -> Finding:
-    kind = Caution if finding.level == "warning" else Remark
-    return kind(f"in the belief {name!r}: {finding.sentence}")
 
 
 def _on_the_same_rows(parts: list[Priors]) -> list[Priors]:

@@ -6,7 +6,7 @@ from typing import Any, overload
 
 from takifugu._validation import no_cells
 from takifugu.errors import InputError
-from takifugu.problems import NoValue, about, show
+from takifugu.problems import Diagnostic, about, warn
 from takifugu.queries.priors import Beliefs, CellQuery, Priors, Query
 from takifugu.queries.remarks import SCARCE, read_alike
 from takifugu.tables import Reading, Table, with_secrets
@@ -76,7 +76,7 @@ def fit_priors(
     secret 3 has 21 rows: its prior is uncertain
     """
     found = _fit(table, secret, query, secrets, known, few, reading, beliefs)
-    show(found.findings)
+    warn(found.findings)
     return found
 
 
@@ -160,5 +160,5 @@ def _several(
     fitted = [fit_priors(held, secret=name, query=query, known=known, few=few) for name in names]
     found = fitted[0] if len(names) == 1 else joined(names, fitted)
     if without:
-        found.findings = (NoValue(tuple(names), without), *told, *found.findings)
+        found.findings = (Diagnostic("no-value", columns=tuple(names), rows=without), *told, *found.findings)
     return found

@@ -14,30 +14,9 @@ from typing import Any
 import numpy as np
 
 from takifugu.errors import InputError
-from takifugu.problems import (
-    BeyondNumbers,
-    Finding,
-    FreeText,
-    GapsTell,
-    LabelsAlike,
-    LeftOutTells,
-    LooksLikeDates,
-    LooksLikeIdentifier,
-    LooksLikeTotals,
-    ManyLabels,
-    MostlyEmpty,
-    NoSecret,
-    NumbersInText,
-    RareSecrets,
-    RowOfTotals,
-    SuspectedSentinel,
-    SuspectedWord,
-    TailAhead,
-    TellsOutright,
-    UnclearLabels,
-)
+from takifugu.problems import Diagnostic
 from takifugu.queries.leakage import Betrayal, Proposal, betrayals_of, proposed
-from takifugu.queries.remarks import about_left_out, heavy_tail, read_alike
+from takifugu.queries.remarks import about_left_out, heavy_tail, read_alike, suspected_code, suspected_word
 from takifugu.queries.several_secrets import several_rows
 from takifugu.tables import (
     MOST_LABELS,
@@ -67,37 +46,37 @@ _ADVICE = {
 }
 
 
-def remarks(one: ColumnFacts, dropped: tuple[Suspect, ...], *, is_secret: bool) -> Iterable[Finding]:
+def remarks(one: ColumnFacts, dropped: tuple[Suspect, ...], *, is_secret: bool) -> Iterable[Diagnostic]:
     """What there is to say of a column, with the suspects that are `dropped` left out."""
     if one.is_identifier:
-        yield LooksLikeIdentifier(one.name, one.distinct, one.rows)
+        yield Diagnostic("looks-like-identifier", column=one.name, distinct=one.distinct, rows=one.rows)
     elif one.kind == "dates":
-        yield LooksLikeDates(one.name)
+        yield Diagnostic("looks-like-dates", column=one.name)
     elif one.labels is not None and (words := words_among_numbers(one.labels)):
-        yield from (SuspectedWord(one.name, word, one.labels[word]) for word in words)
+        yield from (suspected_word(one.name, word, one.labels[word]) for word in words)
     elif one.form is not None:
-        yield NumbersInText(one.name, one.form)
+        yield Diagnostic("numbers-in-text", column=one.name, form=one.form)
     elif is_free_text(one) and not is_secret:  # secrets of few rows have a remark of their own
-        yield FreeText(one.name, one.distinct)
+        yield Diagnostic("free-text", column=one.name, distinct=one.distinct)
     elif one.kind == "labels" and one.distinct > MOST_LABELS:
-        yield ManyLabels(one.name, one.distinct)
+        yield Diagnostic("many-labels", column=one.name, distinct=one.distinct)
     elif one.is_number and one.numbers is None:
-        yield BeyondNumbers(one.name)
+        yield Diagnostic("beyond-numbers", column=one.name)
     elif one.numbers is not None:
         kept = ~np.isin(one.numbers.values, [suspect.value for suspect in dropped])
         if kept.any():
             tails = heavy_tail(one.name, one.numbers.values[kept], one.numbers.counts[kept])
-            yield from (TailAhead(**vars(tail)) for tail in tails)
+            yield from (tail.but(ahead=True) for tail in tails)
 
 
-def emptiness(one: ColumnFacts, without: int = 0) -> Iterable[MostlyEmpty]:
+def emptiness(one: ColumnFacts, without: int = 0) -> Iterable[Diagnostic]:
     """Whether most rows leave a column empty, `without` of which are not among those looked at."""
     missing, rows = one.missing + without, one.rows + one.missing + without
     if one.rows and 2 * missing > rows:
-        yield MostlyEmpty(one.name, missing, rows)
+        yield Diagnostic("mostly-empty", column=one.name, missing=missing, rows=rows)
 
 
-def look_alike(one: ColumnFacts) -> Iterable[LabelsAlike]:
+def look_alike(one: ColumnFacts) -> Iterable[Diagnostic]:
     """Labels that read the same, where a column of labels has any."""
     if one.labels is None or one.kind != "labels" or one.is_identifier or one.form is not None or is_free_text(one):
         return
@@ -175,7 +154,7 @@ class Inspection:
     groups: tuple[Group, ...]
     without_secret: int
     sentinels: tuple[str, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[Diagnostic, ...]
 
     @property
     def betrayals(self) -> tuple[Betrayal, ...]:
@@ -291,7 +270,7 @@ def _holds_its_sum(numbers: Subset) -> bool:
     )
 
 
-def totals(table: Table, secret: str, facts: Sequence[ColumnFacts], without: int) -> Iterable[LooksLikeTotals]:
+def totals(table: Table, secret: str, facts: Sequence[ColumnFacts], without: int) -> Iterable[Diagnostic]:
     """Whether a row without a secret holds sums; `facts` are of the rows that have one."""
     if not 0 < without <= _MOST:
         return
@@ -312,7 +291,7 @@ def totals(table: Table, secret: str, facts: Sequence[ColumnFacts], without: int
         if any(_is_sum(x, total, mark) for x in rest[f"x{place}"] for mark, total in by_mark.items())
     ]
     if found:
-        yield LooksLikeTotals(tuple(found))
+        yield Diagnostic("looks-like-totals", columns=tuple(found))
 
 
 def _value(table: Table, name: str, by_mark: Mapping[str, float]) -> Any:
@@ -353,12 +332,14 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
     codes: list[str] = []
     proposals: dict[str, Proposal] = {}
     sums = summed(held, [one for one in facts if one.name != secret])
-    findings.extend([RowOfTotals(sums)] if sums else [])
+    findings.extend([Diagnostic("row-of-totals", columns=sums)] if sums else [])
     for one in facts:
         # What stands apart has to be declared before anything is published; the rest is for people to judge.
         dropped = tuple(s for s in one.suspects if s.apart)
-        told = [SuspectedSentinel(one.name, s.value, s.rows, s.apart) for s in one.suspects]
-        codes.extend(finding.code for finding, suspect in zip(told, one.suspects, strict=True) if suspect in dropped)
+        told = [suspected_code(one.name, suspect) for suspect in one.suspects]
+        codes.extend(
+            finding["sentinel"] for finding, suspect in zip(told, one.suspects, strict=True) if suspect in dropped
+        )
         doubles = tuple(look_alike(one))
         findings.extend([*emptiness(one, without if one.name == secret else 0), *told, *doubles])
         if one.name not in sums or one.form is not None:
@@ -368,7 +349,7 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
         try:
             proposal = proposed(one, dropped)
         except InputError:  # its sentence is about positions on a list that nobody sees
-            findings.extend([] if doubles else [UnclearLabels(one.name)])
+            findings.extend([] if doubles else [Diagnostic("unclear-labels", column=one.name)])
             continue
         if proposal is not None:
             proposals[one.name] = proposal
@@ -382,7 +363,11 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
         findings.extend(_about_groups(secret, groups, without))
         findings.extend([*totals(source, secret, facts, without), *several_rows(held, [secret])])
         betrayals = betrayals_of(seen, proposals)
-        findings.extend(TellsOutright(name, secret) for name, told in betrayals.items() if told.outright)
+        findings.extend(
+            Diagnostic("tells-outright", column=name, secret=secret)
+            for name, told in betrayals.items()
+            if told.outright
+        )
         findings.extend(_gaps(seen, list(proposals)))
     columns = tuple(
         InspectedColumn(
@@ -418,23 +403,23 @@ def _with_secret(table: Table, secret: str) -> tuple[Table, int]:
     if gone is None:
         return table, 0
     held = with_secrets(table, [secret])
-    require_some(table, secret, held.row_count(), gone.rows)
-    return held, gone.rows
+    require_some(table, secret, held.row_count(), gone["rows"])
+    return held, gone["rows"]
 
 
-def _gaps(seen: BySecret, columns: list[str]) -> Iterable[GapsTell]:
+def _gaps(seen: BySecret, columns: list[str]) -> Iterable[Diagnostic]:
     """Whether rows that would be left out for want of a value go with the secret; columns alike are told at once."""
-    alike: dict[LeftOutTells, list[str]] = {}
+    alike: dict[Diagnostic, list[str]] = {}
     for name in columns if seen.rows else ():
         for gap in about_left_out(seen.lacking(name)):
             alike.setdefault(gap, []).append(name)
-    return [GapsTell(**vars(gap), columns=tuple(names)) for gap, names in alike.items()]
+    return [gap.but(columns=tuple(names)) for gap, names in alike.items()]
 
 
-def _about_groups(secret: str, groups: tuple[Group, ...], without: int) -> Iterable[Finding]:
+def _about_groups(secret: str, groups: tuple[Group, ...], without: int) -> Iterable[Diagnostic]:
     """Rows without a secret, and rare groups with those to merge them with: one another, and then the next larger."""
     if without:
-        yield NoSecret(secret, without)
+        yield Diagnostic("no-secret", column=secret, rows=without)
     ordered = sorted(groups, key=lambda group: group.rows)
     rare = [group for group in ordered if group.rows < RARE]
     if not rare:
@@ -446,4 +431,11 @@ def _about_groups(secret: str, groups: tuple[Group, ...], without: int) -> Itera
         merged, together = [*merged, group], together + group.rows
     # Merged into one, all groups would leave nothing to be hidden from anything.
     names = tuple(group.secret for group in merged) if 1 < len(merged) < len(groups) else ()
-    yield RareSecrets(secret, tuple((group.secret, group.rows) for group in rare), names, together)
+    yield Diagnostic(
+        "rare-secrets",
+        column=secret,
+        groups=tuple((group.secret, group.rows) for group in rare),
+        merge=names,
+        together=together,
+        lone=rare[0].rows < 2,
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import round_step
-from takifugu.problems import CellTells, Choices
+from takifugu.problems import Choices, Diagnostic
 from takifugu.queries.remarks import SCARCE
 from takifugu.queries.row import MOST_NUMBERS, bins
 from takifugu.queries.several_secrets import named
@@ -199,21 +199,22 @@ def _distance_by_chance(first: Array, second: Array) -> float:
 # is said (proofs/cells.md, claim 2).
 
 
-def _told_by(names: Sequence[str], counts: Mapping[Secret, Array]) -> CellTells:
+def _told_by(names: Sequence[str], counts: Mapping[Secret, Array]) -> Diagnostic:
     """What cells tell of the secrets, whose rows in each of them are given, by their shares."""
     found = betrayal("", dict(counts))
-    return CellTells(tuple(names)) if found is None else CellTells(tuple(names), found.odds, found.best_guess)
+    odds, guess = (None, None) if found is None else (found.odds, found.best_guess)
+    return Diagnostic("cell-tells", columns=tuple(names), odds=odds, guess=guess)
 
 
-def told_by_kept(table: Table, columns: Sequence[str], keep: Sequence[str], hidden: Iterable[Any]) -> CellTells:
+def told_by_kept(table: Table, columns: Sequence[str], keep: Sequence[str], hidden: Iterable[Any]) -> Diagnostic:
     """The most that kept columns together tell of any of the secrets in `columns`: in odds, and in guesses.
 
     `hidden` are the secrets that are hidden from one another, named by their column where there are several.
     """
     chosen = set(hidden)
     every = [_told_by(keep, _counts(table, name, keep, chosen, several=len(columns) > 1)) for name in columns]
-    odds, guesses = [one.odds for one in every if one.odds], [one.guess for one in every if one.guess]
-    return CellTells(tuple(keep), max(odds, default=None), max(guesses, default=None))
+    odds, guesses = ([found for one in every if (found := one[name])] for name in ("odds", "guess"))
+    return Diagnostic("cell-tells", columns=tuple(keep), odds=max(odds, default=None), guess=max(guesses, default=None))
 
 
 def refuse_notes(table: Table, keep: Sequence[str]) -> None:

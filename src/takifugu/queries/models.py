@@ -10,7 +10,7 @@ import numpy as np
 from takifugu._validation import Array, integer
 from takifugu.errors import InputError
 from takifugu.laws import Mixture, VectorMixture
-from takifugu.problems import MEAN_OF, Answer, Constant, NotConverged
+from takifugu.problems import MEAN_OF, Answer, Diagnostic
 from takifugu.queries.priors import Priors
 from takifugu.queries.remarks import about_rows, check_roles
 from takifugu.tables import Sample, Table, centre_and_spread, prepare
@@ -101,7 +101,7 @@ class Model:
         for name, sample in training.samples.items():
             centre, spread = map(float, centre_and_spread(sample.answers))
             if sample.answers.min() == sample.answers.max():
-                findings.append(Constant(name, self.target, float(sample.answers[0])))
+                findings.append(Diagnostic("constant", secret=name, column=self.target, value=float(sample.answers[0])))
                 found[name] = _constant(float(sample.answers[0]), sample.at)
                 drawn[name] = np.full((self.draws, *sample.at.shape[:-1]), sample.answers[0]), np.zeros(self.draws)
                 continue
@@ -109,7 +109,7 @@ class Model:
             if sample.at.ndim > 1:
                 joint = self.predict_jointly(standard, str(name))
                 if joint.trouble:
-                    findings.append(NotConverged(name, self.name, joint.trouble))
+                    findings.append(Diagnostic("not-converged", secret=name, model=self.name, detail=joint.trouble))
                 if not np.isfinite(joint.mean).all() or not np.isfinite(joint.covariance).all():
                     raise self._no_prediction(name)
                 published = joint.covariance if self.observation else _without_noise(joint)
@@ -122,7 +122,7 @@ class Model:
             if not (math.isfinite(prediction.mean) and prediction.std > 0 and math.isfinite(prediction.std)):
                 raise self._no_prediction(name)
             if prediction.trouble:
-                findings.append(NotConverged(name, self.name, prediction.trouble))
+                findings.append(Diagnostic("not-converged", secret=name, model=self.name, detail=prediction.trouble))
             std = prediction.std if self.observation else math.sqrt(max(prediction.std**2 - prediction.noise, 0.0))
             found[name] = Mixture.gaussian(centre + spread * prediction.mean, spread * std)
             if prediction.drawn is not None and self.observation:

@@ -8,7 +8,7 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import Lattice, Law
 from takifugu.mechanisms import Counted
-from takifugu.problems import Answer, Finding
+from takifugu.problems import Answer, Diagnostic
 from takifugu.tables import Secret, Subset, Table, listed
 
 
@@ -33,7 +33,7 @@ class Priors(Plotted, dict[Secret, Law]):
     """
 
     answer: Answer | None
-    findings: tuple[Finding, ...]
+    findings: tuple[Diagnostic, ...]
     rows: dict[Secret, int]
     subsets: dict[Secret, Subset]
     lattice: Lattice | None
@@ -47,7 +47,7 @@ class Priors(Plotted, dict[Secret, Law]):
         priors: Mapping[Secret, Law],
         *,
         answer: Answer | None = None,
-        findings: Iterable[Finding] = (),
+        findings: Iterable[Diagnostic] = (),
         rows: Mapping[Secret, int] | None = None,
         subsets: Mapping[Secret, Subset] | None = None,
         lattice: Lattice | None = None,
@@ -87,7 +87,7 @@ class Beliefs(Plotted, Sequence[Priors]):
     `findings` are about all of them. Whatever takes a list of beliefs takes this.
     """
 
-    def __init__(self, beliefs: Iterable[Priors], *, findings: Iterable[Finding] = ()) -> None:
+    def __init__(self, beliefs: Iterable[Priors], *, findings: Iterable[Diagnostic] = ()) -> None:
         """Keep the beliefs and what there is to say about them."""
         self._beliefs = tuple(beliefs)
         self.findings = tuple(findings)

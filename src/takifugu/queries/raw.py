@@ -10,7 +10,7 @@ import numpy as np
 from takifugu._validation import one_of
 from takifugu.errors import InputError
 from takifugu.laws import Lattice, Mixture, Reading, counted, fit_grouped, own_normal, read
-from takifugu.problems import Answer, ComponentLimit, Constant, Finding, Gridded, NotConverged, PoorFit, Rounded
+from takifugu.problems import Answer, Diagnostic
 from takifugu.queries.priors import Beliefs, Priors
 from takifugu.queries.remarks import (
     about_codes,
@@ -34,7 +34,7 @@ from takifugu.tables import Overview, Secret, Subset, Table, count, overview
 def laws_of(
     subsets: dict[Secret, Subset],
     step: float,
-    findings: list[Finding],
+    findings: list[Diagnostic],
     *,
     column: str,
     prior: str | None,
@@ -53,7 +53,7 @@ def laws_of(
 
 
 def _mixtures(
-    subsets: dict[Secret, Subset], step: float, findings: list[Finding], *, column: str, most: int, seed: int
+    subsets: dict[Secret, Subset], step: float, findings: list[Diagnostic], *, column: str, most: int, seed: int
 ) -> dict[Secret, Mixture]:
     from takifugu.laws import EXTREME, fit
 
@@ -67,7 +67,7 @@ def _mixtures(
             )
     floor = step / math.sqrt(12)
     if step and not any(subset.width for subset in subsets.values()):
-        findings.append(Rounded(column, step, floor))
+        findings.append(Diagnostic("rounded", column=column, step=step, floor=floor))
     found: dict[Secret, Mixture] = {}
     for name, subset in subsets.items():
         # A constant subset stays a point: any width would only make the secret look safer.
@@ -78,12 +78,14 @@ def _mixtures(
     return found
 
 
-def how_it_went(name: Secret, limit: int, hit_limit: bool, converged: bool) -> Iterable[Finding]:
+def how_it_went(name: Secret, limit: int, hit_limit: bool, converged: bool) -> Iterable[Diagnostic]:
     """What to say of a fit that stopped at a limit."""
     if hit_limit:
-        yield ComponentLimit(name, limit)
+        yield Diagnostic("component-limit", secret=name, limit=limit)
     if not converged:
-        yield NotConverged(name, "mixture", "the fit was still improving when it stopped")
+        yield Diagnostic(
+            "not-converged", secret=name, model="mixture", detail="the fit was still improving when it stopped"
+        )
 
 
 def _empirical(subset: Subset) -> Mixture:
@@ -115,11 +117,11 @@ def step_of(subsets: dict[Secret, Subset]) -> float:
     return step * unit if step is not None and floor == step / math.sqrt(12) else 0.0
 
 
-def _misses(priors: dict[Secret, Mixture], subsets: dict[Secret, Subset], step: float) -> Iterable[PoorFit]:
+def _misses(priors: dict[Secret, Mixture], subsets: dict[Secret, Subset], step: float) -> Iterable[Diagnostic]:
     for name, mixture in priors.items():
         distance = kolmogorov(mixture, subsets[name], step)
         if is_poor(distance, subsets[name].counts.sum()):
-            yield PoorFit(name, distance)
+            yield Diagnostic("poor-fit", secret=name, distance=distance)
 
 
 def kolmogorov(mixture: Mixture, subset: Subset, step: float) -> float:
@@ -248,9 +250,9 @@ class Raw:
         findings = about_rows(secret, (self.column,), seen)
         findings.extend(about_left_out({name: (e.rows - e.valid, e.rows) for name, e in seen.extents.items()}))
         if width := max(subset.width for subset in subsets.values()):
-            findings.append(Gridded(self.column, width))
+            findings.append(Diagnostic("gridded", column=self.column, width=width))
         findings.extend(
-            Constant(name, self.column, float(subset.values[0]))
+            Diagnostic("constant", secret=name, column=self.column, value=float(subset.values[0]))
             for name, subset in subsets.items()
             if len(subset.values) == 1
         )
@@ -276,7 +278,7 @@ class Raw:
         self,
         lattice: Lattice,
         subsets: dict[Secret, Subset],
-        findings: list[Finding],
+        findings: list[Diagnostic],
         rows: dict[Secret, int],
         answer: Answer,
     ) -> Priors:

@@ -9,32 +9,13 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import Reading, merge
-from takifugu.problems import (
-    Choices,
-    Clipped,
-    CoarserStep,
-    FewRows,
-    Finding,
-    FreeText,
-    HeavyTail,
-    LabelsAlike,
-    LatticeRead,
-    LeftOutTells,
-    LooksLikeDates,
-    LooksLikeIdentifier,
-    NoSecret,
-    NoValue,
-    NumbersInText,
-    PoorFit,
-    Problem,
-    ScarceRows,
-    SuspectedSentinel,
-    SuspectedWord,
-)
+from takifugu.messages import Message
+from takifugu.problems import Choices, Diagnostic, Problem
 from takifugu.tables import (
     Overview,
     Secret,
     Subset,
+    Suspect,
     Table,
     alike,
     awkward_form,
@@ -56,28 +37,37 @@ _TAIL_ROWS = 100  # rows below which the hundredth part is nobody
 NAMED = 10  # rows that must share a label before it is named as one that looks like another
 
 
-def about_lattice(column: str, reading: Reading, values: Array, counts: Array, *, bounded: bool) -> Iterable[Finding]:
+def about_lattice(
+    column: str, reading: Reading, values: Array, counts: Array, *, bounded: bool
+) -> Iterable[Diagnostic]:
     """What was read, widened and clipped, and whether a tail forces noise on everyone."""
     lattice = reading.lattice
     if reading.bounds_read or reading.step_read:
-        ends = (lattice.low, lattice.high, lattice.step)
-        yield LatticeRead(column, *ends, reading.bounds_read, reading.step_read)
+        read = {"bounds_read": reading.bounds_read, "step_read": reading.step_read}
+        yield Diagnostic("lattice-read", column=column, low=lattice.low, high=lattice.high, step=lattice.step, **read)
     if reading.finer is not None:
-        yield CoarserStep(column, lattice.step, reading.finer)
+        yield Diagnostic("coarser-step", column=column, step=lattice.step, finer=reading.finer)
     if outside := lattice.outside(values, counts):
-        yield Clipped(column, outside, lattice.low, lattice.high)
+        yield Diagnostic("clipped", column=column, rows=outside, low=lattice.low, high=lattice.high)
     if not bounded and lattice.transform is None:
         yield from heavy_tail(column, values, counts)
 
 
-def heavy_tail(column: str, values: Array, counts: Array) -> Iterable[HeavyTail]:
+def heavy_tail(column: str, values: Array, counts: Array) -> Iterable[Diagnostic]:
     """Whether the range is mostly a tail, which bounds or a logarithm would tame."""
     upto = np.cumsum(counts) / counts.sum()
     low, high, first, third = (float(values[np.searchsorted(upto, share)]) for share in (0.005, 0.99, 0.25, 0.75))
     span = float(values[-1] - values[0])
     is_far = 0 < high - low < _TAIL_SHARE * span or third - first < _MIDDLE_SHARE * span
     if counts.sum() >= _TAIL_ROWS and 0 < high - low < span and is_far:
-        yield HeavyTail(column, high, (high - low) / span, bool(values[0] > 0))
+        yield Diagnostic(
+            "heavy-tail",
+            ahead=False,
+            column=column,
+            below=high,
+            share=(high - low) / span,
+            positive=bool(values[0] > 0),
+        )
 
 
 def together(subsets: Mapping[Secret, Subset]) -> tuple[Array, Array]:
@@ -88,14 +78,26 @@ def together(subsets: Mapping[Secret, Subset]) -> tuple[Array, Array]:
     )
 
 
-def about_codes(table: Table, column: str, values: Array, counts: Array) -> Iterable[SuspectedSentinel]:
+def about_codes(table: Table, column: str, values: Array, counts: Array) -> Iterable[Diagnostic]:
     """Codes such as 999 that stand far from the rest: `inspect` tells these too, and whoever did not ask must know.
 
     Codes that are only frequent are left to `inspect`: 99 hours a week is as often the end of a scale.
     """
     for one in suspected(table, column, Subset(values, counts, 0.0)):
         if one.apart:
-            yield SuspectedSentinel(column, one.value, one.rows, one.apart)
+            yield suspected_code(column, one)
+
+
+def suspected_code(column: str, suspect: Suspect) -> Diagnostic:
+    """That a number may stand for a missing value, with how that is declared for its column alone."""
+    code = f"{column}={suspect.value:.15g}"
+    found = {"value": suspect.value, "rows": suspect.rows, "apart": suspect.apart}
+    return Diagnostic("suspected-sentinel", column=column, sentinel=code, real=f"{column}=", **found)
+
+
+def suspected_word(column: str, word: str, rows: int) -> Diagnostic:
+    """The same of a word in a column that would hold numbers but for it."""
+    return Diagnostic("suspected-word", column=column, word=word, rows=rows, sentinel=f"{column}={word}")
 
 
 def require_no_codes(table: Table, columns: Iterable[str], lists: Mapping[str, Choices]) -> None:
@@ -106,15 +108,15 @@ def require_no_codes(table: Table, columns: Iterable[str], lists: Mapping[str, C
     """
     names = [getattr(one, "column", one) for one in columns]
     told = [
-        SuspectedSentinel(name, code.value, code.rows, code.apart).refusal
+        suspected_code(name, code)
         for name, code in codes_in(table, [name for name in names if name in table.schema])
         if name not in lists or code.value not in lists[name].values
     ]
     if told:
-        raise InputError(f"{'. '.join(told)}. Nothing was published")
+        raise InputError(Message("{0:sentences}. Nothing was published", told))
 
 
-def naming(column: str, values: Sequence[Any], tallies: Sequence[float]) -> Iterable[Finding]:
+def naming(column: str, values: Sequence[Any], tallies: Sequence[float]) -> Iterable[Diagnostic]:
     """Whether a column of labels or whole numbers names people, or holds dates or notes: `inspect` advises against it.
 
     Numbers that surely name people are refused.
@@ -133,39 +135,41 @@ def naming(column: str, values: Sequence[Any], tallies: Sequence[float]) -> Iter
         )
     texts = {} if numeric else {str(value): int(tally) for value, tally in counts.items()}
     if texts and (form := awkward_form(texts)) is not None:
-        yield NumbersInText(column, form)
+        yield Diagnostic("numbers-in-text", column=column, form=form)
     elif looks_like_identifier(column, len(counts), rows, numeric=numeric):
-        yield LooksLikeIdentifier(column, len(counts), rows)
+        yield Diagnostic("looks-like-identifier", column=column, distinct=len(counts), rows=rows)
     elif texts and holds_dates(texts):
-        yield LooksLikeDates(column)
+        yield Diagnostic("looks-like-dates", column=column)
     elif not numeric and few_share(counts.values()):
-        yield FreeText(column, len(counts))
+        yield Diagnostic("free-text", column=column, distinct=len(counts))
     elif not numeric:
         yield from misspelt(column, {value: int(tally) for value, tally in counts.items()})
 
 
-def misspelt(column: str, labels: Mapping[Any, int]) -> Iterable[Finding]:
+def misspelt(column: str, labels: Mapping[Any, int]) -> Iterable[Diagnostic]:
     """A word that makes labels of numbers, and labels that read the same: both change far more than they need to.
 
-    >>> [one.word for one in misspelt("age", {"20": 9, "30": 9, "40": 9, "50": 9, "60": 9, "n.s.": 7})]
+    >>> [one["word"] for one in misspelt("age", {"20": 9, "30": 9, "40": 9, "50": 9, "60": 9, "n.s.": 7})]
     ['n.s.']
     """
-    yield from (SuspectedWord(column, word, labels[word]) for word in words_among_numbers(labels))
+    yield from (suspected_word(column, word, labels[word]) for word in words_among_numbers(labels))
     yield from read_alike(column, labels)
 
 
-def read_alike(column: str, labels: Mapping[Any, int]) -> Iterable[LabelsAlike]:
+def read_alike(column: str, labels: Mapping[Any, int]) -> Iterable[Diagnostic]:
     """Labels that read the same; of secrets, each is then hidden from its own other spelling."""
     if groups := alike(labels):
-        yield LabelsAlike(column, sum(map(len, groups)), shared(groups, labels, NAMED))
+        yield Diagnostic(
+            "labels-alike", column=column, labels=sum(map(len, groups)), such_as=shared(groups, labels, NAMED)
+        )
 
 
-def missed_masses(name: Secret, masses: Array, counts: Array) -> Iterable[PoorFit]:
+def missed_masses(name: Secret, masses: Array, counts: Array) -> Iterable[Diagnostic]:
     """Whether a law on the lattice is far from what was counted there."""
     rows = float(counts.sum())
     distance = float(np.abs(np.cumsum(masses) - np.cumsum(counts) / rows).max())
     if is_poor(distance, rows):
-        yield PoorFit(name, distance)
+        yield Diagnostic("poor-fit", secret=name, distance=distance)
 
 
 def is_poor(distance: float, rows: float) -> bool:
@@ -198,26 +202,26 @@ def require_rows(priors: Any, *, confidence: float | None) -> None:
             )
 
 
-def about_rows(secret: str, columns: tuple[str, ...], seen: Overview) -> list[Finding]:
+def about_rows(secret: str, columns: tuple[str, ...], seen: Overview) -> list[Diagnostic]:
     """What every query has to say about the rows it found."""
-    found: list[Finding] = []
+    found: list[Diagnostic] = []
     if seen.without_secret:
-        found.append(NoSecret(secret, seen.without_secret))
+        found.append(Diagnostic("no-secret", column=secret, rows=seen.without_secret))
     missing = sum(extent.rows - extent.valid for extent in seen.extents.values())
     if missing:
-        found.append(NoValue(columns, missing))
-    found.extend(FewRows(name, e.valid) for name, e in seen.extents.items() if e.valid < FEW)
+        found.append(Diagnostic("no-value", columns=columns, rows=missing))
+    found.extend(Diagnostic("few-rows", secret=name, rows=e.valid) for name, e in seen.extents.items() if e.valid < FEW)
     return found
 
 
-def about_left_out(rows: Mapping[Secret, tuple[int, int]]) -> Iterable[LeftOutTells]:
+def about_left_out(rows: Mapping[Secret, tuple[int, int]]) -> Iterable[Diagnostic]:
     """Whether secrets lack a value so differently often that it is not chance; `rows` are those lacking one, and all.
 
-    >>> [one.often for one in about_left_out({"a": (40, 100), "b": (3, 900)})]
+    >>> [one["often"] for one in about_left_out({"a": (40, 100), "b": (3, 900)})]
     ['a']
     >>> [*about_left_out({"a": (2, 9), "b": (1, 9)})]
     []
-    >>> [one.often for one in about_left_out({"a": (1, 1), "b": (300, 900)})]
+    >>> [one["often"] for one in about_left_out({"a": (1, 1), "b": (300, 900)})]
     ['a']
     """
     often, seldom = (
@@ -232,16 +236,16 @@ def about_left_out(rows: Mapping[Secret, tuple[int, int]]) -> Iterable[LeftOutTe
     apart = math.sqrt(pooled * (1 - pooled) * (1 / of_one + 1 / of_other))
     # Where all rows of a secret are left out, whoever is missing may have it, however few they are.
     if share == 1 > other or (share - other > _NO_CHANCE * apart and share > _WORTH * other):
-        yield LeftOutTells(often, share, seldom, other)
+        yield Diagnostic("left-out-tells", columns=(), often=often, share=share, seldom=seldom, other=other)
 
 
-def about_scarce(name: Secret, counts: Array) -> Iterable[ScarceRows]:
+def about_scarce(name: Secret, counts: Array) -> Iterable[Diagnostic]:
     """What few rows cost: the distance of counts from the truth that chance alone makes, E|Δ| ≈ √(2p(1−p)/πn)."""
     rows = float(counts.sum())
     if rows < SCARCE:
         p = (counts + 0.5) / (rows + 0.5 * len(counts))
         distance = 0.5 * float((2 * p * (1 - p) / (math.pi * rows)).clip(min=0) ** 0.5 @ (p > 0))
-        yield ScarceRows(name, int(rows), min(1.0, distance))
+        yield Diagnostic("scarce-rows", secret=name, rows=int(rows), distance=min(1.0, distance))
 
 
 def check_roles(secret: str, answer: str) -> None:

@@ -17,14 +17,7 @@ from takifugu.mechanisms import MOST_VALUES
 from takifugu.problems import (
     Answer,
     Choices,
-    DomainRead,
-    FewRows,
-    Finding,
-    NoSecret,
-    NoValue,
-    NumbersInText,
-    Smoothed,
-    UnclearLabels,
+    Diagnostic,
 )
 from takifugu.queries.priors import Beliefs, ColumnWeights, Priors
 from takifugu.queries.remarks import FEW, about_codes, about_left_out, about_scarce, check_roles, naming
@@ -179,7 +172,7 @@ def with_other(name: str, choices: Choices, other: Any) -> Choices:
         raise InputError(f"other={other!r} must be one of the values of the domain of {name!r}: add it") from None
 
 
-def read_domain(table: Table, name: str, findings: list[Finding]) -> Choices:
+def read_domain(table: Table, name: str, findings: list[Diagnostic]) -> Choices:
     """A domain from the data: its own values, or bins of a round width where they are many."""
     import narwhals as nw
 
@@ -197,7 +190,7 @@ def read_domain(table: Table, name: str, findings: list[Finding]) -> Choices:
         low, high = float(extent["low"][0]), float(extent["high"][0])
         _require_finite(name, (low, high))
         found, step = bins(low, high)
-        findings.append(DomainRead(name, len(found), step))
+        findings.append(Diagnostic("domain-read", column=name, values=len(found), step=step))
     else:
         if len(found) > _MOST_LABELS:
             raise InputError(
@@ -207,13 +200,13 @@ def read_domain(table: Table, name: str, findings: list[Finding]) -> Choices:
         if numeric:
             _require_finite(name, found)
             found = [int(x) if isinstance(x, float) and x.is_integer() else x for x in sorted(found)]
-        findings.append(DomainRead(name, len(found), None))
+        findings.append(Diagnostic("domain-read", column=name, values=len(found), step=None))
     try:
         return Choices(tuple(sorted(found, key=lambda v: (isinstance(v, str), v))), is_read=True)
     except InputError:  # which speaks of positions in a list that nobody gave
         if numeric:
             raise beyond_digits(f"the values of {name!r}", found[-1]) from None
-        raise InputError(UnclearLabels(name).sentence) from None
+        raise InputError(Diagnostic("unclear-labels", column=name).sentence) from None
 
 
 def _require_finite(name: str, numbers: Iterable[float]) -> None:
@@ -235,7 +228,9 @@ def require_labels(column: str, values: list[Any], tallies: list[float]) -> None
     except InputError:
         if (form := awkward_form({str(value): tally for value, tally in rows.items()})) is None:
             raise
-        told = NumbersInText(column, form).sentence  # they name nobody, and are no use as labels
+        told = Diagnostic(
+            "numbers-in-text", column=column, form=form
+        ).sentence  # they name nobody, and are no use as labels
         raise InputError(
             f"{told}, or give a public list of values (domain=) and what the rest becomes (other=)"
         ) from None
@@ -468,7 +463,7 @@ class Row:
         for name in self.columns:
             check_roles(secret, name)
             table.require(name)
-        findings: list[Finding] = []
+        findings: list[Diagnostic] = []
         lines = count_rows(table, secret, self.columns, known)
         # A row that is not published has no say in the lists: one of totals at the end would widen every bin.
         held = with_secrets(table, [secret]) if lines.without else table
@@ -498,11 +493,13 @@ class Row:
                     cells.setdefault((key, who), np.zeros(len(support)))[where[line]] += times
         values = values_of(support, domain)
         if without:
-            findings.append(NoSecret(secret, without))
+            findings.append(Diagnostic("no-secret", column=secret, rows=without))
         if missing:
-            findings.append(NoValue(self.columns, missing))
+            findings.append(Diagnostic("no-value", columns=self.columns, rows=missing))
             findings.extend(about_left_out(lines.lacking(rows)))
-        findings.extend(FewRows(name, int(c.sum())) for name, c in counts.items() if c.sum() < FEW)
+        findings.extend(
+            Diagnostic("few-rows", secret=name, rows=int(c.sum())) for name, c in counts.items() if c.sum() < FEW
+        )
         findings.extend(one for name, c in counts.items() for one in about_scarce(name, c))
         answer = Answer("row", self.columns, (secret,), known=tuple(str(one) for one in known), domain=domain)
         add = self._smoother(support, domain)
@@ -515,7 +512,11 @@ class Row:
         if smooth:
             # Weighed as the rows that were seen: what a secret counts for among all people stays the same.
             laws = {name: (c + pseudo[name]) * (c.sum() / (c + pseudo[name]).sum()) for name, c in counts.items()}
-            findings.append(Smoothed(tuple((n, int(counts[n].sum()), s.rows, s.shape) for n, s in smooth.items())))
+            findings.append(
+                Diagnostic(
+                    "smoothed", added=tuple((n, int(counts[n].sum()), s.rows, s.shape) for n, s in smooth.items())
+                )
+            )
         made = Priors(
             {name: Finite(values, law) for name, law in laws.items()},
             answer=answer,
@@ -528,7 +529,7 @@ class Row:
         made.is_smoothed = bool(smooth)
         return made, cells, alone
 
-    def _about_columns(self, table: Table, lines: Lines) -> Iterable[Finding]:
+    def _about_columns(self, table: Table, lines: Lines) -> Iterable[Diagnostic]:
         """Columns that single people out where values go out as they are, and codes that may mean a missing value."""
         for k, name in enumerate(self.columns):
             if name not in self.domain:
@@ -561,7 +562,7 @@ class Row:
         )
 
 
-def _list_of(table: Table, name: str, findings: list[Finding]) -> Choices:
+def _list_of(table: Table, name: str, findings: list[Diagnostic]) -> Choices:
     """The bins of a column that is cut, which are as public as the edges; of others what the data hold."""
     return Choices(table.cuts[name].labels) if name in table.cuts else read_domain(table, name, findings)
 

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import InputError
-from takifugu.problems import LeftOutTells, SeveralRows, rows_of
+from takifugu.messages import rows_of
+from takifugu.problems import Diagnostic
 from takifugu.queries.priors import Beliefs, Priors
 from takifugu.queries.remarks import about_left_out
 from takifugu.tables import BySecret, Table, answers, how_many
@@ -45,7 +46,7 @@ def joined(columns: Sequence[str], fitted: Sequence[Priors | Beliefs]) -> Priors
     return Beliefs(merged, findings=findings)
 
 
-def about_lacking(table: Table, held: Table, column: str) -> Iterable[LeftOutTells]:
+def about_lacking(table: Table, held: Table, column: str) -> Iterable[Diagnostic]:
     """Whether rows that lack another of the secrets, and are left out of `held`, tell this one by that.
 
     An error where all rows of a secret do: it would vanish unsaid.
@@ -115,9 +116,9 @@ _NEARLY_ALL = 0.98
 _CHANCE = 1e-9  # that values which have nothing to do with the secret each go with one
 
 
-def several_rows(table: Table, secrets: Sequence[str]) -> list[SeveralRows]:
+def several_rows(table: Table, secrets: Sequence[str]) -> list[Diagnostic]:
     """The columns that may name people who have several rows, each with a secret that is theirs in all of them."""
-    found: list[SeveralRows] = []
+    found: list[Diagnostic] = []
     if table.frame.implementation.is_spark_like():  # a job for every column would take longer than the release
         return found
     # By a secret that is the same in every row nothing can be told.
@@ -127,7 +128,11 @@ def several_rows(table: Table, secrets: Sequence[str]) -> list[SeveralRows]:
     columns = [name for name in table.columns if name not in secrets and _can_name(table, name)][:_MOST_COLUMNS]
     columns = _of_many_values(table, columns)
     for secret, alike in telling.items():
-        found += [SeveralRows(name, secret) for name in columns if _names_people(table, name, secret, alike)]
+        found += [
+            Diagnostic("several-rows", column=name, secret=secret)
+            for name in columns
+            if _names_people(table, name, secret, alike)
+        ]
     return found
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import Lattice, Law, cell_pseudo_counts, counted
-from takifugu.problems import OWN_ROWS, Finding, ManyCells, OneSecretCells, SmallCells
+from takifugu.problems import OWN_ROWS, Diagnostic
 from takifugu.queries.priors import Priors
 from takifugu.tables import (
     Overview,
@@ -86,7 +86,7 @@ def cell_beliefs(
     alone: Callable[[Array], Array],
     make: Callable[[Array], Law],
     lattice: Lattice | None = None,
-) -> tuple[list[Priors], list[Finding]]:
+) -> tuple[list[Priors], list[Diagnostic]]:
     """The priors of every cell of every subset of the known columns but the empty one, and what to know of them.
 
     Each cell has two: as elsewhere, its pseudo-rows being those of the secret's other cells, and by its own rows alone,
@@ -237,13 +237,13 @@ def _require_mixed(
         )
 
 
-def _about(beliefs: list[Priors], widest: str, values: int) -> list[Finding]:
-    findings: list[Finding] = []
+def _about(beliefs: list[Priors], widest: str, values: int) -> list[Diagnostic]:
+    findings: list[Diagnostic] = []
     rarest = [min(belief.rows.values()) for belief in beliefs[::2]]  # of the two about each cell, which has its rows
     if small := sum(rows < SMALL for rows in rarest):
-        findings.append(SmallCells(small, len(rarest), SMALL))
+        findings.append(Diagnostic("small-cells", small=small, cells=len(rarest), rows=SMALL))
     if lone := sum(rows == 0 for rows in rarest):
-        findings.append(OneSecretCells(lone))
+        findings.append(Diagnostic("one-secret-cells", cells=lone))
     if len(rarest) > MANY:
-        findings.append(ManyCells(len(rarest), _name(widest), values))
+        findings.append(Diagnostic("many-cells", cells=len(rarest), column=_name(widest), values=values))
     return findings

@@ -16,16 +16,7 @@ from takifugu.channels import MOST_AXES
 from takifugu.divergences import projected_loss
 from takifugu.errors import InputError
 from takifugu.laws import Mixture, VectorMixture
-from takifugu.problems import (
-    MEAN_BY,
-    Answer,
-    ComponentLimit,
-    Constant,
-    Finding,
-    NotConverged,
-    UnsafePrior,
-    VectorOfRows,
-)
+from takifugu.problems import MEAN_BY, Answer, Diagnostic
 from takifugu.queries.priors import Priors
 from takifugu.queries.remarks import about_codes, about_rows, check_roles, together
 from takifugu.tables import (
@@ -62,7 +53,7 @@ class VectorPriors(Priors):
         priors: Mapping[Secret, Any],
         *,
         answer: Answer,
-        findings: Iterable[Finding],
+        findings: Iterable[Diagnostic],
         rows: Mapping[Secret, int],
         empirical: Mapping[Secret, VectorMixture] | None = None,
     ) -> None:
@@ -108,7 +99,7 @@ def row_vectors(
     kept, where they can be counted, so that `check_rows` can tell whether the fitted priors describe them.
     """
     seen = joint_overview(table, secret, columns, secrets)
-    findings = [*_about(secret, columns, seen), VectorOfRows(tuple(columns))]
+    findings = [*_about(secret, columns, seen), Diagnostic("vector-of-rows", columns=tuple(columns))]
     counts = joint_counts(table, secret, columns, seen)
     rows = {name: extent.valid for name, extent in seen[columns[0]].extents.items()}
     if counts is None and prior != "gaussian":
@@ -141,7 +132,7 @@ def check_rows(
     epsilon: float,
     covariance: npt.ArrayLike,
     pairs: Iterable[tuple[Secret, Secret]] | None = None,
-) -> list[UnsafePrior]:
+) -> list[Diagnostic]:
     """Whether noise that is enough for the priors is enough for the rows: each pair of secrets that is not.
 
     `pairs` are (secret, other), by default every two both ways. What is compared with epsilon is a lower bound on the
@@ -152,21 +143,21 @@ def check_rows(
         law, against = priors.empirical[name], priors.empirical[other]
         loss = projected_loss(law, against, alpha=alpha, covariance=covariance)
         if loss > epsilon:
-            found.append(UnsafePrior(name, other, loss, epsilon))
+            found.append(Diagnostic("unsafe-prior", secret=name, other=other, loss=loss, epsilon=epsilon))
     return found
 
 
-def _about(secret: str, columns: Sequence[str], seen: dict[str, Overview]) -> list[Finding]:
+def _about(secret: str, columns: Sequence[str], seen: dict[str, Overview]) -> list[Diagnostic]:
     findings = about_rows(secret, tuple(columns), seen[columns[0]])
     for column in columns:
         for name, extent in seen[column].extents.items():
             if extent.low == extent.high:
-                findings.append(Constant(name, column, extent.low))
+                findings.append(Diagnostic("constant", secret=name, column=column, value=extent.low))
     return findings
 
 
 def _fitted(
-    name: Secret, points: Array, counts: Array, *, most: int, seed: int, findings: list[Finding]
+    name: Secret, points: Array, counts: Array, *, most: int, seed: int, findings: list[Diagnostic]
 ) -> VectorMixture:
     """A mixture of normals by EM, its number of components the one with the least BIC."""
     from sklearn.exceptions import ConvergenceWarning
@@ -190,9 +181,13 @@ def _fitted(
             elif components >= best.n_components + 2:
                 break
     if not best.converged_:
-        findings.append(NotConverged(name, "mixture", "the fit was still improving when it stopped"))
+        findings.append(
+            Diagnostic(
+                "not-converged", secret=name, model="mixture", detail="the fit was still improving when it stopped"
+            )
+        )
     if best.n_components == most:
-        findings.append(ComponentLimit(name, most))
+        findings.append(Diagnostic("component-limit", secret=name, limit=most))
     scale = np.outer(spread, spread)
     covariances = np.array([0.5 * (c + c.T) * scale for c in best.covariances_])
     return VectorMixture(best.weights_ / best.weights_.sum(), best.means_ * spread + centre, covariances)
@@ -236,7 +231,7 @@ def means_by(columns: Sequence[str], by: str, table: Table, secret: str, secrets
     told = tuple(named(column, group) for group in groups for column in columns)
     if len(set(told)) < len(told):
         raise InputError(f"two groups of {by!r} look alike once their columns are named: rename one of them")
-    findings: list[Finding] = list(dict.fromkeys(finding for part in parts for finding in part.findings))
+    findings: list[Diagnostic] = list(dict.fromkeys(finding for part in parts for finding in part.findings))
     # What rests on few rows is judged by the smallest group of a secret.
     rows = {name: min(part.rows[name] for part in parts) for name in names}
     return VectorPriors(laws, answer=Answer(MEAN_BY, told, (secret,)), findings=findings, rows=rows)
@@ -314,7 +309,7 @@ class Mean:
         found = {}
         for name, (mean, std) in moments(table, secret, self.column, seen).items():
             if std == 0:
-                findings.append(Constant(name, self.column, mean))
+                findings.append(Diagnostic("constant", secret=name, column=self.column, value=mean))
             found[name] = Mixture.gaussian(mean, std / math.sqrt(seen.extents[name].valid))
         rows = {name: extent.valid for name, extent in seen.extents.items()}
         return Priors(found, answer=Answer("mean", (self.column,), (secret,)), findings=findings, rows=rows)

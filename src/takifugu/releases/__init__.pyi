@@ -28,7 +28,6 @@ from takifugu.releases.saving import check_format as check_format
 from takifugu.releases.saving import save_positions as save_positions
 from takifugu.releases.saving import save_table as save_table
 from takifugu.releases.secret_rows import OTHERS as OTHERS
-from takifugu.releases.secret_rows import OthersLeftOut as OthersLeftOut
 from takifugu.releases.secret_rows import protected_secrets as protected_secrets
 from takifugu.releases.secret_rows import require_inside as require_inside
 from takifugu.releases.shuffling import ORDERS as ORDERS

@@ -7,7 +7,7 @@ from typing import Any
 from takifugu._validation import no_text
 from takifugu.calibration import Calibration
 from takifugu.errors import CompositionError, InputError
-from takifugu.problems import Finding, Pair
+from takifugu.problems import Diagnostic, Pair
 from takifugu.queries import Priors, Row, fit_priors
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.ledger import Ledger
@@ -29,7 +29,7 @@ def in_turn(
     keep_shares: bool,
     seed: int,
     step: Callable[[str], None],
-    beforehand: Callable[[Sequence[Finding]], None],
+    beforehand: Callable[[Sequence[Diagnostic]], None],
     terms: dict[str, Any],
     reading: Reading | None,
 ) -> Calibration | None:

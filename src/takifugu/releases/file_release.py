@@ -15,7 +15,7 @@ from takifugu._validation import Array, one_of
 from takifugu.atomic import draft, synchronise
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError, LedgerError
-from takifugu.problems import Finding, OrderKept
+from takifugu.problems import Diagnostic
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
 from takifugu.releases.frames import leaving, protected, ready, together
 from takifugu.releases.ledger import Ledger
@@ -25,7 +25,7 @@ from takifugu.releases.plan import Plan
 from takifugu.releases.recognition import Recognition
 from takifugu.releases.releasing import refuse_beside_a_mean, write_group_mean
 from takifugu.releases.saving import POSITION, appear, check_format, positions_writer, require_name, writer
-from takifugu.releases.secret_rows import OTHERS, OthersLeftOut, reading_as_fitted, require_as_fitted
+from takifugu.releases.secret_rows import OTHERS, reading_as_fitted, require_as_fitted
 from takifugu.releases.shuffling import Shuffle
 from takifugu.tables import PARQUET, Reading, Table, files_behind, lacking, stream
 
@@ -109,7 +109,7 @@ class FileRelease:
     granularity: float | None
     insecure: bool
     unchecked: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
 
 
 def release_file(
@@ -177,8 +177,8 @@ def release_file(
     synchronise(goal.parent)
     unchecked = NOT_CHECKED if calibration.answer is None else ()
     noise = plan.theta, plan.drawing.granularity
-    findings = [*reader.findings(columns), *([OthersLeftOut(left_out)] if left_out else [])]
-    findings += [OrderKept()] if plan.order == "keep" else []
+    findings = [*reader.findings(columns), *([Diagnostic("others-left-out", rows=left_out)] if left_out else [])]
+    findings += [Diagnostic("order-kept")] if plan.order == "keep" else []
     return FileRelease(goal, done, *noise, plan.insecure, unchecked, tuple(findings))
 
 
@@ -283,7 +283,7 @@ class _Reader:
         """Tables of the columns that are needed, some ten thousand rows at a time."""
         return stream(self.table, columns.read, needed=self._needed(columns))
 
-    def findings(self, columns: Columns) -> tuple[Finding, ...]:
+    def findings(self, columns: Columns) -> tuple[Diagnostic, ...]:
         """How the file was read, and the rows that were left out for want of a value."""
         needed = self._needed(columns)
         dropped = lacking(self.table, needed) if needed else None

@@ -1,7 +1,6 @@
 """Which rows a calibration protects."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import numpy.typing as npt
 
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
-from takifugu.problems import Answer, Finding, Pair
+from takifugu.problems import Answer, Pair
 from takifugu.queries import named
 from takifugu.tables import (
     SECRETS,
@@ -31,14 +30,6 @@ if TYPE_CHECKING:
 
 
 OTHERS = ("error", "drop", "release")
-
-
-@dataclass(frozen=True)
-class OthersLeftOut(Finding):
-    """Rows of secrets that the calibration does not protect."""
-
-    says = "{rows:rows} of other secrets stayed at home"
-    rows: int
 
 
 def protected_secrets(calibration: Calibration) -> frozenset[Any]:

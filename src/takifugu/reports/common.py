@@ -14,7 +14,12 @@ from takifugu.channels import GaussianVector, ListChannel, Noise
 from takifugu.divergences import Masses, finite_divergence
 from takifugu.errors import InputError
 from takifugu.laws import Mixture
-from takifugu.problems import Finding, Guarantee, Place, Problem
+from takifugu.problems import (
+    Diagnostic,
+    Guarantee,
+    Place,
+    Problem,
+)
 from takifugu.reports.adversary import (
     Adversary,
     adversary,
@@ -83,7 +88,7 @@ class Facts:
     adversary: Adversary
     pair_losses: PairLosses | None = field(default=None, repr=False)
     beliefs: tuple[BeliefLoss, ...] = field(default=(), repr=False)
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
     certificate_sha256: str | None = None
 
     @property

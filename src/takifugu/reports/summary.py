@@ -11,7 +11,11 @@ from takifugu.channels import ListChannel
 from takifugu.errors import InputError
 from takifugu.laws import columns, key
 from takifugu.mechanisms import Confidence
-from takifugu.problems import DomainRead, Finding, OrderKept, belief_names
+from takifugu.problems import (
+    Diagnostic,
+    belief_names,
+    has_code,
+)
 from takifugu.reports.adversary import Adversary
 from takifugu.reports.channel_facts import ColumnFacts, channel_facts
 from takifugu.reports.text import clean, listed, number, roughly, share_of
@@ -21,36 +25,40 @@ from takifugu.tables import cut_named, written
 # That numbers of many values are rounded to a list first, which a channel's own figures leave out.
 
 
-def rounded(findings: Iterable[Finding]) -> dict[str, str]:
+def rounded(findings: Iterable[Diagnostic]) -> dict[str, str]:
     """The columns whose list is one of bins, each with how far these lie apart, for a sentence.
 
-    >>> rounded([DomainRead("age", 51, 20.0), DomainRead("ward", 3, None)])
+    >>> age = Diagnostic("domain-read", column="age", values=51, step=20.0)
+    >>> rounded([age, Diagnostic("domain-read", column="ward", values=3, step=None)])
     {'age': '20'}
     """
     return {
-        clean(one.column): number(one.step) for one in findings if isinstance(one, DomainRead) and one.step is not None
+        clean(one["column"]): number(one["step"])
+        for one in findings
+        if one.code == "domain-read" and one["step"] is not None
     }
 
 
-def besides(findings: Iterable[Finding]) -> str:
+def besides(findings: Iterable[Diagnostic]) -> str:
     """What a share of changed values leaves out, after it; nothing where nothing is rounded.
 
-    >>> besides([DomainRead("age", 51, 20.0)]), besides([DomainRead("age", 51, 20.0), DomainRead("ward", 3, None)])
+    >>> age = Diagnostic("domain-read", column="age", values=51, step=20.0)
+    >>> besides([age]), besides([age, Diagnostic("domain-read", column="ward", values=3, step=None)])
     (', besides rounding to steps of 20', ', besides rounding age to steps of 20')
     """
     findings = tuple(findings)
     found = rounded(findings)
     if not found:
         return ""
-    if sum(isinstance(one, DomainRead) for one in findings) == 1:  # whose values are meant is clear
+    if sum(one.code == "domain-read" for one in findings) == 1:  # whose values are meant is clear
         return f", besides rounding to steps of {next(iter(found.values()))}"
     return f", besides rounding {listed([f'{name} to steps of {step}' for name, step in found.items()])}"
 
 
-def in_steps(findings: Iterable[Finding]) -> str | None:
+def in_steps(findings: Iterable[Diagnostic]) -> str | None:
     """What is rounded, as a sentence; None where nothing is.
 
-    >>> in_steps([DomainRead("age", 51, 20.0)])
+    >>> in_steps([Diagnostic("domain-read", column="age", values=51, step=20.0)])
     'age is published in steps of 20: each value is rounded to the nearest of them before anything else.'
     """
     found = rounded(findings)
@@ -117,8 +125,9 @@ class Publication:
             lines.append(f"That is for {', '.join(map(clean, answer.drawn))} together with {before}, published before.")
         if answer is not None:
             lines.append(self._beliefs())
-        if OrderKept.among(self.calibration.findings):
-            lines.append(f"{OrderKept.says[0].upper()}{OrderKept.says[1:]}.")
+        if has_code("order-kept", self.calibration.findings):
+            stated = Diagnostic("order-kept").sentence
+            lines.append(f"{stated[0].upper()}{stated[1:]}.")
         lines += [f"{clean(column.name)}: {self._changed(column)}." for column in self.columns]
         if moved := self._moved():
             lines.append(

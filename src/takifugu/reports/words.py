@@ -7,7 +7,10 @@ import numpy as np
 from takifugu.calibration import Calibration, values_published
 from takifugu.channels import ListChannel, hundred, named
 from takifugu.laws import key
-from takifugu.problems import Guarantee, RowsOfOnePerson, SeveralRows, recommended_alpha
+from takifugu.problems import (
+    Guarantee,
+    recommended_alpha,
+)
 from takifugu.reports.adversary import Adversary
 from takifugu.reports.channel_facts import ChannelFacts, ColumnFacts
 from takifugu.reports.common import Facts
@@ -114,14 +117,15 @@ def saving(facts: NoiseFacts) -> str | None:
 
 def for_each_row(calibration: Calibration) -> str | None:
     """That the promise is for one row, where people seem to have several; None where nothing says so."""
-    stated = next((one for one in calibration.findings if isinstance(one, RowsOfOnePerson)), None)
+    stated = next((one for one in calibration.findings if one.code == "rows-of-one-person"), None)
     if stated is not None:
+        most, column = stated["most"], stated["column"]
         return (
-            f"That is for one row: people have up to {stated.most} each ({stated.column!r}), independent of one "
+            f"That is for one row: people have up to {most} each ({column!r}), independent of one "
             f"another given the secret by the holder's word, and then all rows of one person move odds by the "
-            f"{stated.most}-th power at most."
+            f"{most}-th power at most."
         )
-    names = [repr(one.column) for one in calibration.findings if isinstance(one, SeveralRows)]
+    names = [repr(one["column"]) for one in calibration.findings if one.code == "several-rows"]
     if not names:
         return None
     return (

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.problems import Choices, KeptAsText
+from takifugu.problems import Choices
 from takifugu.tables.columns import Secret, plain
 from takifugu.tables.counting import SECRETS, Extent, Overview, Subset, chosen_secrets, count
 from takifugu.tables.engine import answers
@@ -222,7 +222,7 @@ def _look(table: Table, names: Sequence[str]) -> tuple[ColumnFacts, ...]:
     rows = int(first["rows"])
     if not rows:
         return ()
-    kept = {name for finding in table.findings if isinstance(finding, KeptAsText) for name in finding.columns}
+    kept = {name for finding in table.findings if finding.code == "kept-as-text" for name in finding["columns"]}
     first |= _forms_of_many(table, names, first)
     return tuple(_facts(table, name, place, first, rows, name in kept) for place, name in enumerate(names))
 

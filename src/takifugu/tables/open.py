@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from takifugu import datasets
 from takifugu.errors import InputError
-from takifugu.problems import Finding, ReadAs
+from takifugu.problems import Diagnostic
 from takifugu.tables.engine import Workspace, attempt, exactly, in_usual_types, is_engine_error, text
 from takifugu.tables.files import Stamp, files_of, stamps_of
 from takifugu.tables.reading import Reading, idle_words
@@ -31,7 +31,7 @@ class Opened:
     frame: "nw.LazyFrame[Any]"
     space: Workspace | None
     read_as: Reading
-    findings: list[Finding]
+    findings: list[Diagnostic]
     is_text: bool
     aside: str = ""  # what to add where a column is missed, or rows are: they may be on another sheet
     stamps: dict[str, Stamp] = field(default_factory=dict)  # of files that every question reads anew
@@ -101,7 +101,7 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
             with _beside(aside):
                 found = read_text(space, paths, how, shown=shown, sheet=first.name)
             found = replace(found, reading=replace(found.reading, sep=None, encoding=None))  # those of our copy
-            findings = [replace(one, beside=first.tables) if isinstance(one, ReadAs) else one for one in found.findings]
+            findings = [one.but(beside=first.tables) if one.code == "read-as" else one for one in found.findings]
         else:
             found = read_text(space, files.paths, reading, shown=shown, sheet=None)
             findings = found.findings

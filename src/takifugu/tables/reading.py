@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from takifugu._validation import no_text, one_of
 from takifugu.errors import InputError
-from takifugu.problems import Finding, NoValue, SentinelsTreated, SentinelsUnseen, Spelling
+from takifugu.problems import Diagnostic, Spelling
 from takifugu.tables.engine import as_float
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _check_encoding(name: str) -> None:
 # Rows that lack a needed value: one rule for every door, whether they are dropped and counted or refused.
 
 
-def lacking(table: "Table", needed: Sequence[str]) -> NoValue | None:
+def lacking(table: "Table", needed: Sequence[str]) -> Diagnostic | None:
     """How many rows lack a needed value, as a finding; None where no row does."""
     import narwhals as nw
 
@@ -181,7 +181,7 @@ def lacking(table: "Table", needed: Sequence[str]) -> NoValue | None:
     answer = table.collect(table.frame.select(nw.len().alias("rows"), there.alias("complete")))
     (rows,), (good,) = answer["rows"], answer["complete"]
     missing = int(rows) - int(good or 0)
-    return NoValue(tuple(needed), missing) if missing else None
+    return Diagnostic("no-value", columns=tuple(needed), rows=missing) if missing else None
 
 
 def refusal(rows: int, needed: Sequence[str]) -> str:
@@ -228,7 +228,7 @@ def with_secrets(table: "Table", columns: Sequence[str]) -> "Table":
 # Declared sentinels in a table that is open: numbers by their value, texts by their letters.
 
 
-def without_sentinels(table: "Table", texts: tuple[str, ...]) -> "tuple[nw.LazyFrame[Any], list[SentinelsTreated]]":
+def without_sentinels(table: "Table", texts: tuple[str, ...]) -> "tuple[nw.LazyFrame[Any], list[Diagnostic]]":
     """The table with missing values in place of its sentinels and of `texts`, and how many there were."""
     import narwhals as nw
 
@@ -248,21 +248,24 @@ def without_sentinels(table: "Table", texts: tuple[str, ...]) -> "tuple[nw.LazyF
     if not hits:
         return table.frame, []
     tallies = table.collect(table.frame.select(*(how_many(hit).alias(name) for name, hit in hits.items())))
-    told = [SentinelsTreated(name, int(tallies[name][0])) for name in hits if tallies[name][0]]
+    told = [
+        Diagnostic("sentinels-treated", column=name, cells=int(tallies[name][0])) for name in hits if tallies[name][0]
+    ]
     cleared = (nw.when(~hit | hit.is_null()).then(nw.col(name)).alias(name) for name, hit in hits.items())
     return table.frame.with_columns(*cleared), told
 
 
-def unseen(reading: Reading, findings: Sequence[Finding]) -> list[SentinelsUnseen]:
+def unseen(reading: Reading, findings: Sequence[Diagnostic]) -> list[Diagnostic]:
     """A remark on the sentinels of a reading that no column had, told by the findings of all that had some.
 
-    >>> [str(one) for one in unseen(Reading(sentinels=("age=99", 999)), [SentinelsTreated("stay", 3)])]
+    >>> treated = Diagnostic("sentinels-treated", column="stay", cells=3)
+    >>> [str(one) for one in unseen(Reading(sentinels=("age=99", 999)), [treated])]
     ["no cell has the declared sentinel 'age=99': see how the table writes it"]
     """
-    seen = {one.column for one in findings if isinstance(one, SentinelsTreated)}
+    seen = {one["column"] for one in findings if one.code == "sentinels-treated"}
     named = [f"{column}={value}" for column, value in reading.named_sentinels if value and column not in seen]
     general = [] if seen else [str(one) for one in reading.sentinels if "=" not in str(one)]
-    return [SentinelsUnseen((*general, *named))] if general or named else []
+    return [Diagnostic("sentinels-unseen", sentinels=(*general, *named))] if general or named else []
 
 
 def _number(sentinel: str | int | float) -> float | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from takifugu._validation import Array, real
 from takifugu.errors import InputError, suggestion
-from takifugu.problems import ConstantFeature, Finding, Subsampled
+from takifugu.problems import Diagnostic
 from takifugu.tables.columns import Secret, listed
 from takifugu.tables.counting import Overview, overview
 from takifugu.tables.table import Table
@@ -44,7 +44,7 @@ class Training:
     samples: dict[Secret, Sample]
     seen: Overview
     columns: tuple[str, ...]
-    findings: list[Finding]
+    findings: list[Diagnostic]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,9 @@ def prepare(
     varies = summary.high[1:] > summary.low[1:]
     if not varies.any():
         raise InputError(f"every feature is the same in every row: {target!r} cannot be predicted from them")
-    findings: list[Finding] = [ConstantFeature(n) for n, v in zip(names, varies, strict=True) if not v]
+    findings: list[Diagnostic] = [
+        Diagnostic("constant-feature", column=n) for n, v in zip(names, varies, strict=True) if not v
+    ]
     point = _points(at, names, summary.mean[1:])
     drawn: dict[Secret, Array] = {}
     for name, extent in seen.extents.items():
@@ -89,7 +91,7 @@ def prepare(
         lines = _lines(table, mine, extent.valid, most=most, summary=summary, seed=seed)
         drawn[name] = _subsample(lines, most, seed)
         if len(drawn[name]) < extent.valid:
-            findings.append(Subsampled(name, extent.valid, len(drawn[name])))
+            findings.append(Diagnostic("subsampled", secret=name, rows=extent.valid, used=len(drawn[name])))
     samples = {name: _standardise(sample, point) for name, sample in drawn.items()}
     return Training(samples, seen, (target, *names), findings)
 

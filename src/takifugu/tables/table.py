@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import InputError, MissingExtraError, suggestion
-from takifugu.problems import Finding
+from takifugu.problems import Diagnostic
 from takifugu.tables.columns import Binned, Secret, cut_named, edges_of, listed, match_secret, plain, with_cuts
 from takifugu.tables.engine import as_float, attempt, in_usual_types, kind_of
 from takifugu.tables.files import stamps_of
@@ -54,7 +54,7 @@ class Table:
         self.space = found.space  # its private folder lasts as long as the table
         self.frame: nw.LazyFrame[Any] = found.frame
         self.read_as: Reading = found.read_as
-        self.findings: list[Finding] = found.findings
+        self.findings: list[Diagnostic] = found.findings
         self._aside = found.aside
         self._stamps = found.stamps
         self.schema = dict(self.frame.collect_schema())
@@ -320,7 +320,7 @@ def stream(
         table.require(name)
     refuse = table.reading.missing == "refuse"
     if refuse and needed and (told := lacking(table, needed)):
-        raise InputError(refusal(told.rows, tuple(needed)))
+        raise InputError(refusal(told["rows"], tuple(needed)))
     return _batches(table, chosen, needed)
 
 

@@ -15,20 +15,7 @@ from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 from takifugu.errors import InputError
-from takifugu.problems import (
-    AmbiguousNumbers,
-    DecimalCommas,
-    Finding,
-    GroupedDigits,
-    KeptAsText,
-    MissingTexts,
-    Percentages,
-    ReadAs,
-    SentinelsTreated,
-    SpacesDropped,
-    TitleLines,
-    UnnamedColumns,
-)
+from takifugu.problems import Diagnostic
 from takifugu.tables.engine import Workspace, attempt, exactly, text
 from takifugu.tables.engine import name as quoted
 from takifugu.tables.files import as_text, compression, head, survey
@@ -282,54 +269,58 @@ def _counts_up(names: list[str]) -> bool:
     return follow or (years and all(a < b for a, b in pairwise(numbers)))
 
 
-def findings_of(decided: Decided, reading: Reading) -> list[Finding]:
+def findings_of(decided: Decided, reading: Reading) -> list[Diagnostic]:
     """Everything that was decided and is not what a plain file would have got."""
-    found: list[Finding] = []
+    found: list[Diagnostic] = []
     separators = {layout.sep for layout in decided.layouts if layout.width > 1} - {"\t" if decided.tabs else ","}
     encodings = set(decided.encodings) - {"utf-8", "utf-8-sig", "ascii"}
     separator = None if reading.sep is not None or decided.sheet is not None else _listed(separators)
     encoding = None if reading.encoding is not None else _listed(encodings)
     sheet = None if reading.sheet is not None else decided.sheet
     if separator is not None or encoding is not None or sheet is not None:
-        found.append(ReadAs(separator=separator, encoding=encoding, sheet=sheet))
+        found.append(Diagnostic("read-as", separator=separator, encoding=encoding, sheet=sheet, beside=()))
     titles = max(layout.titles for layout in decided.layouts)
     if titles and reading.skip is None:
-        found.append(TitleLines(titles))
+        found.append(Diagnostic("title-lines", lines=titles))
     if decided.layouts[0].unnamed:
-        found.append(UnnamedColumns(decided.layouts[0].unnamed))
+        found.append(
+            Diagnostic("unnamed-columns", names=tuple(f"column{place}" for place in decided.layouts[0].unnamed))
+        )
     found.extend(_about_numbers(decided, reading))
     for name, column, cells in zip(decided.names, decided.columns, decided.cells, strict=True):
         tokens = cells.tokens
         usual = {token: count for token, count in tokens.items() if token in reading.missing_texts and token}
         declared = sum(tokens[token] for token in column.missing(tokens) if token and token not in usual)
         if usual and reading.na is None:
-            found.append(MissingTexts(name, tuple(sorted(usual)), sum(usual.values())))
+            found.append(
+                Diagnostic("missing-texts", column=name, texts=tuple(sorted(usual)), cells=sum(usual.values()))
+            )
         if declared:
-            found.append(SentinelsTreated(name, declared))
+            found.append(Diagnostic("sentinels-treated", column=name, cells=declared))
     return found
 
 
-def _about_numbers(decided: Decided, reading: Reading) -> list[Finding]:
-    found: list[Finding] = []
+def _about_numbers(decided: Decided, reading: Reading) -> list[Diagnostic]:
+    found: list[Diagnostic] = []
     named = list(zip(decided.names, decided.columns, decided.cells, strict=True))
     numbers = [(name, column, cells) for name, column, cells in named if column.kind in ("whole", "real")]
     if commas := tuple(name for name, column, _ in numbers if column.decimal == "," and column.kind == "real"):
-        found.append(DecimalCommas(commas))
+        found.append(Diagnostic("decimal-commas", columns=commas))
     if groups := tuple(name for name, column, _ in numbers if column.grouped):
-        found.append(GroupedDigits(groups))
+        found.append(Diagnostic("grouped-digits", columns=groups))
     if percents := tuple(name for name, column, _ in numbers if column.percent):
-        found.append(Percentages(percents))
+        found.append(Diagnostic("percentages", columns=percents))
     if indents := tuple(name for name, column, cells in named if column.kind == "text" and cells.indented):
-        found.append(SpacesDropped(indents))
+        found.append(Diagnostic("spaces-dropped", columns=indents))
     if identifiers := tuple(name for name, _, cells in named if cells.shapes.identifiers):
-        found.append(KeptAsText(identifiers))
+        found.append(Diagnostic("kept-as-text", columns=identifiers))
     if reading.decimal is None and reading.thousands is None:
         # "1.234" in a file of commas is as common as it is plain; any other guess is worth a warning.
         plain = decided.layouts[0].sep == ","
         guessed = [(n, c) for n, c, cells in numbers if cells.shapes.ambiguous and (c.grouped or not plain)]
         for mark in (".", ","):
             if names := tuple(name for name, column in guessed if column.decimal == mark):
-                found.append(AmbiguousNumbers(names, mark))
+                found.append(Diagnostic("ambiguous-numbers", columns=names, decimal=mark))
     return found
 
 
@@ -362,7 +353,7 @@ class TextTable:
     """
 
     sql: str
-    findings: list[Finding]
+    findings: list[Diagnostic]
     reading: Reading
     is_small: bool
 

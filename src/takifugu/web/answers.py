@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import CertificationError, InputError
 from takifugu.mechanisms import list_mechanisms
-from takifugu.problems import OfReading
+from takifugu.problems import OF_READING
 from takifugu.reports import PICTURE_WIDTH, ChannelFacts, Facts, NoiseFacts, Picture, VectorFacts, charts, clean
 from takifugu.web import wording
 from takifugu.web import wording as reproducing
@@ -170,9 +170,7 @@ class Answers:
             "charts": drawn(facts, narrow=asked.narrow),
             # How the file was read is told where the table is chosen.
             "findings": [
-                {"level": f.level, "sentence": on_page(f.sentence)}
-                for f in facts.findings
-                if not isinstance(f, OfReading)
+                {"level": f.level, "sentence": on_page(f)} for f in facts.findings if f.code not in OF_READING
             ],
             "command": reproducing.command(choice, entry, **how),
             "python": reproducing.python(choice, entry, network_steps=self._network_steps, **how),

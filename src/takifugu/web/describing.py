@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from takifugu.errors import InputError, TakifuguError
-from takifugu.messages import PYTHON, Message
-from takifugu.problems import ReadAs, SuspectedSentinel
-from takifugu.queries import MOST_NUMBERS, Proposal, betrayals_of, proposed
+from takifugu.errors import InputError
+from takifugu.messages import PYTHON, Sayable
+from takifugu.problems import Diagnostic
+from takifugu.queries import MOST_NUMBERS, Proposal, betrayals_of, proposed, suspected_code
 from takifugu.tables import AWKWARD, BySecret, ColumnFacts, Reading, Table, is_free_text, look
 from takifugu.web.choices import MOST_TEXT, text
 
@@ -110,7 +110,7 @@ class Page:
         return _HERE
 
 
-def on_page(message: Message | TakifuguError | str) -> str:
+def on_page(message: Sayable | str) -> str:
     """What a message, an error or a sentence that names arguments of Python says in the words of the page.
 
     >>> on_page("column 'ward' says 'NA' in 3 rows, read as missing: give reading=Reading(na=[...]) to change that")
@@ -173,7 +173,7 @@ def described(table: Table, facts: Sequence[ColumnFacts], *, wanted: str | None)
     if not secrets:
         columns = f"none of its {len(facts)} columns has" if len(facts) > 1 else "its one column does not have"
         # A likely reason is how it was read: a sheet of notes before the one with the table, or another separator.
-        read = [one.sentence for one in table.findings if isinstance(one, ReadAs)]
+        read = [one.sentence for one in table.findings if one.code == "read-as"]
         decided = "".join(f". {sentence[0].upper()}{sentence[1:]}" for sentence in read)
         raise InputError(
             f"{table.name} has no column that could be a secret: {columns} between 2 and {MOST_SECRETS} values{decided}"
@@ -188,19 +188,14 @@ def described(table: Table, facts: Sequence[ColumnFacts], *, wanted: str | None)
         "numbers": _last(table.numeric, identifiers),
         "lists": _last(_last(lists, awkward), identifiers),
         "identifiers": identifiers,
-        "findings": [on_page(one.sentence) for one in (*table.findings, *suspected)],
-        "suspects": [quoted(one.code) for one in suspected],
+        "findings": [on_page(one) for one in (*table.findings, *suspected)],
+        "suspects": [quoted(one["sentinel"]) for one in suspected],
     }
 
 
-def _suspected(facts: Iterable[ColumnFacts]) -> list[SuspectedSentinel]:
+def _suspected(facts: Iterable[ColumnFacts]) -> list[Diagnostic]:
     """Codes that stand far from the rest of their column."""
-    return [
-        SuspectedSentinel(one.name, suspect.value, suspect.rows, suspect.apart)
-        for one in facts
-        for suspect in one.suspects
-        if suspect.apart
-    ]
+    return [suspected_code(one.name, suspect) for one in facts for suspect in one.suspects if suspect.apart]
 
 
 def _can_be_secret(table: Table, facts: ColumnFacts) -> bool:

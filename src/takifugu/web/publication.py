@@ -10,7 +10,6 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import InputError
-from takifugu.problems import FreeText, LooksLikeDates, LooksLikeIdentifier, UnsafePrior
 from takifugu.queries import require_no_codes, several_rows
 from takifugu.reports import clean, in_steps, listed, number
 from takifugu.tables import with_secrets
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 # Noise enough for the fitted priors and not for the rows, and what perhaps should not go out as it is: nobody should
 # confirm that without reading it.
-_WARNED = (UnsafePrior, LooksLikeIdentifier, LooksLikeDates, FreeText)
+_WARNED = ("unsafe-prior", "looks-like-identifier", "looks-like-dates", "free-text")
 _MOST_TICKETS = 16
 
 
@@ -108,7 +107,7 @@ class Publication:
         fit, shelf = choice.fit, self._answers.shelf
         with shelf.lock:
             told = [str(one) for one in several_rows(shelf.open(fit.table), [fit.secret])]
-        told += [on_page(one.sentence) for one in made.findings if isinstance(one, _WARNED)]
+        told += [on_page(one) for one in made.findings if one.code in _WARNED]
         if bare is not None:
             told.append(bare)
         return [f"Mind: {one}." for one in told]
