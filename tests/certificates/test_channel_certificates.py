@@ -170,7 +170,9 @@ def test_a_changed_file_is_refused(certificate, tmp_path):
         return content
 
     def more_precise(content):
-        content["calibration"]["guarantee"]["epsilon"] *= 0.5
+        promise = content["calibration"]["guarantee"]
+        for part in promise.get("of", [promise]):
+            part |= {"epsilon": part["epsilon"] * 0.5} if "epsilon" in part else {"factor": math.sqrt(part["factor"])}
 
     def another_law(content):
         law = content["calibration"]["problem"]["beliefs"][0]["laws"][0]

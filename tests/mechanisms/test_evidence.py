@@ -62,8 +62,8 @@ def test_a_channel_withstands_draws_that_did_not_make_it(promise):
         p, q = (law @ found.channel.matrix for law in drawn)
         for left, right in ((p, q), (q, p)):
             assert divergence(left, right, found.alpha) <= found.epsilon
-            if found.guarantee.odds:
-                assert divergence(left, right, math.inf) <= math.log(found.guarantee.odds)
+            if found.guarantee.odds_beside:
+                assert divergence(left, right, math.inf) <= math.log(found.guarantee.odds_beside)
     fresh = joint_draws(posterior(found.problem), found.pairs.secrets, 400, 99)[0]
     beyond = sum(divergence(p, q, found.alpha) > found.epsilon for p, q in fresh @ found.channel.matrix)
     assert beyond <= 0.05 * 401  # at least 95 % of the posterior, seen by draws of our own

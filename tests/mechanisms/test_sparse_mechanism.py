@@ -43,7 +43,7 @@ def is_within(channel, p, q, guarantee):
         ratio = max(mp.mpf(x.numerator * y.denominator) / (x.denominator * y.numerator) for x, y in zip(a, b) if x)  # noqa: B905
         if math.isinf(guarantee.alpha):
             return ratio <= mp.exp(mp.mpf(guarantee.epsilon))
-        if guarantee.odds is not None and ratio > mp.mpf(guarantee.odds):
+        if guarantee.odds_beside is not None and ratio > mp.mpf(guarantee.odds_beside):
             return False
         alpha = mp.mpf(guarantee.alpha)
         total = mp.fsum(
