@@ -128,7 +128,7 @@ def test_each_promise_is_judged_by_draws_of_its_own(monkeypatch):
 
     monkeypatch.setitem(tk.calibrate.__globals__, "calibrated", watched)
     found = tk.calibrate(pair([30, 40, 50, 60], [60, 50, 40, 30]), error=0.4, confidence=0.9, seed=7)
-    assert len(seen) == len(set(seen)) == found.findings[-1].tried
+    assert len(seen) == len(set(seen)) == found.findings[-1]["tried"]
     assert np.diff(sorted(seen)).min() > 30 * 1_000_003  # as many as one calibration may use
 
 

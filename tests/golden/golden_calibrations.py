@@ -200,11 +200,6 @@ FITS = {
     "means": ("student-por", tk.Mean(["G1", "G2", "G3"]), PUPILS),
     "vectors": ("student-por", tk.Raw(["G1", "G3"], max_components=2), PUPILS),
     "vectors, gaussian": ("student-por", tk.Raw(["G1", "G2", "G3"], prior="gaussian"), PUPILS),
-    "process": (
-        "student-por",
-        tk.GP("G3", features=["studytime", "failures"], at={"failures": 0}, max_rows=40),
-        PUPILS,
-    ),
     "row": ("student-por", tk.Row("failures"), PUPILS),
     "rows": ("student-por", tk.Row("failures", "studytime"), PUPILS),
     "rows, list given": ("student-por", tk.Row("studytime", domain=[1, 2, 3, 4]), PUPILS),

@@ -19,6 +19,7 @@ DIGITS = 12  # are kept of each figure
 CLOSE = 1e-9  # relative: what may differ between two machines
 FLAT = 1e-7  # of these, where an optimum is flat: what costs the same to nine digits is itself known to fewer
 OF_A_FLAT_OPTIMUM = ("stays", "mixed")
+FOUND_BY_STEPS = re.compile(r"^(optimal: .*, alpha|shaped)")  # an interior point's last steps are the machine's own
 NOTHING = 1e-13  # below it a figure is what rounding left of zero
 
 Seen = tuple[dict[str, Any], list[str]]  # figures, and words
@@ -133,7 +134,7 @@ def moved(before: Any, after: Any, where: str = "") -> Iterator[str]:
         for place, (one, other) in enumerate(zip(before, after, strict=True)):
             yield from moved(one, other, f"{where}[{place}]")
     elif _is_number(before) and _is_number(after):
-        close = FLAT if where.endswith(OF_A_FLAT_OPTIMUM) else CLOSE
+        close = FLAT if where.endswith(OF_A_FLAT_OPTIMUM) or FOUND_BY_STEPS.match(where) else CLOSE
         if not math.isclose(before, after, rel_tol=close, abs_tol=NOTHING):
             by = f" ({100 * (after / before - 1):+.3g} %)" if before else ""
             yield f"{where}: {before} -> {after}{by}"

@@ -202,7 +202,7 @@ def test_a_missing_value_in_a_later_column_is_dropped_and_counted(small_batches,
         tk.release_file(tmp_path / "in.csv", tmp_path / "out.csv", TWO)
     done = tk.release_file(tmp_path / "in.csv", tmp_path / "out.csv", TWO, reading=Reading(missing="drop"))
     assert done.rows == 598
-    assert done.findings[-1].rows == 2
+    assert done.findings[-1]["rows"] == 2
 
 
 def test_the_ledger_lets_rows_out_once_through_any_door(small_batches, tmp_path):

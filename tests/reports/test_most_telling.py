@@ -146,9 +146,9 @@ def test_what_kept_columns_tell_is_the_most_of_each_figure():
         names = ["y", "n"] if len(secrets) == 1 else [f"{s} = {v}" for s in secrets for v in "yn"]
         each[tuple(secrets)] = told_by_kept(Table(table, None), secrets, ["ward"], names)
     both = each["often", "rarely"]
-    assert both.guess is not None
-    assert both.odds is not None
-    assert both.odds >= max(one.odds for one in each.values())
-    assert both.guess >= max(one.guess for one in each.values())
-    assert each["often",].guess > each["rarely",].guess
-    assert each["often",].odds < each["rarely",].odds
+    assert both["guess"] is not None
+    assert both["odds"] is not None
+    assert both["odds"] >= max(one["odds"] for one in each.values())
+    assert both["guess"] >= max(one["guess"] for one in each.values())
+    assert each["often",]["guess"] > each["rarely",]["guess"]
+    assert each["often",]["odds"] < each["rarely",]["odds"]

@@ -150,6 +150,7 @@ _OF_COMMANDS = {
 class CommandLine:
     """The words of the command line for what a message asks for: flags in place of arguments.
 
+    >>> from takifugu.messages import Message
     >>> str(Message("give {arg:ledger}")), Message("give {arg:ledger}, or {arg:order='keep'}").said(CommandLine())
     ('give ledger', 'give --ledger, or --order keep')
     >>> Message("name it: {reading:na=['?']}; leave {arg:workers} out").said(CommandLine())

@@ -137,6 +137,7 @@ def for_each_row(calibration: Calibration) -> str | None:
 def in_guesses(promise: Guarantee) -> str | None:
     """The promise in the other language: odds and budgets as guesses; None where it bounds none.
 
+    >>> from takifugu.problems import Odds
     >>> in_guesses(Odds(3))
     'In other words (α = ∞, ε = 1.099): of two secrets that seemed equally likely, nobody guesses right with a chance \
 above 75 %.'
