@@ -106,3 +106,4 @@ if __name__ == "__main__":
                 with tempfile.TemporaryDirectory() as empty:
                     output(path).write_text(run_one(path, Path(empty)), encoding="utf-8")
                 print(path.stem)
+    subprocess.run([sys.executable, ROOT / "scripts/expand_examples.py"], check=True)

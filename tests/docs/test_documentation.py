@@ -3,6 +3,8 @@
 import doctest
 import re
 import shlex
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,12 @@ from run_examples import EXAMPLES, ROOT, output
 
 from takifugu.cli import main
 
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("proofs/*.md")])
+sys.path.insert(0, str(ROOT / "scripts"))
+from expand_examples import expanded, pages, shown
+
+PAGES = pages()
+CODE = {path.read_text(encoding="utf-8") for path in EXAMPLES}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SNIPPET = re.compile(r'^--8<-- "(.+)"$')
 FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.M | re.S)
 
 
@@ -29,28 +34,29 @@ def name(page: Path) -> str:
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_python_is_included_or_a_doctest(page):
     for body in fences(page, "python", "py", "pycon"):
-        if included := SNIPPET.match(body.strip()):
-            assert (ROOT / included[1]) in EXAMPLES
-        elif ">>>" in body:
+        if ">>>" in body:
             found = doctest.DocTestParser().get_doctest(body, {}, name(page), str(page), 0)
             assert doctest.DocTestRunner().run(found).failed == 0
         else:
-            assert page.name == "README.md"  # a front page shows its code itself
-            assert body == (ROOT / "docs/examples/readme.py").read_text(encoding="utf-8")
+            assert textwrap.dedent(body) in CODE, f"this code is no example that runs:\n{body}"
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_is_on_a_page(example):
-    everything = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    for file in (example, output(example)):
-        assert f'--8<-- "{name(file)}"' in everything
+    everything = {file for page in PAGES for file in shown(page.read_text(encoding="utf-8"))}
+    assert {name(example), name(output(example))} <= everything
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_pages_show_examples_as_they_are(page):
+    text = page.read_text(encoding="utf-8")
+    assert text == expanded(text), "python scripts/expand_examples.py writes it anew"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_commands_are_understood(page):
     for body in fences(page, "sh", "console", "bash", "shell"):
-        if included := SNIPPET.match(body.strip()):
-            assert (ROOT / included[1]) in EXAMPLES
+        if body in CODE:
             continue
         for line in body.replace("\\\n", " ").splitlines():
             words = shlex.split(line.removeprefix("$ ").split("|")[0].split(" > ")[0], comments=True)
