@@ -21,10 +21,12 @@ _SUBSCRIPT = re.compile(rf"(?<=[A-Za-zα-ωΑ-Ω∫Σ])(?<![A-Za-z]{{2}})_(?:\{{
 
 
 def on_config(config):
-    """List the proofs in the order of their own index."""
+    """List the proofs in the groups, and in the order, of their own index."""
     index = (ROOT / "proofs/README.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^\| \[[^]]*\]\(([^)]+\.md)\)", index, re.M)
-    pages = ["proofs/README.md", *(f"proofs/{name}" for name in listed)]
+    pages = ["proofs/README.md"]
+    for group in index.split("\n## ")[1:]:
+        listed = re.findall(r"^\| \[[^]]*\]\(([^)]+\.md)\)", group, re.M)
+        pages.append({group.partition("\n")[0]: [f"proofs/{name}" for name in listed]})
     config.nav = [{"Proofs": pages} if "Proofs" in entry else entry for entry in config.nav]
     return config
 
