@@ -80,10 +80,12 @@ class Visit:
         return [url for url in self.asked if not url.startswith((self.home, "data:", f"blob:{self.home}"))]
 
     def settle(self) -> dict[str, Any]:
-        """Wait until what is shown is the answer to what is chosen; the question it answers."""
+        """Wait until what is shown is the answer to what is chosen; the question it answers, or why it has none."""
         self.page.wait_for_function(_SETTLED, polling=50)  # asked at every frame, Chromium would paint all the while
-        settled: dict[str, Any] = json.loads(self.page.evaluate("document.body.dataset.settled"))
-        return settled
+        settled = self.page.evaluate("document.body.dataset.settled")
+        assert settled is not None, self.text("#problem")
+        question: dict[str, Any] = json.loads(settled)
+        return question
 
     def asks(self) -> dict[str, Any]:
         """The question that is asked, settled or not."""
@@ -140,5 +142,6 @@ class Visit:
 
 _SETTLED = """() => {
   const { settled, asked } = document.body.dataset;
-  return document.getElementById("result").getAttribute("aria-busy") === "false" && settled && settled === asked;
+  const done = (settled && settled === asked) || !document.getElementById("problem").hidden;
+  return document.getElementById("result").getAttribute("aria-busy") === "false" && done;
 }"""

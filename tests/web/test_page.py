@@ -96,6 +96,7 @@ def test_every_control_moves_the_figures(visit: Visit) -> None:
 
 def test_the_other_tables_are_ready(visit: Visit) -> None:
     visit.choose("Mechanism", "exact")
+    visit.choose("Adversary’s belief", "gaussian")  # to fit mixtures to every table takes long, and nothing is new
     for name in ("student-mat", "student-por", "adult"):
         question = visit.choose("Table", name)
         assert question["secret"] == tk.datasets.about(name).secret
@@ -185,6 +186,50 @@ def test_an_old_answer_never_covers_a_new_one(visit: Visit) -> None:
     visit.page.wait_for_timeout(200)
     assert visit.text("#theta") == shown
     visit.page.unroute("**/api/answer")
+
+
+def test_what_is_moved_while_a_table_is_read_goes_into_the_question_about_it(visit: Visit) -> None:
+    """The slider and the secret column of the table before are still there, and no question mixes the two."""
+    visit.choose("Table", "heart")
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    visit.page.route("**/api/table", hold)
+    visit.page.get_by_label("Table", exact=True).select_option("student-mat")
+    while not held:
+        visit.page.wait_for_timeout(20)
+    visit.page.get_by_label("ε, the budget", exact=True).fill("450")
+    visit.page.get_by_label("Secret column", exact=True).select_option("cp")
+    visit.page.wait_for_timeout(200)
+    held[0].continue_()
+    question = visit.settle()
+    assert (question["table"], question["secret"]) == ("student-mat", tk.datasets.about("student-mat").secret)
+    assert question["epsilon"] == float(visit.page.get_by_label("ε, the budget, as a number").input_value())
+    _agrees(visit, question)
+    visit.page.unroute("**/api/table")
+
+
+@pytest.mark.parametrize("lost", ["closed", "overtaken"])
+def test_a_lost_question_is_asked_again(visit: Visit, lost: str) -> None:
+    """A kept connection that the server closes as it is used, and an answer that says a newer question has come."""
+    seen: list[Any] = []
+
+    def lose_first(route: Any) -> None:
+        seen.append(route)
+        if len(seen) > 1:
+            route.continue_()
+        elif lost == "closed":
+            route.abort("connectionclosed")
+        else:
+            route.fulfill(json={"overtaken": True})
+
+    visit.page.route("**/api/answer", lose_first)
+    _agrees(visit, visit.slide("ε, the budget", 300 if lost == "closed" else 500))
+    assert len(seen) == 2
+    visit.page.unroute("**/api/answer")
+    visit.complaints[:] = [note for note in visit.complaints if "ERR_CONNECTION_CLOSED" not in note]
 
 
 def test_figures_follow_while_the_slider_is_still_moving(visit: Visit) -> None:

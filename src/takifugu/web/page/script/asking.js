@@ -26,12 +26,12 @@ async function ask(path, body, { file = null } = {}) {
     Object.assign(options, { method: "POST", body: JSON.stringify(body) });
     options.headers["Content-Type"] = "application/json";
   }
-  let response;
-  try {
-    response = await fetch(path, options);
-  } catch {
+  // A connection that was kept may be closed just as it is used: a question is asked again, and costs nothing.
+  const again = () => new Promise((wake) => { setTimeout(wake, PAUSE); }).then(() => fetch(path, options));
+  const isQuestion = !file && !path.startsWith("/api/download");
+  const response = await fetch(path, options).catch((error) => { if (isQuestion) return again(); throw error; }).catch(() => {
     throw new Refusal("The explorer does not answer: is the command in the terminal still running?");
-  }
+  });
   const kind = response.headers.get("Content-Type") || "";
   if (path.startsWith("/api/download") && response.ok) return response.blob();
   const data = kind.startsWith("application/json") ? await response.json() : {};

@@ -7,7 +7,7 @@ function listen() {
   $("controls").addEventListener("change", (event) => { shown.touched = event.target.closest("#chosen > *"); }, true);
   $("result").addEventListener("input", () => { shown.touched = null; }, true);
   $("table").addEventListener("change", safely(() => chooseTable()));
-  $("secret").addEventListener("change", safely(() => chooseSecret()));
+  $("secret").addEventListener("change", safely(() => (turns.lookup?.path === "/api/table" ? null : chooseSecret()))); // those of the table come with it
   $("first").addEventListener("change", () => { keepApart("first", "second"); now(); });
   $("second").addEventListener("change", () => { keepApart("second", "first"); now(); });
   for (const id of ["query", "column", "prior", "mechanism", "promise", "confidence", "columns", "known", "more"]) {

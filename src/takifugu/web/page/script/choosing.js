@@ -54,23 +54,20 @@ function fillColumns({ column, columns = [], known = [], more = [] } = {}) {
 }
 
 async function chooseTable(wanted = {}) {
-  const mine = changed(false);
   clearShown();
   shown.touched = null;
-  busy(true, "reading the table");
   const table = offer.tables.find((one) => one.name === $("table").value);
   showReading(table);
   $("table-note").textContent = "";
   let about;
   try {
-    about = await ask("/api/table", { table: table.name });
+    about = await lookUp("/api/table", { table: table.name });
   } catch (error) {
-    if (mine !== turns.latest) return;
     if (!(error instanceof Refusal) || !table.reading) throw error;
     showUnread(error);
     return;
   }
-  if (mine !== turns.latest) return;
+  if (!about) return;
   offer.about = about;
   setUnread(false);
   $("table-note").textContent = about.findings.map(sentence).join(" ");
@@ -81,13 +78,12 @@ async function chooseTable(wanted = {}) {
 
 // `pair` is two secrets, null for every pair, undefined for what suits the column; `wanted` are columns to begin with.
 async function chooseSecret(pair, wanted) {
-  const mine = changed(false);
-  busy(true, "reading the table");
   const chosen = { table: $("table").value, secret: $("secret").value };
   const kept = wanted || { column: $("column").value, columns: ticked($("columns")), known: ticked($("known")), more: ticked($("more")) };
   const asked = fillColumns(kept) || Boolean(wanted && wanted.column);
-  const { secrets, column } = await ask("/api/secrets", chosen);
-  if (mine !== turns.latest) return;
+  const found = await lookUp("/api/secrets", chosen);
+  if (!found) return;
+  const { secrets, column } = found;
   if (!asked) fillColumns({ ...kept, column: kept.column || column, columns: [column] });
   offer.rows = Object.fromEntries(secrets.map((one) => [one.name, one.rows]));
   const names = secrets.map((one) => [one.name, one.name]);

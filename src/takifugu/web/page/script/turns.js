@@ -3,7 +3,7 @@
 const PAUSE = 40; // milliseconds a slider must rest before the server is asked
 const PATIENCE = 1000; // milliseconds that a moving slider waits for the answer to its last place
 const SLOW = 400; // milliseconds after which a wait is worth a word
-const turns = { latest: 0, floor: 0, shown: 0, flying: 0, since: 0, timer: 0, send: null, training: false, slow: 0, words: "", following: false };
+const turns = { latest: 0, floor: 0, shown: 0, flying: 0, since: 0, timer: 0, send: null, training: false, slow: 0, words: "", following: false, lookup: null };
 
 // Every change has a number. An answer is shown if it is newer than the one shown and no other choice than a
 // slider's place was made since it was asked for; so figures follow a moving slider, and nothing old comes back.
@@ -11,6 +11,22 @@ function changed(moving) {
   turns.latest += 1;
   if (!moving) turns.floor = turns.latest;
   return turns.latest;
+}
+
+// What a table or a column of secrets brings. Until it is there, half of the form is of one and half of another: nothing
+// is asked, and whatever is moved meanwhile goes into the question that follows. Null where a newer choice overtook it.
+async function lookUp(path, body) {
+  const mine = { path };
+  turns.lookup = mine;
+  changed(false);
+  clearTimeout(turns.timer);
+  turns.timer = 0;
+  busy(true, "reading the table");
+  const told = ask(path, body);
+  await told.catch(() => null);
+  if (turns.lookup !== mine) return null;
+  turns.lookup = null;
+  return told;
 }
 
 const narrow = matchMedia("(max-width: 48rem)");
@@ -54,6 +70,7 @@ async function watch(lane, goesOn, show) {
 }
 
 function refresh(pause = PAUSE, extra = {}, moving = false) {
+  if (turns.lookup) return;
   changed(moving);
   tidy();
   document.body.dataset.asked = JSON.stringify(question());
@@ -90,7 +107,8 @@ async function send(extra) {
       show(answer, asked);
     }
   } catch (error) {
-    if (mine === turns.latest && !(error instanceof Overtaken)) fail(error);
+    if (mine === turns.latest && error instanceof Overtaken) refresh(0, extra); // by none that is known here
+    else if (mine === turns.latest) fail(error);
   } finally {
     turns.flying -= 1;
     if (extra.train) turns.training = false;
