@@ -104,7 +104,7 @@ def judged(one: Population, table: pd.DataFrame, made: Any) -> dict[str, Any]:
     worst["changed"] = round(channel.share_changed(law.sum(axis=(0, 1))), 4)
     worst["beyond"] = worst["used"] > 1 + _ROUNDING
     worst["being there"] = round(being_there(one, columns, secrets), 4)
-    worst["warned"] = any(finding.kind == "left-out-tells" for finding in made.findings)
+    worst["warned"] = any(finding.code == "left-out-tells" for finding in made.findings)
     return worst
 
 

@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.populations import KINDS, Population, population
-from benchmarks.publications import being_there, judged, page, share_used, table_of
+from benchmarks.publications import being_there, judged, outcome, page, share_used, table_of
 
 from takifugu.channels.finite import FiniteChannel
 
@@ -82,6 +82,12 @@ def test_every_kind_has_populations_that_are_laws_and_always_the_same():
         assert one.law.sum() == pytest.approx(1)
         assert np.array_equal(one.law, population(number).law)
     assert {population(number).kind for number in range(10)} == set(KINDS)
+
+
+def test_a_publication_is_made_judged_and_its_warnings_seen():
+    found = outcome(7)
+    assert (found["kind"], found["beyond"], found["warned"]) == ("missing, not at random", False, True)
+    assert 0 < found["used"] <= 1
 
 
 def test_the_page_counts_what_was_published_refused_and_beyond():
