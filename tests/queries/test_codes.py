@@ -53,15 +53,19 @@ def search(monkeypatch):
         {"columns": ["ward"], "known": [tk.binned("age", [40, 60])]},
         {"columns": [tk.binned("age", [40, 60])]},
         {"columns": ["age"], "domain": [20, 40, 60, 80]},
+        {"columns": ["age:40:60"]},
+        {"columns": ["ward"], "known": ["age:40:60"]},
+        {"columns": ["ward"], "keep": ["age:40:60"]},
+        {"columns": ["ward"], "secret": "age:40:60"},
     ],
-    ids=["published", "beside another", "kept", "known", "known in bins", "in bins", "a list without it"],
+    ids=lambda asked: "-".join(f"{name} {value}" for name, value in asked.items()),
 )
 @pytest.mark.parametrize(
     "make", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas], ids=["pandas", "polars", "arrow"]
 )
 def test_a_code_in_what_is_published_or_known_stops_it(asked, make, search):
     with pytest.raises(InputError) as refused:
-        tk.publish(make(PEOPLE), secret="s", **asked, **HOW)
+        tk.publish(make(PEOPLE), **({"secret": "s"} | asked), **HOW)
     assert str(refused.value) == f"{said('age', 999, 20)}. Nothing was published"
 
 

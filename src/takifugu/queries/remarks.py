@@ -20,6 +20,7 @@ from takifugu.tables import (
     alike,
     awkward_form,
     codes_in,
+    cut_named,
     few_share,
     holds_dates,
     looks_like_identifier,
@@ -104,9 +105,10 @@ def require_no_codes(table: Table, columns: Iterable[str], lists: Mapping[str, C
     """Refuse to publish columns of which a number that nobody has declared may mean a missing value.
 
     It would stretch the bins of its column until they hide little but cost much, or be published as somebody's value.
-    A number on a list that was given is one that its giver knows.
+    A number on a list that was given is one that its giver knows. Of a column that is cut the column itself is looked
+    at: a code would leave in the last of the bins.
     """
-    names = [getattr(one, "column", one) for one in columns]
+    names = [getattr(cut_named(one, {*table.schema} - {one}) or one, "column", one) for one in columns]
     told = [
         suspected_code(name, code)
         for name, code in codes_in(table, [name for name in names if name in table.schema])
