@@ -29,7 +29,7 @@ _PAIR = struct.Struct("<QQ")
 _WHOLE, _FRACTION, _MISSING = 0x57484F4C45, 0x4652414354, 0x4D495353  # the second word of what is no text
 _EXACT = float(1 << 53)
 _BLOCK = 1 << 14  # rows that are hashed together: their words stay in the processor's cache
-_REMEMBERED = 1 << 17  # cells whose words are kept, so that a category is spelled once
+_REMEMBERED = 1 << 15  # cells whose words are kept, so that a category is spelled once
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*")
