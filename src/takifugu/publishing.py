@@ -422,14 +422,15 @@ def to_publish(
     """The table, without the rows that were published before if these are to be left out; and what to say of people.
 
     Raises what `charge` would raise after hours of work: records that were published, people who repeat. `files` is
-    where the table lies, or would, for other ledgers beside it.
+    where the table lies, or would, for other ledgers beside it; those beside its own ledger are asked too.
     """
     names = _columns(table)
     if names is None:  # a lazy table, which its own door refuses or takes without a ledger
         if people != People():
             raise InputError("id, only_new and new_people are for files and for tables in memory: collect it first")
         return table, []
-    beside = Beside(files_behind(table) if files is None else files, ledger, read=read, available=names)
+    near = [*(files_behind(table) if files is None else files), *([] if ledger is None else [ledger.path])]
+    beside = Beside(near, ledger, read=read, available=names)
     own = None if ledger is None else ledger.recognise(read, names, answer)
     if own is None and people.id is not None:
         own = Recognition(b"for this look alone", require_id(people.id, names))
@@ -437,6 +438,11 @@ def to_publish(
         raise InputError("repeats is about people with several rows: name the column that tells them apart with id")
     if people.only_new and ledger is None:
         raise InputError("only_new leaves out what a ledger knows: give ledger")
+    if own is not None and own.own.is_id and own.own.columns[0] in read:
+        raise InputError(
+            f"{own.own.columns[0]!r} tells people apart, and is never published, kept, known or hidden beside "
+            f"their rows: leave it out of the columns that are named"
+        )
     looking = [*beside.recognitions, *([] if own is None else [own])]
     if not looking:
         return table, []
@@ -620,8 +626,12 @@ def publish(
     named = {"secret": secret, "columns": columns, "known": known, "keep": keep, "later": later}
     for name, given in named.items():
         no_cells(name, given)
-    no_text("keep", keep, "columns")
-    keep = tuple(keep)
+    for name, given in {"columns": columns, "known": known, "keep": keep, "later": later}.items():
+        no_text(name, given, "columns")
+    # Each is gone through more than once, and an iterator would be empty the second time.
+    secret = secret if isinstance(secret, str) else [*secret]
+    columns, keep, later = [*columns], tuple(keep), [*later]
+    known = None if known is None else [*known]
     for name, word, words in (("others", others, OTHERS), ("order", order, ORDERS), ("drift", drift, DRIFTS)):
         one_of(name, word, words)  # `release` would say so too, when all the work is done
     people = People(id, only_new, new_people, repeats)

@@ -110,6 +110,28 @@ def test_an_id_that_is_known_is_refused_whatever_is_said(folder):
         tk.publish(holes, **ASKED, ledger="people.ledger")
 
 
+@pytest.mark.parametrize(
+    "named", [{"columns": ["nr"]}, {"keep": ["nr"]}, {"known": ["nr"]}, {"secret": "nr"}, {"later": ["nr"]}]
+)
+def test_what_tells_people_apart_goes_nowhere_else(folder, named):
+    """Rows of a person are joined by a published id, whatever hides each of them."""
+    twice = together(OLD, OLD)
+    with pytest.raises(InputError, match="'nr' tells people apart, and is never published"):
+        tk.publish(twice, **(ASKED | named), id="nr", repeats="independent", ledger="people.ledger")
+    with pytest.raises(InputError, match="id must be the name of a column"):
+        tk.publish(OLD, **ASKED, id="", ledger="people.ledger")
+    tk.publish(OLD, **ASKED, id="nr", ledger="people.ledger")
+    with pytest.raises(InputError, match="'nr' tells people apart, and is never published"):
+        tk.publish(JANUARY, **(ASKED | named), ledger="people.ledger")  # which knows it
+
+
+def test_two_ledgers_in_a_folder_do_not_let_a_table_in_memory_out_twice(folder):
+    tk.publish(OLD, **ASKED, ledger="people.ledger")
+    with pytest.raises(LedgerError, match=r"people\.ledger knows some of these records"):
+        tk.publish(together(OLD, JANUARY), **ASKED, ledger="other.ledger")
+    tk.publish(FEBRUARY, **ASKED, ledger="other.ledger", new_people=True)
+
+
 def test_a_budget_belongs_to_a_batch_of_records(tmp_path):
     """Precisions add for the very same records with the same answer; other records have a budget of their own."""
     calibration = hand_made(2.0)

@@ -81,7 +81,8 @@ class Ledger:
     def about(self, id: str | None = None, *, new_people: bool = False) -> "Ledger":
         """The same ledger, for a release of people who are told apart in this way."""
         made = copy.copy(self)
-        made.id, made.new_people, made._cleared = id or self.id, new_people or self.new_people, None
+        made.id, made.new_people = self.id if id is None else id, new_people or self.new_people
+        made._cleared = None
         return made
 
     @property
