@@ -11,10 +11,13 @@ from takifugu.certificates import certify as certify
 from takifugu.certificates import verify as verify
 from takifugu.channels import GaussianNoise as GaussianNoise
 from takifugu.channels import LaplaceNoise as LaplaceNoise
+from takifugu.dependence import AR as AR
 from takifugu.dependence import Count as Count
 from takifugu.dependence import Group as Group
 from takifugu.dependence import MarkovChain as MarkovChain
 from takifugu.dependence import MarkovQuilt as MarkovQuilt
+from takifugu.dependence import Profiles as Profiles
+from takifugu.dependence import Series as Series
 from takifugu.dependence import Total as Total
 from takifugu.divergences import hockey_stick as hockey_stick
 from takifugu.divergences import max_divergence as max_divergence

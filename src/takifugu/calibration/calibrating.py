@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -53,12 +53,15 @@ from takifugu.problems import (
     Problem,
     Renyi,
     asked_for,
+    guarantee_asked,
     warn,
 )
 from takifugu.queries import ColumnWeights, beside, require_rows
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from takifugu.dependence import Series, SeriesCalibration
 
 
 # What is asked for beyond the rows there are: confidence, a band.
@@ -194,6 +197,17 @@ def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Guarante
 Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem
 
 
+@overload
+def calibrate(
+    priors: "Series",
+    guarantee: Guarantee | None = None,
+    *,
+    alpha: float | None = None,
+    epsilon: float | None = None,
+) -> "SeriesCalibration": ...
+
+
+@overload
 def calibrate(
     priors: Priors,
     guarantee: Guarantee | None = None,
@@ -212,12 +226,34 @@ def calibrate(
     error: float | None = None,
     step: Step = lambda what: None,
     **options: Any,
-) -> Calibration:
+) -> Calibration: ...
+
+
+def calibrate(
+    priors: "Priors | Series",
+    guarantee: Guarantee | None = None,
+    *,
+    alpha: float | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    odds: float | None = None,
+    pairs: Iterable[Pair] | None = None,
+    mechanism: str | Mechanism | None = None,
+    confidence: float | None = None,
+    assurance: str | None = None,
+    seed: int = 0,
+    beliefs: Mapping[str, Any] | None = None,
+    best_guess: float | None = None,
+    error: float | None = None,
+    step: Step = lambda what: None,
+    **options: Any,
+) -> "Calibration | SeriesCalibration":
     """The channel that costs least and keeps every pair of secrets within the promise, both ways.
 
     Args:
         priors: what `fit_priors` returns; or the law of the answer for each secret, as {secret: Mixture}; or a list
-            of such mappings, one per belief the adversary may hold, of which the worst counts.
+            of such mappings, one per belief the adversary may hold, of which the worst counts. Of a `Series` the
+            noise is correlated over time; it takes a Rényi guarantee of finite order and nothing else.
         guarantee: what is promised, such as `Odds(3)`, `Renyi(3, 1)`, `Approximate(1, 1e-5)`, or several joined with
             `&`; or one of the short forms that follow.
         alpha: the Rényi order, above 1.
@@ -250,6 +286,18 @@ def calibrate(
     >>> round(result.variance, 6)
     3.0
     """
+    if hasattr(priors, "calibrated"):  # a series, which two Gaussians need not load
+        refused: dict[str, Any] = {
+            "pairs": pairs,
+            "mechanism": mechanism,
+            "confidence": confidence,
+            "assurance": assurance,
+        }
+        refused |= {"beliefs": beliefs, "best_guess": best_guess, "error": error, **options}
+        if given := [name for name, value in refused.items() if value is not None]:
+            raise InputError(f"the noise of a series has its own rule: leave {' and '.join(given)} out")
+        asked = guarantee_asked(guarantee, alpha=alpha, epsilon=epsilon, odds=odds, delta=delta)
+        return priors.calibrated(asked)
     population = Population(confidence, assurance, seed)
     if beliefs is not None:
         priors = beside(priors, beliefs)

@@ -3,3 +3,8 @@ from takifugu.dependence.chains import MarkovChain as MarkovChain
 from takifugu.dependence.chains import Total as Total
 from takifugu.dependence.groups import Group as Group
 from takifugu.dependence.quilts import MarkovQuilt as MarkovQuilt
+from takifugu.dependence.series import Series as Series
+from takifugu.dependence.series import SeriesCalibration as SeriesCalibration
+from takifugu.dependence.series import SeriesNoise as SeriesNoise
+from takifugu.dependence.spectra import AR as AR
+from takifugu.dependence.spectra import Profiles as Profiles

@@ -76,14 +76,7 @@ class Plan:
         )
         if not allow_no_noise and (words := drawing.bare):
             warnings.warn(words, NoNoiseWarning, stacklevel=frames_within())
-        source: BitSource = OsBits()
-        if insecure_seed is not None:
-            source = InsecureSeededBits(insecure_seed)
-            warnings.warn(
-                "this release comes from a seed: whoever knows it can remove the noise. Do not publish it",
-                InsecureReleaseWarning,
-                stacklevel=frames_within(),
-            )
+        source = bits_of(insecure_seed)
         if ledger is not None and not isinstance(ledger, Ledger):
             ledger = Ledger(ledger)
         if ledger is not None and ledger.budget is not None:
@@ -138,6 +131,18 @@ class Plan:
     def drawn(self, ready: Array) -> list[Any]:
         """What is published, column by column. Only what was checked and charged may go through here."""
         return self.drawing.draw(ready, self.source)
+
+
+def bits_of(insecure_seed: int | None) -> BitSource:
+    """The system's random bits; or those of a seed, with a warning."""
+    if insecure_seed is None:
+        return OsBits()
+    warnings.warn(
+        "this release comes from a seed: whoever knows it can remove the noise. Do not publish it",
+        InsecureReleaseWarning,
+        stacklevel=frames_within(),
+    )
+    return InsecureSeededBits(insecure_seed)
 
 
 def require_kept(calibration: Any, accept_weaker_promise: bool) -> None:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from takifugu.queries import Mean
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_near, require_one_number
 from takifugu.releases.frames import as_frame, collected, named, publish, release_frame, release_series
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.plan import Plan, Released
+from takifugu.releases.plan import Plan, Released, bits_of
 from takifugu.releases.saving import appear, require_name, save_positions, writer
 from takifugu.releases.secret_rows import (
     OTHERS,
@@ -33,6 +33,9 @@ from takifugu.releases.secret_rows import (
 )
 from takifugu.releases.shuffling import Places, warn_of_order
 from takifugu.tables import Reading, Table, complete_rows, listed, match_secret, plain
+
+if TYPE_CHECKING:
+    from takifugu.dependence import SeriesCalibration
 
 # One number about a group, or one vector: the mean of the rows with a secret, taken as its priors took it.
 
@@ -87,7 +90,7 @@ def write_group_mean(source: Any, reading: Reading | None, goal: Path, plan: Pla
 
 def release(
     values: object,
-    calibration: Calibration,
+    calibration: "Calibration | SeriesCalibration",
     *,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     granularity: float | None = None,
@@ -106,6 +109,9 @@ def release(
     missing: str = "refuse",
     of: object = None,
     positions: str | os.PathLike[str] | None = None,
+    value: str | None = None,
+    time: str | None = None,
+    by: str | None = None,
     insecure_seed: int | None = None,
 ) -> Any:
     """Publish values with the calibrated noise: each becomes a rounding of the exact x + N(0, θ²).
@@ -147,6 +153,9 @@ def release(
             as the priors took it, from any table that `fit_priors` takes, and nothing published says whose it is.
         positions: of a table, where to write which of its rows stands where: a private key, CSV or Parquet, for
             `takifugu.audit`. Whoever has it and the rows' secrets can undo the shuffle.
+        value: of a table of series, and a calibration of a `Series`, the column that is published.
+        time: the column that says when: numbers or dates, one step apart, without gaps.
+        by: the column that says whose; by default all rows are one series.
         insecure_seed: makes the release reproducible, for tests alone. A warning says so, and so do the name of a
             published column and the attribute `insecure` of an array.
 
@@ -167,6 +176,20 @@ def release(
             f"{os.fspath(values)!r} is a path, and release takes values: publish a file with "
             f"takifugu.release_file(source, target, calibration, column=...)"
         )
+    if hasattr(calibration, "series"):
+        from takifugu.releases.people_in_time import release_people
+
+        if ledger is not None or secret is not None or column is not None or keep:
+            raise InputError(
+                "a release of series takes value, time and by, and publishes nothing beside them; no ledger keeps an "
+                "account of series, so publish each of them once"
+            )
+        if value is None or time is None:
+            raise InputError("a release of series needs the names of two columns: value and time")
+        made = cast("SeriesCalibration", calibration)
+        return release_people(values, made, bits_of(insecure_seed), value=value, time=time, by=by)
+    if given := [name for name in (value, time, by) if name is not None]:
+        raise InputError(f"value, time and by are for the calibration of a Series, got {', '.join(given)}")
     plan = Plan.of(
         calibration,
         theta=theta,
