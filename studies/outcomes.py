@@ -21,9 +21,9 @@ _STYLES: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one sample led to: the cost of each method (noise or error), and whether the truth is beyond the promise.
+    """What one sample led to: the cost of each method (noise or error), and whether the truth is beyond the guarantee.
 
-    `budget` is the ε or the odds that were promised.
+    `budget` is the ε or the odds that were guaranteed.
     """
 
     truth: str
@@ -33,7 +33,7 @@ class Outcome:
 
 
 def shares(outcomes: Iterable[Outcome]) -> dict[tuple[str, str], tuple[int, int, float]]:
-    """Per truth and method: samples beyond the promise, samples, and the median cost."""
+    """Per truth and method: samples beyond the guarantee, samples, and the median cost."""
     table: dict[tuple[str, str], list[tuple[bool, float]]] = {}
     for one in outcomes:
         for method, cost in one.cost.items():
@@ -54,7 +54,7 @@ def gathered(job: Callable[[Task], Outcome], tasks: Sequence[Task], *, workers: 
 
 
 def tell_shares(outcomes: Iterable[Outcome], say: Callable[[str], None], *, cost: str) -> None:
-    """How often each truth was beyond the promise, and what each method cost; all truths together last."""
+    """How often each truth was beyond the guarantee, and what each method cost; all truths together last."""
     say(f"{'truth':18}{'method':24}{'beyond':>8}{'samples':>9}{'share':>8}{f'median {cost}':>14}")
     for (truth, method), (above, count, middle) in sorted(
         shares(outcomes).items(), key=lambda item: item[0][0] == "all"
@@ -63,7 +63,7 @@ def tell_shares(outcomes: Iterable[Outcome], say: Callable[[str], None], *, cost
 
 
 def draw_shares(outcomes: Sequence[Outcome], path: Path, *, cost: str, budget: str) -> None:
-    """Against the budget: what each method costs in the middle, and how often the population is beyond the promise."""
+    """Against the budget: what each method costs in the middle, and how often the population is beyond it."""
     from takifugu.paper.figures import canvas, look
 
     budgets = sorted({one.budget for one in outcomes})
@@ -74,7 +74,7 @@ def draw_shares(outcomes: Sequence[Outcome], path: Path, *, cost: str, budget: s
             axes[0, 0].plot(budgets, [middle for _, _, middle in here], label=method, **_STYLES[method])
             axes[1, 0].plot(budgets, [100 * above / count for above, count, _ in here], **_STYLES[method])
         axes[0, 0].set_ylabel(f"median {cost}")
-        axes[1, 0].set_ylabel("beyond the promise, %")
+        axes[1, 0].set_ylabel("beyond the guarantee, %")
         axes[1, 0].set_xlabel(budget)
         for axis in axes.flat:
             axis.set_xscale("log")

@@ -1,10 +1,10 @@
-"""How often the population is beyond the promise of a channel, on truths that are known: the same study for lists.
+"""How often the population is beyond the guarantee of a channel, on truths that are known: the same study for lists.
 
 `python -m studies.population_channels --samples 1000` draws tables from the laws of
 `studies.population` on lists of at most twelve values, fits and calibrates as a user would, and judges each
-channel by the true laws. `--alpha 3` promises a finite order, `--cells 8` is for adversaries who know a cell, and
+channel by the true laws. `--alpha 3` guarantees a finite order, `--cells 8` is for adversaries who know a cell, and
 `--reversals` for those who know one of few rows in which the secrets change places. Evidence; the proof is
-proofs/bounds.md. `--datasets` tells what each promise costs on the paper's own columns.
+proofs/bounds.md. `--datasets` tells what each guarantee costs on the paper's own columns.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +32,7 @@ _ROUNDING = 1e-9
 _ROWS = {"a": 3000, "b": 600}
 
 
-def sampled(which: int, promise: dict[str, Any], seed: int) -> Outcome:
+def sampled(which: int, guarantee: dict[str, Any], seed: int) -> Outcome:
     """One table from a truth, the channel of each method, and the verdict of the truth."""
     name, laws, rows = _known()[which]
     rng = np.random.default_rng([seed, 12])
@@ -43,10 +43,10 @@ def sampled(which: int, promise: dict[str, Any], seed: int) -> Outcome:
         "confidence": {"confidence": 0.95, "seed": seed},
         "band": {"assurance": "band"},
     }
-    return _judged(name, promise, {how: (priors, more) for how, more in asked.items()}, [(laws["a"], laws["b"])])
+    return _judged(name, guarantee, {how: (priors, more) for how, more in asked.items()}, [(laws["a"], laws["b"])])
 
 
-def sampled_cells(cells: int, promise: dict[str, Any], seed: int, *, interaction: float = 0.5) -> Outcome:
+def sampled_cells(cells: int, guarantee: dict[str, Any], seed: int, *, interaction: float = 0.5) -> Outcome:
     """The same where the adversary knows one of two columns, both or neither; the worst cell counts.
 
     The truth is that of `studies.population.sampled_cells` on seven values, three of its points each.
@@ -68,10 +68,10 @@ def sampled_cells(cells: int, promise: dict[str, Any], seed: int, *, interaction
     known = tk.fit_priors(table, secret="s", query=query, known=["u", "v"])
     confident = {"confidence": 0.95, "seed": seed}
     asked = {"no cells, confidence": (ignored, confident), "plug-in": (known, {}), "confidence": (known, confident)}
-    return _judged(f"{cells} cells", promise, asked, true)
+    return _judged(f"{cells} cells", guarantee, asked, true)
 
 
-def sampled_reversal(promise: dict[str, Any], seed: int) -> Outcome:
+def sampled_reversal(guarantee: dict[str, Any], seed: int) -> Outcome:
     """The same where one column is known, and in some of its cells the laws are not what they are elsewhere."""
     rng = np.random.default_rng([seed, 29])
     name, laws, rows = _reversed(seed % 4, rng)
@@ -91,7 +91,7 @@ def sampled_reversal(promise: dict[str, Any], seed: int) -> Outcome:
     known = tk.fit_priors(table, secret="s", query=query, known=["u"])
     confident = {"confidence": 0.95, "seed": seed}
     asked = {"no cells, confidence": (ignored, confident), "plug-in": (known, {}), "confidence": (known, confident)}
-    return _judged(name, promise, asked, true)
+    return _judged(name, guarantee, asked, true)
 
 
 def _reversed(kind: int, rng: np.random.Generator) -> tuple[str, Array, npt.NDArray[np.int64]]:
@@ -114,23 +114,23 @@ def _reversed(kind: int, rng: np.random.Generator) -> tuple[str, Array, npt.NDAr
     return name, np.stack([1 - share, share], axis=2), np.array([[300, 300], [300, 300], few[:2]])
 
 
-def _judged(name: str, promise: dict[str, Any], asked: dict[str, Any], true: list[tuple[Array, Array]]) -> Outcome:
-    """The error of each method's channel, and whether a true pair of laws is beyond the promise."""
+def _judged(name: str, guarantee: dict[str, Any], asked: dict[str, Any], true: list[tuple[Array, Array]]) -> Outcome:
+    """The error of each method's channel, and whether a true pair of laws is beyond the guarantee."""
     errors, above = {}, {}
     for how, (priors, more) in asked.items():
-        made = tk.calibrate(priors, **promise, **more)
+        made = tk.calibrate(priors, **guarantee, **more)
         errors[how] = made.error
-        above[how] = any(_is_beyond(made.channel, promise, *pair) for p, q in true for pair in ((p, q), (q, p)))
-    return Outcome(name, promise.get("epsilon", promise.get("odds", 0.0)), errors, above)
+        above[how] = any(_is_beyond(made.channel, guarantee, *pair) for p, q in true for pair in ((p, q), (q, p)))
+    return Outcome(name, guarantee.get("epsilon", guarantee.get("odds", 0.0)), errors, above)
 
 
-def _is_beyond(channel: Any, promise: dict[str, Any], p: Array, q: Array) -> bool:
+def _is_beyond(channel: Any, guarantee: dict[str, Any], p: Array, q: Array) -> bool:
     if not isinstance(channel, ListChannel):
         raise TypeError("the study is about channels between lists")
     first, second = (channel.through(law / law.sum()) for law in (p, q))
-    if "odds" in promise:
-        return bool((first > promise["odds"] * (1 + _ROUNDING) * second).any())
-    return bool(finite_divergence(first, second, alpha=promise["alpha"]) > promise["epsilon"] * (1 + _ROUNDING))
+    if "odds" in guarantee:
+        return bool((first > guarantee["odds"] * (1 + _ROUNDING) * second).any())
+    return bool(finite_divergence(first, second, alpha=guarantee["alpha"]) > guarantee["epsilon"] * (1 + _ROUNDING))
 
 
 def _query(values: int) -> Any:
@@ -152,12 +152,12 @@ def _known() -> list[tuple[str, dict[Any, Array], dict[Any, int]]]:
 def _job(task: tuple[int | None, float, float | None, bool, int]) -> Outcome:
     cells, interaction, alpha, reversals, seed = task
     turn = seed // (4 if reversals else len(_known()) if cells is None else 1)
-    promise = {"odds": ODDS[turn % 3]} if alpha is None else {"alpha": alpha, "epsilon": EPSILONS[turn % 3]}
+    guarantee = {"odds": ODDS[turn % 3]} if alpha is None else {"alpha": alpha, "epsilon": EPSILONS[turn % 3]}
     if reversals:
-        return sampled_reversal(promise, seed)
+        return sampled_reversal(guarantee, seed)
     if cells is None:
-        return sampled(seed % len(_known()), promise, seed)
-    return sampled_cells(cells, promise, seed, interaction=interaction)
+        return sampled(seed % len(_known()), guarantee, seed)
+    return sampled_cells(cells, guarantee, seed, interaction=interaction)
 
 
 def run(
@@ -183,26 +183,26 @@ def run(
 def costs(
     say: Callable[[str], None] = print,
     names: Iterable[str] = ("adult", "student-mat", "heart"),
-    promises: Sequence[dict[str, Any]] = COSTED,
+    guarantees: Sequence[dict[str, Any]] = COSTED,
 ) -> None:
-    """What each promise costs on the paper's columns: squared error over the variance, for every promise."""
+    """What each guarantee costs on the paper's columns: squared error over the variance, for every guarantee."""
     asked: tuple[dict[str, Any], ...] = ({}, {"confidence": 0.95}, {"assurance": "band"})
-    say(f"{'dataset':14}{'promise':28}{'plug-in':>10}{'confidence':>12}{'band':>10}")
+    say(f"{'dataset':14}{'guarantee':28}{'plug-in':>10}{'confidence':>12}{'band':>10}")
     for name in names:
         entry, table = about(name), load(name)
         priors = tk.fit_priors(table, secret=entry.secret, query=tk.Row(entry.answer), secrets=entry.pair)
         spread = float(table[table[entry.secret].isin(entry.pair)][entry.answer].var(ddof=0))
-        for promise in promises:
-            found = [tk.calibrate(priors, **promise, **more).error / spread for more in asked]
-            say(f"{name:14}{promise!s:28}{found[0]:>10.4f}{found[1]:>12.4f}{found[2]:>10.4f}")
+        for guarantee in guarantees:
+            found = [tk.calibrate(priors, **guarantee, **more).error / spread for more in asked]
+            say(f"{name:14}{guarantee!s:28}{found[0]:>10.4f}{found[1]:>12.4f}{found[2]:>10.4f}")
 
 
 def main() -> None:
     """The command line."""
-    parser = arguments("How often the population is beyond the promise of a channel.")
-    parser.add_argument("--alpha", type=float, help="promise this order with ε = 0.5, 1 and 2, not odds of 2, 3 and 5")
+    parser = arguments("How often the population is beyond the guarantee of a channel.")
+    parser.add_argument("--alpha", type=float, help="this order with ε = 0.5, 1 and 2, not odds of 2, 3 and 5")
     parser.add_argument("--reversals", action="store_true", help="one known column, whose cells are not all alike")
-    parser.add_argument("--datasets", action="store_true", help="what each promise costs on the paper's columns")
+    parser.add_argument("--datasets", action="store_true", help="what each guarantee costs on the paper's columns")
     given = vars(parser.parse_args())
     if given.pop("datasets"):
         costs()

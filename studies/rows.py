@@ -1,4 +1,4 @@
-"""Whole rows under one promise: two, three and five columns, four ways to publish them, and regressions on them.
+"""Whole rows under one guarantee: two, three and five columns, four ways to publish them, and regressions on them.
 
 `python -m studies.rows docs/rows.md` measures all and writes the page; `--quick` leaves five columns out.
 """
@@ -26,7 +26,7 @@ from takifugu.reports.channel_facts import ChannelFacts, ColumnFacts
 from takifugu.reports.facts import facts_of
 
 ODDS = 3.0
-ORDER = 3.0  # of the promise that Gaussian noise keeps in place of one about odds
+ORDER = 3.0  # of the guarantee that Gaussian noise keeps in place of one about odds
 CONFIDENCE = 0.95
 _MOST_JOINT = 320  # combinations up to which the best channel is looked for too: beyond it takes minutes
 _MOST_CONFIDENT = 120  # the same with confidence, which looks for it several times
@@ -153,7 +153,7 @@ def _separate(setting: Setting, table: Any, priors: Any) -> Outcome:
     p, q = (together(priors[secret], matrices) for secret in priors)
     worst = max(float(finite_divergence(a, b, alpha=math.inf)) for a, b in ((p, q), (q, p)))
     guess = 0.5 + 0.25 * float(np.abs(p - q).sum())
-    return Outcome("separate columns at ε/d", losses, math.exp(worst), guess, "breaks the promise" * (worst > 1.0987))
+    return Outcome("separate columns at ε/d", losses, math.exp(worst), guess, "breaks the guarantee" * (worst > 1.0987))
 
 
 def together(law: Finite, channels: Sequence[dict[Any, Array]]) -> Array:
@@ -170,7 +170,7 @@ def together(law: Finite, channels: Sequence[dict[Any, Array]]) -> Array:
 
 
 def _gaussian(setting: Setting, table: Any) -> Outcome:
-    """Shaped Gaussian noise on the columns of numbers, under its own weaker promise."""
+    """Shaped Gaussian noise on the columns of numbers, under its own weaker guarantee."""
     way = f"Gaussian shaped noise, (α, ε) = ({ORDER:g}, {math.log(ODDS):.2f})"
     numbers = [name for name in setting.columns if str(table[name].dtype).startswith(("int", "float"))]
     if len(numbers) < 2:
@@ -180,7 +180,7 @@ def _gaussian(setting: Setting, table: Any) -> Outcome:
     noise = np.sqrt(np.diagonal(made.channel.noise_covariance))
     spread = table[numbers].std().to_numpy()
     losses = {name: f"{100 * error:.0f} %" for name, error in zip(numbers, noise / spread, strict=True)}
-    return Outcome(way, losses, math.inf, None, "no promise about odds, and none about labels")
+    return Outcome(way, losses, math.inf, None, "no guarantee about odds, and none about labels")
 
 
 def page(settings: Sequence[Setting], say: Callable[[str], None] = print) -> str:

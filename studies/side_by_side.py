@@ -1,4 +1,4 @@
-"""Every mechanism and the best channel on the paper's columns, at the same promise: how far off is a published value?
+"""Every mechanism and the best channel on the paper's columns, at the same guarantee: how far off is a published value?
 
 The seven mechanisms add Gaussian noise, so a value is off by θ (root mean square). A channel is off by the root of its
 expected square error over all rows of both groups. Both are in the units of the column and can be compared.

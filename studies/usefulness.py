@@ -1,6 +1,6 @@
 """What an analyst still finds in a published column: mean, quantiles, histogram and a regression slope.
 
-Five ways to publish the paper's columns at the same promise: Gaussian noise (exact), k-ary randomized response, and
+Five ways to publish the paper's columns at the same guarantee: Gaussian noise (exact), k-ary randomized response, and
 the best channel with nothing, the mean or the histogram kept. Each is a list of outputs and a table of chances, is
 drawn a number of times, and is looked at twice: as it was published, and corrected for the chances, which are public.
 """
@@ -89,7 +89,7 @@ def column_of(dataset: str) -> Column:
 
 
 def ways(column: Column, epsilon: float) -> list[Way]:
-    """The five ways, each with just enough change for the same promise."""
+    """The five ways, each with just enough change for the same guarantee."""
     values = column.values
     points = {s: Mixture(law.probabilities, law.values, np.zeros(len(law))) for s, law in column.laws.items()}
     theta = calibrate(points, alpha=ORDER, epsilon=epsilon).theta

@@ -93,7 +93,7 @@ def invariant(matrix: Array, pool: Array) -> Array:
 
 
 def curves(column: Column, *, odds: int = 30) -> dict[str, list[Point]]:
-    """Every method that applies, over its parameter; `odds` is how many promises ours is calibrated for."""
+    """Every method that applies, over its parameter; `odds` is how many guarantees ours is calibrated for."""
     found = {OURS: list(_channels(column, odds, keep=None)), OURS_KEPT: list(_channels(column, odds, keep="marginal"))}
     size = len(column.values)
     responses = [share * np.eye(size) + (1 - share) / size for share in np.linspace(0, 1, 201).tolist()]
@@ -127,11 +127,11 @@ def _of_table(column: Column, matrix: Array) -> Point:
 
 def _channels(column: Column, odds: int, *, keep: str | None) -> Iterator[Point]:
     priors = {str(i): Finite(column.values, counts) for i, counts in enumerate(column.counts)}
-    steps = np.linspace(0, 1, odds + 1)[1:] ** 2  # close together where the promise is strict and costs most
+    steps = np.linspace(0, 1, odds + 1)[1:] ** 2  # close together where the guarantee is strict and costs most
     for factor in np.exp(_most(column) * steps).tolist():
         try:
             made = calibrate(priors, odds=factor, keep=keep, loss="square" if column.is_number else "change")
-        except TakifuguError:  # a promise too small to be kept, or kept by nothing
+        except TakifuguError:  # a guarantee too small to be kept, or kept by nothing
             continue
         yield _of_table(column, cast(FiniteChannel, made.channel).matrix)
 

@@ -14,7 +14,7 @@ from takifugu.paper.cache import default_folder
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the study; exit status 1 where a promise was contradicted, 2 where a table could not be had."""
+    """Run the study; exit status 1 where a guarantee was contradicted, 2 where a table could not be had."""
     parser = argparse.ArgumentParser(prog="python -m studies.unseen", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=[table.name for table in TABLES], metavar="TABLE")
     parser.add_argument("--wheels", type=Path, help="the folder that wheels are kept in")

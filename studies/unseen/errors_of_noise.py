@@ -1,7 +1,7 @@
 """What Gaussian noise costs on a list of values: as it is, and after the best that can be done to it afterwards.
 
 Whoever publishes with noise may clip it to the bounds, or replace each noisy value by the mean of the true values that
-it may have come from. Both are post-processing and keep the promise, so a comparison has to show them.
+it may have come from. Both are post-processing and keep the guarantee, so a comparison has to show them.
 """
 
 import numpy as np

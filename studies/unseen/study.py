@@ -86,7 +86,7 @@ class Line:
 
     @property
     def contradicted(self) -> list[str]:
-        """The releases whose promise an attack contradicts."""
+        """The releases whose guarantee an attack contradicts."""
         return [name for name, found in self.audits.items() if found.contradicted]
 
 
@@ -104,14 +104,14 @@ def study(unseen: Unseen, frame: "pd.DataFrame", tell: Tell = lambda _: None) ->
     bounded: dict[str, Any] = {"odds": ODDS}
 
     def found(
-        query: Raw | Row, promise: dict[str, Any], what: str, confidence: float | None = CONFIDENCE
+        query: Raw | Row, guarantee: dict[str, Any], what: str, confidence: float | None = CONFIDENCE
     ) -> Calibration:
         tell(f"{unseen.name}: calibrating {what}")
         # What is to be known about the fit is a finding in the calibration; the warnings repeat it.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             priors = fit_priors(frame, secret=unseen.secret, query=query)
-            return calibrate(priors, confidence=confidence, **promise)
+            return calibrate(priors, confidence=confidence, **guarantee)
 
     noise = found(raw, budget, "noise")
     sample_noise = found(raw, budget, "noise for the sample", None)

@@ -68,7 +68,7 @@ def summary(lines: Sequence[Line]) -> str:
     beaten = [line.unseen.name for line in lines if line.numbers.channel > line.numbers.noise_estimated]
     seconds = sum(line.seconds for line in lines)
     return (
-        f"{len(lines)} tables, {audits} releases, {attacks:,} attacks: {wrong} promises contradicted. At "
+        f"{len(lines)} tables, {audits} releases, {attacks:,} attacks: {wrong} guarantees contradicted. At "
         f"α = {ALPHA:g} and ε = {EPSILON:g} with {CONFIDENCE:.0%} confidence, Gaussian noise has at least "
         f"{AT_LEAST:g} times the square error of the channel on {_count(lines, short)}; of the channel that also "
         f"keeps the shares of all values, on {_count(lines, short_kept)}. After the noisy values are replaced by "

@@ -47,7 +47,7 @@ def test_the_packages_of_contributing_are_the_packages():
 
 
 def test_the_advice_on_orders_is_the_same_everywhere():
-    for page in ("docs/guides/choose-a-promise.md", "docs/guides/alpha-and-epsilon.md"):
+    for page in ("docs/guides/choose-a-guarantee.md", "docs/guides/alpha-and-epsilon.md"):
         words = re.sub(r"[`*\s]+", " ", text(page)).replace("alpha=", "α = ").replace("epsilon=", "ε = ")
         for alpha in (3, 8):
             assert re.search(rf"α = {alpha}(,| and) ε = 1", words), page

@@ -61,6 +61,6 @@ def test_a_picture_shows_every_budget(tmp_path):
     for name in ("shares.svg", "shares.png"):
         draw_shares(outcomes, tmp_path / name, cost="noise θ", budget="budget ε")
     drawn = (tmp_path / "shares.svg").read_text()
-    for words in ("median noise", "beyond the promise", "budget", "plug-in", "band"):
+    for words in ("median noise", "beyond the guarantee", "budget", "plug-in", "band"):
         assert words in drawn
     assert (tmp_path / "shares.png").stat().st_size < 200_000

@@ -54,7 +54,7 @@ def test_a_run_tells_its_shares():
 
 def test_each_promise_costs_more_than_the_one_before():
     lines = []
-    costs(lines.append, names=("student-mat",), promises=COSTED[-1:])
+    costs(lines.append, names=("student-mat",), guarantees=COSTED[-1:])
     assert len(lines) == 2
     plain, confident, proved = map(float, lines[-1].split()[-3:])
     assert plain < confident

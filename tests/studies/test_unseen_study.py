@@ -109,7 +109,7 @@ def test_the_words_count_what_falls_short(line):
     assert "**50.0**" in text
     words = summary([good, poor])
     assert "1 of 2 tables (not on poor)" in words
-    assert "0 promises contradicted" in words
+    assert "0 guarantees contradicted" in words
     assert "`made-up==1.0` | MIT | nowhere |" in sources([TABLE])
 
 
