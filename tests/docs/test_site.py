@@ -82,7 +82,7 @@ def test_the_search_finds_pages_and_asks_nobody_else(site):
                 page.locator("label.md-header__button[for=__search]").first.click()
             page.locator("input.md-search__input").press_sequentially("best guess")
             page.locator(".md-search-result__item").first.wait_for()
-            assert "Choose a promise" in page.locator(".md-search-result__list").inner_text()
+            assert "Choose a guarantee" in page.locator(".md-search-result__list").inner_text()
             assert said == []
             assert [url for url in asked if not url.startswith((home, "data:", "blob:"))] == []
         driven.close()
