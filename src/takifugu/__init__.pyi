@@ -50,12 +50,14 @@ from takifugu.publishing import publish as publish
 from takifugu.queries import BNN as BNN
 from takifugu.queries import GP as GP
 from takifugu.queries import Mean as Mean
+from takifugu.queries import PrivateCounts as PrivateCounts
 from takifugu.queries import Raw as Raw
 from takifugu.queries import Row as Row
 from takifugu.queries import fit_priors as fit_priors
 from takifugu.queries import inspect as inspect
 from takifugu.releases import Ledger as Ledger
 from takifugu.releases import ReleaseTransformer as ReleaseTransformer
+from takifugu.releases import private_counts as private_counts
 from takifugu.releases import release as release
 from takifugu.releases import release_file as release_file
 from takifugu.reports import report as report

@@ -177,13 +177,13 @@ def test_evidence_costs_less_than_a_proof_where_rows_are_few():
 
 def test_every_try_has_fresh_draws_and_a_level_of_its_own(monkeypatch):
     made = []
-    plain = judging.joint_draws
+    plain = judging.drawn_laws
 
-    def watched(beliefs, secrets, draws, seed, support):
+    def watched(problem, draws, seed):
         made.append((draws, seed))
-        return plain(beliefs, secrets, draws, seed, support)
+        return plain(problem, draws, seed)
 
-    monkeypatch.setattr(judging, "joint_draws", watched)
+    monkeypatch.setattr(judging, "drawn_laws", watched)
     identity = Found(tk.calibrate(priors(), odds=1e9).channel)
     judge = Judge(PROBLEM, ODDS, 0.95, seed=11)
     assert [judge.passes(identity) for _ in range(6)] == [None] * 6
@@ -237,6 +237,6 @@ def test_a_range_of_smaller_factors_that_are_enough_is_found():
     good = tk.calibrate(priors(), odds=3, confidence=0.95).channel
     bad = tk.calibrate(priors(), odds=1e9).channel
     margin = Margin(at=lambda f: Found(good if 0.3 <= f <= 0.38 or f >= 0.45 else bad))
-    drawn = Drawn(PROBLEM, ODDS, judging.joint_draws(judging.posterior(PROBLEM), PROBLEM.pairs.secrets, 20, 1))
+    drawn = Drawn(PROBLEM, ODDS, judging.drawn_laws(PROBLEM, 20, 1))
     factor, _ = fitted(margin, drawn, Found(bad))
     assert 0.3 <= factor <= 0.38

@@ -53,7 +53,9 @@ from takifugu.problems import (
     Problem,
     Renyi,
     asked_for,
+    channel_guarantee,
     guarantee_asked,
+    total_guarantee,
     warn,
 )
 from takifugu.queries import ColumnWeights, beside, require_rows
@@ -353,12 +355,20 @@ def calibrated(
     rule = get_mechanism(by_name, options)
     rule.require(asked)
     require_rows(priors, confidence=0.95 if population.assurance else population.confidence)
+    private = 0.0 if problem.answer is None else problem.answer.private
+    if private and population.assurance is not None:
+        raise InputError(
+            "assurance='band' is about counts of rows, and private counts hold noise: use confidence alone"
+        )
+    asked = channel_guarantee(asked, private)
     sample = checked(rule, rule.find(problem, asked), problem, asked)
     found, evidence = population.covered(rule, problem, asked, sample)
     found = _bounded_below(found, sample, rule)
     if evidence is not None:
         problem = with_rows(problem)
     told = about_the_answer(priors, problem, found.channel, asked, rule, evidence)
+    if private:
+        told.append(Diagnostic("private-total", epsilon=private, total=str(total_guarantee(asked, private))))
     if dict(options).get("solver") is None and (found.options or {}).get("solver") == "columns":
         told.append(Diagnostic("sparse-chosen", values=len(table_of(problem).values), limit=MOST_VALUES))
     return Calibration(

@@ -48,6 +48,7 @@ from takifugu.problems import (
     Problem,
     Renyi,
     guarantee_from_state,
+    total_guarantee,
 )
 from takifugu.problems import (
     nouns as documents,
@@ -325,6 +326,11 @@ class Calibration(Plotted):
     def answer(self) -> Answer | None:
         """What may be published through it; None for priors made by hand, which name no answer."""
         return self.problem.answer
+
+    @property
+    def total(self) -> Guarantee:
+        """What everything together keeps: the channel, and the private counts that it was fitted to, if it was."""
+        return total_guarantee(self.guarantee, 0.0 if self.answer is None else self.answer.private)
 
     @property
     def findings(self) -> tuple[Diagnostic, ...]:

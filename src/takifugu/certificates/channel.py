@@ -41,6 +41,7 @@ def kept(calibration: Calibration) -> str | None:
     channel = calibration.channel
     if (
         dict(calibration.options).get("keep") != "marginal"
+        or (calibration.answer is not None and calibration.answer.private)  # of the noisy counts, and not of the rows
         or channel.kind != FiniteChannel.kind
         or calibration.mechanism != Optimal.name
     ):
@@ -113,10 +114,11 @@ def tells_probabilities(calibration: Calibration) -> bool:
     Probabilities that were fitted to the rows that are published give the secret of one of them away to whoever knows
     all others and can fit again (benchmarks/small_tables.py); so every belief must be that of another table, which has
     a name. A list of values that was read from data, or the rows that occur, would tell that somebody has each of them;
-    so the list must be given by the user.
+    so the list must be given by the user. Private counts paid for being told.
     """
     answer = calibration.answer
-    return answer is not None and answer.is_public and None not in belief_names(calibration.beliefs)
+    is_others = answer is not None and (bool(answer.private) or None not in belief_names(calibration.beliefs))
+    return answer is not None and answer.is_public and is_others
 
 
 def public_form(calibration: Calibration) -> dict[str, Any]:
@@ -147,7 +149,9 @@ _WISHES = {"unbiased": "lack of bias", "forbidden": "forbidden moves", "diagonal
 class ChannelCertificate(Sealed):
     """A claim with all that is needed to prove it: this channel keeps this promise, and none loses less than said.
 
-    It holds the priors, which describe people: it is for the auditor. `redacted()` is for the public.
+    It holds the priors, which describe people: it is for the auditor, and `redacted()` is for the public. Where the
+    priors are private counts or other people's, and the list is public, `published()` is too: then anybody can prove
+    the guarantee from the public file alone.
     """
 
     calibration: Calibration
@@ -195,6 +199,11 @@ class ChannelCertificate(Sealed):
             best = f"; it loses {self.error:.6g} a value, and none{self._wished} less than {least}"
         pairs, beliefs = version_1.in_words(len(problem.pairs), len(problem.beliefs))
         bound = self.calibration.guarantee.bound
+        if self.calibration.answer is not None and self.calibration.answer.private:
+            best += (
+                f". With the private counts that it was found from (epsilon = {self.calibration.answer.private:g}) "
+                f"that is {self.calibration.total.bound} for an adversary who knows every other row"
+            )
         return f"{self.calibration.channel.describe(exact=True)} keeps {pairs} {bound}, under {beliefs}{best}"
 
     @property
@@ -233,6 +242,20 @@ class ChannelCertificate(Sealed):
         )
         certificate.require_digest(content["sha256"])
         return certificate
+
+    def published(self) -> "ChannelCertificate":
+        """The whole certificate, for everybody; refused where its priors were fitted to the rows that are published."""
+        if not tells_probabilities(self.calibration):
+            raise InputError(
+                "this certificate holds priors that were fitted to the rows themselves, and is for the auditor alone: "
+                "publish redacted(), or calibrate from private_counts or from other people's priors (own=False) and "
+                "public lists"
+            )
+        return self
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file that `verify` takes; for the owner of it alone, unless it may be published."""
+        strict_json.write(self.to_dict(), path, private=not tells_probabilities(self.calibration))
 
     def redacted(self) -> "RedactedChannel":
         """What may be published: the promise and the channel, without the priors, and the digest of this file."""

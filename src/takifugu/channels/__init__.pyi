@@ -33,6 +33,7 @@ from takifugu.channels.rounded_draws import rounded_gaussian as rounded_gaussian
 from takifugu.channels.sampling import BitSource as BitSource
 from takifugu.channels.sampling import InsecureSeededBits as InsecureSeededBits
 from takifugu.channels.sampling import OsBits as OsBits
+from takifugu.channels.sampling import discrete_laplace as discrete_laplace
 from takifugu.channels.sampling import read_exactly as read_exactly
 from takifugu.channels.sparse import SparseChannel as SparseChannel
 from takifugu.channels.vector import MOST_AXES as MOST_AXES

@@ -1,6 +1,7 @@
 """Where the random bits of a release come from."""
 
 import os
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -155,3 +156,51 @@ def _fill(masses: Integers, capacity: int) -> tuple[Integers, Integers, Integers
         left = np.where(give, left, masses[row, following]) - np.where(over, 0, missing)
         light, heavy = light + give, heavy + ~give
     return own, threshold, alias
+
+
+# Exact draws from the discrete Laplace law, in whole numbers alone: the sampler of Canonne, Kamath and Steinke, "The
+# discrete Gaussian for differential privacy" (2020), algorithms 1 and 2 (proofs/private-counts.md, "Draws").
+
+
+def discrete_laplace(rate: Fraction, count: int, source: BitSource) -> list[int]:
+    """Independent whole numbers z, each with probability proportional to e^(−|z|·rate), exactly.
+
+    >>> discrete_laplace(Fraction(1, 10), 3, InsecureSeededBits(1))
+    [-5, 5, 14]
+    """
+    if rate <= 0:
+        raise InputError(f"the rate of discrete Laplace noise must be above 0, got {rate}")
+    return [_laplace(rate.numerator, rate.denominator, source) for _ in range(count)]
+
+
+def _laplace(s: int, t: int, source: BitSource) -> int:
+    """One such number for the rate s/t."""
+    while True:
+        part = _below(t, source)
+        if not _exponential_coin(part, t, source):
+            continue
+        whole = 0
+        while _exponential_coin(1, 1, source):
+            whole += 1
+        size = (part + t * whole) // s
+        is_negative = bool(_below(2, source))
+        if size or not is_negative:  # zero has one sign
+            return -size if is_negative else size
+
+
+def _exponential_coin(up: int, down: int, source: BitSource) -> bool:
+    """True with probability e^(−up/down), for 0 ≤ up ≤ down: von Neumann's way."""
+    k = 1
+    while _below(down * k, source) < up:
+        k += 1
+    return k % 2 == 1
+
+
+def _below(bound: int, source: BitSource) -> int:
+    """A whole number from 0 to below a bound, each as likely."""
+    bits = (bound - 1).bit_length()
+    size = (bits + 7) // 8
+    while True:
+        found = int.from_bytes(read_exactly(source, size), "little") >> (8 * size - bits) if bits else 0
+        if found < bound:
+            return found

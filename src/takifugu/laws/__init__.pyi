@@ -16,12 +16,14 @@ from takifugu.laws.fitting.counts import CELL_ROWS as CELL_ROWS
 from takifugu.laws.fitting.counts import Smoothing as Smoothing
 from takifugu.laws.fitting.counts import cell_pseudo_counts as cell_pseudo_counts
 from takifugu.laws.fitting.counts import counted as counted
+from takifugu.laws.fitting.counts import noisy_draws as noisy_draws
 from takifugu.laws.fitting.counts import own_normal as own_normal
 from takifugu.laws.fitting.counts import posterior_draws as posterior_draws
 from takifugu.laws.fitting.counts import redrawn as redrawn
 from takifugu.laws.fitting.counts import rounded_normal as rounded_normal
 from takifugu.laws.fitting.counts import smoothing as smoothing
 from takifugu.laws.fitting.counts import unseen_ends as unseen_ends
+from takifugu.laws.fitting.counts import without_noise as without_noise
 from takifugu.laws.fitting.fit import EXTREME as EXTREME
 from takifugu.laws.fitting.fit import fit as fit
 from takifugu.laws.fitting.fit import least_std as least_std

@@ -209,6 +209,23 @@ class Bounds:
             _up(np.maximum(above, np.append(np.cumsum(mean)[:-1] + _ROUNDING, 1.0))),
         )
 
+    @classmethod
+    def of_draws(cls, laws: Array, *, deviations: float, ordered: bool) -> "Bounds":
+        """Where each share, and each sum of shares, of these laws mostly lies: so many deviations around its mean.
+
+        A place to look, as `likely` is, for draws that no Dirichlet law describes.
+        """
+        if laws.shape[1] == 1:
+            return cls(*(np.array([UNIT]) for _ in range(4)))
+        mean, spread = laws.mean(axis=0), deviations * laws.std(axis=0)
+        below, above = np.zeros(len(mean)), np.ones(len(mean))
+        below[-1] = 1.0
+        if ordered:
+            sums = np.cumsum(laws, axis=1)[:, :-1]
+            reach = deviations * sums.std(axis=0) + _ROUNDING
+            below[:-1], above[:-1] = sums.mean(axis=0) - reach, sums.mean(axis=0) + reach
+        return cls(_down(mean - spread), _up(mean + spread), _down(below), _up(above))
+
     def holding(self, weights: npt.ArrayLike, *, radius: float = 0.0) -> "Bounds":
         """The same, moved apart where that is needed to hold a law, and all within a total variation of it.
 

@@ -163,6 +163,14 @@ def likely_laws(problem: Problem, within: EveryLaw, *, deviations: float, reach:
     return replace(within, bounds=tuple(one.and_also(other.holding(law, radius=r)) for one, other, law, r in held))
 
 
+def noisy_laws(problem: Problem, asked: Guarantee, drawn: Array, *, deviations: float, reach: Array) -> EveryLaw:
+    """The same around laws that were drawn from private counts: (belief, draw, secret, value), the centre first."""
+    order, ordered = _order(problem)
+    each = drawn[:, 1:, :, order].swapaxes(1, 2).reshape(-1, drawn.shape[1] - 1, drawn.shape[3])
+    likely = [Bounds.of_draws(laws, deviations=deviations, ordered=ordered) for laws in each]
+    return _within(problem, asked, likely, reach)
+
+
 def _order(problem: Problem) -> tuple[Indices, bool]:
     """The places of the values in the order of their bounds, and whether it is one of numbers."""
     numbers = _numbers(table_of(problem).values)

@@ -15,7 +15,18 @@ import numpy.typing as npt
 from takifugu._validation import Array, real
 from takifugu.channels import SparseChannel
 from takifugu.errors import InputError, MechanismError
-from takifugu.laws import CELL_ROWS, Finite, Law, counted, key, posterior_draws, redrawn, unseen_ends
+from takifugu.laws import (
+    CELL_ROWS,
+    Finite,
+    Law,
+    counted,
+    key,
+    noisy_draws,
+    posterior_draws,
+    redrawn,
+    unseen_ends,
+    without_noise,
+)
 from takifugu.mechanisms.optimal.finite_problem import table_of
 from takifugu.problems import Belief, Pairs, Problem, Secret, belief_names, is_of_all
 
@@ -131,13 +142,44 @@ def lattice_draws(beliefs: Sequence[Mapping[Secret, Counted]], pairs: Pairs, dra
     return LatticeDraws(flat, np.concatenate(first), np.concatenate(second), draws, tuple(pairs.secrets))
 
 
+def drawn_laws(problem: Problem, draws: int, seed: int) -> Array:
+    """Laws of a problem by (belief, draw, secret, value), the centre first, from what it rests on.
+
+    Of private counts half of the draws are of the population and half of the sample, which noise hides as well.
+    """
+    if not is_private(problem):
+        return joint_draws(posterior(problem), problem.pairs.secrets, draws, seed, places_of_columns(problem))
+    laws = []
+    for b, belief in enumerate(_behind(problem)):
+        per_secret = []
+        for s, secret in enumerate(problem.pairs.secrets):
+            noisy, pseudo = belief[secret]
+            centre = counted(without_noise(noisy), pseudo)[None]
+            rate = 0.5 * (0.0 if problem.answer is None else problem.answer.private)
+            per_secret.append(np.concatenate([centre, *noisy_draws(noisy, pseudo, rate, draws, [seed, b, s])]))
+        laws.append(np.stack(per_secret, axis=1))
+    return np.stack(laws)
+
+
 # What the laws of a problem rest on, and so what draws of the population's laws are drawn from.
 
 _OTHER_VALUES = "the counts behind the laws must be about the same values: fit all beliefs on the same lists"
 
 
+def is_private(problem: Problem) -> bool:
+    """Whether the laws rest on private counts."""
+    return problem.answer is not None and problem.answer.private > 0
+
+
 def posterior(problem: Problem) -> list[dict[Any, Counted]]:
-    """What each law rests on: counts and pseudo-counts, for every belief and secret."""
+    """What each law rests on: counts and pseudo-counts, for every belief and secret; noisy counts are projected."""
+    found = _behind(problem)
+    if is_private(problem):
+        return [{who: Counted(without_noise(noisy), g) for who, (noisy, g) in here.items()} for here in found]
+    return found
+
+
+def _behind(problem: Problem) -> list[dict[Any, Counted]]:
     found = []
     for belief in problem.beliefs:
         here = {}

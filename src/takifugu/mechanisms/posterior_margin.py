@@ -18,9 +18,9 @@ from takifugu._work import tell
 from takifugu.channels import ListChannel
 from takifugu.divergences import finite_divergence
 from takifugu.errors import CalibrationError, InputError, MechanismError
-from takifugu.mechanisms.assurance import band_promise, bounded_channel, is_bounded, likely_laws
+from takifugu.mechanisms.assurance import band_promise, bounded_channel, is_bounded, likely_laws, noisy_laws
 from takifugu.mechanisms.base import Found
-from takifugu.mechanisms.draws import APART, draws_needed, joint_draws, places_of_columns, posterior
+from takifugu.mechanisms.draws import APART, drawn_laws, draws_needed, is_private, posterior
 from takifugu.mechanisms.optimal.finite_problem import table_of
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.problems import Guarantee, Problem
@@ -38,6 +38,7 @@ _DEVIATIONS = 4.0  # that a channel found by columns keeps in hand at a factor o
 # Bounds are solved for by linear programs of about laws × values² entries, several of them for a finite order.
 _MOST_ENTRIES = {"odds": 8_192, "order": 1_500}
 _BOUNDS_SOLVED = 5
+_OF_NOISE = 200  # draws from private counts that say how wide a margin is
 _LAST = 5.0  # deviations, beyond which there are the bounds of a proof alone
 
 
@@ -97,6 +98,8 @@ def by_bounds(rule: Optimal, problem: Problem, asked: Guarantee, *, level: float
         return []
     widest = cache(lambda: band_promise(rule, problem, asked, level=level))
     touching: list[Array] = []
+    if is_private(problem):
+        return [_by_noise(rule, problem, asked)]
 
     def at(factor: float) -> Found:
         promise = widest()
@@ -109,8 +112,26 @@ def by_bounds(rule: Optimal, problem: Problem, asked: Guarantee, *, level: float
     return [Margin(at=at, first=first, up=1.5, down=1.5, narrow=1.08, most=_BOUNDS_SOLVED, last=_LAST)]
 
 
+def _by_noise(rule: Optimal, problem: Problem, asked: Guarantee) -> Margin:
+    """Bounds on every share and sum of shares that private counts leave open, by what is drawn from them."""
+    drawn, touching = drawn_laws(problem, _OF_NOISE, APART - 1), list[Array]()
+
+    def at(factor: float) -> Found:
+        promise = noisy_laws(problem, asked, drawn, deviations=factor, reach=rule.reach(problem))
+        return bounded_channel(rule, problem, asked, promise, touching=touching)
+
+    return Margin(at=at, first=2.0, up=1.5, down=1.5, narrow=1.08, most=_BOUNDS_SOLVED)
+
+
 def sampling_distances(problem: Problem) -> Array:
-    """How far, in total variation, a sample of each law's size is expected to lie from it: ½ Σ √(2p(1−p)/πn)."""
+    """How far, in total variation, a sample of each law's size is expected to lie from it: ½ Σ √(2p(1−p)/πn).
+
+    Of private counts, the mean distance of what is drawn from them.
+    """
+    if is_private(problem):
+        laws = drawn_laws(problem, _OF_NOISE, APART - 1)
+        away = 0.5 * np.abs(laws[:, 1 : 1 + _OF_NOISE] - laws[:, :1]).sum(axis=3).mean(axis=1)
+        return np.asarray(np.minimum(away, 0.99).reshape(-1), dtype=np.float64)
     found = []
     for belief in posterior(problem):
         for secret in problem.pairs.secrets:
@@ -326,8 +347,7 @@ def withstands_draws(problem: Problem, channel: ListChannel, asked: Guarantee, *
 
 
 def _drawn(problem: Problem, asked: Guarantee, draws: int, seed: int) -> Drawn:
-    laws = joint_draws(posterior(problem), problem.pairs.secrets, draws, seed, places_of_columns(problem))
-    return Drawn(problem, asked, laws)
+    return Drawn(problem, asked, drawn_laws(problem, draws, seed))
 
 
 def confident_channel(

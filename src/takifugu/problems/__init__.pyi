@@ -36,6 +36,8 @@ from takifugu.problems.pairs import Indices as Indices
 from takifugu.problems.pairs import Pair as Pair
 from takifugu.problems.pairs import Pairs as Pairs
 from takifugu.problems.pairs import Secret as Secret
+from takifugu.problems.private import channel_guarantee as channel_guarantee
+from takifugu.problems.private import total_guarantee as total_guarantee
 from takifugu.problems.problem import OWN_ROWS as OWN_ROWS
 from takifugu.problems.problem import Belief as Belief
 from takifugu.problems.problem import Place as Place

@@ -162,7 +162,8 @@ class Answer:
     values as they are stored, 0 where they are not rounded. `is_read` says that the ends of a lattice were read from
     data: a value beyond them then comes from another table, where public bounds would take it in. `spelling` is how the
     cells of a file were read. `before` are those of the columns, the first ones, that were published earlier: what is
-    drawn are the others, and the promise is for all.
+    drawn are the others, and the promise is for all. `private` is the ε_f of the discrete Laplace noise that is in the
+    counts behind the laws, P(z) ∝ e^(−|z|ε_f/2); 0 where they are the rows' own.
     """
 
     query: str
@@ -174,6 +175,7 @@ class Answer:
     is_read: bool = False
     spelling: Spelling | None = field(default=None, compare=False)
     before: tuple[str, ...] = ()
+    private: float = 0.0
 
     @property
     def drawn(self) -> tuple[str, ...]:
@@ -194,9 +196,11 @@ class Answer:
     def is_public(self) -> bool:
         """Whether the list of what may be published is the user's own, and so tells nothing about the data.
 
-        The rows of several columns that a channel lists are always those that occur.
+        The rows of several columns that a channel lists are those that occur, but for private counts.
         """
         domain = self.domain
+        if self.private:
+            return True
         return isinstance(domain, tuple) and len(domain) == 1 and not domain[0].is_read
 
     @property

@@ -352,6 +352,10 @@ _LISTS = {
         "promise is for who believes these laws",
         "warning",
     ),
+    "private-total": Template(
+        "the priors are private counts (epsilon = {epsilon:g}): for an adversary who knows every other row, counts and "
+        "channel together keep {total}"
+    ),
     "other-smoothing": Template(
         "for who adds a tenth of these rows instead the largest loss is {tenth:.3g}, and with ten times as many "
         "{tenfold:.3g}, where {epsilon:.3g} is promised"

@@ -13,7 +13,7 @@ import numpy as np
 from takifugu import strict_json as form
 from takifugu._validation import Array
 from takifugu.errors import InputError
-from takifugu.laws import CELL_ROWS, Finite, Lattice, Law, Mixture, VectorMixture, counted, own_normal
+from takifugu.laws import CELL_ROWS, Finite, Lattice, Law, Mixture, VectorMixture, counted, own_normal, without_noise
 from takifugu.problems.answer import Answer, Choices, Spelling
 from takifugu.problems.diagnostics import (
     Diagnostic,
@@ -114,6 +114,7 @@ def answer_to(answer: Answer) -> dict[str, Any]:
         "step": answer.step,
         "is_read": answer.is_read,
         **({"before": list(answer.before)} if answer.before else {}),
+        **({"private": answer.private} if answer.private else {}),
     }
 
 
@@ -138,7 +139,7 @@ def answer_from(value: Any) -> Answer:
     spelling = value.get("spelling") if isinstance(value, dict) else None
     if spelling is not None:  # files that say nothing about it have no such field
         value = {key: part for key, part in value.items() if key != "spelling"}
-    later = ("before",) if isinstance(value, dict) and "before" in value else ()
+    later = tuple(name for name in ("before", "private") if isinstance(value, dict) and name in value)
     content = form.fields(
         value, ("query", "columns", "secret", "known", "domain", "step", "is_read", *later), "'answer'"
     )
@@ -164,6 +165,7 @@ def answer_from(value: Any) -> Answer:
         content["is_read"],
         None if spelling is None else _spelling_from(spelling),
         before,
+        form.number(content["private"], "answer.private", above=0) if "private" in content else 0.0,
     )
 
 
@@ -247,10 +249,9 @@ def problem_from(value: Any) -> Problem:
     if content["pairs"] is not None:
         chosen = [(secrets[i], secrets[j]) for i, j in form.pairs(content["pairs"], len(secrets))]
     answer = None if content["answer"] is None else answer_from(content["answer"])
-    lattice = answer.domain if answer is not None and isinstance(answer.domain, Lattice) else None
     room = form.Room()
     beliefs = tuple(
-        _belief_from(entry, f"beliefs[{b}]", secrets, room, lattice)
+        _belief_from(entry, f"beliefs[{b}]", secrets, room, answer)
         for b, entry in enumerate(form.items(content["beliefs"], "'beliefs'", least=1, most=form.MOST_BELIEFS))
     )
     found = form.items(content["findings"], "'findings'", most=10_000)
@@ -263,9 +264,11 @@ def problem_from(value: Any) -> Problem:
 
 
 def _belief_from(
-    value: Any, where: str, secrets: tuple[form.Scalar, ...], room: form.Room, lattice: Lattice | None
+    value: Any, where: str, secrets: tuple[form.Scalar, ...], room: form.Room, answer: Answer | None
 ) -> Belief:
     content = form.fields(value, ("label", "laws", "counted", "drawn", "rows"), where)
+    lattice = answer.domain if answer is not None and isinstance(answer.domain, Lattice) else None
+    is_private = answer is not None and answer.private > 0
 
     def of_secrets(key: str, read: Callable[[Any, str], Any]) -> dict[Any, Any]:
         """What is said of each secret under a key, for those of whom something is."""
@@ -275,7 +278,8 @@ def _belief_from(
     found = of_secrets("laws", lambda law, at: law_from(law, at, room))
     if len(found) < len(secrets):
         raise InputError(f"{where}.laws must have a law for each of the secrets")
-    rests = of_secrets("counted", lambda entry, at: _pair_from(entry, at, _COUNTED, room))
+    least = -math.inf if is_private else 0.0  # noise may bring a count below 0
+    rests = of_secrets("counted", lambda entry, at: _pair_from(entry, at, _COUNTED, room, least))
     drawn = of_secrets("drawn", lambda entry, at: _pair_from(entry, at, _DRAWN, room))
     rows = of_secrets("rows", lambda tally, at: form.index(tally, at, below=1 << 62))
     for secret, (means, _) in drawn.items():
@@ -283,7 +287,13 @@ def _belief_from(
         if means.shape[1:] != ((law.dimension,) if isinstance(law, VectorMixture) else ()):
             raise InputError(f"{where}.drawn is not about as many numbers as its laws")
     label = form.text_field(content["label"], f"{where}.label")
+    if is_private and (label or len(rests) < len(secrets)):
+        raise InputError(f"{where} must have the noisy counts of every secret: the file was changed")
     for secret, (counts, pseudo) in rests.items():
+        if is_private:
+            if not _rests_on_noisy(found[secret], counts, pseudo, rows.get(secret)):
+                raise InputError(f"{where}.counted is not what its laws rest on: the file was changed")
+            continue
         right = rows.get(secret) == counts.sum() and (counts == np.rint(counts)).all()
         if not right or not _rests_on(found[secret], counts, pseudo, lattice, of_a_cell=bool(label)):
             raise InputError(f"{where}.counted is not what its laws rest on: the file was changed")
@@ -305,6 +315,15 @@ def _rests_on(law: Any, counts: Array, pseudo: Array, lattice: Lattice | None, *
             return added >= 1 - _DIGITS  # with less, values that nobody was seen with would be impossible in each draw
         return _same(law.probabilities, counted(counts, pseudo))
     return few and (lattice is None or _rests_on_points(law, counts, pseudo, lattice))
+
+
+def _rests_on_noisy(law: Any, counts: Array, pseudo: Array, rows: int | None) -> bool:
+    """The same of counts that noise was added to: the law is what they are projected to, with one row spread evenly."""
+    if not isinstance(law, Finite) or len(counts) != len(law.values) or (counts != np.rint(counts)).any():
+        return False
+    even = np.full(len(counts), 1.0 / len(counts))
+    projected = counted(without_noise(counts), even)
+    return rows == max(counts.sum(), 1.0) and _same(pseudo, even) and _same(law.probabilities, projected)
 
 
 def _rests_on_points(law: Any, counts: Array, pseudo: Array, lattice: Lattice) -> bool:
@@ -341,11 +360,13 @@ def _pair_to(held: dict[Any, Any], secret: Any, keys: tuple[str, str]) -> Any:
     return {key: part.tolist() for key, part in zip(keys, held[secret], strict=True)}
 
 
-def _pair_from(value: Any, where: str, keys: tuple[str, str], room: form.Room) -> tuple[Any, Any]:
+def _pair_from(
+    value: Any, where: str, keys: tuple[str, str], room: form.Room, least: float = -math.inf
+) -> tuple[Any, Any]:
     content = form.fields(value, keys, where)
-    least = [-math.inf if key == "means" else 0.0 for key in keys]  # only a mean may be below 0
     first, second = (
-        np.array(_numbers_from(content[key], f"{where}.{key}", low, room)) for key, low in zip(keys, least, strict=True)
+        np.array(_numbers_from(content[key], f"{where}.{key}", low, room))
+        for key, low in zip(keys, (least, 0.0), strict=True)  # a mean may be below 0, no other
     )
     if len(first) != len(second) or second.ndim > 1 or (first.ndim > 1 and "means" not in keys):
         raise InputError(f"{where} must have as many {keys[0]} as {keys[1]}")

@@ -299,6 +299,8 @@ def of_columns(problem: Problem, columns: Sequence[str], *, before: Sequence[str
             raise InputError(f"{name!r} is not among the columns of these priors: {', '.join(answer.columns)}")
     if len(set(columns)) < len(columns):
         raise InputError("a column is named twice: name each once")
+    if answer.private:
+        raise InputError("the columns of private counts go out together: draw counts of the columns to publish")
     where = [answer.columns.index(name) for name in columns]
     domain = tuple(answer.domain[k] for k in where)
     return replace(

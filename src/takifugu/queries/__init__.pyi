@@ -14,6 +14,8 @@ from takifugu.queries.priors import Beliefs as Beliefs
 from takifugu.queries.priors import ColumnWeights as ColumnWeights
 from takifugu.queries.priors import Priors as Priors
 from takifugu.queries.priors import Query as Query
+from takifugu.queries.private_counts import Cells as Cells
+from takifugu.queries.private_counts import PrivateCounts as PrivateCounts
 from takifugu.queries.raw import KINDS as KINDS
 from takifugu.queries.raw import Raw as Raw
 from takifugu.queries.remarks import require_no_codes as require_no_codes

@@ -73,6 +73,11 @@ def beside(own: Any, beliefs: Any) -> Beliefs:
     for name, given in checked_names(beliefs).items():
         found = _priors(given, "priors", name=name)
         _require_same_answer(parts[0].answer, found[0].answer, name)
+        if any(one.answer is not None and one.answer.private for one in (parts[0], found[0])):
+            raise InputError(
+                f"private counts stand alone, since what is drawn from them undoes a noise that other priors do not "
+                f"have: leave the belief {name!r} out, or give counts without noise"
+            )
         findings.extend(one.within(name) for one in getattr(given, "findings", ()))
         parts.extend(found)
     return Beliefs(_on_the_same_rows(parts), findings=findings)

@@ -8,10 +8,13 @@ from takifugu._validation import no_cells
 from takifugu.errors import InputError
 from takifugu.problems import Diagnostic, about, warn
 from takifugu.queries.priors import Beliefs, CellQuery, Priors, Query
+from takifugu.queries.private_counts import PrivateCounts
 from takifugu.queries.remarks import SCARCE, read_alike
 from takifugu.tables import Reading, Table, with_secrets
 
 
+@overload
+def fit_priors(table: PrivateCounts, *, secret: str | None = None, query: Query | None = None) -> PrivateCounts: ...
 @overload
 def fit_priors(
     table: object,
@@ -38,8 +41,8 @@ def fit_priors(
 def fit_priors(
     table: object,
     *,
-    secret: str | Sequence[str],
-    query: Query,
+    secret: str | Sequence[str] | None = None,
+    query: Query | None = None,
     secrets: Iterable[Hashable] | None = None,
     known: Sequence[str] | None = None,
     few: str | None = None,
@@ -51,7 +54,7 @@ def fit_priors(
     Args:
         table: a path (CSV or Parquet, globs too), a pandas, Polars or PyArrow table, a DuckDB relation, an
             ibis table or a PySpark dataframe. It is read where it lives: only counts, or a bounded
-            number of rows to train a model on, leave its engine.
+            number of rows to train a model on, leave its engine. Or private counts, which are the priors already.
         secret: the column to hide; or several, each of which is hidden under its own laws.
         query: what is published: `Row`, `Raw`, `Mean`, `GP` or `BNN`.
         secrets: the values of the secret to fit, by default all. Text matches numbers: '1' stands for 1.
@@ -75,7 +78,20 @@ def fit_priors(
     ...     print(finding)
     secret 3 has 21 rows: its prior is uncertain
     """
+    if isinstance(table, PrivateCounts):
+        return _of_counts(table, secret, query, {"secrets": secrets, "known": known, "beliefs": beliefs})
+    if secret is None or query is None:
+        raise InputError("secret and query are missing: only private counts know what they are the counts of")
     found = _fit(table, secret, query, secrets, known, few, reading, beliefs)
+    warn(found.findings)
+    return found
+
+
+def _of_counts(counts: PrivateCounts, secret: object, query: object, asked: Mapping[str, object]) -> PrivateCounts:
+    """Private counts as priors: of nothing but what was counted."""
+    if given := [name for name, value in asked.items() if value is not None]:
+        raise InputError(f"{given[0]} needs rows, and private counts hold none: leave it out")
+    found = counts.about(secret, query)
     warn(found.findings)
     return found
 

@@ -17,6 +17,8 @@ from takifugu.releases.ledger import Ledger as Ledger
 from takifugu.releases.ledger_file import require_place as require_place
 from takifugu.releases.plan import Plan as Plan
 from takifugu.releases.plan import require_kept as require_kept
+from takifugu.releases.private_counting import counted_once as counted_once
+from takifugu.releases.private_counting import private_counts as private_counts
 from takifugu.releases.recognition import Recognition as Recognition
 from takifugu.releases.recognition import most_alike as most_alike
 from takifugu.releases.recognition import require_id as require_id

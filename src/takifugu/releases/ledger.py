@@ -99,7 +99,7 @@ class Ledger:
         if not self._file.exists():
             self._file.require_expected()
             return None
-        entries = self._file.read().entries
+        entries = _published(self._file.read().entries)
         return account_of(opening_of(entries, entries[-1]["account"]), entries) if entries else None
 
     def open(
@@ -146,7 +146,7 @@ class Ledger:
             answer: the columns that are published.
         """
         entries: Entries = self._file.read().entries if self._file.exists() else ()
-        known = list(dict.fromkeys(identity for _, identity, _ in _batches(entries)))
+        known = list(dict.fromkeys(one for kind in ("account", "counts") for _, one, _ in _batches(entries, kind)))
         there = [one for one in known if one.columns and set(one.columns) <= set(available)]
         opening = _joint(entries)
         joint = () if opening is None else joint_account(opening, ()).identifying
@@ -256,6 +256,9 @@ class Ledger:
                     cost |= batch
             else:
                 protects = protection(calibration.problem, salt=salt)
+                is_private = calibration.answer is not None and calibration.answer.private > 0
+                if not is_private and (found := self._counted(writer, rows)):
+                    raise CompositionError(_PLAIN.format(rows=found))
                 opening = self._opening(writer, rows)
                 _require_first(calibration)
                 if opening is None:
@@ -288,6 +291,39 @@ class Ledger:
             )
         return account
 
+    def charge_counts(self, rows: Recognition, epsilon: float) -> None:
+        """Write down whose private counts are about to be drawn, or refuse: fresh noise would cost its epsilon again.
+
+        Calibrations from one file of counts are free, and are published like any other.
+        """
+        with self._file.writing() as writer:
+            entries = writer.contents.entries
+            if found := self._counted(writer, rows):
+                raise PublishedOnceError(_COUNTED.format(rows=found, words=rows.own.words))
+            if _joint(entries) is not None:
+                raise CompositionError(_OTHER_ACCOUNT)
+            self._require_new(writer, rows)
+            number, ordered = len(entries) + 1, rows.in_order(rows.own)
+            writer.add_records(number, ordered)
+            writer.append(
+                {
+                    "kind": "counts",
+                    "account": number,
+                    "by": {"columns": list(rows.own.columns), "id": rows.own.is_id},
+                    "rows": len(ordered),
+                    "records": digest_of(ordered),
+                    "epsilon": epsilon,
+                    "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+                }
+            )
+
+    def _counted(self, reader: Reader, rows: Recognition) -> int:
+        """How many of these rows are in private counts that were drawn."""
+        known = list(_batches(reader.contents.entries, kind="counts"))
+        if any(one not in rows.identities for _, one, _ in known) and not self.new_people:
+            raise CompositionError(_NOT_COMPARABLE.format(words=known[0][1].words))
+        return max((one.rows for identity, one in self._overlaps(reader, rows, "counts")), default=0)
+
     def _opening(self, reader: Reader, rows: Recognition) -> dict[str, Any] | None:
         """The account of these very records; None where all of them are new; an error for anything between."""
         entries, digest = reader.contents.entries, _digest(rows, rows.in_order(rows.own))
@@ -313,7 +349,7 @@ class Ledger:
             if identity.is_id:
                 raise PublishedOnceError(_SAME_IDS.format(rows=found.rows, total=total, words=identity.words))
             raise PublishedOnceError(_SAME_VALUES.format(rows=found.rows, total=total, words=identity.words))
-        entries = reader.contents.entries
+        entries = _published(reader.contents.entries)
         unseen = [one for _, one, _ in _batches(entries) if not one.columns or one not in rows.identities]
         if self.new_people or not (unseen or (entries and not rows.own.columns)):
             return
@@ -322,9 +358,9 @@ class Ledger:
         words = "the numbers themselves" if not unseen[0].columns else unseen[0].words
         raise CompositionError(_NOT_COMPARABLE.format(words=words))
 
-    def _overlaps(self, reader: Reader, rows: Recognition) -> "Iterable[tuple[Identity, Any]]":
+    def _overlaps(self, reader: Reader, rows: Recognition, kind: str = "account") -> "Iterable[tuple[Identity, Any]]":
         """What the ledger knows of these rows, by each identity that both have."""
-        batches = list(_batches(reader.contents.entries))
+        batches = list(_batches(reader.contents.entries, kind))
         for identity in rows.identities:
             accounts = [(account, digest) for account, one, digest in batches if one == identity and one.columns]
             if accounts:
@@ -349,9 +385,9 @@ class Ledger:
 
     def _loss_at(self, calibration: Calibration, *, extra: Channel | None) -> float:
         contents = self._file.read() if self._file.exists() else None
-        if contents is None or not contents.entries:
+        if contents is None or not (entries := _published(contents.entries)):
             return _worst_loss(calibration, extra)
-        opening = opening_of(contents.entries, contents.entries[-1]["account"])
+        opening = opening_of(entries, entries[-1]["account"])
         account = account_of(opening, contents.entries)
         if isinstance(account, JointAccount):
             # The channel of a later column is that of everything published with it.
@@ -367,10 +403,18 @@ def _joint(entries: Entries) -> dict[str, Any] | None:
     return openings[-1] if openings and "joint" in openings[-1] else None
 
 
-def _batches(entries: Entries) -> Iterable[tuple[int, Identity, str]]:
-    """Each batch of records: its account, by what they are known, and the digest of their hashes."""
+def _published(entries: Entries) -> Entries:
+    """All that is about publications, and not about private counts."""
+    return tuple(entry for entry in entries if entry["kind"] != "counts")
+
+
+def _batches(entries: Entries, kind: str = "account") -> Iterable[tuple[int, Identity, str]]:
+    """Each batch of records that were published: its account, by what they are known, and the digest of their hashes.
+
+    Of those that private counts were drawn of with the kind "counts".
+    """
     for entry in entries:
-        if "records" in entry:
+        if "records" in entry and (entry["kind"] == "counts") == (kind == "counts"):
             yield entry["account"], Identity(tuple(entry["by"]["columns"]), entry["by"]["id"]), entry["records"]
 
 
@@ -399,6 +443,15 @@ _ANOTHER = (
     "answers about the same records do not compose: each may hide the secret while both together give it away, and "
     "only a joint prior could tell. Nothing was released; {advice}. If these are other people, say so with "
     "new_people=True"
+)
+_COUNTED = (
+    "private counts of {rows:,} of these rows were drawn before (by {words}): fresh noise about them would cost its "
+    "epsilon once more, and what was stated would be wrong. Nothing was drawn; use the counts that were saved, from "
+    "which any calibration is free"
+)
+_PLAIN = (
+    "private counts of {rows:,} of these rows were drawn, and this calibration is not made of private counts: what was "
+    "stated for who knows every other row would not hold. Nothing was released; calibrate from the saved counts"
 )
 _SAME_IDS = (
     "{rows:,} of {total:,} rows are of people whose records were published before ({words}): two releases about one "

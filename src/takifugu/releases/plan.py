@@ -64,6 +64,10 @@ class Plan:
         one_of("order", order, ORDERS)
         one_of("drift", drift, DRIFTS)
         require_kept(calibration, accept_weaker_promise)
+        if order == "keep" and calibration.answer is not None and calibration.answer.private:
+            raise InputError(
+                "rows that go with private counts are shuffled, since where one stands may tell: leave order out"
+            )
         drawing = drawing_of(
             calibration,
             {
@@ -102,8 +106,9 @@ class Plan:
 
     def drift_watch(self) -> Drift | None:
         """Whatever sees that rows are not those of the priors; None where that was allowed, or cannot be said."""
-        if self.drift == "allow":
-            return None
+        answer = self.calibration.answer
+        if self.drift == "allow" or (answer is not None and answer.private):
+            return None  # whether a release is refused must not tell what private counts hide
         return Drift.of(self.calibration, self.drawing.whole)
 
     def reads(self, columns: Columns) -> tuple[str, ...]:

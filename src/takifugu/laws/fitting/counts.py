@@ -306,3 +306,43 @@ def _information(table: Array) -> float:
     apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
     used = joint > 0
     return float((joint[used] * np.log(joint[used] / apart[used])).sum())
+
+
+# Counts to which discrete Laplace noise was added, P(z) ∝ e^(−|z|·rate), before anything else saw them.
+#
+# Noise spreads a law, and a channel that is fitted to a law that is spread hides too little: whatever is said of the
+# population has to undo it. Clipping what falls below zero would add as much to every secret, and make sparse tables
+# alike; so counts are projected to the noisy total instead (proofs/private-counts.md).
+
+
+def without_noise(noisy: npt.ArrayLike, total: float | None = None) -> Array:
+    """The nearest counts that are 0 or more and sum to the noisy total, or to 1 where that is less; rows by themselves.
+
+    >>> without_noise([5, -2, 3]).tolist(), without_noise([[1, 1], [-4, 2]]).tolist()
+    ([4.0, 0.0, 2.0], [[1.0, 1.0], [0.0, 1.0]])
+    """
+    given = np.asarray(noisy, dtype=np.float64)
+    rows = np.atleast_2d(given)
+    sums = np.maximum(rows.sum(axis=1), 1.0) if total is None else np.full(len(rows), max(float(total), 1.0))
+    falling = -np.sort(-rows, axis=1)
+    excess = (np.cumsum(falling, axis=1) - sums[:, None]) / np.arange(1, rows.shape[1] + 1)
+    last = (falling > excess).sum(axis=1) - 1  # those that stay above zero come first
+    found: Array = np.maximum(rows - excess[np.arange(len(rows)), last][:, None], 0.0)
+    return found.reshape(given.shape)
+
+
+def noisy_draws(
+    noisy: npt.ArrayLike, pseudo: npt.ArrayLike, rate: float, draws: int, seed: Sequence[int]
+) -> tuple[Array, Array]:
+    """Laws of the population, and laws of the sample itself, drawn from what noisy counts leave open; one a row.
+
+    Fresh noise is taken off, what is left is projected to the noisy total, and the population is drawn from the
+    Dirichlet law of that.
+    """
+    seen = np.asarray(noisy, dtype=np.float64)
+    rng = np.random.default_rng([*seed, 1])
+    stop = -math.expm1(-rate)
+    noise = rng.geometric(stop, (2, draws, len(seen)))
+    sample = without_noise(seen - (noise[0] - noise[1]), seen.sum())
+    laws = posterior_draws(np.zeros_like(seen), sample + np.asarray(pseudo, dtype=np.float64), draws, [*seed, 0])
+    return laws, sample / sample.sum(axis=1, keepdims=True)

@@ -1,0 +1,248 @@
+"""Private counts: how often each secret goes with each value of a public list, with noise that is drawn once.
+
+This is the one module of a private fit that sees rows. What it hands on, and all that priors, channels, certificates
+and reports are then made of, are the noisy counts, the list and the number of rows (proofs/private-counts.md).
+"""
+
+import hashlib
+import itertools
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from takifugu import strict_json
+from takifugu import strict_json as form
+from takifugu._validation import real
+from takifugu.channels import BitSource, discrete_laplace
+from takifugu.errors import InputError
+from takifugu.laws import Finite, counted, without_noise
+from takifugu.mechanisms import MOST_VALUES
+from takifugu.problems import Answer, Choices, Diagnostic
+from takifugu.queries.priors import Priors
+from takifugu.queries.remarks import FEW, SCARCE, check_roles
+from takifugu.queries.row import Row, count_rows, given_domain, require_feasible, values_of
+from takifugu.tables import Table, match_secret
+
+_FORMAT, _VERSION = "takifugu-private-counts", 1
+_KEYS = ("format", "version", "secret", "secrets", "columns", "domain", "epsilon", "rows", "counts", "sha256")
+_MOST_ROWS = 1 << 53  # beyond, a count is no float
+_OUTSIDE = (
+    "a row has no value in {column!r}, or one that is not on the public list: every row is to be on it, since what is "
+    "left out tells of whom it belongs to. Add it to domain={{{column!r}: ...}}, or give such rows a value of their own"
+)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The public side of private counts: the column of secrets, the list of each column, and what epsilon was spent."""
+
+    secret: str
+    secrets: tuple[Any, ...]
+    columns: tuple[str, ...]
+    domain: tuple[Choices, ...]
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        """Refuse what is no noise, and lists for which no channel would be found."""
+        epsilon = real("epsilon", self.epsilon, "a number above 0, such as 0.2")
+        if not 1e-6 <= epsilon <= 20:
+            raise InputError(f"epsilon must be a number from 1e-6 to 20, such as 0.2; got {self.epsilon!r}")
+        object.__setattr__(self, "epsilon", epsilon)
+        if len(self.secrets) < 2:
+            raise InputError(f"the list of {self.secret!r} must hold at least two secrets to tell apart")
+        sizes = [len(one.values) for one in self.domain]
+        if math.prod(sizes) > MOST_VALUES:
+            raise InputError(
+                f"the lists make {math.prod(sizes):,} combinations, each of which gets noise of its own, and "
+                f"{MOST_VALUES:,} are the most: publish fewer columns together, or give coarser lists"
+            )
+        require_feasible(math.prod(sizes), len(self.secrets), self.columns, sizes)
+
+    @classmethod
+    def of(cls, secret: str, columns: Sequence[str], domain: Any, other: Any, epsilon: float) -> "Cells":
+        """What the arguments of `private_counts` say; nothing is read."""
+        names = [columns] if isinstance(columns, str) else list(columns)
+        if not isinstance(domain, Mapping) or not {secret, *names} <= domain.keys():
+            raise InputError(
+                f"domain must give the public list of the secret and of every column, such as "
+                f"{{{secret!r}: ['no', 'yes'], 'age': [20, 40, 60]}}: a list that is read from the rows tells of them"
+            )
+        row = Row(*names, domain={name: domain[name] for name in domain if name != secret}, other=other)
+        for name in names:
+            check_roles(secret, name)
+        secrets = given_domain(secret, domain[secret]).values
+        return cls(secret, secrets, row.columns, tuple(row.domain[name] for name in row.columns), epsilon)
+
+    @property
+    def support(self) -> list[tuple[int, ...]]:
+        """Every combination of values, by their places: also those that nobody has."""
+        return list(itertools.product(*(range(len(one.values)) for one in self.domain)))
+
+    def count(self, table: Table) -> list[list[int]]:
+        """How many rows there are of each secret and combination, exactly: not to be told to anybody."""
+        for name in (self.secret, *self.columns):
+            table.require(name)
+        lines = count_rows(table, self.secret, self.columns, ())
+        lacking = [name for seen in lines.empty.values() for name in seen]
+        if lines.without or lines.missing:
+            raise InputError(_OUTSIDE.format(column=self.secret if lines.without else lacking[0]))
+        place = {who: match_secret(who, self.secrets) for who in dict.fromkeys(lines.secrets)}
+        if None in place.values():
+            raise InputError(_OUTSIDE.format(column=self.secret))
+        where = np.zeros(len(lines.secrets), dtype=np.intp)
+        for one, name, values in zip(self.domain, self.columns, lines.values, strict=True):
+            try:
+                here = one.places(values, name)
+            except InputError:
+                raise InputError(_OUTSIDE.format(column=name)) from None
+            where = where * len(one.values) + here
+        counts = [[0] * len(self.support) for _ in self.secrets]
+        for who, at, rows in zip(lines.secrets, where.tolist(), lines.tallies, strict=True):
+            counts[self.secrets.index(place[who])][at] += int(rows)
+        return counts
+
+
+class PrivateCounts(Priors):
+    """Counts of every secret and value of a public list, to each of which discrete Laplace noise was added once.
+
+    They are priors as well: `calibrate` and `fit_priors` take them in place of rows. Whoever makes a channel of them,
+    and publishes it with its priors and proof, tells no more of any row than the counts do. Their file is strict JSON,
+    may be public, and is to be kept: fresh noise about the same people costs its epsilon again, the same counts
+    nothing.
+
+    Attributes:
+        cells: the column of secrets, its list, the columns and their lists, and epsilon.
+        total: the number of rows, which is public.
+        noisy: the counts, for each secret in the order of `answer.domain`.
+    """
+
+    def __init__(self, cells: Cells, noisy: Sequence[Sequence[int]], total: int) -> None:
+        """Priors of counts that noise is in already."""
+        values = values_of(cells.support, cells.domain)
+        pseudo = np.full(len(values), 1.0 / len(values))
+        self.cells, self.total = cells, int(total)
+        self.noisy: dict[Any, tuple[int, ...]] = {
+            name: tuple(map(int, row)) for name, row in zip(cells.secrets, noisy, strict=True)
+        }
+        counts = {name: np.array(row, dtype=np.float64) for name, row in self.noisy.items()}
+        rows = {name: max(1, sum(row)) for name, row in self.noisy.items()}
+        laws = {name: Finite(values, rows[name] * counted(without_noise(c), pseudo)) for name, c in counts.items()}
+        answer = Answer("row", cells.columns, (cells.secret,), domain=cells.domain, private=cells.epsilon)
+        super().__init__(
+            laws,
+            answer=answer,
+            findings=[Diagnostic("few-rows", secret=name, rows=n) for name, n in rows.items() if n < FEW],
+            rows=rows,
+            counts=counts,
+            pseudo=dict.fromkeys(counts, pseudo),
+        )
+        self.scarce = tuple(name for name, n in rows.items() if n < SCARCE)
+
+    @classmethod
+    def with_noise(cls, cells: Cells, counts: Sequence[Sequence[int]], source: BitSource) -> "PrivateCounts":
+        """Add the noise: P(z) ∝ e^(−|z|ε/2) to each count, exactly, with bits that nobody has seen."""
+        rate, size = Fraction(cells.epsilon) / 2, len(counts[0])
+        noise = discrete_laplace(rate, len(counts) * size, source)
+        noisy = [[n + z for n, z in zip(row, noise[k * size :], strict=False)] for k, row in enumerate(counts)]
+        return cls(cells, noisy, sum(map(sum, counts)))
+
+    @property
+    def epsilon(self) -> float:
+        """What the counts alone cost: whoever knows every other row moves the odds by e^ε at most."""
+        return self.cells.epsilon
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the content."""
+        return hashlib.sha256(strict_json.canonical(self._content())).hexdigest()
+
+    def __repr__(self) -> str:
+        """What was counted, and the noise."""
+        what = f"{', '.join(self.cells.columns)} for {len(self.noisy)} secrets"
+        return f"<private counts of {what}, epsilon = {self.epsilon:g}, {self.total:,} rows>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as what it was made of."""
+        return PrivateCounts, (self.cells, list(self.noisy.values()), self.total)
+
+    def about(self, secret: Any, query: Any) -> "PrivateCounts":
+        """These counts as the priors of a question, which must be the one that was counted."""
+        columns = self.cells.columns if query is None else getattr(query, "columns", None)
+        if secret not in (None, self.cells.secret) or columns != self.cells.columns or isinstance(query, str):
+            raise InputError(
+                f"these private counts are of Row({', '.join(map(repr, self.cells.columns))}) for the secret "
+                f"{self.cells.secret!r}, and of nothing else: leave secret and query out, or draw other counts"
+            )
+        return self
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "secret": self.cells.secret,
+            "secrets": form.values_to(self.cells.secrets),
+            "columns": list(self.cells.columns),
+            "domain": [{"values": list(one.values), "other": one.other} for one in self.cells.domain],
+            "epsilon": self.cells.epsilon,
+            "rows": self.total,
+            "counts": [list(row) for row in self.noisy.values()],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content as plain values for JSON, with its digest."""
+        return self._content() | {"sha256": self.sha256}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write them as strict JSON. The file may be public."""
+        strict_json.write(self.to_dict(), path)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> "PrivateCounts":
+        """What `to_dict` wrote, every field checked."""
+        form.header(data, _FORMAT, (_VERSION,), "a file of private counts")
+        content = form.fields(data, _KEYS, "the private counts")
+        columns = form.texts(content["columns"], "'columns'", least=1)
+        entries = form.exactly(content["domain"], "'domain'", len(columns))
+        domain = tuple(_choices(one, f"domain[{k}]") for k, one in enumerate(entries))
+        cells = Cells(
+            form.text_field(content["secret"], "'secret'"),
+            form.secrets(content["secrets"]),
+            columns,
+            domain,
+            form.number(content["epsilon"], "'epsilon'", above=0),
+        )
+        counts = list(_rows(content["counts"], len(cells.secrets), len(cells.support)))
+        made = cls(cells, counts, form.index(content["rows"], "'rows'", below=_MOST_ROWS))
+        if form.hex_digest(content["sha256"], "'sha256'") != made.sha256:
+            raise InputError("'sha256' does not match the content: the file was changed after it was made")
+        return made
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "PrivateCounts":
+        """Read a file that `save` wrote."""
+        data = strict_json.read(path)
+        try:
+            return cls.from_dict(data)
+        except InputError as error:
+            raise InputError(f"{os.fspath(path)!r} does not hold private counts: {error}") from None
+
+
+def _choices(value: Any, where: str) -> Choices:
+    content = form.fields(value, ("values", "other"), where)
+    values = form.items(content["values"], f"{where}.values", least=1, most=MOST_VALUES)
+    other = None if content["other"] is None else form.value_from(content["other"], f"{where}.other")
+    return Choices(tuple(form.value_from(one, f"{where}.values") for one in values), other=other)
+
+
+def _rows(value: Any, secrets: int, values: int) -> Iterator[list[int]]:
+    for k, row in enumerate(form.exactly(value, "'counts'", secrets)):
+        where = f"counts[{k}]"
+        for n in form.exactly(row, where, values):
+            if isinstance(n, bool) or not isinstance(n, int) or abs(n) > _MOST_ROWS:
+                raise InputError(f"{where} must hold whole numbers, got {str(n)[:40]}")
+        yield row
