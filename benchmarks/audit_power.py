@@ -14,7 +14,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "audits"))
 
-from broken_releases import BROKEN, HONEST, SORTED, audited, ordered
+from broken_releases import BROKEN, HONEST, SORTED, audited, ordered, the_same_people_twice
+
+import takifugu as tk
 
 
 def study(repetitions: int, only: list[str]) -> None:
@@ -45,11 +47,26 @@ def orders(repetitions: int, only: list[str]) -> None:
         print(f"  {make.__name__:28}{''.join(f'{one:>8}/{repetitions:<3}' for one in caught)}", flush=True)
 
 
+def joined(repetitions: int, only: list[str]) -> None:
+    """The same people published twice: both tables joined line by line, and each alone."""
+    if only and the_same_people_twice.__name__ not in only:
+        return
+    caught = alone = 0
+    for seed in range(repetitions):
+        first, second, truth, calibration = the_same_people_twice(seed)
+        caught += tk.audit((first, second), truth, calibration, seed=seed).contradicted
+        alone += sum(tk.audit(one, truth, calibration, seed=seed).contradicted for one in (first, second))
+    print(
+        f"  the same people twice: {caught}/{repetitions} joined, {alone}/{2 * repetitions} of each alone", flush=True
+    )
+
+
 def run() -> None:
     study(5, [])
     orders(5, [])
+    joined(5, [])
 
 
 if __name__ == "__main__":
-    for part in (study, orders):
+    for part in (study, orders, joined):
         part(int(sys.argv[1]) if len(sys.argv) > 1 else 20, sys.argv[2:])

@@ -207,6 +207,18 @@ def ordered(make, seed, *, keep):
     return tk.audit(published, truth, calibration, positions=positions, seed=seed)
 
 
+def the_same_people_twice(seed):
+    """Two publications of the same rows: each keeps its odds of 2, and line by line they move odds by nearly 4."""
+    chance = np.random.default_rng(50 + seed)
+    secret = chance.integers(0, 2, 6_000)
+    truth = pd.DataFrame({"s": np.where(secret, "a", "b"), "x": np.where(chance.random(6_000) < 0.97, secret, 2)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a seed is for tests
+        calibration = tk.calibrate(tk.fit_priors(truth, secret="s", query=tk.Row("x")), odds=2)
+        first, second = (tk.release(truth, calibration, order="keep", insecure_seed=1_000 * k + seed) for k in (1, 2))
+    return first, second, truth, calibration
+
+
 @cache  # an audit takes a second, and several tests look at the same one
 def audited(make, rows, seed):
     rng = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from broken_releases import BROKEN, HONEST, audited, gaussian, honest, labelled, people
+from broken_releases import BROKEN, HONEST, audited, gaussian, honest, labelled, people, the_same_people_twice
 
 import takifugu as tk
 from how_many import some_of
@@ -18,7 +18,6 @@ from takifugu.audits.outcome import (
     Guess,
 )
 from takifugu.problems.guarantee import ApproximateRenyi, Renyi
-from takifugu.releases.plan import InsecureReleaseWarning
 
 SEEDS = range(1, 1 + some_of(2))
 
@@ -232,16 +231,11 @@ def test_the_order_of_rows_beside_the_wrong_truth_is_that_of_the_truth():
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_same_people_published_twice_are_caught_where_both_tables_are_joined(seed):
     """Each of the two tables keeps its odds of 2; line by line they move odds by nearly 4."""
-    chance = np.random.default_rng(50 + seed)
-    secret = chance.integers(0, 2, 6_000)
-    twice = pd.DataFrame({"s": np.where(secret, "a", "b"), "x": np.where(chance.random(6_000) < 0.97, secret, 2)})
-    hide = {"secret": "s", "columns": ["x"], "odds": 2, "confidence": None, "order": "keep", "insecure_seed": seed}
-    with pytest.warns(InsecureReleaseWarning):
-        first, second = (tk.publish(twice, **(hide | {"insecure_seed": 1_000 * k + seed})) for k in (1, 2))
+    first, second, truth, calibration = the_same_people_twice(seed)
     for one in (first, second):
-        assert not tk.audit(one.table, twice, one.calibration, seed=7).contradicted
-    found = tk.audit((first.table, second.table), twice, first.calibration, seed=7)
+        assert not tk.audit(one, truth, calibration, seed=7).contradicted
+    found = tk.audit((first, second), truth, calibration, seed=7)
     assert found.contradicted
     assert math.log(2) < found.lower_bound < math.log(4) + 0.2
     with pytest.raises(tk.InputError, match="different lengths"):
-        tk.audit((first.table, second.table[:-1]), twice, first.calibration)
+        tk.audit((first, second[:-1]), truth, calibration)
