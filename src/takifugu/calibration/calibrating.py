@@ -58,7 +58,7 @@ from takifugu.problems import (
     total_guarantee,
     warn,
 )
-from takifugu.queries import ColumnWeights, beside, require_rows
+from takifugu.queries import DATA_FREE, ColumnWeights, Row, beside, point_masses, require_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -196,7 +196,7 @@ def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Guarante
     return sorted(found, key=lambda one: -one["loss"])[:1]
 
 
-Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem
+Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem | Row
 
 
 @overload
@@ -266,7 +266,8 @@ def calibrate(
             and `epsilon`. Gaussian noise cannot promise it.
         pairs: the pairs of secrets to hide from one another; every pair by default.
         mechanism: by default "optimal" for Finite laws, "exact" for a Mixture and
-            "shaped" for a VectorMixture; see `list_mechanisms`. Also an object with the interface of
+            "shaped" for a VectorMixture; see `list_mechanisms`. "data-free" is the best channel that is fitted to no
+            data, and `priors` is then a `Row` with public lists. Also an object with the interface of
             `takifugu.mechanisms.Mechanism`.
         confidence: such as 0.95. The promise is then seen to hold for the centre and for all of a number of draws from
             the posterior of the population's priors (59 for 0.95; more for a channel), not only for the sample's.
@@ -301,6 +302,11 @@ def calibrate(
         asked = guarantee_asked(guarantee, alpha=alpha, epsilon=epsilon, odds=odds, delta=delta)
         return priors.calibrated(asked)
     population = Population(confidence, assurance, seed)
+    if mechanism == DATA_FREE:
+        if beliefs is not None or pairs is not None:
+            raise InputError("a data-free channel holds for every belief and every pair: leave beliefs and pairs out")
+        priors, mechanism, options = point_masses(priors), Optimal.name, {"keep": None} | options
+        population = Population()  # it holds for every law on the list: there is nothing to be confident of
     if beliefs is not None:
         priors = beside(priors, beliefs)
     problem = Problem.of(priors, pairs)

@@ -114,9 +114,12 @@ def tells_probabilities(calibration: Calibration) -> bool:
     Probabilities that were fitted to the rows that are published give the secret of one of them away to whoever knows
     all others and can fit again (benchmarks/small_tables.py); so every belief must be that of another table, which has
     a name. A list of values that was read from data, or the rows that occur, would tell that somebody has each of them;
-    so the list must be given by the user. Private counts paid for being told.
+    so the list must be given by the user. Private counts paid for being told, and a
+    channel that needs no data knows none.
     """
     answer = calibration.answer
+    if answer is not None and not answer.secret:
+        return True
     is_others = answer is not None and (bool(answer.private) or None not in belief_names(calibration.beliefs))
     return answer is not None and answer.is_public and is_others
 

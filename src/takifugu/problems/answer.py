@@ -163,7 +163,8 @@ class Answer:
     data: a value beyond them then comes from another table, where public bounds would take it in. `spelling` is how the
     cells of a file were read. `before` are those of the columns, the first ones, that were published earlier: what is
     drawn are the others, and the promise is for all. `private` is the ε_f of the discrete Laplace noise that is in the
-    counts behind the laws, P(z) ∝ e^(−|z|ε_f/2); 0 where they are the rows' own.
+    counts behind the laws, P(z) ∝ e^(−|z|ε_f/2); 0 where they are the rows' own. No `secret` is named where every
+    value is hidden from every other, by a channel that needs no data.
     """
 
     query: str
@@ -199,7 +200,7 @@ class Answer:
         The rows of several columns that a channel lists are those that occur, but for private counts.
         """
         domain = self.domain
-        if self.private:
+        if self.private or not self.secret:
             return True
         return isinstance(domain, tuple) and len(domain) == 1 and not domain[0].is_read
 

@@ -352,6 +352,10 @@ _LISTS = {
         "promise is for who believes these laws",
         "warning",
     ),
+    "data-free": Template(
+        "the channel was fitted to no rows: each of {values:,} values of public lists is hidden from every other, so "
+        "that the guarantee holds whatever an adversary believes and knows of all other rows"
+    ),
     "private-total": Template(
         "the priors are private counts (epsilon = {epsilon:g}): for an adversary who knows every other row, counts and "
         "channel together keep {total}"

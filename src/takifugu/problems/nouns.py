@@ -148,7 +148,7 @@ def answer_from(value: Any) -> Answer:
     )
     if before != columns[: len(before)] or (before and len(before) == len(columns)):
         raise InputError("answer.before must be the first of the answer's columns, and leave one to publish")
-    if not columns or not secret:
+    if not columns or not (secret or content["query"] == "row"):
         raise InputError("'answer' must name its columns and its secret")
     domain = _domain_from(content["domain"])
     if isinstance(domain, tuple) and len(domain) != len(columns):

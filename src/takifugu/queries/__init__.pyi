@@ -1,4 +1,6 @@
 from takifugu.queries.bnn import BNN as BNN
+from takifugu.queries.data_free import DATA_FREE as DATA_FREE
+from takifugu.queries.data_free import point_masses as point_masses
 from takifugu.queries.external_priors import beside as beside
 from takifugu.queries.external_priors import priors_asked_for as priors_asked_for
 from takifugu.queries.fitting import fit_priors as fit_priors

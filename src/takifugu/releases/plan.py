@@ -107,7 +107,7 @@ class Plan:
     def drift_watch(self) -> Drift | None:
         """Whatever sees that rows are not those of the priors; None where that was allowed, or cannot be said."""
         answer = self.calibration.answer
-        if self.drift == "allow" or (answer is not None and answer.private):
+        if self.drift == "allow" or (answer is not None and (answer.private or not answer.secret)):
             return None  # whether a release is refused must not tell what private counts hide
         return Drift.of(self.calibration, self.drawing.whole)
 

@@ -308,8 +308,8 @@ class Many:
 
     @classmethod
     def of(cls, program: Program) -> "Many | None":
-        """None where there are few laws, or a pair is missing."""
-        if len(program.laws) <= _MANY:
+        """None where there are few laws, a pair is missing, or each law is a point, whose rows are short."""
+        if len(program.laws) <= _MANY or np.count_nonzero(program.laws) <= len(program.laws):
             return None
         family, whole = families(program)
         return cls(program, family, places(program)) if whole.all() and np.bincount(family).max() > _MANY else None
