@@ -69,11 +69,21 @@ def test_commands_are_understood(page):
                 assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.M)
 
 
-def test_the_readme_has_the_ten_lines():
-    code = (ROOT / "docs/examples/readme.py").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["paper", "readme"])
+def test_the_readme_has_two_short_examples(name):
+    code = (ROOT / f"docs/examples/{name}.py").read_text(encoding="utf-8")
     assert f"```python\n{code}```" in README
-    assert f"```text\n{(ROOT / 'docs/examples/readme.txt').read_text(encoding='utf-8')}```" in README
-    assert sum(bool(line.strip()) for line in code.splitlines()) <= 10
+    assert f"```text\n{(ROOT / f'docs/examples/{name}.txt').read_text(encoding='utf-8')}```" in README
+    assert sum(bool(line.strip()) for line in code.splitlines()) <= 8
+
+
+def test_the_figure_of_the_readme_is_what_is_computed():
+    import html
+
+    from draw_noise import TARGET, TOLD, description, noise
+
+    drawn = html.unescape(re.search(r"<desc[^>]*>(.*?)</desc>", TARGET.read_text(encoding="utf-8"))[1])
+    assert drawn == description(noise(list(TOLD))), "python scripts/draw_noise.py draws it anew"
 
 
 def test_links_of_the_repository_lead_somewhere():

@@ -13,7 +13,10 @@ from takifugu.reports.summary import besides as besides
 from takifugu.reports.summary import in_steps as in_steps
 from takifugu.reports.summary import told as told
 from takifugu.reports.svg import PICTURE_WIDTH as PICTURE_WIDTH
+from takifugu.reports.svg import Panel as Panel
 from takifugu.reports.svg import Picture as Picture
+from takifugu.reports.svg import Scale as Scale
+from takifugu.reports.svg import legend as legend
 from takifugu.reports.text import at_most as at_most
 from takifugu.reports.text import clean as clean
 from takifugu.reports.text import listed as listed
