@@ -5,6 +5,8 @@ import re
 import shlex
 import sys
 import textwrap
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -91,3 +93,24 @@ def test_links_of_the_repository_lead_somewhere():
         text = page.read_text(encoding="utf-8")
         for target in re.findall(r"\]\(([^)#\s:]+)[)#]", text) + re.findall(r'src="([^":]+)"', text):
             assert (page.parent / target).exists(), f"{name(page)} links to {target}"
+
+
+def resolves(dotted: str) -> bool:
+    """Whether a dotted name leads to a module of the package, or to something in one."""
+    parts = f"takifugu.{dotted.removeprefix('takifugu.')}".split(".")
+    for k in range(len(parts), 0, -1):
+        with suppress(ModuleNotFoundError):
+            thing = import_module(".".join(parts[:k]))
+            for attribute in parts[k:]:
+                if not hasattr(thing, attribute):
+                    return False
+                thing = getattr(thing, attribute)
+            return True
+    return False
+
+
+def test_pages_name_what_there_is():
+    packages = "|".join(path.name for path in (ROOT / "src/takifugu").iterdir() if (path / "__init__.py").exists())
+    dotted = re.compile(rf"`((?:takifugu\.)?(?:{packages})\.\w+(?:\.\w+)*)(?:\(\))?`")
+    named = {(name(page), found) for page in PAGES for found in dotted.findall(page.read_text(encoding="utf-8"))}
+    assert [one for one in sorted(named) if not resolves(one[1])] == []
