@@ -208,7 +208,7 @@ def test_a_file_of_counts_is_read_back_to_the_last_bit(tmp_path):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"epsilon": 0.1}, "sha256"),
+        ({"secrets": ["no", "ill"]}, "sha256"),
         ({"rows": 1.5}, "whole number"),
         ({"counts": [[1, 2, 3]]}, "2 to 2"),
         ({"counts": [[1, 2, 0.5], [1, 2, 3]]}, "whole numbers"),
@@ -371,3 +371,79 @@ def test_people_with_several_rows_are_refused():
     rows = table([[40, 30, 10], [10, 20, 40]]).assign(id=[0, 0, *range(1, 149)])
     with pytest.raises(tk.InputError, match="several rows"):
         tk.private_counts(rows, secret="ill", columns=["x"], domain=LISTS, epsilon=1, id="id")
+
+
+def test_rows_whose_counts_cost_more_than_a_total_has_room_for_are_refused(tmp_path):
+    """Counts of these people with ε = 1, and a channel of other people's counts with ε = 0.5: e·F, and not e^0.5·F."""
+    rows, ledger = table([[40, 30, 10], [10, 20, 40]]).assign(id=range(150)), tmp_path / "ledger"
+    asked = {"secret": "ill", "columns": ["x"], "domain": LISTS, "id": "id", "ledger": ledger}
+    tk.private_counts(rows, epsilon=1, **asked)
+    with pytest.raises(tk.CompositionError, match=r"epsilon = 1.*room for 0\.5"):
+        tk.release(rows, tk.calibrate(drawn(), odds=3), ledger=ledger)
+    dearer = Cells.of("ill", ["x"], LISTS, None, 1.5)
+    assert len(tk.release(rows, tk.calibrate(drawn(cells=dearer), odds=6), ledger=ledger)) == 150
+
+
+def test_columns_in_turn_are_refused_of_rows_whose_counts_were_drawn(tmp_path):
+    rows, ledger = table([[40, 30, 10], [10, 20, 40]]), tmp_path / "ledger"
+    rows["w"], rows["id"] = np.arange(150) % 2, range(150)
+    tk.private_counts(rows, secret="ill", columns=["x"], domain=LISTS, epsilon=1, id="id", ledger=ledger)
+    asked = {"secret": "ill", "later": ["w"], "odds": 3, "confidence": None}
+    with pytest.raises(tk.CompositionError, match="not made of private counts"):
+        tk.publish(rows, columns=["x"], domain={"x": LISTS["x"]}, id="id", ledger=ledger, **asked)
+
+
+# What leaves beside the rows.
+
+
+def test_nothing_is_kept_beside_rows_that_go_with_private_counts():
+    rows = table([[6, 3, 1], [1, 3, 6]]).assign(ward=0)
+    with pytest.raises(tk.InputError, match="kept"):
+        tk.release(rows, tk.calibrate(drawn(), odds=3), keep=["ward"])
+
+
+def test_no_row_is_left_out_for_want_of_a_value_even_where_that_was_asked_for(tmp_path):
+    rows, made = table([[6, 3, 1], [1, 3, 6]]).astype({"x": float}), tk.calibrate(drawn(), odds=3)
+    rows.loc[3, "x"] = None
+    with pytest.raises(tk.InputError):
+        tk.release(rows, made, missing="drop")
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.raises(tk.InputError):
+        tk.release_file(tmp_path / "rows.csv", tmp_path / "out.csv", made, reading=tk.Reading(missing="drop"))
+
+
+def test_the_cells_of_a_file_are_read_as_they_were_counted(tmp_path):
+    (tmp_path / "rows.csv").write_text("ill;x\n" + "no;0,9\nyes;1,9\n" * 30)
+    reading = tk.Reading(sep=";", decimal=",")
+    asked = {"secret": "ill", "columns": ["x"], "domain": LISTS, "epsilon": 2}
+    counts = tk.private_counts(tmp_path / "rows.csv", reading=reading, **asked)
+    counts.save(tmp_path / "counts.json")
+    again = PrivateCounts.load(tmp_path / "counts.json")
+    assert again.answer.spelling == reading.spelling
+    assert tk.private_counts(tmp_path / "rows.csv", **asked).answer.spelling is None  # the file's own way is not told
+    assert tk.release_file(tmp_path / "rows.csv", tmp_path / "out.csv", tk.calibrate(again, odds=9)).rows == 60
+
+
+def test_a_public_certificate_holds_no_diagnostic_of_ones_own_rows(tmp_path):
+    rows = table([[50, 30, 20], [20, 30, 50]])
+    others = tk.fit_priors(rows, secret="ill", query=tk.Row("x", domain=LISTS["x"]))
+    ours = rows.assign(visit=[k // 2 for k in range(200)])  # a column that seems to name people, twice each
+    made = tk.publish(ours, secret="ill", columns=["x"], beliefs={"last year": others}, own=False)
+    assert any(one.code == "several-rows" for one in made.calibration.findings)
+    public = made.certificate.published()
+    assert not {one.code for one in public.calibration.findings} & {"several-rows", "few-rows"}
+    made.certificate.save(tmp_path / "private.json")
+    public.save(tmp_path / "public.json")
+    assert [(tmp_path / f"{name}.json").stat().st_mode & 0o077 for name in ("private", "public")] == [0, 0o044]
+    assert tk.verify(tmp_path / "public.json").claim == made.certificate.claim
+
+
+def test_the_page_states_the_total_and_for_whom():
+    from takifugu.reports import told
+
+    sentences = " ".join(told(tk.calibrate(drawn(), odds=3)).sentences)
+    assert "more than a factor of 3." in sentences
+    assert "knows all other rows: the channel was fitted to private counts alone (epsilon = 0.5)" in sentences
+    assert "stay private" not in sentences
+    free = tk.calibrate(tk.Row("x", domain=LISTS["x"]), odds=3, mechanism="data-free")
+    assert "fitted to no rows" in " ".join(told(free).sentences)

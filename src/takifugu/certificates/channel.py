@@ -4,7 +4,7 @@ Noise on the line has version 1, unless its promise is for the population: the e
 """
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -145,6 +145,7 @@ def _require_public(value: Any) -> None:
 
 
 _KEYS = ("format", "version", "nonce", "calibration", "losses", "software", "sha256")
+_OF_NO_ROWS = ("private-total", "data-free", "order-kept")  # diagnostics that may be published
 _WISHES = {"unbiased": "lack of bias", "forbidden": "forbidden moves", "diagonal": "share of values that stay"}
 
 
@@ -247,18 +248,25 @@ class ChannelCertificate(Sealed):
         return certificate
 
     def published(self) -> "ChannelCertificate":
-        """The whole certificate, for everybody; refused where its priors were fitted to the rows that are published."""
+        """The whole certificate, for everybody; refused where its priors were fitted to the rows that are published.
+
+        Diagnostics may be of those rows even where the priors are not, so only those that follow from the priors stay.
+        """
         if not tells_probabilities(self.calibration):
             raise InputError(
                 "this certificate holds priors that were fitted to the rows themselves, and is for the auditor alone: "
                 "publish redacted(), or calibrate from private_counts or from other people's priors (own=False) and "
                 "public lists"
             )
-        return self
+        problem = self.calibration.problem
+        kept = tuple(one for one in problem.findings if one.code in _OF_NO_ROWS)
+        return replace(self, calibration=replace(self.calibration, problem=replace(problem, findings=kept)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file that `verify` takes; for the owner of it alone, unless it may be published."""
-        strict_json.write(self.to_dict(), path, private=not tells_probabilities(self.calibration))
+        of_rows = [one for one in self.calibration.findings if one.code not in _OF_NO_ROWS]
+        is_public = tells_probabilities(self.calibration) and not of_rows
+        strict_json.write(self.to_dict(), path, private=not is_public)
 
     def redacted(self) -> "RedactedChannel":
         """What may be published: the promise and the channel, without the priors, and the digest of this file."""

@@ -22,14 +22,15 @@ from takifugu.channels import BitSource, discrete_laplace
 from takifugu.errors import InputError
 from takifugu.laws import Finite, counted, without_noise
 from takifugu.mechanisms import MOST_VALUES
-from takifugu.problems import Answer, Choices, Diagnostic
+from takifugu.problems import Answer, Choices, Diagnostic, Spelling
+from takifugu.problems import nouns as documents
 from takifugu.queries.priors import Priors
 from takifugu.queries.remarks import FEW, SCARCE, check_roles
 from takifugu.queries.row import Row, count_rows, given_domain, require_feasible, values_of
 from takifugu.tables import Table, match_secret
 
 _FORMAT, _VERSION = "takifugu-private-counts", 1
-_KEYS = ("format", "version", "secret", "secrets", "columns", "domain", "epsilon", "rows", "counts", "sha256")
+_KEYS = ("format", "version", "answer", "secrets", "rows", "counts", "sha256")
 _MOST_ROWS = 1 << 53  # beyond, a count is no float
 _OUTSIDE = (
     "a row has no value in {column!r}, or one that is not on the public list: every row is to be on it, since what is "
@@ -39,13 +40,17 @@ _OUTSIDE = (
 
 @dataclass(frozen=True)
 class Cells:
-    """The public side of private counts: the column of secrets, the list of each column, and what epsilon was spent."""
+    """The public side of private counts: the column of secrets, the list of each column, and what epsilon was spent.
+
+    `spelling` is how the cells are to be read, where that was said: what a file decides for itself would tell of it.
+    """
 
     secret: str
     secrets: tuple[Any, ...]
     columns: tuple[str, ...]
     domain: tuple[Choices, ...]
     epsilon: float
+    spelling: Spelling | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is no noise, and lists for which no channel would be found."""
@@ -64,7 +69,15 @@ class Cells:
         require_feasible(math.prod(sizes), len(self.secrets), self.columns, sizes)
 
     @classmethod
-    def of(cls, secret: str, columns: Sequence[str], domain: Any, other: Any, epsilon: float) -> "Cells":
+    def of(
+        cls,
+        secret: str,
+        columns: Sequence[str],
+        domain: Any,
+        other: Any,
+        epsilon: float,
+        spelling: Spelling | None = None,
+    ) -> "Cells":
         """What the arguments of `private_counts` say; nothing is read."""
         names = [columns] if isinstance(columns, str) else list(columns)
         if not isinstance(domain, Mapping) or not {secret, *names} <= domain.keys():
@@ -76,7 +89,7 @@ class Cells:
         for name in names:
             check_roles(secret, name)
         secrets = given_domain(secret, domain[secret]).values
-        return cls(secret, secrets, row.columns, tuple(row.domain[name] for name in row.columns), epsilon)
+        return cls(secret, secrets, row.columns, tuple(row.domain[name] for name in row.columns), epsilon, spelling)
 
     @property
     def support(self) -> list[tuple[int, ...]]:
@@ -132,7 +145,9 @@ class PrivateCounts(Priors):
         counts = {name: np.array(row, dtype=np.float64) for name, row in self.noisy.items()}
         rows = {name: max(1, sum(row)) for name, row in self.noisy.items()}
         laws = {name: Finite(values, rows[name] * counted(without_noise(c), pseudo)) for name, c in counts.items()}
-        answer = Answer("row", cells.columns, (cells.secret,), domain=cells.domain, private=cells.epsilon)
+        answer = Answer(
+            "row", cells.columns, (cells.secret,), domain=cells.domain, private=cells.epsilon, spelling=cells.spelling
+        )
         super().__init__(
             laws,
             answer=answer,
@@ -184,11 +199,8 @@ class PrivateCounts(Priors):
         return {
             "format": _FORMAT,
             "version": _VERSION,
-            "secret": self.cells.secret,
+            "answer": None if self.answer is None else documents.answer_to(self.answer),
             "secrets": form.values_to(self.cells.secrets),
-            "columns": list(self.cells.columns),
-            "domain": [{"values": list(one.values), "other": one.other} for one in self.cells.domain],
-            "epsilon": self.cells.epsilon,
             "rows": self.total,
             "counts": [list(row) for row in self.noisy.values()],
         }
@@ -206,16 +218,11 @@ class PrivateCounts(Priors):
         """What `to_dict` wrote, every field checked."""
         form.header(data, _FORMAT, (_VERSION,), "a file of private counts")
         content = form.fields(data, _KEYS, "the private counts")
-        columns = form.texts(content["columns"], "'columns'", least=1)
-        entries = form.exactly(content["domain"], "'domain'", len(columns))
-        domain = tuple(_choices(one, f"domain[{k}]") for k, one in enumerate(entries))
-        cells = Cells(
-            form.text_field(content["secret"], "'secret'"),
-            form.secrets(content["secrets"]),
-            columns,
-            domain,
-            form.number(content["epsilon"], "'epsilon'", above=0),
-        )
+        answer, secrets = documents.answer_from(content["answer"]), form.secrets(content["secrets"])
+        domain = answer.domain if isinstance(answer.domain, tuple) and all(map(_is_given, answer.domain)) else ()
+        if len(answer.secret) != 1 or not domain:
+            raise InputError("'answer' must be about one secret and public lists")
+        cells = Cells(answer.secret[0], secrets, answer.columns, domain, answer.private, answer.spelling)
         counts = list(_rows(content["counts"], len(cells.secrets), len(cells.support)))
         made = cls(cells, counts, form.index(content["rows"], "'rows'", below=_MOST_ROWS))
         if form.hex_digest(content["sha256"], "'sha256'") != made.sha256:
@@ -232,11 +239,8 @@ class PrivateCounts(Priors):
             raise InputError(f"{os.fspath(path)!r} does not hold private counts: {error}") from None
 
 
-def _choices(value: Any, where: str) -> Choices:
-    content = form.fields(value, ("values", "other"), where)
-    values = form.items(content["values"], f"{where}.values", least=1, most=MOST_VALUES)
-    other = None if content["other"] is None else form.value_from(content["other"], f"{where}.other")
-    return Choices(tuple(form.value_from(one, f"{where}.values") for one in values), other=other)
+def _is_given(choices: Choices) -> bool:
+    return not choices.is_read
 
 
 def _rows(value: Any, secrets: int, values: int) -> Iterator[list[int]]:

@@ -102,6 +102,11 @@ def bound_columns(
             "bounded by it. Name them as known when fitting the priors, and it is",
             ", ".join(strange),
         )
+    if keep and answer is not None and answer.private:
+        raise InputError(
+            f"{keep[0]!r} was to be kept, and private counts are about the published columns alone: nothing would be "
+            f"guaranteed to who reads others beside them. Leave keep out, or publish {keep[0]!r} among the columns"
+        )
     hidden = {*found.secret, *(() if answer is None else answer.secret)}
     for name in found.published:
         if name in hidden:

@@ -157,6 +157,7 @@ def release_file(
         return FileRelease(goal, 1, plan.theta, plan.drawing.granularity, plan.insecure)
     # A hole in a release tells who is missing, so nobody's row is dropped unless that was asked for.
     given = Reading(missing="refuse") if reading is None else reading
+    given = replace(given, missing="refuse") if plan.is_private else given
     # Decides once how the file is read, for both times that it is.
     reader = _Reader(origin, reading_as_fitted(given, calibration), plan)
     columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)

@@ -237,6 +237,7 @@ class Ledger:
         noise = noise_text(calibration, calibration.channel if through is None else through)
         with self._file.writing() as writer:
             salt, entries = writer.contents.salt, writer.contents.entries
+            self._require_paid(writer, rows, calibration)
             ordered = rows.in_order(rows.own)
             batch: dict[str, Any] = {
                 "by": {"columns": list(rows.own.columns), "id": rows.own.is_id},
@@ -256,9 +257,6 @@ class Ledger:
                     cost |= batch
             else:
                 protects = protection(calibration.problem, salt=salt)
-                is_private = calibration.answer is not None and calibration.answer.private > 0
-                if not is_private and (found := self._counted(writer, rows)):
-                    raise CompositionError(_PLAIN.format(rows=found))
                 opening = self._opening(writer, rows)
                 _require_first(calibration)
                 if opening is None:
@@ -298,7 +296,7 @@ class Ledger:
         """
         with self._file.writing() as writer:
             entries = writer.contents.entries
-            if found := self._counted(writer, rows):
+            if found := self._counted(writer, rows)[0]:
                 raise PublishedOnceError(_COUNTED.format(rows=found, words=rows.own.words))
             if _joint(entries) is not None:
                 raise CompositionError(_OTHER_ACCOUNT)
@@ -317,12 +315,24 @@ class Ledger:
                 }
             )
 
-    def _counted(self, reader: Reader, rows: Recognition) -> int:
-        """How many of these rows are in private counts that were drawn."""
-        known = list(_batches(reader.contents.entries, kind="counts"))
+    def _require_paid(self, reader: Reader, rows: Recognition, calibration: Calibration) -> None:
+        """Refuse rows whose private counts cost more than the total of this calibration has room for.
+
+        The counts need not be those that the channel was fitted to: of other people's it is no function of these rows.
+        """
+        found, epsilon = self._counted(reader, rows)
+        room = 0.0 if calibration.answer is None else calibration.answer.private
+        if found and epsilon > room:
+            raise CompositionError((_DEARER if room else _PLAIN).format(rows=found, epsilon=epsilon, room=room))
+
+    def _counted(self, reader: Reader, rows: Recognition) -> tuple[int, float]:
+        """How many of these rows are in private counts that were drawn, and at most with which epsilon."""
+        entries = reader.contents.entries
+        known = list(_batches(entries, kind="counts"))
         if any(one not in rows.identities for _, one, _ in known) and not self.new_people:
             raise CompositionError(_NOT_COMPARABLE.format(words=known[0][1].words))
-        return max((one.rows for identity, one in self._overlaps(reader, rows, "counts")), default=0)
+        found = max((one.rows for _, one in self._overlaps(reader, rows, "counts")), default=0)
+        return found, max((entry["epsilon"] for entry in entries if entry["kind"] == "counts"), default=0.0)
 
     def _opening(self, reader: Reader, rows: Recognition) -> dict[str, Any] | None:
         """The account of these very records; None where all of them are new; an error for anything between."""
@@ -452,6 +462,10 @@ _COUNTED = (
 _PLAIN = (
     "private counts of {rows:,} of these rows were drawn, and this calibration is not made of private counts: what was "
     "stated for who knows every other row would not hold. Nothing was released; calibrate from the saved counts"
+)
+_DEARER = (
+    "private counts of {rows:,} of these rows were drawn with epsilon = {epsilon:g}, and the total that this "
+    "calibration states has room for {room:g}: it would not hold. Nothing was released; calibrate from the saved counts"
 )
 _SAME_IDS = (
     "{rows:,} of {total:,} rows are of people whose records were published before ({words}): two releases about one "

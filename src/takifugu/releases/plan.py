@@ -99,6 +99,11 @@ class Plan:
         return self.drawing.stated.get("theta")
 
     @property
+    def is_private(self) -> bool:
+        """Whether the channel was fitted to private counts, so that nothing else may follow from the rows."""
+        return self.calibration.answer is not None and self.calibration.answer.private > 0
+
+    @property
     def in_turn(self) -> tuple[str, ...]:
         """The columns that are published before or after these: the joint law is about rows that have all of them."""
         account = None if self.ledger is None else self.ledger.account()

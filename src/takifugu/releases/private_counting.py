@@ -58,9 +58,8 @@ def private_counts(
     >>> private_counts(heart, secret="slope", columns=["oldpeak"], domain=lists, epsilon=1)
     <private counts of oldpeak for 3 secrets, epsilon = 1, 303 rows>
     """
-    return counted_once(
-        table, Cells.of(secret, columns, domain, other, epsilon), id=id, ledger=ledger, reading=reading, source=OsBits()
-    )
+    cells = Cells.of(secret, columns, domain, other, epsilon, None if reading is None else reading.spelling)
+    return counted_once(table, cells, id=id, ledger=ledger, reading=reading, source=OsBits())
 
 
 def counted_once(

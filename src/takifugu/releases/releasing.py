@@ -232,6 +232,7 @@ def released(
     whose: Any = secret
     calibration = plan.calibration
     frame, answer = as_frame(given), calibration.answer
+    missing = "refuse" if plan.is_private else missing  # what is left out tells of whom it belongs to
     if of is not None:
         refuse_beside_a_mean(column, whose, keep)
         given, frame = group_mean(given, None, plan, of), None

@@ -102,7 +102,7 @@ class Publication:
         answer, evidence = self.calibration.answer, self.calibration.evidence
         secret = "the secret" if answer is None else " and ".join(map(repr, answer.secret))
         lines = [self._promise(secret)]
-        both = for_each_row(self.calibration), in_guesses(self.calibration.guarantee)
+        both = for_each_row(self.calibration), in_guesses(self.calibration.total)
         lines += [sentence for sentence in both if sentence is not None]
         if evidence is not None:
             lines.append(f"That is for the population, not only for these rows: {evidence.sentence}.")
@@ -187,7 +187,14 @@ class Publication:
 
     def _beliefs(self) -> str:
         """Whose priors these are, and what follows for the rows they were counted on."""
-        names = belief_names(self.calibration.beliefs)
+        answer, names = self.calibration.answer, belief_names(self.calibration.beliefs)
+        if answer is not None and not answer.secret:
+            return "It holds whatever anybody believes and knows of all other rows: the channel was fitted to no rows."
+        if answer is not None and answer.private:
+            return (
+                f"It holds also for who knows all other rows: the channel was fitted to private counts alone (epsilon "
+                f"= {number(answer.private)}), whose cost is in the factor. Counts, channel and proof may be public."
+            )
         others = " or ".join(f"'{clean(name)}'" for name in names if name is not None)
         if None not in names:
             return (
@@ -205,7 +212,7 @@ class Publication:
         )
 
     def _promise(self, secret: str) -> str:
-        guarantee = self.calibration.guarantee
+        guarantee = self.calibration.total
         if guarantee.most_odds is not None:
             more = "" if math.isinf(guarantee.alpha) else f", and each pair is within {guarantee}"
             kept = (
