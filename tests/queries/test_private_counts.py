@@ -18,6 +18,7 @@ from takifugu.channels import InsecureSeededBits, discrete_laplace
 from takifugu.laws import noisy_draws, without_noise
 from takifugu.problems import channel_guarantee, total_guarantee
 from takifugu.queries import Cells, PrivateCounts
+from takifugu.reports import told
 from takifugu.tables import Table
 
 LISTS = {"ill": ["no", "yes"], "x": [0, 1, 2]}
@@ -316,24 +317,58 @@ def test_a_certificate_of_ones_own_rows_is_not_for_everybody():
 # Nothing else sees the rows.
 
 
-def remembered(counts):
-    """Everything that follows from private counts and may be seen: channel, certificate, order of secrets, words."""
+def refusal(asked):
+    """What is said where something is refused."""
+    with pytest.raises(tk.TakifuguError) as error:
+        asked()
+    return str(error.value)
+
+
+def remembered(counts, rows, folder):
+    """Everything that follows from private counts and may be seen, of rows that are published through them."""
     made = tk.calibrate(counts, odds=3, confidence=0.95)
-    certificate = tk.certify(made).to_dict()
+    certificate = tk.certify(made).published().to_dict()
     certificate.pop("nonce"), certificate.pop("sha256")
-    return json.dumps([made.essentials(), certificate, str(made), [str(one) for one in made.findings]])
+    tk.report(made, folder / "report.html")
+    key = folder / "key.csv"
+    with pytest.warns(UserWarning, match="seed"):
+        left = tk.release(rows, made, insecure_seed=5, positions=key)
+    refused = [
+        refusal(lambda: tk.calibrate(counts, odds=1.6)),
+        refusal(lambda: tk.calibrate(counts, odds=3, assurance="band", confidence=0.95)),
+        refusal(lambda: tk.release(rows, made, order="keep")),
+        refusal(lambda: tk.release(rows, made, keep=["x"])),
+        refusal(lambda: tk.release(rows.assign(x=None), made)),
+        refusal(lambda: tk.release(rows.drop(columns="ill"), made)),
+    ]
+    return {
+        "counts": json.dumps(counts.to_dict()),
+        "channel": json.dumps(made.essentials()),
+        "certificate": json.dumps(certificate),
+        "another calibration": json.dumps(tk.calibrate(counts, error=0.9).essentials()),
+        "budgets": tk.sweep(counts, odds=[2, 4]).drop(columns="seconds", errors="ignore").to_csv(),
+        "words": [str(made), *map(str, made.findings), *told(made).sentences],
+        "report": (folder / "report.html").read_bytes(),
+        "order": key.read_bytes(),
+        "number of rows": len(left),
+        "refusals": refused,
+    }
 
 
-def test_what_follows_is_byte_for_byte_the_same_where_the_noisy_counts_are(monkeypatch):
+def test_what_follows_is_byte_for_byte_the_same_where_the_noisy_counts_are(monkeypatch, tmp_path):
+    """The counts of two tables are as different as they may be; only what was drawn of each row is left out here."""
     wanted = [[41, 28, 20], [22, 19, 45]]
-    seen = set()
-    for exact in ([[40, 30, 20], [20, 20, 45]], [[55, 15, 19], [10, 33, 43]]):
+    seen = []
+    for number, exact in enumerate([[[40, 30, 20], [20, 20, 45]], [[0, 0, 175], [0, 0, 0]]]):
         away = [a - b for row, other in zip(wanted, exact, strict=True) for a, b in zip(row, other, strict=True)]
         monkeypatch.setattr("takifugu.queries.private_counts.discrete_laplace", lambda rate, n, bits, z=away: z)
-        found = tk.private_counts(table(exact), secret="ill", columns=["x"], domain=LISTS, epsilon=0.5)
+        rows, folder = table(exact), tmp_path / str(number)
+        folder.mkdir()
+        found = tk.private_counts(rows, secret="ill", columns=["x"], domain=LISTS, epsilon=0.5)
         assert list(found.noisy.values()) == [tuple(row) for row in wanted]
-        seen.add(remembered(found))
-    assert len(seen) == 1
+        seen.append(remembered(found, rows, folder))
+    for what, first in seen[0].items():
+        assert first == seen[1][what], what
 
 
 def test_a_release_is_refused_for_no_row_that_is_on_the_lists():
@@ -439,8 +474,6 @@ def test_a_public_certificate_holds_no_diagnostic_of_ones_own_rows(tmp_path):
 
 
 def test_the_page_states_the_total_and_for_whom():
-    from takifugu.reports import told
-
     sentences = " ".join(told(tk.calibrate(drawn(), odds=3)).sentences)
     assert "more than a factor of 3." in sentences
     assert "knows all other rows: the channel was fitted to private counts alone (epsilon = 0.5)" in sentences

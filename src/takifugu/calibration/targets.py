@@ -197,6 +197,6 @@ def strongest(
     errors = [tried[one] for one in sorted(tried)]
     falls = all(a >= b * (1 - _ALIKE) for a, b in pairwise(errors))
     finding = Diagnostic(
-        "error-asked", asked=most, error=tried[high], promise=str(best.guarantee), tried=len(tried), falls=falls
+        "error-asked", asked=most, error=tried[high], promise=str(best.total), tried=len(tried), falls=falls
     )
     return best.with_finding(finding)

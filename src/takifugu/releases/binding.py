@@ -96,16 +96,16 @@ def bound_columns(
     for name in found.read:
         if name not in available and (name not in found.secret or others != "release"):
             raise InputError(no_column("the table", name, available))
+    if keep and answer is not None and answer.private:
+        raise InputError(
+            f"{keep[0]!r} was to be kept, and private counts are about the published columns alone: nothing would be "
+            f"guaranteed to who reads others beside them. Leave keep out, or publish {keep[0]!r} among the columns"
+        )
     if answer is not None and (strange := [name for name in keep if name not in answer.known]):
         _log.warning(
             "kept columns (%s) were no part of this calibration: what they tell together with the answer is not "
             "bounded by it. Name them as known when fitting the priors, and it is",
             ", ".join(strange),
-        )
-    if keep and answer is not None and answer.private:
-        raise InputError(
-            f"{keep[0]!r} was to be kept, and private counts are about the published columns alone: nothing would be "
-            f"guaranteed to who reads others beside them. Leave keep out, or publish {keep[0]!r} among the columns"
         )
     hidden = {*found.secret, *(() if answer is None else answer.secret)}
     for name in found.published:
