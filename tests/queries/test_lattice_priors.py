@@ -10,7 +10,7 @@ import pytest
 import takifugu as tk
 from takifugu.laws.fitting.counts import own_normal
 from takifugu.laws.lattice import Lattice
-from takifugu.queries.remarks import require_rows
+from takifugu.problems import require_rows
 
 
 def kinds(priors):

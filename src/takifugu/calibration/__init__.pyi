@@ -1,7 +1,6 @@
 from takifugu.calibration.calibrating import Priors as Priors
 from takifugu.calibration.calibrating import calibrate as calibrate
 from takifugu.calibration.calibrating import calibrate_later as calibrate_later
-from takifugu.calibration.calibrating import own_seed as own_seed
 from takifugu.calibration.calibrating import sweep as sweep
 from takifugu.calibration.result import Calibration as Calibration
 from takifugu.calibration.targets import values_published as values_published

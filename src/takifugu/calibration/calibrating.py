@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
@@ -20,32 +20,10 @@ from takifugu.calibration.targets import (
     require_one_way,
     strongest,
 )
-from takifugu.channels import BITS, MOST_BITS, Channel, FiniteChannel, GaussianVector, ListChannel, entries
-from takifugu.divergences import finite_divergence
+from takifugu.channels import Channel
 from takifugu.errors import InputError, MechanismError, NoAnswerError
-from takifugu.laws import Finite, Lattice, Law
-from takifugu.mechanisms import (
-    APART,
-    MOST_VALUES,
-    Confidence,
-    Found,
-    Later,
-    Margin,
-    Mechanism,
-    Optimal,
-    ProvedBand,
-    Shared,
-    Wish,
-    assured,
-    confident,
-    confident_channel,
-    draws_needed,
-    get_mechanism,
-    solves,
-    table_of,
-    with_rows,
-    worst,
-)
+from takifugu.laws import Law
+from takifugu.mechanisms import Found, Mechanism, get_mechanism, worst
 from takifugu.problems import (
     Diagnostic,
     Guarantee,
@@ -55,25 +33,21 @@ from takifugu.problems import (
     asked_for,
     channel_guarantee,
     guarantee_asked,
+    require_rows,
     total_guarantee,
     warn,
 )
-from takifugu.queries import DATA_FREE, ColumnWeights, Row, beside, point_masses, require_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from takifugu.channels import FiniteChannel, ListChannel
     from takifugu.dependence import Series, SeriesCalibration
+    from takifugu.mechanisms import Confidence, ProvedBand, Shared
+    from takifugu.queries import Row
 
 
 # What is asked for beyond the rows there are: confidence, a band.
-
-_FAR = 64 * APART  # between the seeds of channels that are found one after another: each uses up to 30
-
-
-def own_seed(seed: int, number: int) -> int:
-    """The seed of one of several channels, each of which is judged by draws that none before it has seen."""
-    return seed + number * _FAR
 
 
 @dataclass(frozen=True)
@@ -83,7 +57,7 @@ class Population:
     confidence: float | None = None
     assurance: str | None = None
     seed: int = 0
-    shared: Shared = field(default_factory=Shared)
+    shared: "Shared | None" = None
     halvings: int = 0
 
     def tried(self, number: int, problem: Problem) -> "Population":
@@ -92,9 +66,12 @@ class Population:
         A model keeps some draws of its parameters and there are no others: each promise would be judged by nearly the
         same ones, whatever its seed, so they are the same and h is larger.
         """
+
+        from takifugu.mechanisms import own_seed
+
         if any(belief.drawn for belief in problem.beliefs):
-            return replace(self, shared=Shared(), halvings=HALVINGS_OF_ALL)
-        return replace(self, seed=own_seed(self.seed, number), shared=Shared(), halvings=HALVINGS)
+            return replace(self, shared=None, halvings=HALVINGS_OF_ALL)
+        return replace(self, seed=own_seed(self.seed, number), shared=None, halvings=HALVINGS)
 
     def __post_init__(self) -> None:
         """Before any work, whether these can be asked for at all."""
@@ -102,14 +79,18 @@ class Population:
         if self.assurance not in (None, "band"):
             raise InputError(f"assurance must be None or 'band', got {self.assurance!r}")
         if self.assurance is None and self.confidence is not None:
+            from takifugu.mechanisms import draws_needed
+
             draws_needed(self.confidence)
 
     def covered(
         self, rule: Mechanism, problem: Problem, asked: Guarantee, found: Found
-    ) -> tuple[Found, Confidence | ProvedBand | None]:
+    ) -> "tuple[Found, Confidence | ProvedBand | None]":
         """What a rule found for the sample, or what is enough for the population too."""
         if self.assurance is None and self.confidence is None:
             return found, None
+        from takifugu.mechanisms import assured, confident
+
         without = expected_loss(rule, problem, found.channel)
         if self.assurance is not None:
             level = 0.95 if self.confidence is None else self.confidence
@@ -139,23 +120,25 @@ def about_the_answer(
     channel: Channel,
     asked: Guarantee,
     rule: Mechanism,
-    evidence: Confidence | ProvedBand | None,
+    evidence: "Confidence | ProvedBand | None",
 ) -> list[Diagnostic]:
     """All of it."""
     told = [*_about_rows(priors, problem, channel, asked)]
-    if getattr(priors, "is_smoothed", False) and isinstance(channel, ListChannel):
-        told.append(other_smoothing(problem, channel, asked))
+    if getattr(priors, "is_smoothed", False) and channel.publishes == "values":
+        told.append(other_smoothing(problem, channel.as_list(), asked))
         lost = expected_loss(rule, problem, channel)
         if evidence is not None and lost > 0:
             told.append(Diagnostic("price-of-ignorance", share=max(0.0, 1 - evidence.without / lost)))
-    if isinstance(evidence, ProvedBand):
-        told += _list_read(problem)
-    return [*told, *_few_for_confidence(problem)] if isinstance(evidence, Confidence) else told
+    if evidence is not None:
+        told += (_list_read if evidence.kind == "band" else _few_for_confidence)(problem)
+    return told
 
 
 def _list_read(problem: Problem) -> list[Diagnostic]:
     """Whether the list of values came from the rows: bounds on the shares of values that were chosen for having been
     seen may all fail at once (proofs/bounds.md)."""
+    from takifugu.laws import Lattice
+
     answer = problem.answer
     if answer is None or (isinstance(answer.domain, Lattice) and not answer.is_read) or answer.is_public:
         return []
@@ -164,8 +147,10 @@ def _list_read(problem: Problem) -> list[Diagnostic]:
     return [Diagnostic("list-read-for-band", several=False)]
 
 
-def other_smoothing(problem: Problem, channel: ListChannel, asked: Guarantee) -> Diagnostic:
+def other_smoothing(problem: Problem, channel: "ListChannel", asked: Guarantee) -> Diagnostic:
     """The largest loss, in floats, had a tenth or ten times of the added rows been added to every secret's."""
+    from takifugu.divergences import finite_divergence
+
     losses = []
     first, second = problem.pairs.directed_places()
     for factor in (0.1, 10.0):
@@ -187,16 +172,18 @@ def _few_for_confidence(problem: Problem) -> list[Diagnostic]:
 
 def _about_rows(priors: Any, problem: Problem, channel: Channel, asked: Guarantee) -> Sequence[Diagnostic]:
     """What the rows themselves say about noise that is enough for the priors fitted to them: the worst pair of all."""
-    if not isinstance(channel, GaussianVector) or not getattr(priors, "empirical", None):
+    if channel.publishes != "vector" or not getattr(priors, "empirical", None):
         return []
     from takifugu.queries import check_rows
 
     pairs = list(islice(problem.pairs.directed(), _CHECKED_PAIRS))
-    found = check_rows(priors, alpha=asked.alpha, epsilon=asked.epsilon, covariance=channel.covariance, pairs=pairs)
+    found = check_rows(
+        priors, alpha=asked.alpha, epsilon=asked.epsilon, covariance=channel.noise_covariance, pairs=pairs
+    )
     return sorted(found, key=lambda one: -one["loss"])[:1]
 
 
-Priors = Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem | Row
+Priors: TypeAlias = "Mapping[Any, Law] | Sequence[Mapping[Any, Law]] | Problem | Row"
 
 
 @overload
@@ -302,12 +289,16 @@ def calibrate(
         asked = guarantee_asked(guarantee, alpha=alpha, epsilon=epsilon, odds=odds, delta=delta)
         return priors.calibrated(asked)
     population = Population(confidence, assurance, seed)
-    if mechanism == DATA_FREE:
+    if mechanism == "data-free":
+        from takifugu.queries import point_masses
+
         if beliefs is not None or pairs is not None:
             raise InputError("a data-free channel holds for every belief and every pair: leave beliefs and pairs out")
-        priors, mechanism, options = point_masses(priors), Optimal.name, {"keep": None} | options
+        priors, mechanism, options = point_masses(priors), "optimal", {"keep": None} | options
         population = Population()  # it holds for every law on the list: there is nothing to be confident of
     if beliefs is not None:
+        from takifugu.queries import beside
+
         priors = beside(priors, beliefs)
     problem = Problem.of(priors, pairs)
     if delta is not None and mechanism is not None and (alpha is not None or epsilon is None):  # the mechanism's own
@@ -355,7 +346,9 @@ def calibrated(
 ) -> Calibration:
     """The calibration of a problem; `priors` are what it was made of, which know their rows."""
     wanted = getattr(priors, "loss", None)
-    if wanted is not None and mechanism in (None, Optimal.name) and "loss" not in options:
+    if wanted is not None and mechanism in (None, "optimal") and "loss" not in options:
+        from takifugu.queries import ColumnWeights
+
         options = {"weights" if isinstance(wanted, ColumnWeights) else "loss": wanted} | options
     by_name = default_mechanism(problem, asked) if mechanism is None else mechanism
     rule = get_mechanism(by_name, options)
@@ -371,11 +364,15 @@ def calibrated(
     found, evidence = population.covered(rule, problem, asked, sample)
     found = _bounded_below(found, sample, rule)
     if evidence is not None:
+        from takifugu.mechanisms import with_rows
+
         problem = with_rows(problem)
     told = about_the_answer(priors, problem, found.channel, asked, rule, evidence)
     if private:
         told.append(Diagnostic("private-total", epsilon=private, total=str(total_guarantee(asked, private))))
     if dict(options).get("solver") is None and (found.options or {}).get("solver") == "columns":
+        from takifugu.mechanisms import MOST_VALUES, table_of
+
         told.append(Diagnostic("sparse-chosen", values=len(table_of(problem).values), limit=MOST_VALUES))
     return Calibration(
         problem=replace(problem, findings=(*problem.findings, *told)),
@@ -439,6 +436,10 @@ def sweep(
     mechanisms = (mechanism,) if isinstance(mechanism, str) else mechanism
     problem = Problem.of(priors, None if pairs is None else list(pairs))
     population = Population(confidence, assurance, seed)
+    if confidence is not None:
+        from takifugu.mechanisms import Shared
+
+        population = replace(population, shared=Shared())
     orders, budgets = (
         [check.order(a) for a in _several(alpha)],
         [check.budget(e) for e in _several(epsilon)],
@@ -458,14 +459,16 @@ def sweep(
                 rows.append((*here, math.inf, math.inf, None, math.nan, math.nan))
     columns = ["alpha", "epsilon", "mechanism", "theta", "variance", "worst_pair"]
     found = pd.DataFrame(rows, columns=[*columns, "error", "changed"])
-    return found if isinstance(problem.laws(0)[0], Finite) else found[columns]
+    return found if problem.space == "values" else found[columns]
 
 
 def _figures(one: Calibration) -> tuple[Any, ...]:
     noise = (getattr(one, figure, math.nan) for figure in ("theta", "variance"))
-    if not isinstance(one.channel, ListChannel):
+    if one.channel.publishes != "values":
         return (*noise, one.worst_pair, math.nan, math.nan)
-    return (*noise, one.worst_pair, one.error, one.channel.share_changed(table_of(one.problem).mass))
+    from takifugu.mechanisms import table_of
+
+    return (*noise, one.worst_pair, one.error, one.channel.as_list().share_changed(table_of(one.problem).mass))
 
 
 def _several(values: Any) -> list[Any]:
@@ -477,7 +480,7 @@ def _several(values: Any) -> list[Any]:
 
 def calibrate_later(
     problem: Problem,
-    past: FiniteChannel | None,
+    past: "FiniteChannel | None",
     *,
     epsilon: float,
     steps: int,
@@ -491,6 +494,9 @@ def calibrate_later(
     than e^ε. `steps` is how often columns may yet be published, this time included: exact probabilities of all of them
     share the bits that there are.
     """
+    from takifugu.channels import BITS, MOST_BITS, entries
+    from takifugu.mechanisms import Confidence, Later, Margin, Wish, confident_channel, draws_needed, solves, table_of
+
     asked = Renyi(math.inf, epsilon)
     bits = 0 if past is None else past.denominator.bit_length() - 1
     rule = Later(past=past, keep=keep, bits=min(BITS, (MOST_BITS - bits) // steps))

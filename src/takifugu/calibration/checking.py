@@ -4,24 +4,19 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from takifugu.channels import Channel, GaussianNoise, GaussianVector, ListChannel, Noise
+from takifugu.channels import Channel, GaussianNoise, Noise
 from takifugu.errors import CalibrationError, InputError
-from takifugu.laws import Finite, Mixture, VectorMixture, key
+from takifugu.laws import Space, key
 from takifugu.mechanisms import (
     Additive,
     Exact,
     Found,
-    Laplace,
     Mechanism,
-    Optimal,
-    Shaped,
     get_mechanism,
     is_enough,
-    is_enough_everywhere,
-    is_proved,
+    is_trusted,
     proved_noise,
     root_above,
-    table_of,
     worst,
 )
 from takifugu.problems import Guarantee, Place, Problem
@@ -43,36 +38,37 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Guarantee) -
                 f"{rule.name!r} promises {promised}, which is less than {asked}: ask for that if it will do"
             )
         asked = promised  # what the calibration will say is what is checked
-    law = problem.laws(0)[0]
-    if type(rule) in (Laplace, Optimal, Shaped):  # these prove what they return; a subclass may have changed that
+    if is_trusted(rule):
         return found
-    kept = None
-    if isinstance(found.channel, ListChannel) and isinstance(law, Finite):
-        kept = promised.is_provable and Optimal(keep=None).is_kept(problem, asked, found.channel)
-    elif isinstance(found.channel, GaussianVector) and isinstance(law, VectorMixture):
-        kept = promised.is_provable and is_proved(problem, asked, found.channel)
-    elif isinstance(found.channel, Noise) and found.channel.bounds_odds:
-        kept = _bounds_odds(problem, found.channel, promised)
-    if kept is False:
+    channel = found.channel
+    if getattr(channel, "publishes", None) != problem.space:
+        raise CalibrationError(f"{rule.name!r} gave a {type(channel).__name__}, which is no channel known here")
+    if channel.publishes != "number":
+        kept = promised.is_provable and knowing(channel).is_kept(problem, asked, channel)
+    elif channel.as_noise().bounds_odds:
+        kept = _bounds_odds(problem, channel.as_noise(), promised)
+    elif not channel.is_gaussian:
+        raise CalibrationError(f"{rule.name!r} gave a {type(channel).__name__}, which is no channel known here")
+    elif not promised.is_provable:
+        return Found(channel)  # a bound knows which pair it asks most for, not which loses most
+    else:
+        return _proved(rule, channel.as_noise(), found, problem, asked)
+    if not kept:
         raise CalibrationError(
             f"{rule.name!r} gave a channel that is not proved to keep {promised}: release nothing through it"
         )
-    if kept:
-        return Found(found.channel)  # its word on the place, and on what is best, is not taken
-    if not isinstance(found.channel, GaussianNoise):
-        raise CalibrationError(f"{rule.name!r} gave a {type(found.channel).__name__}, which is no channel known here")
-    if not promised.is_provable:
-        return Found(found.channel)  # a bound knows which pair it asks most for, not which loses most
-    return _proved(rule, found.channel, found, problem, asked)
+    return Found(channel)  # its word on the place, and on what is best, is not taken
 
 
 def _bounds_odds(problem: Problem, channel: Noise, promised: Guarantee) -> bool:
     """Whether noise of another family than Gaussian is proved to keep the guarantee, which can be odds alone."""
+    from takifugu.mechanisms import is_enough_everywhere
+
     is_odds = promised.is_provable and math.isinf(promised.alpha)
     return is_odds and is_enough_everywhere(problem, channel, epsilon=promised.epsilon)
 
 
-def _proved(rule: Mechanism, channel: GaussianNoise, found: Found, problem: Problem, asked: Guarantee) -> Found:
+def _proved(rule: Mechanism, channel: Noise, found: Found, problem: Problem, asked: Guarantee) -> Found:
     """Gaussian noise, raised to what the exact divergence asks for, proved at every place that no bound clears."""
 
     def proved(place: Place, theta: float) -> float:
@@ -87,7 +83,7 @@ def _proved(rule: Mechanism, channel: GaussianNoise, found: Found, problem: Prob
     has_asked = place is not None
     if place is None:
         place = worst(problem, channel, alpha=asked.alpha).place
-    theta = proved(place, channel.theta)
+    theta = proved(place, channel.size)
     if has_asked and channel.loss(*problem.ends(place), alpha=asked.alpha) < (1 - _ROOM) * asked.epsilon:
         # At the edge of its domain a loss falls off a cliff. The pair that asks for this noise, with less than which it
         # would lose everything, may then lose less than another does, and that one is closest to the limit.
@@ -103,7 +99,7 @@ def noise_is_enough(
     problem: Problem, channel: Noise, promised: Guarantee, *, mechanism: str, options: dict[str, Any]
 ) -> bool:
     """Whether noise keeps the promise: by a bound, or in balls where that does not clear a place."""
-    if not isinstance(channel, GaussianNoise):
+    if not channel.is_gaussian:
         return _bounds_odds(problem, channel, promised)
     if promised.most_odds is not None:
         return False  # the tails of a bell bound no odds
@@ -119,42 +115,48 @@ def noise_is_enough(
     if not promised.is_provable:
         return True
     closest = worst(problem, channel, alpha=promised.alpha).place
-    budget = {"alpha": promised.alpha, "epsilon": promised.epsilon, "theta": channel.theta}
+    budget = {"alpha": promised.alpha, "epsilon": promised.epsilon, "theta": channel.size}
     return all(is_enough(problem, place, **budget) for place in {closest: None} | dict.fromkeys(needed.close))
 
 
-# What each kind of law goes through, how it is found by default, and what a published value then loses.
+# How a channel is found by default for what laws are of, and what a published value then loses.
 
-# The mechanism that each kind of law has by default, and the channel that its answers are published through.
-_KINDS: dict[type, tuple[str, type]] = {
-    Mixture: ("exact", Noise),
-    Finite: (Optimal.name, ListChannel),
-    VectorMixture: (Shaped.name, GaussianVector),
+_DEFAULTS: dict[Space, tuple[str, dict[str, object]]] = {
+    "number": ("exact", {}),
+    "values": ("optimal", {"keep": None}),
+    "vector": ("shaped", {}),
 }
 
 
 def default_mechanism(problem: Problem, asked: Guarantee) -> str:
     """The name of the mechanism for the laws of a problem, where none is asked for."""
-    law = problem.laws(0)[0]
-    if isinstance(law, Mixture) and math.isinf(asked.alpha):
-        return Laplace.name  # Gaussian noise bounds no odds
-    return _KINDS[type(law)][0]
+    if problem.space == "number" and math.isinf(asked.alpha):
+        return "laplace"  # Gaussian noise bounds no odds
+    return _DEFAULTS[problem.space][0]
+
+
+def knowing(channel: Channel, rule: Mechanism | None = None) -> Mechanism:
+    """The rule, if it knows what such a channel keeps and costs; else the one that does, with nothing wished for."""
+    if rule is not None and getattr(rule, "space", None) == channel.publishes:
+        return rule
+    return get_mechanism(*_DEFAULTS[channel.publishes])
 
 
 def require_fitting(problem: Problem, channel: Channel) -> None:
     """Refuse a channel that is not of the kind that the laws of a problem go through."""
-    law = problem.laws(0)[0]
-    if not isinstance(channel, _KINDS[type(law)][1]):
+    if channel.publishes != problem.space:
         raise InputError("the channel is not of the kind that the laws need")
-    if isinstance(channel, GaussianVector) and channel.dimension != law.dimension:
-        raise InputError(f"the channel is for vectors of {channel.dimension} numbers, the laws for {law.dimension}")
+    if channel.publishes == "vector" and channel.width != (dimension := problem.laws(0)[0].dimension):
+        raise InputError(f"the channel is for vectors of {channel.width} numbers, the laws for {dimension}")
     lists = None if problem.answer is None else problem.answer.domain
-    if isinstance(channel, ListChannel) and isinstance(lists, tuple):
+    if channel.publishes == "values" and isinstance(lists, tuple):
         _require_on_lists(problem, [{key(value) for value in one.values} for one in lists])
 
 
 def _require_on_lists(problem: Problem, lists: Sequence[set[Any]]) -> None:
     """Refuse lists that lack a value of the laws: a release would take the nearest of them for it, as no law does."""
+    from takifugu.mechanisms import table_of
+
     for value in table_of(problem).values:
         row = value if isinstance(value, tuple) else (value,)
         if len(row) != len(lists) or any(key(part) not in one for part, one in zip(row, lists, strict=True)):
@@ -163,10 +165,4 @@ def _require_on_lists(problem: Problem, lists: Sequence[set[Any]]) -> None:
 
 def expected_loss(rule: Mechanism, problem: Problem, channel: Channel) -> float:
     """The expected loss of a published value."""
-    if isinstance(channel, ListChannel):
-        return (rule if isinstance(rule, Optimal) else Optimal(keep=None)).cost(problem, channel)
-    if isinstance(channel, GaussianVector):
-        return (rule if isinstance(rule, Shaped) else Shaped()).cost(problem, channel)
-    if isinstance(channel, Noise):
-        return channel.variance
-    raise InputError(f"what a {type(channel).__name__} costs is not known here")
+    return knowing(channel, rule).cost(problem, channel)

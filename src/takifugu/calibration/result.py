@@ -3,40 +3,19 @@
 import math
 import os
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from takifugu import strict_json
 from takifugu import strict_json as form
 from takifugu._display import Plotted
-from takifugu.calibration.checking import expected_loss, noise_is_enough, require_fitting
+from takifugu.calibration.checking import knowing, noise_is_enough, require_fitting
 from takifugu.channels import (
     Channel,
-    GaussianVector,
-    ListChannel,
-    Noise,
     channel_from_state,
     known_channel,
 )
 from takifugu.errors import InputError
-from takifugu.mechanisms import (
-    Confidence,
-    Losses,
-    Mechanism,
-    Optimal,
-    Optimality,
-    ProvedBand,
-    Shaped,
-    draws_needed,
-    get_mechanism,
-    is_ours,
-    is_proved,
-    optimality_from,
-    refuse_former,
-    require_rows_behind,
-    rule_of,
-    table_of,
-    worst,
-)
+from takifugu.mechanisms import Losses, Mechanism, get_mechanism, is_ours, refuse_former, worst
 from takifugu.problems import (
     Answer,
     Belief,
@@ -50,9 +29,9 @@ from takifugu.problems import (
     guarantee_from_state,
     total_guarantee,
 )
-from takifugu.problems import (
-    nouns as documents,
-)
+
+if TYPE_CHECKING:
+    from takifugu.mechanisms import Confidence, Optimality, ProvedBand
 
 # The file of a calibration: strict, versioned, and read back to the last bit.
 
@@ -88,6 +67,8 @@ def whole(calibration: "Calibration") -> dict[str, Any]:
 
 def essentials(calibration: "Calibration") -> dict[str, Any]:
     """What everything else follows from: nothing computed anew, so the same on every machine."""
+    from takifugu.problems import nouns as documents
+
     optimality = calibration.optimality
     return {
         "format": FORMAT,
@@ -148,6 +129,9 @@ def _require_own_losses(value: Any, found: "Calibration") -> None:
 
 def parts(data: Any) -> dict[str, Any]:
     """The fields of the calibration that `essentials` wrote, validated again."""
+    from takifugu.mechanisms import optimality_from, require_rows_behind
+    from takifugu.problems import nouns as documents
+
     form.header(data, FORMAT, (VERSION,), "a calibration")
     content = form.fields(data, _ESSENTIAL, "the calibration")
     problem = documents.problem_from(content["problem"])
@@ -213,18 +197,20 @@ def _options(name: str, value: Any, guarantee: Guarantee, problem: Problem) -> t
     promised = rule.promise(asked)
     if promised != guarantee:
         raise InputError(f"{name!r} promises {promised}, and not {guarantee}")
-    return tuple(sorted((rule.settled(problem) if isinstance(rule, Optimal) else rule).options.items()))
+    return tuple(sorted(rule.settled(problem).options.items()))
 
 
-def _evidence_to(evidence: Confidence | ProvedBand | None) -> Any:
+def _evidence_to(evidence: "Confidence | ProvedBand | None") -> Any:
     if evidence is None:
         return None
-    return {"kind": "band" if isinstance(evidence, ProvedBand) else "confidence", **asdict(evidence)}
+    return {"kind": evidence.kind, **asdict(evidence)}
 
 
-def _evidence_from(value: Any, *, halvings: int) -> Confidence | ProvedBand | None:
+def _evidence_from(value: Any, *, halvings: int) -> "Confidence | ProvedBand | None":
     if value is None:
         return None
+    from takifugu.mechanisms import Confidence, ProvedBand, draws_needed
+
     kind = form.kind_of(value)
     if kind == "band":
         content = form.fields(value, ("kind", "level", "without"), "'evidence'")
@@ -271,6 +257,8 @@ def told(calibration: "Calibration") -> str:
     who = _protected(calibration.pairs)
     closest = f"{calibration.problem.words(calibration.place)}, with a loss of {calibration.loss:.6g}."
     if channel.publishes == "values":
+        from takifugu.mechanisms import table_of
+
         changed = channel.as_list().share_changed(table_of(calibration.problem).mass)
         return (
             f"{_sentence_start(channel.describe())} hides {who} {promise.bound} ({rule}): {changed:.3g} of the values "
@@ -315,8 +303,8 @@ class Calibration(Plotted):
     place: Place
     options: tuple[tuple[str, Any], ...] = ()
     lower_bound: float | None = None
-    optimality: Optimality | None = field(default=None, repr=False, compare=False)
-    evidence: Confidence | ProvedBand | None = None
+    optimality: "Optimality | None" = field(default=None, repr=False, compare=False)
+    evidence: "Confidence | ProvedBand | None" = None
 
     def __post_init__(self) -> None:
         """Refuse a channel of a kind that nobody knows here: everything that follows goes by its kind."""
@@ -358,17 +346,13 @@ class Calibration(Plotted):
     @property
     def error(self) -> float:
         """The expected loss of a published value: for noise on numbers its square error."""
-        return expected_loss(self._price, self.problem, self.channel)
+        return self._rule.cost(self.problem, self.channel)
 
     @property
-    def _rule(self) -> Optimal:
-        """The options of a finite channel: what was to be lost least, and for which priors."""
-        return rule_of(self.mechanism, dict(self.options))
-
-    @property
-    def _price(self) -> Mechanism:
-        """The rule that knows what a published value loses."""
-        return Shaped(**dict(self.options)) if self.mechanism == Shaped.name else self._rule
+    def _rule(self) -> Mechanism:
+        """The rule that knows what the channel keeps and costs, with its options; of others only the promise counts."""
+        rule = get_mechanism(self.mechanism, dict(self.options)) if is_ours(self.mechanism) else None
+        return knowing(self.channel, rule)
 
     @property
     def alpha(self) -> float:
@@ -424,14 +408,11 @@ class Calibration(Plotted):
             self.guarantee.is_provable and self.evidence.holds(self.problem, self.channel, self.guarantee)
         ):
             return False
-        if isinstance(self.channel, ListChannel):
+        if self.channel.publishes != "number":
             return self.guarantee.is_provable and self._rule.is_kept(self.problem, self.guarantee, self.channel)
-        if isinstance(self.channel, GaussianVector):
-            return is_proved(self.problem, self.guarantee, self.channel)
-        if not isinstance(self.channel, Noise):
-            raise InputError(f"a {type(self.channel).__name__} is no channel known here")
+        noise = self.channel.as_noise()
         return noise_is_enough(
-            self.problem, self.channel, self.guarantee, mechanism=self.mechanism, options=dict(self.options)
+            self.problem, noise, self.guarantee, mechanism=self.mechanism, options=dict(self.options)
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -3,16 +3,15 @@
 import math
 from collections.abc import Callable
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from takifugu import _validation as check
 from takifugu._validation import Array
 from takifugu.calibration.result import Calibration
-from takifugu.channels import GaussianVector, ListChannel, Noise
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
-from takifugu.laws import Finite, Mixture, VectorMixture, columns, key, number
-from takifugu.mechanisms import column_loss, table_of
+from takifugu.laws import columns, key, number
 from takifugu.problems import (
     Diagnostic,
     Guarantee,
@@ -22,6 +21,9 @@ from takifugu.problems import (
     promise_of_guess,
     recommended_alpha,
 )
+
+if TYPE_CHECKING:
+    from takifugu.channels import ListChannel
 
 Step = Callable[[str], None]
 
@@ -42,9 +44,8 @@ def require_one_way(problem: Problem, guarantee: Guarantee | None = None, **prom
         raise InputError(f"{backwards[0]} takes the place of the guarantee: leave it out, or leave the guarantee out")
     if "error" in given and given & {"best_guess", "epsilon", "odds", "delta"}:
         raise InputError("error takes the place of odds, epsilon and best_guess: leave them out, or leave error out")
-    law = problem.laws(0)[0]
     if "error" in given:
-        _require_share(promise["error"], not isinstance(law, Finite))
+        _require_share(promise["error"], problem.space != "values")
     if not given & {"error", "best_guess"}:
         guarantee_asked(
             guarantee,
@@ -52,7 +53,7 @@ def require_one_way(problem: Problem, guarantee: Guarantee | None = None, **prom
             epsilon=promise["epsilon"],
             odds=promise["odds"],
             delta=promise.get("delta"),
-            of_noise=isinstance(law, VectorMixture),
+            of_noise=problem.space == "vector",
         )
 
 
@@ -88,7 +89,7 @@ def promise_asked(
 
 def default_order(problem: Problem) -> float:
     """The order of a promise that was asked for backwards: bounded odds where a channel can promise them."""
-    if isinstance(problem.laws(0)[0], Finite):
+    if problem.space == "values":
         return math.inf
     return recommended_alpha(values_published(problem))
 
@@ -112,21 +113,20 @@ def relative_error(calibration: Calibration) -> float:
     >>> round(relative_error(found), 6)  # the root of 3 over that of 1 + 1
     1.224745
     """
+    from takifugu.mechanisms import table_of
+
     channel, problem = calibration.channel, calibration.problem
-    if isinstance(channel, ListChannel):
-        return max(_of_columns(channel, table_of(problem).mass))
-    if isinstance(channel, Noise):
-        deviations = np.array([channel.std])
-    elif isinstance(channel, GaussianVector):
-        deviations = np.sqrt(np.diagonal(channel.covariance))
-    else:
-        raise InputError(f"the error of a {type(channel).__name__} beside the spread is not known")
+    if channel.publishes == "values":
+        return max(_of_columns(channel.as_list(), table_of(problem).mass))
+    deviations = np.sqrt(np.diagonal(channel.noise_covariance))
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.where(deviations > 0, deviations / _spread(problem), 0.0).max())
 
 
-def _of_columns(channel: ListChannel, mass: Array) -> list[float]:
+def _of_columns(channel: "ListChannel", mass: Array) -> list[float]:
     """The error of each column, from the moves of the channel and the losses between the values of the column."""
+    from takifugu.mechanisms import column_loss
+
     sources, targets, shares = channel.entries
     found = []
     for true, published in zip(columns(channel.inputs), columns(channel.outputs), strict=True):
@@ -149,7 +149,7 @@ def _spread(problem: Problem) -> Array:
     weights = np.array([belief.rows[secret] if counted else 1 for secret in secrets], dtype=np.float64)
     laws = problem.laws(0)
     means = np.array([np.atleast_1d(law.mean) for law in laws])
-    within = np.array([[law.variance] if isinstance(law, Mixture) else np.diagonal(law.covariance) for law in laws])
+    within = np.array([law.deviations**2 for law in laws])
     shares = weights / weights.sum()
     centre = shares @ means
     spread: Array = np.sqrt(shares @ (within + (means - centre) ** 2))

@@ -86,6 +86,7 @@ class FiniteChannel(ListChannel):
     """
 
     kind: ClassVar[str] = "finite"
+    is_table: ClassVar[bool] = True
 
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]

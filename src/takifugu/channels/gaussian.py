@@ -12,7 +12,7 @@ from takifugu import _validation as check
 from takifugu._validation import Array
 from takifugu.channels.noise import Noise, log_density
 from takifugu.channels.rounded_draws import NORMAL, Shape
-from takifugu.divergences import Decision, Effort, decide, divergence, hockey_stick_after
+from takifugu.divergences import Decision, Effort, decide, divergence
 from takifugu.laws import Mixture
 
 
@@ -30,6 +30,7 @@ class GaussianNoise(Noise):
     size_is: ClassVar[str] = "standard deviation"
     shape: ClassVar[Shape] = NORMAL
     bounds_odds: ClassVar[bool] = False
+    is_gaussian: ClassVar[bool] = True
     excess_kurtosis: ClassVar[float] = 0.0
 
     theta: float
@@ -93,6 +94,8 @@ class GaussianNoise(Noise):
 
     def exceeds(self, p: Mixture, q: Mixture, *, epsilon: float) -> float:
         """See `Noise`."""
+        from takifugu.divergences import hockey_stick_after
+
         return hockey_stick_after(p, q, epsilon=epsilon, theta=self.theta)
 
     @staticmethod

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -256,6 +256,8 @@ class ListChannel(Plotted, Channel):
     publishes: ClassVar[Publishes] = "values"
     laws: ClassVar[type] = Finite
     weaker: ClassVar[str] = "unchanged values"
+    is_table: ClassVar[bool] = False
+    """Whether its whole table is stored, and not its moves alone."""
 
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]
@@ -442,7 +444,8 @@ class ListChannel(Plotted, Channel):
 
     def shares_of(self, mass: Finite | npt.ArrayLike) -> Array:
         """Weights over the inputs, divided by their sum."""
-        weights = self.weights_of(mass) if isinstance(mass, Finite) else vector("mass", mass)
+        is_law = getattr(mass, "space", None) == self.publishes
+        weights = self.weights_of(cast(Finite, mass)) if is_law else vector("mass", mass)
         if len(weights) != len(self.inputs) or weights.min() < 0 or not weights.any():
             raise InputError(f"mass must be {len(self.inputs)} weights, 0 or more and not all 0, one per input")
         weights = weights / weights.max()  # weights near the largest float have no sum

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy.typing as npt
 
@@ -12,7 +12,7 @@ from takifugu._validation import Array
 from takifugu.channels.sampling import BitSource
 from takifugu.divergences import Decision, Effort
 from takifugu.errors import CompositionError, InputError
-from takifugu.laws import Law
+from takifugu.laws import Law, Space
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from takifugu.channels.noise import Noise
     from takifugu.channels.vector import GaussianVector
 
-Publishes = Literal["number", "values", "vector"]
-"""What leaves a channel: a number for a number, an entry of a list (a row of several columns is one), a vector."""
+Publishes = Space
+"""What leaves a channel is what its laws are of."""
 
 GROUP = "takifugu.noises"  # the entry-point group of noises that other packages install
 
@@ -48,6 +48,9 @@ class Channel(ABC):
     @abstractmethod
     def apply(self, law: Law) -> Law:
         """The law of what is published for an answer of this law; an error for a law of another kind."""
+
+    is_gaussian: ClassVar[bool] = False
+    """Whether it is Gaussian noise on a number, of which bounds and closed forms are known."""
 
     @abstractmethod
     def loss(self, p: Law, q: Law, *, alpha: float) -> float:

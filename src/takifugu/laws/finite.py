@@ -3,14 +3,14 @@
 import math
 import unicodedata
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array, vector
 from takifugu.errors import InputError
-from takifugu.laws.mixture import Frozen, counts
+from takifugu.laws.mixture import Frozen, Space, counts
 
 # What a value of a finite law may be: a number, a label, a truth value, or a row of those.
 #
@@ -169,6 +169,7 @@ class Finite(Frozen):
 
     __slots__ = ("_place", "total", "values", "weights")
 
+    space: ClassVar[Space] = "values"
     values: tuple[Value, ...]
     weights: Array
     total: float

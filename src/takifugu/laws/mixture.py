@@ -3,7 +3,7 @@
 import math
 import sys
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self, overload
+from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +14,17 @@ from takifugu.errors import InputError
 
 # What laws have in common: they cannot change, and mixtures are the same where their lists are.
 
+Space = Literal["number", "values", "vector"]
+"""What a law is of, and what a channel publishes: a number, an entry of a list (a row is one), or a vector."""
+
 
 class Frozen(Plotted):
     """A law that stays as it was made: a changed one would carry a proof made for another."""
 
     __slots__ = ()
+
+    space: ClassVar[Space]
+    """What it is a law of. Code that differs for numbers, lists and vectors asks this, and for no class."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Refuse."""
@@ -301,6 +307,7 @@ class Mixture(Components):
 
     __slots__ = ("_simple", "means", "stds")
 
+    space: ClassVar[Space] = "number"
     _lists = ("weights", "means", "stds")
     means: Array
     stds: Array
@@ -406,6 +413,16 @@ class Mixture(Components):
         """The standard deviation."""
         square, exponent = self._spread()
         return _ldexp(math.sqrt(square), exponent)
+
+    @property
+    def deviations(self) -> Array:
+        """The standard deviation on each axis, of which there is one."""
+        return np.array([self.std])
+
+    @property
+    def component_stds(self) -> Array:
+        """The standard deviation of each component."""
+        return self.stds
 
     def _spread(self) -> tuple[float, int]:
         """The variance as square · 4**exponent, so that no square on the way over- or underflows."""

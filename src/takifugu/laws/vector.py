@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from takifugu._validation import Array, integer, reals, vector
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
-from takifugu.laws.mixture import Components, Mixture, counts, shares
+from takifugu.laws.mixture import Components, Mixture, Space, counts, shares
 
 _ROUNDING = 1e-10  # of the scale: an asymmetry or a negative eigenvalue below it is the last digits of a sum
 _LARGEST = 1e150  # beyond it a variance leaves the range of a float64
@@ -32,6 +32,7 @@ class VectorMixture(Components):
 
     __slots__ = ("covariances", "means")
 
+    space: ClassVar[Space] = "vector"
     _lists = ("weights", "means", "covariances")
     means: Array
     covariances: Array
@@ -112,6 +113,16 @@ class VectorMixture(Components):
         about = about - w @ about
         total: Array = np.einsum("k,kij->ij", w, self.covariances) + (about * w[:, None]).T @ about
         return 0.5 * (total + total.T)
+
+    @property
+    def deviations(self) -> Array:
+        """The standard deviation on each axis."""
+        return np.asarray(np.sqrt(np.diagonal(self.covariance)))
+
+    @property
+    def component_stds(self) -> Array:
+        """The standard deviation of each component on each axis, components by axes."""
+        return np.asarray(np.sqrt(np.diagonal(self.covariances, axis1=1, axis2=2)))
 
     def simplified(self) -> "VectorMixture":
         """The same distribution with no empty component and no component twice, sorted."""

@@ -10,6 +10,7 @@ from takifugu.mechanisms.base import root_above as root_above
 from takifugu.mechanisms.draws import APART as APART
 from takifugu.mechanisms.draws import Counted as Counted
 from takifugu.mechanisms.draws import draws_needed as draws_needed
+from takifugu.mechanisms.draws import own_seed as own_seed
 from takifugu.mechanisms.draws import require_rows_behind as require_rows_behind
 from takifugu.mechanisms.draws import rows_in_words as rows_in_words
 from takifugu.mechanisms.draws import with_rows as with_rows
@@ -34,6 +35,7 @@ from takifugu.mechanisms.posterior_margin import confident_channel as confident_
 from takifugu.mechanisms.posterior_margin import solves as solves
 from takifugu.mechanisms.registry import get_mechanism as get_mechanism
 from takifugu.mechanisms.registry import is_ours as is_ours
+from takifugu.mechanisms.registry import is_trusted as is_trusted
 from takifugu.mechanisms.registry import label_of as label_of
 from takifugu.mechanisms.registry import list_mechanisms as list_mechanisms
 from takifugu.mechanisms.registry import refuse_former as refuse_former

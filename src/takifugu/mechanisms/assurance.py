@@ -9,13 +9,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array, real
-from takifugu.channels import Channel, FiniteChannel, GaussianNoise, ListChannel
+from takifugu.channels import Channel, FiniteChannel, GaussianNoise
 from takifugu.divergences import BandLoss, band_upper
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws import Band, Bounds, Lattice, Value, level_a_side, number
@@ -231,6 +231,8 @@ class ProvedBand:
     `without` is the error that the promise for the sample alone would have cost.
     """
 
+    kind: ClassVar[str] = "band"
+
     level: float
     without: float
 
@@ -245,18 +247,19 @@ class ProvedBand:
 
     def holds(self, problem: Problem, channel: Channel, asked: Guarantee) -> bool:
         """Prove it again."""
-        if isinstance(channel, FiniteChannel) and is_bounded(problem):
-            return has_inputs(channel, problem) and band_promise(
+        if channel.publishes == "values" and channel.as_list().is_table and is_bounded(problem):
+            return has_inputs(channel.as_list(), problem) and band_promise(
                 Optimal(keep=None), problem, asked, level=self.level
-            ).is_kept(channel.counts)
-        if isinstance(channel, ListChannel):
+            ).is_kept(channel.as_list().as_table().counts)
+        if channel.publishes == "values":
             return Optimal(keep=None, radius=tuple(radii(problem, self.level))).is_kept(problem, asked, channel)
-        if not isinstance(channel, GaussianNoise):
+        if not channel.is_gaussian:
             return False
+        theta = channel.as_noise().size
         lattice, counts = _lattice(problem), _counts(problem)
         bands, _ = bands_of(counts, level=self.level, points=len(lattice))
         return all(
-            band_upper(lattice, bands[b][i], bands[b][j], alpha=asked.alpha, theta=channel.theta) <= asked.epsilon
+            band_upper(lattice, bands[b][i], bands[b][j], alpha=asked.alpha, theta=theta) <= asked.epsilon
             for b in range(len(bands))
             for i, j in problem.pairs.directed()
         )
@@ -269,14 +272,13 @@ def assured(
     level = real("confidence", level, "a number between 0.5 and 1, such as 0.95")
     if not 0.5 <= level < 1:
         raise InputError(f"confidence must be a number from 0.5 to below 1, such as 0.95; got {level!r}")
-    if isinstance(found.channel, GaussianNoise):
+    if found.channel.is_gaussian:
+        least = found.channel.as_noise().size
         noise = band_noise(
             _lattice(problem), _counts(problem), problem.pairs, alpha=asked.alpha, epsilon=asked.epsilon, level=level
         )
-        theta = max(found.channel.theta, noise.theta)
-        return Found(GaussianNoise(theta), found.place if theta == found.channel.theta else None), ProvedBand(
-            level, without
-        )
+        theta = max(least, noise.theta)
+        return Found(GaussianNoise(theta), found.place if theta == least else None), ProvedBand(level, without)
     if not isinstance(rule, Optimal):
         raise MechanismError(f"assurance='band' is for 'exact' and 'optimal', not for {rule.name!r}: use confidence")
     rule = rule.settled(problem)

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, cast
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from takifugu import strict_json
 from takifugu._validation import Array
 from takifugu.channels import Channel, GaussianNoise
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
-from takifugu.laws import Mixture
+from takifugu.laws import Mixture, Space
 from takifugu.problems import Divergence, Guarantee, MaxDivergence, Pairs, Place, Problem, RenyiDivergence
 
 # Noise against budget: what a picture needs of a mechanism, cheaply enough to follow a slider.
@@ -107,6 +107,12 @@ class Mechanism(ABC):
     divergences: ClassVar[tuple[type[Divergence], ...]] = (RenyiDivergence, MaxDivergence)
     """What it can keep: one Rényi divergence of any order, with odds beside it or not."""
 
+    space: ClassVar[Space] = "number"
+    """What the channels publish of which it knows what they keep and cost."""
+
+    proves: ClassVar[bool] = False
+    """Whether it proves what it returns. Takifugu's own are believed; what others return is checked."""
+
     def require(self, asked: Guarantee) -> None:
         """Refuse a guarantee about a divergence that this rule does not know."""
         kinds = [type(part.divergence) for part in asked.parts]
@@ -122,6 +128,18 @@ class Mechanism(ABC):
     @abstractmethod
     def find(self, problem: Problem, asked: Guarantee) -> Found:
         """A channel that keeps the promise; a `MechanismError` or `NoAnswerError` says why there is none."""
+
+    def settled(self, problem: Problem) -> Self:
+        """The same with what hangs on the problem decided."""
+        return self
+
+    def is_kept(self, problem: Problem, asked: Guarantee, channel: Channel) -> bool:
+        """Whether a channel of its `space` is proved to keep the promise for every pair and belief."""
+        raise InputError(f"{self.name!r} proves nothing of {channel.describe()}")
+
+    def cost(self, problem: Problem, channel: Channel) -> float:
+        """The expected loss of a value that a channel of its `space` publishes: of noise on a number its square."""
+        return channel.as_noise().variance
 
     @property
     def options(self) -> dict[str, Any]:
@@ -215,10 +233,15 @@ class Additive(Mechanism):
 
 def require_noise(problem: Problem, asked: Guarantee, name: str) -> None:
     """Refuse what Gaussian noise on the line cannot do."""
-    if not isinstance(problem.laws(0)[0], Mixture):
+    require_numbers(problem, name)
+    refuse_odds(asked, name)
+
+
+def require_numbers(problem: Problem, name: str) -> None:
+    """Refuse laws of anything but numbers, to which noise is added."""
+    if problem.space != "number":
         kind = type(problem.laws(0)[0]).__name__
         raise MechanismError(f"{name!r} adds noise to numbers on the line, and these laws are of the kind {kind}")
-    refuse_odds(asked, name)
 
 
 def refuse_odds(asked: Guarantee, name: str) -> None:
@@ -244,17 +267,17 @@ def at_least(floor: float, variance: float) -> float:
     return math.inf if math.isnan(variance) else max(floor, variance)
 
 
-def require_mechanism(rule: Any) -> Mechanism:
+def require_mechanism(rule: object) -> Mechanism:
     """An object with the interface of `Mechanism`, or an error that says what it lacks."""
-    for name in ("name", "label", "summary", "promise", "find", "options"):
+    for name in ("name", "label", "summary", "require", "promise", "find", "options"):
         if not hasattr(rule, name):
             raise InputError(
                 f"mechanism must be a name or an object like takifugu.mechanisms.Mechanism; "
                 f"{type(rule).__name__} has no {name!r}"
             )
-    if not (isinstance(rule.name, str) and strict_json.NAME.fullmatch(rule.name)):
+    found = cast(Mechanism, rule)
+    if not (isinstance(found.name, str) and strict_json.NAME.fullmatch(found.name)):
         raise InputError(
-            f"the name of a mechanism must be small letters, digits and hyphens, such as 'my-rule'; got {rule.name!r}"
+            f"the name of a mechanism must be small letters, digits and hyphens, such as 'my-rule'; got {found.name!r}"
         )
-    found: Mechanism = rule
     return found

@@ -251,7 +251,7 @@ def all_alike(secret: Secret) -> MechanismError:
 
 def _of_secret(belief: Belief, secret: Secret, draws: int, seed: Sequence[int]) -> list[Mixture]:
     prior = belief[secret]
-    if not isinstance(prior, Mixture) or len(prior) != 1:
+    if prior.space != "number" or len(prior) != 1:
         raise InputError(f"the prior of {secret!r} must be one normal for its posterior to be drawn")
     if prior.stds[0] == 0:
         raise all_alike(secret)  # of a model's too, which was not trained on such rows
@@ -264,7 +264,7 @@ def _of_secret(belief: Belief, secret: Secret, draws: int, seed: Sequence[int]) 
 
 
 def _laws(belief: Belief, pairs: Pairs) -> list[Mixture]:
-    return [law for secret in pairs.secrets if isinstance(law := belief[secret], Mixture)]
+    return [law for secret in pairs.secrets if (law := belief[secret]).space == "number"]
 
 
 def _named(belief: int, pair: tuple[int, int] | None, pairs: Pairs, draw: int | None) -> Place | None:
@@ -427,8 +427,8 @@ def _shape_for(rule: Shaped, problem: Problem, asked: Guarantee, laws: list[list
 
 
 def _law(belief: Belief, secret: Any) -> VectorMixture:
-    law = belief[secret]
-    if not isinstance(law, VectorMixture):
+    law: VectorMixture = belief[secret]
+    if law.space != "vector":
         raise InputError("these draws are of vectors")
     if not np.diagonal(law.covariances[0]).all():
         raise all_alike(secret)

@@ -31,6 +31,12 @@ from takifugu.mechanisms.optimal.finite_problem import table_of
 from takifugu.problems import Belief, Pairs, Problem, Secret, belief_names, is_of_all
 
 APART = 1_000_003  # between the seeds of draws that must have nothing in common
+_FAR = 64 * APART  # between the seeds of channels that are found one after another: each uses up to 30
+
+
+def own_seed(seed: int, number: int) -> int:
+    """The seed of one of several channels, each of which is judged by draws that none before it has seen."""
+    return seed + number * _FAR
 
 
 class Counted(NamedTuple):
@@ -186,7 +192,7 @@ def _behind(problem: Problem) -> list[dict[Any, Counted]]:
         for secret in problem.pairs.secrets:
             if secret in belief.counted:
                 here[secret] = _in_order(belief[secret], Counted(*belief.counted[secret]), problem)
-            elif isinstance(belief[secret], Finite):
+            elif belief[secret].space == "values":
                 here[secret] = _by_hand(belief[secret], problem)
             else:
                 raise MechanismError(
@@ -245,12 +251,12 @@ def rows_in_words(problem: Problem) -> str:
 def _by_weights(belief: Belief) -> dict[Any, int]:
     """Of finite laws made by hand, whose weights stand for rows."""
     laws = {secret: law for secret, law in belief.items() if secret not in belief.counted}
-    return {secret: int(law.total) for secret, law in laws.items() if isinstance(law, Finite)}
+    return {secret: int(law.total) for secret, law in laws.items() if law.space == "values"}
 
 
 def _in_order(law: Law, counted: Counted, problem: Problem) -> Counted:
     """The counts behind a law, in the order in which a channel takes the values: beliefs may list them differently."""
-    if not isinstance(law, Finite):
+    if law.space != "values":
         return counted
     wanted = [key(value) for value in table_of(problem).values]
     place = {key(value): where for where, value in enumerate(law.values)}

@@ -6,10 +6,10 @@ cᴺ ≤ 1 − c, one may say with confidence c that at least a share c of the p
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from takifugu._validation import integer
-from takifugu.channels import Channel, GaussianNoise, GaussianVector, ListChannel, Noise
+from takifugu.channels import Channel, GaussianNoise
 from takifugu.errors import InputError, MechanismError
 from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.confidence import (
@@ -50,6 +50,8 @@ class Confidence:
     `without` is the error that the promise for the sample alone would have cost.
     """
 
+    kind: ClassVar[str] = "confidence"
+
     level: float
     draws: int
     seed: int
@@ -69,19 +71,20 @@ class Confidence:
 
     def holds(self, problem: Problem, channel: Channel, asked: Guarantee) -> bool:
         """Draw again, and see whether the channel keeps the promise for every draw."""
-        if isinstance(channel, ListChannel):
-            return withstands_draws(problem, channel, asked, draws=self.draws, seed=self.seed)
-        if isinstance(channel, GaussianVector) and has_posterior(problem):
-            return withstands_vectors(problem, channel, asked, draws=self.draws, seed=self.seed)
-        if not isinstance(channel, GaussianNoise):
+        if channel.publishes == "values":
+            return withstands_draws(problem, channel.as_list(), asked, draws=self.draws, seed=self.seed)
+        if channel.publishes == "vector" and has_posterior(problem):
+            return withstands_vectors(problem, channel.as_vector(), asked, draws=self.draws, seed=self.seed)
+        if not channel.is_gaussian:
             raise InputError(f"draws are not known for a {type(channel).__name__}")
         if _is_of_normals(problem):
             return self._holds_for_normals(problem, channel, asked)
+        theta = channel.as_noise().size
         drawn = lattice_draws(posterior(problem), problem.pairs, self.draws, self.seed)
-        losses = looked_at(points_of(problem), drawn, alpha=asked.alpha, epsilon=asked.epsilon, theta=channel.theta)
+        losses = looked_at(points_of(problem), drawn, alpha=asked.alpha, epsilon=asked.epsilon, theta=theta)
         return bool((losses <= asked.epsilon * (1 + 1e-6)).all())
 
-    def _holds_for_normals(self, problem: Problem, channel: GaussianNoise, asked: Guarantee) -> bool:
+    def _holds_for_normals(self, problem: Problem, channel: Channel, asked: Guarantee) -> bool:
         return all(
             channel.loss(drawn[a][k], drawn[b][k], alpha=asked.alpha) <= asked.epsilon * (1 + _ROOM)
             for drawn in normal_draws(problem.beliefs, problem.pairs, self.draws, self.seed)
@@ -148,21 +151,21 @@ def confident(
     chance so much more rarely that the confidence holds for the one that is chosen.
     """
     seed = integer("seed", seed, least=0)
-    if isinstance(found.channel, GaussianNoise):
-        least = found.channel.theta
+    if found.channel.is_gaussian:
+        least = found.channel.as_noise().size
         judged: dict[str, Any] = {"level": level, "seed": seed, "halvings": halvings}
         theta = _confident_noise(problem, asked, floor=least, shared=shared or Shared(), **judged)
         # The noise is one number on which every loss depends monotonically: the draws that set it may judge it.
         made = Found(GaussianNoise(theta), found.place if theta == least else None)
         return made, Confidence(level, draws_needed(level, halvings=halvings), seed, without)
-    if isinstance(found.channel, GaussianVector) and isinstance(rule, Shaped) and has_posterior(problem):
+    if found.channel.publishes == "vector" and isinstance(rule, Shaped) and has_posterior(problem):
         draws = draws_needed(level, halvings=halvings)
-        noise = confident_vector_noise(rule, problem, asked, draws=draws, seed=seed, found=found.channel)
+        noise = confident_vector_noise(rule, problem, asked, draws=draws, seed=seed, found=found.channel.as_vector())
         return Found(noise), Confidence(level, draws, seed, without)
-    if isinstance(found.channel, Noise):
+    if found.channel.publishes == "number":
         raise MechanismError(
-            f"confidence is not known for {found.channel.name} noise: leave it out, or publish from a list (Row), "
-            f"whose channel bounds the odds for the population too"
+            f"confidence is not known for {found.channel.as_noise().name} noise: leave it out, or publish from a list "
+            f"(Row), whose channel bounds the odds for the population too"
         )
     if problem.answer is not None and problem.answer.query == MEAN_BY:
         raise MechanismError(

@@ -10,7 +10,7 @@ from takifugu.channels import LaplaceNoise, Noise
 from takifugu.divergences import Effort
 from takifugu.errors import CalibrationError, MechanismError, NoAnswerError
 from takifugu.laws import Mixture
-from takifugu.mechanisms.base import Found, Mechanism
+from takifugu.mechanisms.base import Found, Mechanism, require_numbers
 from takifugu.problems import Guarantee, Place, Problem
 
 _LIMIT = 500_000  # units of work a place: seconds
@@ -27,16 +27,13 @@ class Laplace(Mechanism):
     """Laplace noise of the least scale under which no pair's odds change by more than the factor that was asked for."""
 
     name: ClassVar[str] = "laplace"
+    proves: ClassVar[bool] = True
     label: ClassVar[str] = "exact Laplace noise"
     summary: ClassVar[str] = "The least Laplace noise that bounds the odds, for numbers on no list; proved."
 
     def find(self, problem: Problem, asked: Guarantee) -> Found:
         """The scale that the worst place asks for, raised until every place is proved."""
-        if not isinstance(problem.laws(0)[0], Mixture):
-            kind = type(problem.laws(0)[0]).__name__
-            raise MechanismError(
-                f"{self.name!r} adds noise to numbers on the line, and these laws are of the kind {kind}"
-            )
+        require_numbers(problem, self.name)
         if not math.isinf(asked.alpha):
             raise MechanismError(
                 f"{self.name!r} is found for bounded odds, and {asked} was asked for: give odds alone, or use 'exact', "

@@ -289,9 +289,7 @@ def _between(low: tuple[float, float], high: tuple[float, float], *, down: float
 
 def listed(found: Found) -> ListChannel:
     """The channel, which has to be one between lists."""
-    if not isinstance(found.channel, ListChannel):
-        raise MechanismError(f"a {type(found.channel).__name__} is no channel between lists")
-    return found.channel
+    return found.channel.as_list()
 
 
 _LEAST = 1 / 256  # a factor to start widening from

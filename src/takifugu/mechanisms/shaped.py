@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from takifugu._validation import Array, budget, one_of, order, real
 from takifugu._work import one_thread
-from takifugu.channels import GaussianVector
+from takifugu.channels import Channel, GaussianVector
 from takifugu.divergences import Prover, couple
 from takifugu.errors import CalibrationError, InputError, MechanismError
-from takifugu.laws import VectorMixture, covariance_matrix
+from takifugu.laws import Space, VectorMixture, covariance_matrix
 from takifugu.mechanisms.base import Found, Mechanism, refuse_odds
 from takifugu.mechanisms.least_noise import least_variance
 from takifugu.mechanisms.shaped_barrier import Indices, Places, Shape, Terms, least_trace
@@ -270,7 +270,7 @@ def _checked(
     """The number of axes and the pairs, or an error."""
     laws = [law for belief in beliefs for law in belief]
     for law in laws:
-        if not isinstance(law, VectorMixture):
+        if getattr(law, "space", None) != "vector":
             raise InputError(f"shaped noise is for vectors: each law must be a VectorMixture, got {type(law).__name__}")
     sizes = sorted({law.dimension for law in laws})
     if len(sizes) != 1:
@@ -336,6 +336,8 @@ class Shaped(Mechanism):
     """
 
     name: ClassVar[str] = "shaped"
+    space: ClassVar[Space] = "vector"
+    proves: ClassVar[bool] = True
     label: ClassVar[str] = "Shaped noise"
     summary: ClassVar[str] = (
         "Gaussian noise on vectors: the covariance that costs least of those found, proved to hide every pair."
@@ -372,9 +374,13 @@ class Shaped(Mechanism):
         )
         return Found(GaussianVector(found.covariance), found.binding)
 
-    def cost(self, problem: Problem, channel: GaussianVector) -> float:
+    def is_kept(self, problem: Problem, asked: Guarantee, channel: Channel) -> bool:
+        """Whether noise on vectors is proved to keep the promise for every pair and belief."""
+        return is_proved(problem, asked, channel.as_vector())
+
+    def cost(self, problem: Problem, channel: Channel) -> float:
         """tr(weights·Σ): by default the noise's variances relative to those of the axes, added up."""
-        return price(_beliefs(problem), channel.covariance, weights=self.weights)
+        return price(_beliefs(problem), channel.as_vector().covariance, weights=self.weights)
 
 
 def is_proved(problem: Problem, promise: Guarantee, channel: GaussianVector) -> bool:
@@ -393,10 +399,10 @@ def is_proved(problem: Problem, promise: Guarantee, channel: GaussianVector) -> 
 
 def require_vectors(problem: Problem, asked: Guarantee, name: str) -> None:
     """Refuse what Gaussian noise on vectors cannot do."""
-    law = problem.laws(0)[0]
-    if not isinstance(law, VectorMixture):
+    if problem.space != "vector":
+        kind = type(problem.laws(0)[0]).__name__
         raise MechanismError(
-            f"{name!r} adds noise to vectors, and these laws are of the kind {type(law).__name__}: name several "
+            f"{name!r} adds noise to vectors, and these laws are of the kind {kind}: name several "
             f"columns, such as Mean(['a', 'b']), or leave the mechanism out"
         )
     refuse_odds(asked, name)

@@ -2,16 +2,19 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.channels import Channel, GaussianNoise, ListChannel
+from takifugu.channels import Channel
 from takifugu.divergences import Components, finite_divergence, rough_losses, upper_losses
 from takifugu.laws import Mixture
 from takifugu.mechanisms.screen import MANY, Runs, extreme_laws
 from takifugu.problems import Indices, Pair, Pairs, Place, Problem
+
+if TYPE_CHECKING:
+    from takifugu.channels import ListChannel
 
 _BLOCK = 1 << 15
 _MANY = 8  # secrets from which it pays to look for the few that can bind
@@ -40,20 +43,20 @@ def worst(problem: Problem, channel: Channel, *, alpha: float) -> Worst:
 
 def _candidates(problem: Problem, channel: Channel, alpha: float) -> Iterator[Place]:
     """The places that may have the largest loss: all where they are few, else those a cheap bound leaves."""
-    if problem.size > _FEW and isinstance(channel, ListChannel):
+    if problem.size > _FEW and channel.publishes == "values":
         for belief in range(len(problem.beliefs)):
-            yield _largest_on_list(problem, channel, alpha, belief)
+            yield _largest_on_list(problem, channel.as_list(), alpha, belief)
         return
-    if problem.size <= _FEW or not isinstance(channel, GaussianNoise):
+    if problem.size <= _FEW or not channel.is_gaussian:
         yield from problem.places()
         return
     for belief in range(len(problem.beliefs)):
         laws = [law.simplified() for law in problem.laws(belief)]
-        for i, j in _largest_of(laws, problem.pairs, alpha, channel.theta):
+        for i, j in _largest_of(laws, problem.pairs, alpha, channel.as_noise().size):
             yield Place(belief, i, j)
 
 
-def _largest_on_list(problem: Problem, channel: ListChannel, alpha: float, belief: int) -> Place:
+def _largest_on_list(problem: Problem, channel: "ListChannel", alpha: float, belief: int) -> Place:
     """The place with the largest loss through a channel between lists: each law goes through it once."""
     laws: list[Any] = problem.laws(belief)
     published = np.array([channel.apply(law).probabilities for law in laws])

@@ -39,6 +39,7 @@ from takifugu.problems.pairs import Secret as Secret
 from takifugu.problems.private import channel_guarantee as channel_guarantee
 from takifugu.problems.private import total_guarantee as total_guarantee
 from takifugu.problems.problem import OWN_ROWS as OWN_ROWS
+from takifugu.problems.problem import SCARCE as SCARCE
 from takifugu.problems.problem import Belief as Belief
 from takifugu.problems.problem import Place as Place
 from takifugu.problems.problem import Problem as Problem
@@ -47,3 +48,4 @@ from takifugu.problems.problem import beliefs_from as beliefs_from
 from takifugu.problems.problem import is_of_all as is_of_all
 from takifugu.problems.problem import named_belief as named_belief
 from takifugu.problems.problem import of_columns as of_columns
+from takifugu.problems.problem import require_rows as require_rows

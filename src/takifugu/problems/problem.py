@@ -10,7 +10,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.errors import InputError
-from takifugu.laws import LAWS, Finite, Law, Mixture, Value, VectorMixture, key, number
+from takifugu.laws import LAWS, Finite, Law, Space, Value, key, number
 from takifugu.problems.answer import Answer, Places
 from takifugu.problems.diagnostics import Diagnostic
 from takifugu.problems.pairs import Pair, Pairs
@@ -147,7 +147,7 @@ def beliefs_from(priors: Any) -> tuple[Belief, ...]:
     if len(kinds) > 1:
         named = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise InputError(f"all laws must be of one kind to be told apart, got {named}: describe them alike")
-    sizes = sorted({law.dimension for b in beliefs for law in b.values() if isinstance(law, VectorMixture)})
+    sizes = sorted({law.dimension for b in beliefs for law in b.values() if law.space == "vector"})
     if len(sizes) > 1:
         raise InputError(
             f"every law must be about the same numbers in the same order, got vectors of {', '.join(map(str, sizes))} "
@@ -183,23 +183,17 @@ def _belief(given: Any) -> Belief:
 
 def _require_room(belief: Mapping[Any, Law]) -> None:
     """No number so large that a variance leaves the range of floats; all laws at once, for there may be a million."""
-    laws = {secret: law for secret, law in belief.items() if isinstance(law, Mixture | VectorMixture)}
-    numbers = [array.reshape(-1) for law in laws.values() for array in (law.means, _deviations(law))]
+    laws = {secret: law for secret, law in belief.items() if law.space != "values"}
+    numbers = [array.reshape(-1) for law in laws.values() for array in (law.means, law.component_stds)]
     if not numbers or float(np.abs(np.concatenate(numbers)).max()) <= _LARGEST:
         return
     for secret, law in laws.items():
-        reach = max(float(abs(law.means).max()), float(_deviations(law).max()))
+        reach = max(float(abs(law.means).max()), float(law.component_stds.max()))
         if reach > _LARGEST:
             raise InputError(
                 f"the prior of {secret!r} reaches {reach:g}, and above {_LARGEST:g} a variance leaves the range of "
                 f"numbers here: use a larger unit"
             )
-
-
-def _deviations(law: Mixture | VectorMixture) -> Array:
-    if isinstance(law, Mixture):
-        return law.stds
-    return np.asarray(np.sqrt(np.diagonal(law.covariances, axis1=1, axis2=2)), dtype=np.float64)
 
 
 class Place(NamedTuple):
@@ -245,6 +239,12 @@ class Problem:
         given = self.beliefs[belief]
         return [given[secret] for secret in self.pairs.secrets]
 
+    @property
+    def space(self) -> Space:
+        """What its laws are of, which is the same for all: numbers, entries of a list, or vectors."""
+        space: Space = next(iter(self.beliefs[0].values())).space
+        return space
+
     def ends(self, place: Place) -> tuple[Law, Law]:
         """The two laws that a place compares."""
         belief = self.beliefs[place.belief]
@@ -278,6 +278,28 @@ class Problem:
         if label:
             return f" where {label}"
         return "" if len(self.beliefs) == 1 else f" under belief {place.belief + 1} of {len(self.beliefs)}"
+
+
+# Priors that rest on a handful of rows.
+
+SCARCE = 5  # rows below which a prior is used only with confidence, or where the caller allows it
+
+
+def require_rows(priors: Any, *, confidence: float | None) -> None:
+    """Refuse priors that rest on a handful of rows, unless draws from their posterior make up for it.
+
+    `priors` is anything that `calibrate` takes; only what `fit_priors` made knows its rows.
+    """
+    if isinstance(priors, Problem):  # made from priors that were looked at before
+        return
+    beliefs: Iterable[Any] = [priors] if isinstance(priors, Mapping) else priors
+    for belief in beliefs:
+        scarce = getattr(belief, "scarce", ())
+        if scarce and confidence is None:
+            raise InputError(
+                f"secret {scarce[0]!r} has only {belief.rows[scarce[0]]} rows, fewer than {SCARCE}: ask for "
+                f"confidence=0.95, merge it with another secret, or take the risk with fit_priors(..., few='allow')"
+            )
 
 
 # A problem about rows, seen through some of their columns.
@@ -314,7 +336,7 @@ def _marginal_belief(belief: Belief, where: list[int]) -> Belief:
     laws: dict[object, Law] = {}
     counted = {}
     for secret, law in belief.items():
-        if not isinstance(law, Finite):
+        if law.space != "values":
             raise InputError("columns can be told apart in laws on finite lists alone")
         values, places = _parts(law.values, where)
         laws[secret] = Finite(values, _added(law.weights, places, len(values)))

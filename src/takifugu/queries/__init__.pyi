@@ -21,7 +21,6 @@ from takifugu.queries.private_counts import PrivateCounts as PrivateCounts
 from takifugu.queries.raw import KINDS as KINDS
 from takifugu.queries.raw import Raw as Raw
 from takifugu.queries.remarks import require_no_codes as require_no_codes
-from takifugu.queries.remarks import require_rows as require_rows
 from takifugu.queries.remarks import suspected_code as suspected_code
 from takifugu.queries.row import MOST_NUMBERS as MOST_NUMBERS
 from takifugu.queries.row import Row as Row

@@ -6,10 +6,10 @@ from typing import Any, overload
 
 from takifugu._validation import no_cells
 from takifugu.errors import InputError
-from takifugu.problems import Diagnostic, about, warn
+from takifugu.problems import SCARCE, Diagnostic, about, warn
 from takifugu.queries.priors import Beliefs, CellQuery, Priors, Query
 from takifugu.queries.private_counts import PrivateCounts
-from takifugu.queries.remarks import SCARCE, read_alike
+from takifugu.queries.remarks import read_alike
 from takifugu.tables import Reading, Table, with_secrets
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import round_step
-from takifugu.problems import Choices, Diagnostic
-from takifugu.queries.remarks import SCARCE
+from takifugu.problems import SCARCE, Choices, Diagnostic
 from takifugu.queries.row import MOST_NUMBERS, bins
 from takifugu.queries.several_secrets import named
 from takifugu.tables import (

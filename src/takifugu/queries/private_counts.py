@@ -22,10 +22,10 @@ from takifugu.channels import BitSource, discrete_laplace
 from takifugu.errors import InputError
 from takifugu.laws import Finite, counted, without_noise
 from takifugu.mechanisms import MOST_VALUES
-from takifugu.problems import Answer, Choices, Diagnostic, Spelling
+from takifugu.problems import SCARCE, Answer, Choices, Diagnostic, Spelling
 from takifugu.problems import nouns as documents
 from takifugu.queries.priors import Priors
-from takifugu.queries.remarks import FEW, SCARCE, check_roles
+from takifugu.queries.remarks import FEW, check_roles
 from takifugu.queries.row import Row, count_rows, given_domain, require_feasible, values_of
 from takifugu.tables import Table, match_secret
 

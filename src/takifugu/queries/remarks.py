@@ -10,7 +10,7 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import Reading, merge
 from takifugu.messages import Message
-from takifugu.problems import Choices, Diagnostic, Problem
+from takifugu.problems import SCARCE, Choices, Diagnostic
 from takifugu.tables import (
     Overview,
     Secret,
@@ -184,24 +184,6 @@ def is_poor(distance: float, rows: float) -> bool:
 FEW = 100  # rows below which a secret's prior is called uncertain
 _NO_CHANCE = 4.0  # standard deviations between two shares: chance makes such a difference once in 30,000 times
 _WORTH = 1.25  # times as often: less than that tells nobody much
-SCARCE = 5  # rows below which a prior is used only with confidence, or where the caller allows it
-
-
-def require_rows(priors: Any, *, confidence: float | None) -> None:
-    """Refuse priors that rest on a handful of rows, unless draws from their posterior make up for it.
-
-    `priors` is anything that `calibrate` takes; only what `fit_priors` made knows its rows.
-    """
-    if isinstance(priors, Problem):  # made from priors that were looked at before
-        return
-    beliefs: Iterable[Any] = [priors] if isinstance(priors, Mapping) else priors
-    for belief in beliefs:
-        scarce = getattr(belief, "scarce", ())
-        if scarce and confidence is None:
-            raise InputError(
-                f"secret {scarce[0]!r} has only {belief.rows[scarce[0]]} rows, fewer than {SCARCE}: ask for "
-                f"confidence=0.95, merge it with another secret, or take the risk with fit_priors(..., few='allow')"
-            )
 
 
 def about_rows(secret: str, columns: tuple[str, ...], seen: Overview) -> list[Diagnostic]:

@@ -9,14 +9,13 @@ from typing import Any
 
 from takifugu import strict_json
 from takifugu._validation import integer, real
-from takifugu.calibration import Calibration, calibrate_later, own_seed
+from takifugu.calibration import Calibration, calibrate_later
 from takifugu.channels import FiniteChannel, channel_from_state, same_draws, split
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError
 from takifugu.laws import Mixture
-from takifugu.mechanisms import Confidence, Optimal, draws_needed, worst
-from takifugu.problems import Odds, Pair, Problem, Renyi, of_columns
+from takifugu.mechanisms import Confidence, Optimal, draws_needed, own_seed, worst
+from takifugu.problems import Odds, Pair, Problem, Renyi, of_columns, require_rows
 from takifugu.problems import nouns as documents
-from takifugu.queries import require_rows
 
 # What a problem protects: the beliefs and pairs that a release and a budget must have in common.
 

@@ -25,7 +25,7 @@ from takifugu.divergences import (
     within_odds,
 )
 from takifugu.errors import InputError, MechanismError
-from takifugu.laws import Finite, Scalar, Value, columns, key, number, plain
+from takifugu.laws import Scalar, Value, columns, key, number, plain
 from takifugu.mechanisms.optimal.program import Indices, components
 from takifugu.problems import Guarantee, Problem
 
@@ -44,7 +44,7 @@ def table_of(problem: Problem) -> Table:
     """The arrays of a problem, or an error where its laws are not finite."""
     laws = [law for belief in range(len(problem.beliefs)) for law in problem.laws(belief)]
     for law in laws:
-        if not isinstance(law, Finite):
+        if law.space != "values":
             raise MechanismError(
                 f"'optimal' is for laws on finite lists of values, and one here is a {type(law).__name__}: publish "
                 f"with Row, or describe the answer by Finite laws"

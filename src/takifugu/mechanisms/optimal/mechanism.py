@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from takifugu._validation import Array, integer, real
-from takifugu.channels import FiniteChannel, ListChannel, SparseChannel
+from takifugu.channels import Channel, FiniteChannel, ListChannel, SparseChannel
 from takifugu.divergences import finite_divergence
 from takifugu.errors import CalibrationError, InputError, MechanismError
-from takifugu.laws import Scalar, Value, key, number
+from takifugu.laws import Scalar, Space, Value, key, number
 from takifugu.mechanisms.base import Found, Mechanism, Optimality
 from takifugu.mechanisms.optimal.column_generation import (
     ColumnProgram,
@@ -86,6 +86,8 @@ class Optimal(Mechanism):
     """
 
     name: ClassVar[str] = "optimal"
+    space: ClassVar[Space] = "values"
+    proves: ClassVar[bool] = True
     label: ClassVar[str] = "Best channel"
     summary: ClassVar[str] = (
         "The least harm any mechanism can do: the best channel between finite lists of values, with a proof that none "
@@ -133,7 +135,7 @@ class Optimal(Mechanism):
                 f"solver={self.solver!r} knows no {strange}: leave it out, or take {_other(self.solver)!r}"
             )
 
-    def settled(self, problem: Problem) -> "Optimal":
+    def settled(self, problem: Problem) -> Self:
         """The same wishes with what hangs on the number of values decided: the solver, and whether shares are kept."""
         if AUTO not in (self.solver, self.keep):
             return self
@@ -186,13 +188,13 @@ class Optimal(Mechanism):
         """The program about all values, also those that nobody has: for a promise that covers who may have them."""
         return _program(self.settled(problem), problem, asked, np.arange(len(table_of(problem).values)))
 
-    def is_kept(self, problem: Problem, asked: Guarantee, channel: ListChannel) -> bool:
+    def is_kept(self, problem: Problem, asked: Guarantee, channel: Channel) -> bool:
         """Whether a channel is proved to keep the promise for every pair, belief and prior within the radius."""
-        return is_kept(problem, asked, channel, radius=self.reach(problem))
+        return is_kept(problem, asked, channel.as_list(), radius=self.reach(problem))
 
-    def cost(self, problem: Problem, channel: ListChannel) -> float:
+    def cost(self, problem: Problem, channel: Channel) -> float:
         """The expected loss of a published value."""
-        table = table_of(problem)
+        table, channel = table_of(problem), channel.as_list()
         if len(channel.inputs) != len(table.values):
             raise InputError(f"the channel takes {len(channel.inputs)} values, and the laws are on {len(table.values)}")
         sources, targets, shares = channel.entries
