@@ -7,7 +7,7 @@ something is first shown.
 
 import os
 from collections.abc import Callable
-from decimal import ROUND_FLOOR, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Protocol
 
 
@@ -59,6 +59,16 @@ class Plotted:
 
 
 # Numbers in few digits, of which none says more than is known.
+
+
+def rounded_up(bound: float, digits: int) -> str:
+    """A bound from above in so many digits: what is told is never less than what was shown.
+
+    >>> rounded_up(1.6411, 3), rounded_up(3.0, 3), rounded_up(float("inf"), 3)
+    ('1.65', '3', '∞')
+    """
+    shown = float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(bound))
+    return "∞" if shown == float("inf") else f"{shown:.{digits}g}"
 
 
 def rounded_down(bound: float, digits: int) -> str:

@@ -8,5 +8,8 @@ from takifugu.certificates.document import REDACTED as REDACTED
 from takifugu.certificates.document import Certificate as Certificate
 from takifugu.certificates.document import RedactedCertificate as RedactedCertificate
 from takifugu.certificates.proving import certify as certify
+from takifugu.certificates.proving import load_public as load_public
 from takifugu.certificates.proving import load_redacted as load_redacted
+from takifugu.certificates.proving import require_public as require_public
 from takifugu.certificates.proving import verify as verify
+from takifugu.certificates.statement import Statement as Statement

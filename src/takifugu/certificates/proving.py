@@ -9,6 +9,7 @@ import platform
 import secrets as random_bits
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from takifugu import strict_json
 from takifugu import strict_json as form
@@ -18,6 +19,7 @@ from takifugu.certificates import document as version_1
 from takifugu.certificates.channel import VERSION as CHANNEL_VERSION
 from takifugu.certificates.channel import ChannelCertificate, RedactedChannel
 from takifugu.certificates.document import Certificate, RedactedCertificate
+from takifugu.certificates.statement import Statement, is_statement
 from takifugu.channels import GaussianNoise, GaussianVector, ListChannel, Noise
 from takifugu.divergences import Claims, Decision, Effort, Enclosure, Progress, Prover, counted, limit_for, settle_all
 from takifugu.errors import CertificationError, InputError
@@ -256,6 +258,8 @@ def verify(
 ) -> Certificate | ChannelCertificate:
     """Prove a certificate again from its priors alone, and return it; no recorded figure is trusted.
 
+    A statement that holds its certificate is held against it first (`Statement`), and the certificate is returned.
+
     Raises `InputError` where the file is not a certificate, and `CertificationError` where its claim is false or could
     not be proved within a limit on work. The limit grows with the number of places and components in the file;
     `effort` multiplies it for the patient, and `limit` replaces it (in units of about a microsecond). `workers` and
@@ -305,11 +309,38 @@ def _size(law: Law) -> int:
 def load(path: str | os.PathLike[str]) -> Certificate | ChannelCertificate:
     """Read a certificate of either version, checking its form and its digest. Nothing is proved by reading."""
     data = strict_json.read(path, most_bytes=1 << 28)
+    if is_statement(data):
+        return _of_statement(data, path).matched()
     kind = ChannelCertificate if isinstance(data, dict) and data.get("version") == CHANNEL_VERSION else Certificate
     try:
         return kind.from_dict(data)
     except InputError as error:
         raise InputError(f"{os.fspath(path)!r} is not a certificate that can be used: {error}") from None
+
+
+def _of_statement(data: Any, path: str | os.PathLike[str]) -> Statement:
+    try:
+        return Statement.from_dict(data)
+    except InputError as error:
+        raise InputError(f"{os.fspath(path)!r} is not a statement that can be used: {error}") from None
+
+
+def load_public(path: str | os.PathLike[str]) -> RedactedCertificate | RedactedChannel | Statement:
+    """Read what was published of a certificate: a redaction of it, or a statement."""
+    data = strict_json.read(path, most_bytes=1 << 28)
+    return _of_statement(data, path) if is_statement(data) else load_redacted(path)
+
+
+def require_public(
+    certificate: Certificate | ChannelCertificate, public: RedactedCertificate | RedactedChannel | Statement
+) -> None:
+    """Make sure that what was published is of this certificate, in every field that follows from it."""
+    if not isinstance(public, Statement):
+        certificate.require_match(public)
+    elif isinstance(certificate, ChannelCertificate):
+        public.matched(certificate)
+    else:
+        raise CertificationError("a statement is about a published table, and this is a certificate of noise alone")
 
 
 def load_redacted(path: str | os.PathLike[str]) -> RedactedCertificate | RedactedChannel:

@@ -9,7 +9,7 @@ from takifugu.commands.progress import counting
 
 @click.command("verify", cls=Command)
 @click.argument("certificate", type=click.Path())
-@single("--public", type=click.Path(), help="A redacted certificate that must be that of this one.")
+@single("--public", type=click.Path(), help="A redacted certificate, or a statement, that must be of this one.")
 @single(
     "--limit",
     type=click.IntRange(min=1),
@@ -27,13 +27,15 @@ from takifugu.commands.progress import counting
 def command(certificate: str, public: str | None, limit: int | None, effort: float, workers: int, quiet: bool) -> None:
     """Prove the CERTIFICATE again from its priors, trusting no figure in it.
 
+    It may be a statement that goes with a published table, where its certificate is public and in it.
+
     The exit status is 0 where it is proved, 1 where it is refuted or could not be proved, 2 where the file is bad.
     """
-    from takifugu.certificates import load_redacted, verify
+    from takifugu.certificates import load_public, require_public, verify
 
-    published = None if public is None else load_redacted(public)
+    published = None if public is None else load_public(public)
     with counting("proved", quiet=quiet) as progress:
         proved = verify(certificate, limit=limit, effort=effort, workers=workers, progress=progress)
     if published is not None:
-        proved.require_match(published)
+        require_public(proved, published)
     tell_proved(proved)

@@ -50,7 +50,7 @@ def _of_lists(row: Row) -> tuple[tuple[Value, ...], Any, Answer]:
     missing = [name for name in row.columns if name not in row.domain]
     if missing:
         raise InputError(
-            f"a data-free channel takes public lists alone: give Row(..., domain={{{missing[0]!r}: [...]}})"
+            f"a data-free channel takes public lists alone, and {missing[0]!r} has none: give one with domain="
         )
     domain = tuple(row.domain[name] for name in row.columns)
     sizes = [len(one.values) for one in domain]

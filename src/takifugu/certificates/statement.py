@@ -1,0 +1,273 @@
+"""The statement that goes with a published table: what may be told to anybody, and what it does not promise.
+
+Everything in it but the date and the number of rows follows from the certificate. Where that may be public it is part
+of the statement, and `verify` proves the guarantee from the statement alone; otherwise its digest is, and whoever has
+the certificate can hold the two against each other. Nothing in it may follow from the rows in another way: not how
+many draws a confidence took, nor a list of values that was read from the table.
+"""
+
+import datetime
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from takifugu import strict_json
+from takifugu import strict_json as form
+from takifugu._display import rounded_up
+from takifugu.atomic import write_text
+from takifugu.calibration import Calibration
+from takifugu.certificates.channel import KEPT, ChannelCertificate, tells_probabilities
+from takifugu.errors import CertificationError, InputError
+from takifugu.problems import Choices, belief_names, guarantee_from_state, has_code
+
+FORMAT, VERSION = "takifugu-statement", 1
+_FACTS = ("secret", "columns", "secrets", "pairs", "lists", "known", "guarantee", "adversary", "population", "order")
+_KEYS = ("format", "version", *_FACTS, "rows", "date", "certificate_sha256", "certificate")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_SHUFFLED = "shuffled"
+
+# Whom the guarantee is against: each kind with its sentence, and what is not promised on its account.
+_ADVERSARIES = {
+    "anybody": "It is against anybody, whatever they believe and know of all other people in the table.",
+    "knows all other rows": (
+        "It is against somebody who knows all other rows of the table and the private counts (epsilon = {private:g}) "
+        "that the channel was fitted to, and believes {believed}."
+    ),
+    "other people's table": (
+        "It is against somebody who believes {believed}. The channel was fitted to nobody in this table."
+    ),
+    "population": "It is against somebody who believes {believed}, and does not know the other rows of the table.",
+}
+_NOT_PROMISED = {
+    "other rows": (
+        "Nothing against somebody who knows all or most of the other rows: the channel was fitted to the rows that it "
+        "published."
+    ),
+    "beliefs": (
+        "Nothing against somebody who believes something else about how the columns go with the secret, or knows more "
+        "of a person than is said above."
+    ),
+    "several rows": (
+        "Nothing about several rows of one person, or people who share a secret, taken together: it is about one row."
+    ),
+    "presence": "Not that nobody learns who is in the table, or how many rows it has.",
+    "elsewhere": ("Nothing about what other columns, other publications, or other sources tell of the same people."),
+    "list": "Not that the list of values tells nothing: it was read from the table.",
+    "order": "Not that the order of the rows is random: that is the publisher's word.",
+}
+_WORD = (
+    "By the word of whoever published it: the number of rows, the date, that the table was drawn through this channel "
+    "by unpredictable random numbers{counts}, that each person has one row, and that these rows are published once."
+)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What may be told to anybody about a published table; print it for a page of plain words.
+
+    >>> import takifugu as tk
+    >>> lists = {"ill": ["no", "yes"], "age": [30, 60]}
+    >>> rows = {"ill": ["no", "yes"] * 500, "age": [30, 60, 60, 30] * 250}
+    >>> import pandas as pd
+    >>> counts = tk.private_counts(pd.DataFrame(rows), secret="ill", columns="age", domain=lists, epsilon=0.5)
+    >>> made = tk.calibrate(counts, odds=3)
+    >>> print(Statement.of(tk.certify(made), rows=1_000).sentences[0])
+    Nothing published moves the odds between two values of 'ill' by more than a factor of 3.
+    """
+
+    content: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, certificate: ChannelCertificate, *, rows: int, date: datetime.date | None = None) -> "Statement":
+        """The statement for a table of so many rows that is published through the channel of this certificate."""
+        is_public = tells_probabilities(certificate.calibration)
+        proof = certificate.published() if is_public else certificate
+        day = datetime.datetime.now(datetime.UTC).date() if date is None else date
+        return cls(
+            {
+                **_facts(proof.calibration),
+                "rows": int(rows),
+                "date": day.isoformat(),
+                "certificate_sha256": proof.sha256,
+                "certificate": proof.to_dict() if is_public else None,
+            }
+        )
+
+    @property
+    def certificate(self) -> ChannelCertificate | None:
+        """The certificate that is part of it; None where the priors are private."""
+        held = self.content["certificate"]
+        return None if held is None else ChannelCertificate.from_dict(held)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The page, sentence by sentence."""
+        facts = self.content
+        guarantee = guarantee_from_state(facts["guarantee"])
+        secret = " and ".join(map(repr, facts["secret"])) or " and ".join(map(repr, facts["columns"]))
+        if facts["pairs"] is not None:
+            secret += f" ({', '.join(f'{a} or {b}' for a, b in facts['pairs'])})"
+        if (most := guarantee.most_odds) is not None:
+            by = f"by more than a factor of {rounded_up(most, 6)}"
+            kept = f"Nothing published moves the odds between two values of {secret} {by}."
+        else:
+            kept = f"Two values of {secret} are hidden from one another {guarantee.bound}."
+        guess = (
+            f"Of two that seemed equally likely nobody guesses right with a chance above "
+            f"{rounded_up(100 * guarantee.best_guess(), 4)} %."
+        )
+        columns = ", ".join(map(repr, facts["columns"]))
+        of = f"{facts['rows']:,} rows of {columns}, published on {facts['date']}"
+        where = "in random order" if facts["order"] == _SHUFFLED else "in an order that the publisher states is random"
+        told = [kept, guess, f"It is about {of}, {where}.", self._against()]
+        if facts["lists"] is not None:
+            sizes = ", ".join(f"{len(values)} of {name!r}" for name, values in facts["lists"].items())
+            told.append(f"The values are from public lists ({sizes}), and none was read from the table.")
+        told += ["What is not promised:", *(f"- {_NOT_PROMISED[one]}" for one in self.not_promised)]
+        told.append(_WORD.format(counts=self._counts))
+        if facts["certificate"] is None:
+            told.append(
+                f"The guarantee is proved in a certificate that describes the people and is private (SHA-256 "
+                f"{facts['certificate_sha256']}): an auditor who is shown it can prove it again, and hold it against "
+                f"this statement."
+            )
+        else:
+            told.append("The guarantee is proved in this file: `takifugu verify` proves it again, for anybody.")
+        return tuple(told)
+
+    @property
+    def _counts(self) -> str:
+        counts = ", that the counts hold the noise that is stated and were drawn once"
+        return counts if self.content["adversary"]["kind"] == "knows all other rows" else ""
+
+    @property
+    def not_promised(self) -> tuple[str, ...]:
+        """What is not promised, by the names of its sentences."""
+        facts, kind = self.content, self.content["adversary"]["kind"]
+        told = ["other rows"] if kind == "population" else []
+        told += [] if kind == "anybody" else ["beliefs"]
+        told += ["several rows", "presence", "elsewhere"]
+        told += [] if facts["lists"] is not None else ["list"]
+        return (*told, *([] if facts["order"] == _SHUFFLED else ["order"]))
+
+    def _against(self) -> str:
+        facts = self.content["adversary"]
+        believed = f"what {'the counts' if facts['private'] else 'the rows'} say of the columns and the secret"
+        if (level := self.content["population"]) is not None:
+            believed = f"the shares in the population, as the certificate bounds them with {100 * level:g} % confidence"
+        if facts["believes"]:
+            believed = "what these say: " + ", ".join(map(repr, facts["believes"]))
+        also = "" if not self.content["known"] else f", also where {', '.join(self.content['known'])} is known"
+        return _ADVERSARIES[facts["kind"]].format(private=facts["private"], believed=f"{believed}{also}")
+
+    def __str__(self) -> str:
+        """A page of plain words."""
+        return "\n".join(self.sentences)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content as plain values for JSON."""
+        return {"format": FORMAT, "version": VERSION, **self.content}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it for everybody: as JSON, which `verify` reads, or as a page of plain words where it ends in .txt."""
+        if Path(path).suffix == ".txt":
+            write_text(f"{self}\n", path)
+        else:
+            strict_json.write(self.to_dict(), path)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> "Statement":
+        """What `to_dict` wrote, every field checked; whether it is true is for `matched` to say."""
+        form.header(data, FORMAT, (VERSION,), "a statement")
+        content = form.fields(data, _KEYS, "the statement")
+        guarantee_from_state(content["guarantee"])
+        facts = form.fields(content["adversary"], ("kind", "private", "believes"), "'adversary'")
+        if facts["kind"] not in _ADVERSARIES:
+            raise InputError(f"adversary.kind must be one of {', '.join(map(repr, _ADVERSARIES))}")
+        form.number(facts["private"], "adversary.private", least=0)
+        form.texts(facts["believes"], "adversary.believes")
+        for name in ("secret", "columns", "known"):
+            form.texts(content[name], repr(name))
+        if content["lists"] is not None and not isinstance(content["lists"], dict):
+            raise InputError("'lists' must be an object of lists, or null")
+        for number, pair in enumerate(form.items(content["pairs"] or [], "'pairs'", most=1 << 20)):
+            form.exactly(pair, f"pairs[{number}]", 2)
+        if content["population"] is not None:
+            form.number(content["population"], "'population'", above=0)
+        if content["order"] not in (_SHUFFLED, KEPT):
+            raise InputError(f"'order' must be {_SHUFFLED!r} or {KEPT!r}")
+        form.index(content["rows"], "'rows'", below=1 << 62)
+        form.text_field(content["date"], "'date'", _DATE)
+        form.hex_digest(content["certificate_sha256"], "'certificate_sha256'")
+        return cls({name: content[name] for name in _KEYS[2:]})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Statement":
+        """Read a file that `save` wrote. Nothing is proved by reading."""
+        return cls.from_dict(strict_json.read(path, most_bytes=1 << 28))
+
+    def matched(self, certificate: ChannelCertificate | None = None) -> ChannelCertificate:
+        """The certificate that this is the statement of, once all that follows from it is what is stated.
+
+        It is the one within, or the private one of an auditor; nothing is proved by that yet.
+        """
+        proof = self.certificate if certificate is None else certificate
+        if proof is None:
+            raise CertificationError(
+                f"nothing can be proved from this statement alone, since the priors are private: only who holds the "
+                f"certificate with the digest {self.content['certificate_sha256']} can, with `takifugu verify "
+                f"CERTIFICATE --public STATEMENT`"
+            )
+        if proof.sha256 != self.content["certificate_sha256"]:
+            raise CertificationError("the statement names another certificate: the digests differ")
+        for name, fact in _facts(proof.calibration).items():
+            if self.content[name] != fact:
+                raise CertificationError(f"the statement says of {name!r} what does not follow from its certificate")
+        return proof
+
+
+def is_statement(data: Any) -> bool:
+    """Whether the content of a file says that it is a statement."""
+    return isinstance(data, dict) and data.get("format") == FORMAT
+
+
+def _facts(calibration: Calibration) -> dict[str, Any]:
+    """All that follows from a calibration and may be told."""
+    answer = calibration.answer
+    if answer is None:
+        raise InputError("a statement is about a table: these priors were made by hand and name none")
+    is_public, pairs = tells_probabilities(calibration), calibration.pairs
+    domain = answer.domain if is_public and isinstance(answer.domain, tuple) else None
+    order = KEPT if has_code("order-kept", calibration.findings) else _SHUFFLED
+    return {
+        "secret": list(answer.secret),
+        "columns": list(answer.drawn),
+        "secrets": [form.plain(one) for one in pairs.secrets] if is_public and answer.secret else None,
+        "pairs": None if pairs.is_every or len(answer.secret) > 1 else [list(map(form.plain, one)) for one in pairs],
+        "lists": None if domain is None else dict(zip(answer.columns, map(_listed, domain), strict=True)),
+        "known": list(answer.known),
+        "guarantee": calibration.total.to_state(),
+        "adversary": {
+            "kind": _kind(calibration),
+            "private": answer.private,
+            "believes": [name for name in belief_names(calibration.beliefs) if name is not None],
+        },
+        "population": None if calibration.evidence is None else calibration.evidence.level,
+        "order": order,
+    }
+
+
+def _listed(choices: Choices) -> list[Any]:
+    return list(choices.values)
+
+
+def _kind(calibration: Calibration) -> str:
+    answer = calibration.answer
+    if answer is not None and not answer.secret:
+        return "anybody"
+    if answer is not None and answer.private:
+        return "knows all other rows"
+    return "population" if None in belief_names(calibration.beliefs) else "other people's table"

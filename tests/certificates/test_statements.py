@@ -1,0 +1,163 @@
+"""The statement of a published table: what it tells, what it must not, and who can check it."""
+
+import datetime
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import takifugu as tk
+from takifugu.certificates import Statement, require_public
+from takifugu.channels import InsecureSeededBits
+from takifugu.problems import Diagnostic
+from takifugu.queries import Cells, PrivateCounts
+
+LISTS = {"ill": ["no", "yes"], "x": [0, 1, 2]}
+DAY = datetime.date(2026, 1, 31)
+
+
+def private(counts=((500, 300, 200), (200, 250, 400)), epsilon=0.5):
+    cells = Cells.of("ill", ["x"], LISTS, None, epsilon)
+    return PrivateCounts.with_noise(cells, counts, InsecureSeededBits(1))
+
+
+def rows(counts=((50, 30, 20), (20, 30, 50))):
+    cells = [(s, x) for s, row in zip(LISTS["ill"], counts, strict=True) for x, n in enumerate(row) for _ in range(n)]
+    return pd.DataFrame(cells, columns=["ill", "x"])
+
+
+def stated(made):
+    return Statement.of(tk.certify(made), rows=1_850, date=DAY)
+
+
+def changed(statement, **content):
+    return Statement.from_dict(json.loads(json.dumps(statement.to_dict() | content)))
+
+
+def test_a_statement_about_private_counts_says_all_and_holds_its_proof():
+    made = tk.calibrate(private(), odds=3, confidence=0.95)
+    statement = stated(made)
+    page = str(statement)
+    for told in (
+        "odds between two values of 'ill' by more than a factor of 3.",
+        "right with a chance above 75 %",
+        "1,850 rows of 'x', published on 2026-01-31, in random order",
+        "knows all other rows of the table and the private counts (epsilon = 0.5)",
+        "with 95 % confidence",
+        "public lists (3 of 'x')",
+        "What is not promised",
+        "the counts hold the noise that is stated",
+    ):
+        assert told in page
+    assert statement.content["secrets"] == ["no", "yes"]
+    assert tk.Odds(3).to_state() == statement.content["guarantee"]
+    assert statement.matched().calibration.total == made.total
+    assert "other rows" not in statement.not_promised
+
+
+def test_verify_proves_a_statement_that_holds_its_certificate_and_refuses_every_changed_fact(tmp_path):
+    statement = stated(tk.calibrate(private(), odds=3))
+    statement.save(tmp_path / "statement.json")
+    assert "every other row" in tk.verify(tmp_path / "statement.json").claim
+    content = statement.content
+    for name, wrong in {
+        "guarantee": tk.Odds(2).to_state(),
+        "secret": ["x"],
+        "columns": ["ill"],
+        "secrets": ["no", "ill"],
+        "pairs": [["no", "yes"]],
+        "lists": {"x": [0, 1]},
+        "known": ["age"],
+        "adversary": content["adversary"] | {"kind": "anybody"},
+        "population": 0.95,
+        "order": "kept: stated to be random",
+        "certificate_sha256": "0" * 64,
+        "certificate": None,
+    }.items():
+        changed(statement, **{name: wrong}).save(tmp_path / "changed.json")
+        with pytest.raises(tk.CertificationError):
+            tk.verify(tmp_path / "changed.json")
+    for name, wrong in {"rows": -1, "date": "today", "adversary": {}, "order": "any", "lists": 3, "more": 1}.items():
+        (tmp_path / "wrong.json").write_text(json.dumps(statement.to_dict() | {name: wrong}))
+        with pytest.raises(tk.InputError):
+            tk.verify(tmp_path / "wrong.json")
+    worse = content["certificate"] | {}
+    worse["calibration"] = worse["calibration"] | {"guarantee": tk.Odds(1.1).to_state()}
+    (tmp_path / "forged.json").write_text(json.dumps(statement.to_dict() | {"certificate": worse}))
+    with pytest.raises(tk.TakifuguError):
+        tk.verify(tmp_path / "forged.json")
+
+
+def test_it_is_proved_in_an_empty_folder_from_the_public_file_alone(tmp_path):
+    stated(tk.calibrate(private(), odds=3, confidence=0.8)).save(tmp_path / "published-statement.json")
+    home = Path(tk.__file__).parents[1]
+    clean = {"PATH": os.environ["PATH"], "PYTHONPATH": str(home), "HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "takifugu", "verify", "published-statement.json"]
+    ran = subprocess.run(command, cwd=tmp_path, env=clean, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "Proved:" in ran.stdout
+    assert "every other row" in ran.stdout
+
+
+def test_of_ones_own_rows_it_tells_neither_lists_nor_secrets_and_an_auditor_can_hold_it_against_the_certificate():
+    priors = tk.fit_priors(rows(), secret="ill", query=tk.Row("x"))
+    certificate = tk.certify(tk.calibrate(priors, odds=3, confidence=0.95))
+    statement = Statement.of(certificate, rows=200, date=DAY)
+    told = json.dumps(statement.to_dict())
+    assert statement.content["lists"] is statement.content["secrets"] is statement.certificate is None
+    assert {"other rows", "list", "beliefs"} <= set(statement.not_promised)
+    assert "yes" not in told
+    assert str(certificate.calibration.evidence.draws) not in told.replace(certificate.sha256, "")
+    with pytest.raises(tk.CertificationError, match="from this statement alone"):
+        statement.matched()
+    require_public(certificate, statement)
+    with pytest.raises(tk.CertificationError, match="another certificate"):
+        require_public(tk.certify(certificate.calibration), statement)
+    gaussians = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(1, 1)}
+    noise = tk.certify(tk.calibrate(gaussians, alpha=2, epsilon=1))
+    with pytest.raises(tk.CertificationError, match="noise alone"):
+        require_public(noise, statement)
+
+
+def test_of_other_peoples_priors_and_of_no_data_it_is_public_too():
+    query = tk.Row("x", domain=LISTS["x"])
+    others = tk.fit_priors(rows(), secret="ill", query=query)
+    made = tk.publish(rows(), secret="ill", columns=["x"], beliefs={"last year": others}, own=False)
+    statement = Statement.of(made.certificate, rows=200)
+    assert "believes" in str(statement)
+    assert "'last year'" in str(statement)
+    assert statement.matched().calibration.channel == made.calibration.channel
+    free = stated(tk.calibrate(query, odds=3, mechanism="data-free"))
+    assert "against anybody" in str(free)
+    assert "beliefs" not in free.not_promised
+    assert free.matched().calibration.guarantee == tk.Odds(3)
+
+
+def test_chosen_pairs_and_an_order_that_was_kept_are_said(tmp_path):
+    three = {"ill": ["no", "yes", "unsure"], "x": LISTS["x"]}
+    cells = Cells.of("ill", ["x"], three, None, 0.5)
+    counts = PrivateCounts.with_noise(cells, np.full((3, 3), 200).tolist(), InsecureSeededBits(1))
+    statement = stated(tk.calibrate(counts, odds=3, pairs=[("no", "yes")]))
+    assert "'ill' (no or yes)" in str(statement)
+    kept = stated(tk.calibrate(counts, odds=3).with_finding(Diagnostic("order-kept")))
+    assert "the publisher states is random" in str(kept)
+    assert "order" in kept.not_promised
+    assert kept.matched().calibration.findings
+    statement.save(tmp_path / "statement.txt")
+    assert (tmp_path / "statement.txt").read_text() == f"{statement}\n"
+
+
+def test_a_factor_is_never_told_as_less_than_it_is():
+    made = tk.calibrate(private(), odds=2.4561927)
+    assert "factor of 2.4562." in str(stated(made))
+
+
+def test_priors_made_by_hand_have_no_statement():
+    laws = {"a": tk.Finite([0, 1], [1, 3]), "b": tk.Finite([0, 1], [3, 1])}
+    with pytest.raises(tk.InputError, match="by hand"):
+        stated(tk.calibrate(laws, odds=2))
