@@ -53,6 +53,7 @@ from takifugu.queries import Mean as Mean
 from takifugu.queries import PrivateCounts as PrivateCounts
 from takifugu.queries import Raw as Raw
 from takifugu.queries import Row as Row
+from takifugu.queries import Share as Share
 from takifugu.queries import fit_priors as fit_priors
 from takifugu.queries import inspect as inspect
 from takifugu.releases import Ledger as Ledger

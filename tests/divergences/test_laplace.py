@@ -191,3 +191,27 @@ def test_a_tail_can_bind_and_the_middle_too():
     assert odds_after_laplace(wide, narrow, scale=2.302775637732) == pytest.approx(0.5, abs=1e-12)
     assert odds_after_laplace(narrow, wide, scale=29.09770339678) == pytest.approx(0.03, abs=1e-12)
     assert 0.5 / 29.09770339678 + 3 / (2 * 29.09770339678**2) < 0.02  # what the tails alone would say
+
+
+def test_many_points_agree_with_sums_of_fifty_digits():
+    """Laws of totals have as many points as rows: one pass over them, in floats and in balls."""
+    rng = np.random.default_rng(8)
+    points = np.sort(rng.choice(3_000, 150, replace=False)) / 7
+    p, q = (Mixture(weights / weights.sum(), points, np.zeros(150)) for weights in rng.random((2, 150)) ** 9)
+    with mpmath.workdps(50):
+        sums = [
+            [
+                mpmath.fsum(mpmath.mpf(w) * mpmath.exp(-abs(mpmath.mpf(x) - y) / 3) for w, x in _pairs(law))
+                for y in points
+            ]
+            for law in (p, q)
+        ]
+        wholes = [mpmath.fsum(map(mpmath.mpf, law.weights)) for law in (p, q)]
+        truth = max(mpmath.log(a / b) for a, b in zip(*sums, strict=True)) - mpmath.log(wholes[0] / wholes[1])
+    assert odds_after_laplace(p, q, scale=3.0) == pytest.approx(float(truth), rel=1e-13)
+    for far, holds in ((1 + 1e-14, True), (1 - 1e-14, False)):
+        assert decide_odds_after_laplace(p, q, scale=3.0, epsilon=float(truth) * far).holds is holds
+
+
+def _pairs(law):
+    return zip(law.weights.tolist(), law.means.tolist(), strict=True)

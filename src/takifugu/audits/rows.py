@@ -226,8 +226,8 @@ def _require_of_rows(calibration: Calibration) -> None:
     answer = calibration.answer
     if answer is not None and not answer.is_of_rows:
         raise InputError(
-            f"this calibration is for {answer.words}, {how_many(answer)} about a group, and an audit attacks the rows "
-            f"of a table: there are none to attack. What hides the group is proved by `certify` and `verify`"
+            f"this calibration is for {answer.words}, {how_many(answer)} about {answer.whose}, and an audit attacks "
+            f"the rows of a table: there are none to attack. What hides it is proved by `certify` and `verify`"
         )
 
 

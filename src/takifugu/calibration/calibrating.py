@@ -25,6 +25,7 @@ from takifugu.errors import InputError, MechanismError, NoAnswerError
 from takifugu.laws import Law
 from takifugu.mechanisms import Found, Mechanism, get_mechanism, worst
 from takifugu.problems import (
+    OF_TABLES,
     Diagnostic,
     Guarantee,
     Pair,
@@ -358,6 +359,12 @@ def calibrated(
     if private and population.assurance is not None:
         raise InputError(
             "assurance='band' is about counts of rows, and private counts hold noise: use confidence alone"
+        )
+    beyond = population.confidence is not None or population.assurance is not None
+    if beyond and problem.answer is not None and problem.answer.query in OF_TABLES:
+        raise MechanismError(
+            "a share is hidden from who believes the laws of this table's rows, and what confidence or assurance would "
+            "add is not known for it: leave them out"
         )
     asked = channel_guarantee(asked, private)
     sample = checked(rule, rule.find(problem, asked), problem, asked)

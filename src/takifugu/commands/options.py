@@ -12,7 +12,8 @@ import click
 from takifugu.errors import InputError, suggestion
 
 if TYPE_CHECKING:
-    from takifugu.queries import Query
+    from takifugu.dependence import Count
+    from takifugu.queries import Query, Share
     from takifugu.tables import Reading
 
 
@@ -232,7 +233,7 @@ def domain_of(path: str) -> dict[str, list[Any]]:
 
 # From KIND:COLUMN and the options that go with it to a query.
 
-_KINDS = ("raw", "row", "mean", "gp", "bnn")
+_KINDS = ("raw", "row", "mean", "count", "gp", "bnn")
 _MODELS = ("gp", "bnn")
 
 # The options that say more about an answer, and the kinds of answers they are for.
@@ -265,7 +266,7 @@ def parse_query(text: str) -> tuple[str, list[str]]:
     return kind, [rest] if kind in _MODELS else columns
 
 
-def query_of(kind: str, columns: list[str], options: dict[str, Any]) -> "Query":
+def query_of(kind: str, columns: list[str], options: dict[str, Any]) -> "Query | Count":
     """The query that the options describe; an option for another kind is refused."""
     from takifugu.queries import BNN, GP, Mean, Raw, Row
 
@@ -287,8 +288,42 @@ def query_of(kind: str, columns: list[str], options: dict[str, Any]) -> "Query":
         return Row(*columns, domain=domain, other=options["other"], loss=options["loss"])
     if kind == "mean":
         return Mean(column)
+    if kind == "count":
+        return _count_of(columns)
     model = GP if kind == "gp" else BNN
     return model(column, features=list(options["features"]) or None, at=_places(options["at"]), draws=options["draws"])
+
+
+def _count_of(columns: list[str]) -> "Count":
+    """The count that COLUMN=VALUE asks for."""
+    from takifugu.dependence import Count
+
+    column, equals, value = ",".join(columns).partition("=")
+    if not (column and equals and value):
+        raise InputError(
+            f"--query count must be count:COLUMN=VALUE, such as count:smoker=yes; got {','.join(columns)!r}"
+        )
+    return Count(value, column=column)
+
+
+def share_of(secret: tuple[str, ...], text: str, number: str) -> "Share":
+    """The secret of the whole table that --share asks for.
+
+    >>> share_of(("sex",), "F=0.3,0.5", "fixed")
+    Share(column='sex', value='F', shares=(0.3, 0.5), number='fixed', apart=0.0)
+    """
+    from takifugu.queries import Share
+
+    value, equals, rest = text.rpartition("=")
+    try:
+        shares = [float(share) for share in rest.split(",")]
+    except ValueError:
+        equals = ""
+    if not equals or not value:
+        raise InputError(f"--share must be VALUE=SHARE,SHARE, such as F=0.3,0.5; got {text!r}")
+    if len(secret) > 1:
+        raise InputError("--share is about one column: give --secret once")
+    return Share(secret[0], value, tuple(shares), number=number)
 
 
 def _places(at: tuple[str, ...]) -> Any:
@@ -321,6 +356,7 @@ _ANSWERS = {
     "raw": "a published value of {}",
     "row": "a published row of {}",
     "mean": "the published mean of {}",
+    "count": "the published count of {}",
     "gp": "a Gaussian process's prediction of {}",
     "bnn": "a Bayesian neural network's prediction of {}",
 }
@@ -362,7 +398,21 @@ def asking(command: Callable[..., Any]) -> Callable[..., Any]:
                 metavar="KIND:COLUMN",
                 help="What is published: raw:COLUMN, each person's value; row:COLUMN,COLUMN, each person's values from "
                 "finite lists; mean:COLUMN, each group's mean; gp:TARGET or bnn:TARGET, the prediction of a model "
-                "trained on each group. raw and mean take several columns too, with commas: a vector.",
+                "trained on each group; count:COLUMN=VALUE, with --share, how many of all rows have the value. raw and "
+                "mean take several columns too, with commas: a vector.",
+            ),
+            single(
+                "--share",
+                metavar="VALUE=SHARE,SHARE",
+                help="Hide how large the share of rows with a value of --secret is, such as F=0.3,0.5, in one number "
+                "about all rows: --query mean:COLUMN or count:COLUMN=VALUE.",
+            ),
+            single(
+                "--share-number",
+                type=click.Choice(["fixed", "drawn"]),
+                default="fixed",
+                show_default=True,
+                help="For --share: it says how many rows have the value, or with which probability each has it.",
             ),
             single("--prior", metavar="KIND", help="For raw: counts (the default), mixture, empirical or gaussian."),
             single(
@@ -411,6 +461,8 @@ def ask(
     allow_few_rows: bool,
     beliefs: tuple[str, ...],
     draws: int = 0,
+    share: str | None = None,
+    share_number: str = "fixed",
     **options: Any,
 ) -> Asked:
     """Fit the priors that the options describe; `draws` of a model's parameters are kept for its confidence."""
@@ -420,7 +472,7 @@ def ask(
     reading = reading_from(options)
     kind, columns = parse_query(query)
     options |= {"known": known, "draws": draws}
-    asked = query_of(kind, columns, options)
+    asked: Any = query_of(kind, columns, options)
     wanted = list(pairs)
     named = list(dict.fromkeys(name for pair in wanted for name in pair)) or None
     source, title = source_of(table)
@@ -429,11 +481,14 @@ def ask(
         whole = query.partition(":")[2]
         if whole in source.columns:
             columns, asked = [whole], query_of(kind, [whole], options)
+    hiding: Any = secret[0] if len(secret) == 1 else list(secret)
+    if share is not None:
+        hiding = share_of(secret, share, share_number)
     priors = fit_priors(
         source,
-        secret=secret[0] if len(secret) == 1 else list(secret),
+        secret=hiding,
         query=asked,
-        secrets=named if len(secret) == 1 else None,
+        secrets=named if len(secret) == 1 and share is None else None,
         known=known_of(known),
         beliefs=beliefs_from(beliefs),
         few="allow" if allow_few_rows else None,
@@ -447,7 +502,7 @@ def ask(
     which = f" ({' or '.join(map(str, chosen[0]))})" if chosen is not None and len(chosen) == 1 else ""
     answer = _ANSWERS[kind].format(", ".join(columns))
     change = "Which change" if kind == "row" else "How much noise"
-    hidden = " and ".join(secret)
+    hidden = " and ".join(secret) if share is None else f"the share of {hiding.value} in {hiding.column}"
     return Asked(priors, chosen, f"{change} hides {hidden}{which} in {answer}, for the table {title}?")
 
 

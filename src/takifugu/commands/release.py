@@ -91,7 +91,7 @@ def command(
     from takifugu.calibration import Calibration
     from takifugu.channels import ListChannel
     from takifugu.errors import CalibrationError, InputError
-    from takifugu.releases import Ledger, drawing_of, release_file, require_kept
+    from takifugu.releases import Ledger, drawing_of, is_of_table, release_file, require_kept
 
     if (id is not None or new_people or new_ledger) and ledger is None:
         raise InputError("--id, --new-people and --new-ledger are about a ledger: give --ledger too")
@@ -127,7 +127,7 @@ def command(
     how = "through a channel" if isinstance(calibrated.channel, ListChannel) else f"with noise of a shape{rounding}"
     if done.theta is not None:
         how = f"with noise of standard deviation {done.theta!r}{rounding}"
-    what = f"{done.rows:,} rows" if of is None else "one mean"
+    what = "one number" if is_of_table(calibrated) else f"{done.rows:,} rows" if of is None else "one mean"
     click.echo(f"Published {what} in {target} {in_flags(how)}.")
     if told is not None:
         click.echo(f"{told[0].upper()}{told[1:]}.")

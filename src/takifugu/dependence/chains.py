@@ -26,9 +26,10 @@ Probability = int | float | str | Fraction
 
 @dataclass(frozen=True)
 class Count:
-    """How often a state is visited."""
+    """How often a state is visited; in a table, how many of all rows have the value in `column` (see `Share`)."""
 
     state: Hashable
+    column: str | None = None
 
     def numbers(self, states: Sequence[Hashable]) -> list[Fraction]:
         """What a visit of each state adds to the answer."""

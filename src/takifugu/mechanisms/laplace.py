@@ -14,6 +14,7 @@ from takifugu.mechanisms.base import Found, Mechanism, require_numbers
 from takifugu.problems import Guarantee, Place, Problem
 
 _LIMIT = 500_000  # units of work a place: seconds
+_A_POINT = 16
 _FIRST_STEP = 2.0**-43  # of the size: the search itself is no closer
 _MOST_STEPS = 40
 _PROVABLE = (2.0**-5, 2.0**-1, 2.0)  # of each width: noise that is tried where less is not decided
@@ -117,4 +118,5 @@ def is_enough_everywhere(problem: Problem, channel: Noise, *, epsilon: float) ->
 def _decided(channel: Noise, p: Mixture, q: Mixture, epsilon: float) -> bool | None:
     if channel.size == 0:  # points have an exact answer, rounded up; of normals it is infinite
         return channel.loss(p, q, alpha=math.inf) <= epsilon
-    return channel.decide(p, q, alpha=math.inf, epsilon=epsilon, effort=Effort(_LIMIT)).holds
+    limit = _LIMIT + _A_POINT * (len(p) + len(q))  # sums over thousands of rows take as many points
+    return channel.decide(p, q, alpha=math.inf, epsilon=epsilon, effort=Effort(limit)).holds

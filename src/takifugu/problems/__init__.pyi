@@ -3,6 +3,9 @@ from takifugu.problems.answer import MEAN_BY as MEAN_BY
 from takifugu.problems.answer import MEAN_OF as MEAN_OF
 from takifugu.problems.answer import MODELS as MODELS
 from takifugu.problems.answer import OF_GROUPS as OF_GROUPS
+from takifugu.problems.answer import OF_TABLES as OF_TABLES
+from takifugu.problems.answer import TABLE_COUNT as TABLE_COUNT
+from takifugu.problems.answer import TABLE_MEAN as TABLE_MEAN
 from takifugu.problems.answer import Answer as Answer
 from takifugu.problems.answer import Choices as Choices
 from takifugu.problems.answer import Spelling as Spelling

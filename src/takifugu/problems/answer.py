@@ -129,12 +129,17 @@ MODELS = ("gp", "bnn")  # a new observation, drawn from what a model predicts,
 MEAN_OF = {"gp": "gp-mean", "bnn": "bnn-mean"}  # and the mean of the same prediction
 OF_GROUPS = (MEAN, *MODELS, *MEAN_OF.values())
 
+TABLE_MEAN, TABLE_COUNT = "table-mean", "table-count"  # of all rows, whose secret is of the whole table
+OF_TABLES = (TABLE_MEAN, TABLE_COUNT)
+
 MEAN_BY = "mean-by"  # several means, each over rows of its own: no draws of a common covariance stand for them
 
 _WORDS = {
     "raw": "a published value of {}",
     "row": "a published row of {}",
     MEAN: "the published mean of {}",
+    TABLE_MEAN: "the published mean of {} over all rows",
+    TABLE_COUNT: "the published count of a value of {} among all rows",
     MEAN_BY: "the published means: {}",
     "gp": "a Gaussian process's prediction of {}",
     "bnn": "a Bayesian neural network's prediction of {}",
@@ -192,6 +197,11 @@ class Answer:
     def is_of_rows(self) -> bool:
         """Whether each person's own value is published, not one number about a group."""
         return self.query in OF_ROWS
+
+    @property
+    def whose(self) -> str:
+        """Whom one number that is no person's is about."""
+        return "the whole table" if self.query in OF_TABLES else "a group"
 
     @property
     def is_public(self) -> bool:

@@ -265,6 +265,12 @@ _PRIORS = {
     "poor-fit": Template(
         "the fitted prior of secret {secret!r} misses the data by a Kolmogorov distance of {distance:.2g}", "warning"
     ),
+    "share-of-rows": Template("a share of {share:g} of {rows:,} rows is taken as {number:,} of them"),
+    "independent-rows": Template(
+        "rows are taken to be independent of one another, those with {value!r} in {column!r} with the law that such "
+        "rows have here, the others with theirs{drawn:?; how many have it is drawn with the share|}: the guarantee is "
+        "for who believes these laws"
+    ),
     "constant": Template(
         "column {column!r} is {value:g} in every row with secret {secret!r}: its prior is a single point", "warning"
     ),

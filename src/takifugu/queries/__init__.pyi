@@ -27,5 +27,7 @@ from takifugu.queries.row import Row as Row
 from takifugu.queries.row import about as about
 from takifugu.queries.several_secrets import named as named
 from takifugu.queries.several_secrets import several_rows as several_rows
+from takifugu.queries.share import Share as Share
+from takifugu.queries.share import table_answer as table_answer
 from takifugu.queries.vector import Mean as Mean
 from takifugu.queries.vector import check_rows as check_rows

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from takifugu._validation import no_cells
 from takifugu.errors import InputError
@@ -12,9 +12,15 @@ from takifugu.queries.private_counts import PrivateCounts
 from takifugu.queries.remarks import read_alike
 from takifugu.tables import Reading, Table, with_secrets
 
+if TYPE_CHECKING:
+    from takifugu.dependence import Count
+    from takifugu.queries.share import Share
+
 
 @overload
 def fit_priors(table: PrivateCounts, *, secret: str | None = None, query: Query | None = None) -> PrivateCounts: ...
+@overload
+def fit_priors(table: object, *, secret: "Share", query: "Query | Count", reading: Reading | None = None) -> Priors: ...
 @overload
 def fit_priors(
     table: object,
@@ -41,8 +47,8 @@ def fit_priors(
 def fit_priors(
     table: object,
     *,
-    secret: str | Sequence[str] | None = None,
-    query: Query | None = None,
+    secret: "str | Sequence[str] | Share | None" = None,
+    query: "Query | Count | None" = None,
     secrets: Iterable[Hashable] | None = None,
     known: Sequence[str] | None = None,
     few: str | None = None,
@@ -55,8 +61,9 @@ def fit_priors(
         table: a path (CSV or Parquet, globs too), a pandas, Polars or PyArrow table, a DuckDB relation, an
             ibis table or a PySpark dataframe. It is read where it lives: only counts, or a bounded
             number of rows to train a model on, leave its engine. Or private counts, which are the priors already.
-        secret: the column to hide; or several, each of which is hidden under its own laws.
-        query: what is published: `Row`, `Raw`, `Mean`, `GP` or `BNN`.
+        secret: the column to hide; or several, each of which is hidden under its own laws; or a `Share`, a secret of
+            the whole table.
+        query: what is published: `Row`, `Raw`, `Mean`, `GP` or `BNN`; of a `Share` a `Mean` or a `Count`.
         secrets: the values of the secret to fit, by default all. Text matches numbers: '1' stands for 1.
         known: columns that the adversary may know of the person, or `binned` ones. There is then one belief for
             every combination of their values, and of the values of each of their subsets, down to nothing known.
@@ -98,15 +105,20 @@ def _of_counts(counts: PrivateCounts, secret: object, query: object, asked: Mapp
 
 def _fit(
     table: Any,
-    secret: str | Sequence[str],
-    query: Query,
+    secret: "str | Sequence[str] | Share",
+    query: "Query | Count",
     secrets: Iterable[Any] | None,
     known: Sequence[str] | None,
     few: str | None,
     reading: Reading | None,
     beliefs: Mapping[str, Any] | None,
 ) -> Priors | Beliefs:
+    if hasattr(secret, "shares"):
+        of_rows = {"secrets": secrets, "known": known, "few": few, "beliefs": beliefs}
+        return _of_table(table, cast("Share", secret), query, reading, of_rows)
     if isinstance(query, type) or not isinstance(query, Query):
+        if hasattr(query, "state"):
+            raise InputError("a Count is about all rows of a table, and hides a secret of all rows alone: give a Share")
         raise InputError(f"query must be a Raw, Row, Mean, GP or BNN, such as Raw('age'); got {query!r}")
     if few not in (None, "allow"):
         raise InputError(f"few must be None or 'allow', got {few!r}")
@@ -126,6 +138,22 @@ def _fit(
     found.findings = (*read, *read_alike(secret, every[0].rows), *found.findings)
     for priors in every:
         _note(priors, source, few)
+    return found
+
+
+def _of_table(
+    table: object, secret: "Share", query: object, reading: Reading | None, asked: Mapping[str, object]
+) -> Priors:
+    """The priors of a secret of the whole table, which takes nothing that is about single rows."""
+    if given := [name for name, value in asked.items() if value is not None]:
+        raise InputError(
+            f"{given[0]} is about the secrets of rows, and a Share is a secret of the whole table: leave it out"
+        )
+    source = Table(table, reading)
+    found = secret.priors(source, query)
+    of = () if found.answer is None else found.answer.columns
+    found.findings = (*about(source.findings, [secret.column, *of]), *found.findings)
+    _note(found, source, None)
     return found
 
 

@@ -22,6 +22,7 @@ from takifugu.releases.private_counting import private_counts as private_counts
 from takifugu.releases.recognition import Recognition as Recognition
 from takifugu.releases.recognition import most_alike as most_alike
 from takifugu.releases.recognition import require_id as require_id
+from takifugu.releases.releasing import is_of_table as is_of_table
 from takifugu.releases.releasing import refuse_lazy as refuse_lazy
 from takifugu.releases.releasing import release as release
 from takifugu.releases.releasing import released as released

@@ -162,8 +162,8 @@ def require_of_rows(answer: Answer) -> None:
     """Refuse a table for a calibration of one number about a group."""
     if not answer.is_of_rows:
         raise InputError(
-            f"this calibration is for {answer.words}, {how_many(answer)} about a group, and its noise is far too small "
-            f"for the rows of a table. {_instead(answer)}, or calibrate {_of_rows(answer)} to publish rows"
+            f"this calibration is for {answer.words}, {how_many(answer)} about {answer.whose}, and its noise is far "
+            f"too small for the rows of a table. {_instead(answer)}, or calibrate {_of_rows(answer)} to publish rows"
         )
 
 

@@ -23,7 +23,7 @@ from takifugu.releases.ledger_file import is_ledger, require_place
 from takifugu.releases.passed_through import Watch
 from takifugu.releases.plan import Plan
 from takifugu.releases.recognition import Recognition
-from takifugu.releases.releasing import refuse_beside_a_mean, write_group_mean
+from takifugu.releases.releasing import is_of_table, refuse_beside_a_mean, write_one_number
 from takifugu.releases.saving import POSITION, appear, check_format, positions_writer, require_name, writer
 from takifugu.releases.secret_rows import OTHERS, reading_as_fitted, require_as_fitted
 from takifugu.releases.shuffling import Shuffle
@@ -151,9 +151,9 @@ def release_file(
         raise InputError(f"{goal} exists already: a release does not replace a file; choose another name")
     if positions is not None:
         require_name(positions, goal)
-    if of is not None:
+    if of is not None or is_of_table(calibration):
         refuse_beside_a_mean(column, secret, keep)
-        write_group_mean(origin, reading, goal, plan, of)
+        write_one_number(origin, reading, goal, plan, of)
         return FileRelease(goal, 1, plan.theta, plan.drawing.granularity, plan.insecure)
     # A hole in a release tells who is missing, so nobody's row is dropped unless that was asked for.
     given = Reading(missing="refuse") if reading is None else reading

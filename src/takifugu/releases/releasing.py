@@ -12,8 +12,8 @@ from takifugu._validation import Array, one_of
 from takifugu.atomic import draft, synchronise
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
-from takifugu.problems import MEAN, Answer
-from takifugu.queries import Mean
+from takifugu.problems import MEAN, OF_TABLES, Answer
+from takifugu.queries import Mean, table_answer
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_near, require_one_number
 from takifugu.releases.frames import as_frame, collected, named, publish, release_frame, release_series
 from takifugu.releases.ledger import Ledger
@@ -36,6 +36,8 @@ from takifugu.tables import Reading, Table, complete_rows, listed, match_secret,
 
 if TYPE_CHECKING:
     from takifugu.dependence import SeriesCalibration
+
+_ROUNDED = 1e-9  # of the gap between two means: another way to compute the same one
 
 # One number about a group, or one vector: the mean of the rows with a secret, taken as its priors took it.
 
@@ -74,15 +76,42 @@ def refuse_beside_a_mean(*given: object) -> None:
         )
 
 
-def write_group_mean(source: Any, reading: Reading | None, goal: Path, plan: Plan, of: object) -> None:
-    """The published mean as a file of one row; nothing in it says of which group it is."""
+def is_of_table(calibration: Calibration) -> bool:
+    """Whether what is published is one number about all rows of a table."""
+    return calibration.answer is not None and calibration.answer.query in OF_TABLES
+
+
+def table_number(source: Any, reading: Reading | None, plan: Plan) -> Array:
+    """The mean or the count of all rows of a table; or the number given, as the priors write it."""
+    calibration, frame = plan.calibration, as_frame(source)
+    answer: Any = calibration.answer
+    if isinstance(source, Table | str | os.PathLike) or (frame is not None and not hasattr(frame, "to_list")):
+        read_as = reading_as_fitted(reading or Reading(), calibration)
+        table = source if isinstance(source, Table) else Table(source, read_as)
+        return np.array([table_answer(table, answer)])
+    number = np.asarray(source, dtype=np.float64)
+    require_one_number(answer, number.size)
+    points = np.unique(np.concatenate([law.means for belief in calibration.beliefs for law in belief.values()]))
+    nearest = points[np.abs(points - number.ravel()[0]).argmin()]
+    near = np.abs(number - nearest) <= _ROUNDED * np.diff(points, append=points[-1] + 1.0).min()
+    return np.where(near, nearest, number)
+
+
+def one_number(source: Any, reading: Reading | None, plan: Plan, of: object) -> Array:
+    """What is published of a table, of which it is no rows: the mean of a group, or a number of all rows."""
+    return table_number(source, reading, plan) if of is None else group_mean(source, reading, plan, of)
+
+
+def write_one_number(source: Any, reading: Reading | None, goal: Path, plan: Plan, of: object) -> None:
+    """The same as a file of one row; nothing in it says of which group it is."""
     import pyarrow as pa
 
-    ready = group_mean(source, reading, plan, of)
+    ready, answer = one_number(source, reading, plan, of), plan.calibration.answer
+    columns = () if answer is None else answer.columns
     with draft(goal) as unfinished:
         made = publish(ready, plan, None, []).tolist()
         with writer(unfinished, goal.suffix) as write:
-            write(pa.table({named(name, plan): [one] for name, one in zip(_answer(plan).columns, made, strict=True)}))
+            write(pa.table({named(name, plan): [one] for name, one in zip(columns, made, strict=True)}))
         synchronise(unfinished)
         appear(unfinished, goal)
     synchronise(goal.parent)
@@ -233,9 +262,9 @@ def released(
     calibration = plan.calibration
     frame, answer = as_frame(given), calibration.answer
     missing = "refuse" if plan.is_private else missing  # what is left out tells of whom it belongs to
-    if of is not None:
+    if of is not None or is_of_table(calibration):
         refuse_beside_a_mean(column, whose, keep)
-        given, frame = group_mean(given, None, plan, of), None
+        given, frame = one_number(given, None, plan, of), None
     if frame is not None and not isinstance(frame, nw.Series):
         frame = frame if answer is None else as_fitted(frame, answer, plan.in_turn)
         names = frame.collect_schema().names()

@@ -15,6 +15,7 @@ from takifugu.divergences import Masses, finite_divergence
 from takifugu.errors import InputError
 from takifugu.laws import Mixture
 from takifugu.problems import (
+    OF_TABLES,
     Diagnostic,
     Guarantee,
     Place,
@@ -184,6 +185,8 @@ def question_of(calibration: Calibration) -> str:
         return f"How to publish an answer so that nobody can tell {a} from {b}?"
     secret = ", ".join(calibration.answer.secret)
     pair = f"{secret} = {a} from {secret} = {b}"
+    if calibration.answer.query in OF_TABLES:
+        pair = f"a share of {a} from one of {b} ({secret})"
     others = len(calibration.pairs) - 1
     more = f" (and {others:,} other pair{'s' * (others > 1)})" if others else ""
     thing = _thing(calibration.answer.query, calibration.answer.columns)
@@ -195,6 +198,8 @@ def _thing(query: str, columns: tuple[str, ...]) -> str:
         "raw": "each person's {}",
         "row": "each person's {}",
         "mean": "the mean of {}",
+        "table-mean": "the mean of {} over all rows",
+        "table-count": "how many rows have a value of {}",
         "gp": "a Gaussian process's prediction of {}",
         "bnn": "a Bayesian neural network's prediction of {}",
         "gp-mean": "the mean of a Gaussian process's prediction of {}",
