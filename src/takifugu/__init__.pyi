@@ -57,6 +57,7 @@ from takifugu.queries import Share as Share
 from takifugu.queries import fit_priors as fit_priors
 from takifugu.queries import inspect as inspect
 from takifugu.releases import Ledger as Ledger
+from takifugu.releases import PublishTransformer as PublishTransformer
 from takifugu.releases import ReleaseTransformer as ReleaseTransformer
 from takifugu.releases import private_counts as private_counts
 from takifugu.releases import release as release

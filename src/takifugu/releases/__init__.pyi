@@ -36,4 +36,5 @@ from takifugu.releases.secret_rows import require_inside as require_inside
 from takifugu.releases.shuffling import ORDERS as ORDERS
 from takifugu.releases.spark import made_once as made_once
 from takifugu.releases.spark import refuse_of_spark as refuse_of_spark
+from takifugu.releases.transformer import PublishTransformer as PublishTransformer
 from takifugu.releases.transformer import ReleaseTransformer as ReleaseTransformer

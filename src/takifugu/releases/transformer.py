@@ -1,4 +1,4 @@
-"""The release as a scikit-learn transformer: fit learns the priors and calibrates, transform publishes."""
+"""Releases as scikit-learn transformers: fit learns the priors and calibrates, transform publishes."""
 
 import logging
 from collections.abc import Iterable
@@ -13,7 +13,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, c
 from takifugu._validation import Array
 from takifugu.calibration import Calibration, calibrate
 from takifugu.errors import InputError
-from takifugu.queries import Raw, fit_priors
+from takifugu.problems import Guarantee, Odds
+from takifugu.queries import Raw, Row, fit_priors
 from takifugu.releases.releasing import release
 from takifugu.tables import plain
 
@@ -89,33 +90,19 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if secret is None:
             _log.warning("ReleaseTransformer was fitted without secret=: it knows of nothing to publish but a constant")
             return self
-        secrets = column_or_1d(secret)
-        if len(secrets) != len(values):
-            raise InputError(f"secret must have one entry per record, got {len(secrets)} for {len(values)} records")
-        if missing := sum(plain(one) is None for one in secrets.tolist()):
-            raise InputError(
-                f"{missing:,} records have no secret, so nothing hides them: leave them out of X and secret, or give "
-                f"them a secret of their own"
-            )
-        if len(set(map(plain, secrets.tolist()))) < 2:
-            raise InputError("secret is the same in every record: it is hidden among others, so two or more are needed")
+        secrets = _checked(secret, len(values))
         table = {"secret": secrets, "value": values}
         priors = fit_priors(_frame(table), secret="secret", query=Raw("value", prior=self.prior))
         self.calibration_ = calibrate(
             priors, alpha=self.alpha, epsilon=self.epsilon, mechanism=self.mechanism, pairs=self.pairs
         )
-        alone = set(priors).difference(*self.calibration_.pairs)
-        if alone:
-            raise InputError(
-                f"records of {sorted(map(str, alone))} stand in none of the pairs, so nothing hides them: add pairs, "
-                f"or leave those records out"
-            )
+        _refuse_alone(priors, self.calibration_)
         return self
 
     def transform(self, X: Any) -> Array:
         """Publish the values: every call is a release of its own."""
         check_is_fitted(self, "calibration_")
-        self._refuse_index(X)
+        _refuse_index(self, X)
         values = self._column(X, reset=False)
         if self.calibration_ is None:
             return np.zeros((len(values), 1))
@@ -130,17 +117,6 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             insecure_seed=self.insecure_seed,
         )
         return np.asarray(published, dtype=np.float64).reshape(-1, 1)
-
-    def _refuse_index(self, X: Any) -> None:
-        """Scikit-learn gives pandas' output the index of the records, and joins by it what stands side by side."""
-        index: Any = getattr(X, "index", None)
-        if _get_output_config("transform", self)["dense"] != "pandas" or not hasattr(index, "equals"):
-            return
-        if type(index).__name__ != "RangeIndex" or index.start != 0 or index.step != 1 or index.name is not None:
-            raise InputError(
-                "the index of the records would be published with them, and was not calibrated: reset_index(drop=True) "
-                "first"
-            )
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """The name of the column that leaves."""
@@ -174,6 +150,171 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         return tags
+
+
+class PublishTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Publishes several columns together through the channel of least distortion, so that they keep a secret.
+
+    `fit(X, secret=...)` counts what goes with each secret, as `takifugu.Row` does, and calibrates; `transform(X)`
+    publishes every row once. What it returns may be handed on, stored or trained on: nothing computed from it tells
+    more. In a pipeline, ask for the secret by scikit-learn's metadata routing:
+    `PublishTransformer().set_fit_request(secret=True)`.
+
+    The records keep their order, since whoever transforms them holds them beside it. Where that order goes with the
+    secret or the values, it tells the secret: shuffle the records first. The same record through two calls is
+    published twice, and that is not covered: give a `ledger`, which refuses it.
+
+    Args:
+        guarantee: what is guaranteed, such as `Odds(3)`, the default.
+        domain: the list of values of each column, as for `takifugu.Row`; what is not given is read from X, and numbers
+            with many values become bins.
+        confidence: see `takifugu.calibrate`: the guarantee is for the population behind the rows. None is for the
+            sample.
+        pairs: the pairs of secrets to hide from one another; every pair by default.
+        ledger: a `Ledger` or the path of one, charged by every `transform`.
+        insecure_seed: for tests alone.
+
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"ward": ["A", "B"] * 100, "shift": ["day"] * 150 + ["night"] * 50})
+    >>> made = PublishTransformer(guarantee=Odds(2)).fit(X, secret=["ill"] * 100 + ["well"] * 100)
+    >>> made.transform(X).shape
+    (200, 2)
+    """
+
+    def __init__(
+        self,
+        *,
+        guarantee: Guarantee | None = None,
+        domain: Any = None,
+        confidence: float | None = 0.95,
+        pairs: Iterable[tuple[Any, Any]] | None = None,
+        ledger: Any = None,
+        insecure_seed: int | None = None,
+    ) -> None:
+        """Store the options; they are checked by `fit` and `transform`."""
+        self.guarantee = guarantee
+        self.domain = domain
+        self.confidence = confidence
+        self.pairs = pairs
+        self.ledger = ledger
+        self.insecure_seed = insecure_seed
+
+    def fit(self, X: Any, y: Any = None, *, secret: Any = None) -> Self:
+        """Count what goes with each secret, and find the channel; `y` is not looked at.
+
+        Args:
+            X: a dataframe; of an array the columns are x0, x1, ….
+            y: the target, which is never taken for the secret.
+            secret: the secret of each record.
+
+        Returns:
+            The transformer, with `calibration_`.
+
+        Raises:
+            InputError: there is no secret, or one has no record, or X has a column that cannot be published so.
+        """
+        if secret is None:
+            raise InputError(
+                "PublishTransformer was fitted without secret=, and does not know what to hide: give the secret of "
+                "each record; in a pipeline with set_fit_request(secret=True)"
+            )
+        rows = _rows(X)
+        secrets = _checked(secret, len(rows))
+        names = [str(name) for name in rows.columns]
+        hidden = next(name for name in ("secret", *(f"secret {k}" for k in range(len(names)))) if name not in names)
+        priors = fit_priors(rows.assign(**{hidden: secrets}), secret=hidden, query=Row(*names, domain=self.domain))
+        asked = Odds(3) if self.guarantee is None else self.guarantee
+        self.calibration_: Calibration = calibrate(priors, asked, confidence=self.confidence, pairs=self.pairs)
+        self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
+        _refuse_alone(priors, self.calibration_)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Publish the rows: every call is a release of its own.
+
+        Args:
+            X: records with the columns that were fitted.
+
+        Returns:
+            A dataframe of pandas; an array where X is one.
+        """
+        check_is_fitted(self, "calibration_")
+        _refuse_index(self, X)
+        rows = _rows(X)
+        if list(map(str, rows.columns)) != list(self.feature_names_in_):
+            raise InputError(
+                f"X must have the columns that were fitted, {', '.join(self.feature_names_in_)}, in this order"
+            )
+        published = release(
+            rows,
+            self.calibration_,
+            others="release",  # `fit` made sure that every secret is hidden; what is transformed comes without
+            order="keep",  # whoever transforms records holds them beside what comes out
+            ledger=self.ledger,
+            insecure_seed=self.insecure_seed,
+        )
+        return published if hasattr(X, "columns") else published.to_numpy()
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """The names of the columns that leave: those that came."""
+        check_is_fitted(self)
+        return np.asarray(_check_feature_names_in(self, input_features), dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn may assume: the same rows are never published the same way twice."""
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+
+def _rows(X: Any) -> Any:
+    """The records as a dataframe of pandas with a plain index."""
+    import pandas as pd
+
+    if hasattr(X, "to_pandas"):
+        return X.to_pandas()
+    if isinstance(X, pd.DataFrame):
+        return X.reset_index(drop=True)
+    matrix = np.asarray(X)
+    if matrix.ndim != 2:
+        raise InputError(f"X must be a table of records and columns, got {matrix.ndim} dimensions")
+    return pd.DataFrame(matrix, columns=[f"x{place}" for place in range(matrix.shape[1])])
+
+
+def _checked(secret: Any, records: int) -> Any:
+    """The secret of each record: there is one, and there are two different ones at least."""
+    secrets = column_or_1d(secret)
+    if len(secrets) != records:
+        raise InputError(f"secret must have one entry per record, got {len(secrets)} for {records} records")
+    if missing := sum(plain(one) is None for one in secrets.tolist()):
+        raise InputError(
+            f"{missing:,} records have no secret, so nothing hides them: leave them out of X and secret, or give "
+            f"them a secret of their own"
+        )
+    if len(set(map(plain, secrets.tolist()))) < 2:
+        raise InputError("secret is the same in every record: it is hidden among others, so two or more are needed")
+    return secrets
+
+
+def _refuse_alone(priors: Iterable[Any], calibration: Calibration) -> None:
+    if alone := set(priors).difference(*calibration.pairs):
+        raise InputError(
+            f"records of {sorted(map(str, alone))} stand in none of the pairs, so nothing hides them: add pairs, "
+            f"or leave those records out"
+        )
+
+
+def _refuse_index(transformer: BaseEstimator, X: Any) -> None:
+    """Scikit-learn gives pandas' output the index of the records, and joins by it what stands side by side."""
+    index: Any = getattr(X, "index", None)
+    if _get_output_config("transform", transformer)["dense"] != "pandas" or not hasattr(index, "equals"):
+        return
+    if type(index).__name__ != "RangeIndex" or index.start != 0 or index.step != 1 or index.name is not None:
+        raise InputError(
+            "the index of the records would be published with them, and was not calibrated: reset_index(drop=True) "
+            "first"
+        )
 
 
 def _frame(columns: dict[str, Any]) -> Any:
