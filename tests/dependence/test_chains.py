@@ -31,8 +31,9 @@ def by_paths(chain, length, numbers):
 def test_known_fractions():
     belief = CHAIN.priors(8, Count(1))[3]
     assert belief.label == "the time is 4 of 8"
-    assert belief[1].probability(3) == 14336 / 78125
-    assert belief[0].probability(3) == 2688 / 15625
+    assert belief[1].probability(3) == pytest.approx(14336 / 78125, rel=1e-15)
+    assert belief[0].probability(3) == pytest.approx(2688 / 15625, rel=1e-15)
+    assert belief.shares == pytest.approx({0: 2 / 3, 1: 1 / 3})
 
 
 def rows(n):
@@ -91,6 +92,7 @@ def test_impossible_states_ask_for_nothing():
     chain = MarkovChain([[0.5, 0.5], [0.5, 0.5]], start=[1, 0])
     first = chain.priors(4, Count(1))[0]
     assert first[0] == first[1]
+    assert tk.calibrate([first], odds=3).error == 0
 
 
 def test_members_drawn_one_by_one_agree():
@@ -124,3 +126,41 @@ def test_the_best_channel_hides_the_state_at_every_time():
     published = [{s: found.channel.apply(law) for s, law in belief.items()} for belief in beliefs]
     worst = max(tk.max_divergence(b[x], b[1 - x]) for b in published for x in (0, 1))
     assert worst <= math.log(3)
+
+
+@pytest.mark.parametrize(("turns", "laplace", "best"), [("0.1", 8.640441, 4.838)])
+def test_binary_chains_of_100_times_have_known_figures(turns, laplace, best):
+    stays = 1 - Fraction(turns)
+    beliefs = MarkovChain([[stays, turns], [turns, stays]]).priors(100, Count(1))
+    noise = tk.calibrate(beliefs, odds=math.e, mechanism="laplace")
+    assert noise.channel.scale == pytest.approx(laplace, abs=2e-6)
+    found = tk.calibrate(beliefs, odds=math.e)
+    assert math.sqrt(found.error) == pytest.approx(best, rel=2e-3)
+    assert found.error * (1 - 1e-3) <= found.lower_bound <= found.error
+
+
+def test_faint_ends_of_a_law_do_not_mislead_the_solver():
+    beliefs = MarkovChain([[0.6, 0.4], [0.4, 0.6]]).priors(100, Count(1))  # probabilities down to 1e-23
+    found = tk.calibrate(beliefs, odds=math.e)
+    assert math.sqrt(found.error) < 0.034  # all that is published as the same would cost 8.6
+    assert found.lower_bound >= 0.99 * found.error
+
+
+@pytest.mark.parametrize(
+    "asked", [{"odds": 3, "mechanism": "laplace"}, {"alpha": 2, "epsilon": 0.5, "mechanism": "exact"}]
+)
+def test_noise_takes_the_beliefs_of_a_chain_as_they_are(asked):
+    beliefs = CHAIN.priors(6, Count(1))
+    found = tk.calibrate(beliefs, **asked)
+    by_hand = [{s: tk.Mixture(law.weights, list(law.values), [0] * len(law)) for s, law in b.items()} for b in beliefs]
+    again = tk.calibrate(by_hand, **asked)
+    assert found.channel == again.channel
+    assert len(tk.release([3.0], found)) == 1
+    tk.verify(tk.certify(found))
+
+
+def test_labels_take_no_noise():
+    with pytest.raises(tk.MechanismError, match="kind Finite"):
+        tk.calibrate(
+            {"a": tk.Finite(["x", "y"], [1, 2]), "b": tk.Finite(["x", "y"], [2, 1])}, odds=3, mechanism="laplace"
+        )

@@ -354,6 +354,7 @@ def calibrated(
     by_name = default_mechanism(problem, asked) if mechanism is None else mechanism
     rule = get_mechanism(by_name, options)
     rule.require(asked)
+    problem = rule.suited(problem)
     require_rows(priors, confidence=0.95 if population.assurance else population.confidence)
     private = 0.0 if problem.answer is None else problem.answer.private
     if private and population.assurance is not None:

@@ -20,7 +20,7 @@ from takifugu.problems import Belief
 
 _FURTHEST = 10_000  # times; a path of years by the hour
 _MOST_VALUES = 1_000_000  # of an answer
-_FAINTEST = 1e-300  # below it a probability is no float to speak of
+_FAINTEST = Fraction(1, 10**300)  # below it a probability is no float to speak of
 Probability = int | float | str | Fraction
 
 
@@ -191,19 +191,18 @@ class _Counting:
 
     def _belief(self, t: int, paths: list[Any]) -> Belief:
         totals = [sum(map(int, one.coeffs())) for one in paths]
-        likeliest = totals.index(max(totals))
-        laws = {
-            state: self._law(paths[k] if totals[k] else paths[likeliest]) for k, state in enumerate(self.chain.states)
-        }
-        return Belief(laws, label=f"the time is {t + 1} of {self.length}")
+        likeliest, of = totals.index(max(totals)), sum(totals)
+        states = self.chain.states
+        laws = {state: self._law(paths[k] if totals[k] else paths[likeliest]) for k, state in enumerate(states)}
+        shares = {state: totals[k] / of for k, state in enumerate(states)}
+        return Belief(laws, label=f"the time is {t + 1} of {self.length}", shares=shares)
 
     def _law(self, paths: Any) -> Finite:
         """The law of the answer, each probability rounded once: so are quotients of whole numbers."""
         weights = [int(weight) for weight in paths.coeffs()]
         whole = sum(weights)
-        shares = [weight / whole for weight in weights]
-        kept = [k for k, share in enumerate(shares) if share > _FAINTEST]
-        return Finite([self._values[k] for k in kept], [shares[k] for k in kept])
+        kept = [k for k, weight in enumerate(weights) if weight * _FAINTEST.denominator > whole]
+        return Finite([self._values[k] for k in kept], [weights[k] / whole for k in kept])
 
     @cached_property
     def _values(self) -> list[int | float]:

@@ -43,7 +43,11 @@ class Group:
 
     def priors(self) -> Belief:
         """The law of how many have it, given that one member has it, and given that the same member has not."""
-        return Belief({"has it": self._given(range(self.size + 1)), "has not": self._given(range(self.size, -1, -1))})
+        having = float(sum(k * p for k, p in enumerate(self.counts)) / self.size)
+        return Belief(
+            {"has it": self._given(range(self.size + 1)), "has not": self._given(range(self.size, -1, -1))},
+            shares={"has it": having, "has not": 1 - having},
+        )
 
     def _given(self, shares: Sequence[int]) -> Finite:
         """P(k | status): each count weighted by how many of its members have that status."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from takifugu._validation import Array, vector
 from takifugu.errors import InputError
-from takifugu.laws.mixture import Frozen, Space, counts
+from takifugu.laws.mixture import Frozen, Mixture, Space, counts
 
 # What a value of a finite law may be: a number, a label, a truth value, or a row of those.
 #
@@ -255,6 +255,14 @@ class Finite(Frozen):
     def is_numeric(self) -> bool:
         """Whether every value is a number; truth values are labels."""
         return all(map(number, self.values))
+
+    def on_the_line(self) -> Mixture | None:
+        """The same law as points on the line, for noise; None where a value is no number."""
+        if not self.is_numeric:
+            return None
+        kept = self.weights > 0
+        means = np.array([float(value) for value in self.values])[kept]  # type: ignore[arg-type]
+        return Mixture(self.probabilities[kept], means, np.zeros(len(means)))
 
     @property
     def mean(self) -> float:

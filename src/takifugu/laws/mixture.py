@@ -387,6 +387,10 @@ class Mixture(Components):
         """Whether this is one normal distribution or one point."""
         return len(self.simplified()) == 1
 
+    def on_the_line(self) -> "Mixture | None":
+        """Itself: it is there."""
+        return self
+
     @property
     def is_discrete(self) -> bool:
         """Whether every component is a point mass."""

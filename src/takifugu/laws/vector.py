@@ -89,6 +89,9 @@ class VectorMixture(Components):
         kind = "point" if not self.covariances.any() else "component"
         return f"<VectorMixture of {len(self)} {kind}{'s' * (len(self) != 1)} in {self.dimension} dimensions>"
 
+    def on_the_line(self) -> None:
+        """It is not: a vector has no place there."""
+
     @property
     def dimension(self) -> int:
         """How many numbers a vector holds."""

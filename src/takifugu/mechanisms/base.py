@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, cast
 
@@ -14,7 +14,7 @@ from takifugu._validation import Array
 from takifugu.channels import Channel, GaussianNoise
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
 from takifugu.laws import Mixture, Space
-from takifugu.problems import Divergence, Guarantee, MaxDivergence, Pairs, Place, Problem, RenyiDivergence
+from takifugu.problems import Belief, Divergence, Guarantee, MaxDivergence, Pairs, Place, Problem, RenyiDivergence
 
 # Noise against budget: what a picture needs of a mechanism, cheaply enough to follow a slider.
 
@@ -121,6 +121,10 @@ class Mechanism(ABC):
                 f"{self.name!r} finds no channel for {asked}: it knows one order α and odds. Use 'exact' or 'laplace'"
             )
 
+    def suited(self, problem: Problem) -> Problem:
+        """The same problem with its laws in the form that this rule takes, where they have one."""
+        return problem
+
     def promise(self, asked: Guarantee) -> Guarantee:
         """What this rule promises when it is asked for that: less, for some of the baselines."""
         return asked
@@ -193,6 +197,10 @@ class Additive(Mechanism):
                 break
         return found
 
+    def suited(self, problem: Problem) -> Problem:
+        """See `Mechanism`."""
+        return on_the_line(problem)
+
     def needed(self, problem: Problem, *, alpha: float, epsilon: float, floor: float = 0.0) -> Needed:
         """The least variance for every belief and pair, no less than `floor`."""
         found = Needed(floor, None)
@@ -229,6 +237,22 @@ class Additive(Mechanism):
     def curve(self, problem: Problem, *, alpha: float, low: float, high: float) -> NoiseCurve | None:
         """Noise against budget for a picture, cheaply; None where that would take too long."""
         return calibrated_curve(self.needed, problem, alpha=alpha, low=low, high=high)
+
+
+def on_the_line(problem: Problem) -> Problem:
+    """The problem with laws on finite lists of numbers as points on the line, to which noise can be added.
+
+    Only of priors made by hand: where an answer is known to come from a list, it is published from that list.
+    """
+    if problem.answer is not None:
+        return problem
+    beliefs = []
+    for belief in problem.beliefs:
+        laws = {secret: law.on_the_line() for secret, law in belief.items()}
+        if any(law is None for law in laws.values()):
+            return problem
+        beliefs.append(Belief(laws, label=belief.label, rows=belief.rows, drawn=belief.drawn))
+    return replace(problem, beliefs=tuple(beliefs))
 
 
 def require_noise(problem: Problem, asked: Guarantee, name: str) -> None:

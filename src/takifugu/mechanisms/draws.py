@@ -215,6 +215,7 @@ def with_rows(problem: Problem) -> Problem:
             histograms=belief.histograms,
             counted=belief.counted,
             drawn=belief.drawn,
+            shares=belief.shares,
         )
         for belief in problem.beliefs
     ]

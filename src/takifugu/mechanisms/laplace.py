@@ -10,7 +10,7 @@ from takifugu.channels import LaplaceNoise, Noise
 from takifugu.divergences import Effort
 from takifugu.errors import CalibrationError, MechanismError, NoAnswerError
 from takifugu.laws import Mixture
-from takifugu.mechanisms.base import Found, Mechanism, require_numbers
+from takifugu.mechanisms.base import Found, Mechanism, on_the_line, require_numbers
 from takifugu.problems import Guarantee, Place, Problem
 
 _LIMIT = 500_000  # units of work a place: seconds
@@ -31,6 +31,10 @@ class Laplace(Mechanism):
     proves: ClassVar[bool] = True
     label: ClassVar[str] = "exact Laplace noise"
     summary: ClassVar[str] = "The least Laplace noise that bounds the odds, for numbers on no list; proved."
+
+    def suited(self, problem: Problem) -> Problem:
+        """See `Mechanism`."""
+        return on_the_line(problem)
 
     def find(self, problem: Problem, asked: Guarantee) -> Found:
         """The scale that the worst place asks for, raised until every place is proved."""

@@ -235,6 +235,7 @@ def problem_to(problem: Problem) -> dict[str, Any]:
                 "drawn": [_pair_to(belief.drawn, secret, _DRAWN) for secret in problem.pairs.secrets],
                 "rows": [belief.rows.get(secret) for secret in problem.pairs.secrets],
             }
+            | ({"shares": [belief.shares.get(secret) for secret in problem.pairs.secrets]} if belief.shares else {})
             for number, belief in enumerate(problem.beliefs)
         ],
         "findings": [one.to_state() for one in problem.findings],
@@ -266,7 +267,8 @@ def problem_from(value: Any) -> Problem:
 def _belief_from(
     value: Any, where: str, secrets: tuple[form.Scalar, ...], room: form.Room, answer: Answer | None
 ) -> Belief:
-    content = form.fields(value, ("label", "laws", "counted", "drawn", "rows"), where)
+    told = ("shares",) if isinstance(value, dict) and "shares" in value else ()
+    content = form.fields(value, ("label", "laws", "counted", "drawn", "rows", *told), where)
     lattice = answer.domain if answer is not None and isinstance(answer.domain, Lattice) else None
     is_private = answer is not None and answer.private > 0
 
@@ -297,7 +299,10 @@ def _belief_from(
         right = rows.get(secret) == counts.sum() and (counts == np.rint(counts)).all()
         if not right or not _rests_on(found[secret], counts, pseudo, lattice, of_a_cell=bool(label)):
             raise InputError(f"{where}.counted is not what its laws rest on: the file was changed")
-    return Belief(found, label=label, counted=rests, drawn=drawn, rows=rows)
+    shares = of_secrets("shares", lambda share, at: form.number(share, at, least=0)) if told else {}
+    if told and (len(shares) < len(secrets) or not sum(shares.values()) > 0):
+        raise InputError(f"{where}.shares must say how likely each of the secrets is")
+    return Belief(found, label=label, counted=rests, drawn=drawn, rows=rows, shares=shares)
 
 
 def _rests_on(law: Any, counts: Array, pseudo: Array, lattice: Lattice | None, *, of_a_cell: bool) -> bool:

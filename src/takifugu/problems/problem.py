@@ -41,10 +41,11 @@ class Belief(Mapping[Hashable, Law]):
     `label` tells beliefs apart for people ("sex = f", "last year"). `rows`, `histograms`, `counted` (counts and
     pseudo-counts, from which confidence draws) and `drawn` (means and standard deviations that a model's own posterior
     gave) are what the laws rest on where they were fitted; the promise is about the laws, so they do not make two
-    beliefs differ.
+    beliefs differ. `shares` are how likely each secret is, where that is known and the weights of the laws do not say
+    it: what a channel costs, and what it is to leave as it was, is counted by them.
     """
 
-    __slots__ = ("_laws", "counted", "drawn", "histograms", "label", "rows")
+    __slots__ = ("_laws", "counted", "drawn", "histograms", "label", "rows", "shares")
 
     def __init__(
         self,
@@ -55,6 +56,7 @@ class Belief(Mapping[Hashable, Law]):
         histograms: Mapping[Any, Counted] | None = None,
         counted: Mapping[Any, tuple[Array, Array]] | None = None,
         drawn: Mapping[Any, tuple[Array, Array]] | None = None,
+        shares: Mapping[Any, float] | None = None,
     ) -> None:
         """Copy the mappings, and the numbers that evidence is drawn from: whoever has them may change them later."""
         self._laws = dict(laws)
@@ -63,10 +65,17 @@ class Belief(Mapping[Hashable, Law]):
         self.histograms = dict(histograms or {})
         self.counted = {secret: _frozen(pair) for secret, pair in (counted or {}).items()}
         self.drawn = {secret: _frozen(pair) for secret, pair in (drawn or {}).items()}
+        self.shares = dict(shares or {})
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as what it was made of: arrays that are unpickled could be changed."""
-        return _rebuilt, (self._laws, self.label, self.rows, self.histograms, self.counted, self.drawn)
+        return _rebuilt, (self._laws, self.label, self.rows, self.histograms, self.counted, self.drawn, self.shares)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the laws are the same, and beside another belief the shares."""
+        if isinstance(other, Belief) and self.shares != other.shares:
+            return False
+        return super().__eq__(other)
 
     def __getitem__(self, secret: Hashable) -> Law:
         """The law of the answer given the secret."""
@@ -96,8 +105,8 @@ def _frozen(pair: tuple[Array, Array]) -> tuple[Array, Array]:
     return first, second
 
 
-def _rebuilt(laws: Any, label: str, rows: Any, histograms: Any, counted: Any, drawn: Any) -> Belief:
-    return Belief(laws, label=label, rows=rows, histograms=histograms, counted=counted, drawn=drawn)
+def _rebuilt(laws: Any, label: str, rows: Any, histograms: Any, counted: Any, drawn: Any, shares: Any) -> Belief:
+    return Belief(laws, label=label, rows=rows, histograms=histograms, counted=counted, drawn=drawn, shares=shares)
 
 
 _NAMED = re.compile(r"the belief is '([^']*)'")

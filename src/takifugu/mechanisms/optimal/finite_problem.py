@@ -64,10 +64,22 @@ def table_of(problem: Problem) -> Table:
     pairs = tuple(
         (place.belief * secrets + place.first, place.belief * secrets + place.second) for place in problem.places()
     )
-    mass = weights.sum(axis=0)  # counts pool the rows; a value of any law has some
+    # Counts pool the rows; a value of any law has some.
+    mass = (_shares(problem) @ weights) if any(b.shares for b in problem.beliefs) else weights.sum(axis=0)
     weights.setflags(write=False)
     mass.setflags(write=False)
     return Table(tuple(values), weights, pairs, mass)
+
+
+def _shares(problem: Problem) -> Array:
+    """What the weights of each law are multiplied by where they are pooled: how likely its secret is."""
+    return np.array(
+        [
+            belief.shares[secret] / belief[secret].total if belief.shares else 1.0
+            for belief in problem.beliefs
+            for secret in problem.pairs.secrets
+        ]
+    )
 
 
 # What a finite channel has to keep: every directed pair of laws within the order and budget, the odds, or both.

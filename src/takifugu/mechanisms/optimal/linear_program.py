@@ -275,6 +275,8 @@ def places(program: Program) -> Indices:
 _MANY = 24  # laws that are hidden from one another: of fewer all rows are written at once, in less time
 _FIRST, _MORE = 4, 6  # laws that show an output the most, and as many that show it the least, of which pairs are made
 _BROKEN = 1e-8  # less is mended by mixing in a trace of a constant row
+_MANY_PAIRS = 40  # of few laws each, as the times of a chain have them
+_FIRST_OF_ALL, _MORE_OF_ALL = 3, 4  # pairs for each output: of neighbouring times nearly the same is asked
 
 
 class Shown(NamedTuple):
@@ -345,6 +347,47 @@ class Many:
         return np.concatenate(found)
 
 
+@dataclass(frozen=True)
+class ManyPairs:
+    """A program of many pairs in small families, such as the two states at each time of a chain: few of them bind."""
+
+    program: Program
+
+    @classmethod
+    def of(cls, program: Program) -> "ManyPairs | None":
+        """None where there are few pairs, or each law is a point."""
+        if len(program.constraints) <= _MANY_PAIRS or np.count_nonzero(program.laws) <= len(program.laws):
+            return None
+        return cls(program)
+
+    def hardest(self, allowed: Mask) -> Shown:
+        """The pairs that hardly any change at all gives away the most, at every output."""
+        start = hardly_changed(self.program, allowed)
+        return self._shown(self._candidates(start, _FIRST_OF_ALL, least=0.0))
+
+    def broken(self, matrix: Array, shown: Shown) -> Shown | None:
+        """The rows, and more that a channel breaks; None where it breaks no others."""
+        more = self._candidates(matrix, _MORE_OF_ALL, least=self.program.factor * (1.0 + _BROKEN))
+        rows = np.union1d(shown.pairs * self.program.size[1] + shown.outputs, more)
+        return None if len(rows) == len(shown.pairs) else self._shown(rows)
+
+    def _shown(self, rows: Indices) -> Shown:
+        return Shown(*np.divmod(rows, self.program.size[1]))
+
+    def _candidates(self, matrix: Array, count: int, *, least: float) -> Indices:
+        """Rows, as pair × outputs + output: of each output the pairs whose odds are the most above `least`."""
+        program, m = self.program, self.program.size[1]
+        published = program.shares @ matrix
+        spread = program.reach[:, None] * (np.ptp(matrix, axis=0) if program.radius is not None else 0.0)
+        high, low = (published + spread)[program.left], (published - spread)[program.right]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            over = np.where(high > least * low, high / np.maximum(low, 0.0), -1.0)
+        worst = np.argsort(-over, axis=0, kind="stable")[:count]
+        kept = np.take_along_axis(over, worst, axis=0) >= 0
+        found: Indices = np.unique((worst * m + np.arange(m))[kept])
+        return found
+
+
 _MARGIN = 1e-9  # HiGHS may violate a row by 1e-10
 _NOISE = 1e-10
 _STEPS = 60  # of the simplex method, for each input: most programs of few laws take twenty to forty-five,
@@ -369,7 +412,8 @@ def linear(program: Program, allowed: Mask, *, seconds: float = 60.0) -> Linear 
     Of many laws few bind: rows are written for some pairs and outputs, then for those that the answer breaks, until it
     breaks none. It is the answer to all rows then, and its multipliers are multipliers of all, zero for the others.
     """
-    if (many := Many.of(program)) is not None:
+    many = Many.of(program) or ManyPairs.of(program)
+    if many is not None:
         shown = many.hardest(allowed)
         for _ in range(_ROUNDS):
             found = _solved(program, allowed, (), shown, seconds)

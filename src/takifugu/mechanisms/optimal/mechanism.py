@@ -38,7 +38,7 @@ from takifugu.mechanisms.optimal.finite_problem import (
 from takifugu.mechanisms.optimal.lower_bound import Duals, lower_bound, to_state
 from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 from takifugu.mechanisms.optimal.repair import repaired, repaired_moves
-from takifugu.mechanisms.optimal.solving import solve
+from takifugu.mechanisms.optimal.solving import solve, solve_faint
 from takifugu.problems import Guarantee, Problem, asked_for
 
 AUTO = "auto"
@@ -230,7 +230,7 @@ _SAFER = 0.9  # the share of the budget for which a channel is solved that repai
 
 
 def _by_program(rule: Optimal, problem: Problem, asked: Guarantee) -> _Solved:
-    table, solution = table_of(problem), solve(rule.program(problem, asked))
+    table, solution = table_of(problem), solve_faint(rule.program(problem, asked))
     forbidden = _forbidden(rule.forbidden, table.values)
     counts = repaired(
         _on_all(solution.matrix, _support(rule, table), table.values),

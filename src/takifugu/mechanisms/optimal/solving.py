@@ -147,6 +147,7 @@ _POOR = 0.01  # a gap at which a stricter promise is looked at too
 # Below the last, e^((α−1)ε) is so close to 1 that an interior point may stop early; below the first it mostly does.
 _ORDERS_NEAR_ONE = (1.002, 1.01)
 _MOST_EPSILON = 16.0  # odds of some millions: beyond, HiGHS meets coefficients that it cannot tell apart
+_FAINT = 1e-8  # of all that is published: no table of rows is so long that one of them would be less
 _DUST = 1e-8
 _TRACE = 1e-5  # the largest entry of an output that an interior point gives up; of others it is a hundred times that
 
@@ -217,6 +218,54 @@ def solve(program: Program, *, progress: Progress | None = None) -> Solution:
     if not fine:
         raise impossible(program)
     return _proved(fine)
+
+
+def solve_faint(program: Program, *, progress: Progress | None = None) -> Solution:
+    """`solve`, with the faint ends of a list of numbers taken for the last values before them.
+
+    Probabilities of 1e-20 are below what solvers tell from 0, and one that meets many of them gives up. Whoever takes a
+    value for another before anything else publishes a channel like any other; its promise is the same one, and what no
+    channel costs less than is proved for the whole list.
+    """
+    inside = _but_faint_ends(program)
+    if inside is None:
+        return solve(program, progress=progress)
+    numbers = np.asarray(program.inputs)
+    nearest = np.abs(numbers[:, None] - numbers[inside][None, :]).argmin(axis=1)
+    merged = np.zeros((len(numbers), len(inside)))
+    merged[np.arange(len(numbers)), nearest] = 1.0
+    few = replace(
+        program,
+        laws=program.shares @ merged,
+        mass=program.pooled @ merged,
+        loss=program.loss[np.ix_(inside, inside)],
+        inputs=numbers[inside],
+        outputs=numbers[inside],
+    )
+    found = solve(few, progress=progress)
+    matrix = np.zeros(program.size)
+    matrix[:, inside] = found.matrix[nearest]
+    # An end is priced as the value that it is taken for: to publish it costs whoever has another no less.
+    duals = replace(found.duals, ratios=found.duals.ratios[nearest], odds=found.duals.odds[nearest])
+    if program.keep == "marginal":
+        duals = replace(duals, kept=found.duals.kept[nearest])
+    value = program.value(matrix)
+    bound = min(value, lower_bound(program, duals))
+    gap = (value - bound) / max(value, negligible(program), 1e-300)
+    return Solution(matrix, value, bound, duals, gap, found.iterations, found.method)
+
+
+def _but_faint_ends(program: Program) -> Indices | None:
+    """The values that are left when as much as hardly anybody has is taken off either end; None where all are."""
+    wishes = program.unbiased or program.forbidden is not None or program.diagonal is not None
+    if wishes or program.radius is not None or program.inputs is None or program.chances is not None:
+        return None
+    if program.outputs is None or not np.array_equal(program.inputs, program.outputs):
+        return None
+    order = np.argsort(program.inputs, kind="stable")
+    shares = program.pooled[order]
+    beyond = (np.cumsum(shares) <= _FAINT) | (np.cumsum(shares[::-1])[::-1] <= _FAINT)
+    return np.sort(order[~beyond]) if beyond.any() and not beyond.all() else None
 
 
 def _solvers(program: Program, allowed: Mask) -> list[tuple[str, float]]:
