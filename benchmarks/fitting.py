@@ -63,7 +63,7 @@ def processes(rows: int, features: int) -> None:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.gaussian_process import GaussianProcessRegressor
 
-    from takifugu.queries.gp import GP
+    from takifugu.queries.models import GP
     from takifugu.tables.sample import Sample
 
     rng = np.random.default_rng(rows)

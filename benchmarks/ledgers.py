@@ -33,7 +33,7 @@ def _main(kind: str) -> None:
 
     from takifugu.releases.ledger import Ledger
     from takifugu.releases.ledger_file import digest_of
-    from takifugu.releases.recognition import Identity, Recognition, overlap
+    from takifugu.releases.records import Identity, Recognition, overlap
 
     base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     spent = {"recognise": 0.0, "store": 0.0, "compare": 0.0}

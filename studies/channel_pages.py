@@ -17,7 +17,7 @@ from studies.channel_figures import errors_by_budget, histograms, usefulness_by_
 from studies.side_by_side import BY_KEY, LINES, Found, reduction
 from studies.usefulness import BESIDE, Measure, column_of, ways
 from takifugu.atomic import write_text
-from takifugu.datasets.catalogue import about
+from takifugu.datasets import about
 from takifugu.paper.cache import Cache, default_folder
 from takifugu.paper.figures import lay_out, look, require_matplotlib
 from takifugu.paper.settings import FULL, HEADLINE, TITLES

@@ -155,7 +155,7 @@ def _cell_laws(means: Array) -> Array:
 
 def _dataset(name: str) -> Truth:
     """A dataset as the population: samples are of its own size."""
-    from takifugu.datasets.catalogue import about, load
+    from takifugu.datasets import about, load
 
     entry, data = about(name), load(name)
     lattice = Lattice.read(data[entry.answer].to_numpy(float)).lattice

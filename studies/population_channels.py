@@ -22,7 +22,7 @@ from studies.outcomes import Outcome, arguments, draw_shares, gathered, tell_sha
 from studies.population import EPSILONS, cell_truth, truths
 from takifugu._validation import Array
 from takifugu.channels.listed import ListChannel
-from takifugu.datasets.catalogue import about, load
+from takifugu.datasets import about, load
 from takifugu.divergences.finite import finite_divergence
 
 MOST_VALUES = 12

@@ -1,7 +1,7 @@
 import datetime
 
 import takifugu as tk
-from takifugu.audits.card import release_card
+from takifugu.audits.outcome import release_card
 
 pupils = tk.datasets.load("student-por")
 priors = tk.fit_priors(pupils, secret="schoolsup", query=tk.Row("G3"))

@@ -12,9 +12,10 @@ import click
 from takifugu import __version__
 from takifugu.errors import InputError, TakifuguError
 
-# A command's name, its module and its one-line help; the module is imported when the command is used.
+# A command's name, its module (and what it is called there) and its one-line help; the module is imported when
+# the command is used.
 _COMMANDS = {
-    "demo": ("takifugu.commands.demo", "See the whole way once, on bundled data: start here."),
+    "demo": ("takifugu.commands.publish:demo", "See the whole way once, on bundled data: start here."),
     "publish": ("takifugu.commands.publish", "Publish columns of a table so that they hide a secret."),
     "inspect": ("takifugu.commands.inspect", "Look at a table: what it holds, and what betrays a secret."),
     "calibrate": ("takifugu.commands.calibrate", "Find the least noise that hides a secret; write a report."),
@@ -24,7 +25,7 @@ _COMMANDS = {
     "audit": ("takifugu.commands.audit", "Attack a release, as the owner who has the truth."),
     "release": ("takifugu.commands.release", "Publish a column of a Parquet or CSV file with its noise."),
     "reproduce": ("takifugu.commands.reproduce", "Redraw the paper's evaluation: figures, headline and claims."),
-    "verify": ("takifugu.commands.verify", "Prove a certificate again from the file alone."),
+    "verify": ("takifugu.commands.certify:verifying", "Prove a certificate again from the file alone."),
 }
 
 
@@ -39,7 +40,8 @@ class Commands(click.Group):
         """Import a command when it is asked for."""
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(_COMMANDS[cmd_name][0]).command
+        module, _, name = _COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name or "command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

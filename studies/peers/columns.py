@@ -10,7 +10,7 @@ from studies.peers.methods import Column
 from studies.unseen.reading import read
 from studies.unseen.tables import TABLES
 from studies.unseen.wheels import content
-from takifugu.datasets.catalogue import load
+from takifugu.datasets import load
 from takifugu.laws.lattice import Lattice
 
 BUNDLED = (

@@ -7,7 +7,7 @@ import numpy as np
 from broken_releases import audited, half_the_noise, honest, labelled
 
 import takifugu as tk
-from takifugu.reports.audit_page import render_audit as render
+from takifugu.reports.html import render_audit as render
 
 
 class Balanced(HTMLParser):

@@ -10,7 +10,7 @@ import yaml
 from broken_releases import audited, finite, gaussian, honest, labelled
 
 import takifugu as tk
-from takifugu.audits.card import release_card
+from takifugu.audits.outcome import release_card
 
 
 def test_a_card_of_gaussian_noise_is_read_back():

@@ -12,7 +12,7 @@ from scipy.stats import hypergeom
 import takifugu as tk
 from how_many import some_of
 from takifugu.audits import attacks as features
-from takifugu.audits.order import _exponents, _stretches, _varies, order_tells
+from takifugu.audits.attacks import _exponents, _stretches, _varies, order_tells
 from takifugu.audits.rows import Column, Rows
 
 SEEDS = range(some_of(3))

@@ -17,9 +17,8 @@ from takifugu.channels.gaussian import GaussianNoise
 from takifugu.channels.vector import GaussianVector
 from takifugu.errors import InputError
 from takifugu.estimates import scores as inverting
-from takifugu.estimates.description import Description, described
 from takifugu.estimates.estimating import Estimates
-from takifugu.estimates.scores import NotDeterminedError
+from takifugu.estimates.scores import Description, NotDeterminedError, described
 
 RUNS, ROWS = 400, 300
 

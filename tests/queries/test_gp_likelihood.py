@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from takifugu.queries.gp import RIDGE, Likelihood
+from takifugu.queries.models import RIDGE, Likelihood
 
 
 @pytest.mark.parametrize(("rows", "features"), [(2, 1), (30, 1), (40, 5), (80, 13)])

@@ -132,7 +132,7 @@ def test_a_point_far_outside_the_data_still_gets_an_answer(line):
 
 
 def test_a_missing_extra_is_named(line, monkeypatch):
-    monkeypatch.setattr("takifugu.queries.bnn.find_spec", lambda name: None)
+    monkeypatch.setattr("takifugu.queries.models.find_spec", lambda name: None)
     with pytest.raises(tk.MissingExtraError, match=r"pip install 'takifugu\[bnn\]'") as caught:
         tk.fit_priors(line, secret="s", query=tk.BNN("y"))
     assert isinstance(caught.value, ImportError)
@@ -187,11 +187,11 @@ def test_a_process_keeps_draws_of_what_it_does_not_know():
 
 @pytest.mark.skipif(util.find_spec("numpyro") is None, reason="needs the extra bnn")
 def test_what_fills_a_table_up_trains_no_network(line, monkeypatch):
-    from takifugu.queries import bnn
+    from takifugu.queries import models
 
     query = tk.BNN("y", steps=300, progress=False)
     plain = tk.fit_priors(line, secret="s", query=query)
-    padded = bnn._padded
+    padded = models._padded
 
     def with_rubbish(sample):
         inputs, answers, real = padded(sample)
@@ -199,7 +199,7 @@ def test_what_fills_a_table_up_trains_no_network(line, monkeypatch):
         assert real.sum() == len(sample.answers) < len(real)
         return inputs, answers, real
 
-    monkeypatch.setattr(bnn, "_padded", with_rubbish)
+    monkeypatch.setattr(models, "_padded", with_rubbish)
     assert tk.fit_priors(line, secret="s", query=query) == plain
 
 

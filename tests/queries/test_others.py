@@ -10,7 +10,7 @@ from takifugu.cli import main
 from takifugu.errors import InputError
 from takifugu.problems.problem import OWN_ROWS, Belief, belief_names, named_belief
 from takifugu.publishing import calibrated
-from takifugu.queries.external_priors import beside
+from takifugu.queries.fitting import beside
 from takifugu.tables.table import Table
 
 

@@ -8,7 +8,7 @@ import takifugu as tk
 from takifugu.mechanisms.shaped import shaped_noise
 from takifugu.problems.answer import Answer
 from takifugu.problems.diagnostics import Diagnostic
-from takifugu.queries.vector import check_rows
+from takifugu.queries.mean import check_rows
 from takifugu.tables import counting as joint
 
 HEART = tk.datasets.load("heart")

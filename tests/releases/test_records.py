@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from takifugu.releases.recognition import count_known, most_alike, overlap, unknown_rows
-from takifugu.releases.records import RowHashes, canonical, siphash
+from takifugu.releases.records import RowHashes, canonical, count_known, most_alike, overlap, siphash, unknown_rows
 
 KEY = bytes(range(32))
 

@@ -8,7 +8,7 @@ import pytest
 
 import takifugu as tk
 from takifugu.errors import InputError
-from takifugu.releases.saving import save_table
+from takifugu.releases.frames import save_table
 
 TABLE = {"ward": ["=1+1", "Süd"], "age": [30, 40]}
 

@@ -18,7 +18,7 @@ from calibrations import hand_made
 
 import takifugu as tk
 from takifugu.channels.sampling import OsBits
-from takifugu.estimates.description import described
+from takifugu.estimates.estimating import described
 from takifugu.problems.diagnostics import Diagnostic
 from takifugu.releases import shuffling
 from takifugu.releases.shuffling import Shuffle, shuffled

@@ -11,6 +11,7 @@ import numpy as np
 from takifugu._validation import Array, integer, real
 from takifugu.audits.attacks import (
     MOST_TAUGHT,
+    SHARE,
     Attacker,
     Parts,
     Places,
@@ -19,10 +20,10 @@ from takifugu.audits.attacks import (
     informed,
     knowing,
     learning,
+    order_tells,
     unprotected,
 )
 from takifugu.audits.confidence_bounds import best_wager, lower_bound, share_interval
-from takifugu.audits.order import SHARE, order_tells
 from takifugu.audits.outcome import (
     FEW_AUDITED,
     MISPLACED,

@@ -10,14 +10,16 @@ import numpy as np
 from takifugu._validation import Array, real
 from takifugu.errors import InputError
 from takifugu.estimates import scores as inverting
-from takifugu.estimates.description import Description, described, named
 from takifugu.estimates.scores import (
+    Description,
     FiniteMoments,
     KeptMoments,
     NoiseMoments,
     NotDeterminedError,
     Term,
     WithheldMoments,
+    described,
+    named,
 )
 from takifugu.laws import number
 from takifugu.releases import INSECURE

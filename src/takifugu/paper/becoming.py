@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 import takifugu as tk
-from takifugu.datasets.catalogue import about, load, path
+from takifugu.datasets import about, load, path
 from takifugu.paper.cache import Cache, code_digest
 from takifugu.paper.settings import ORDER
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from takifugu.datasets.catalogue import about
+from takifugu.datasets import about
 from takifugu.errors import MissingExtraError
 from takifugu.paper.headline import drawn_baseline
 from takifugu.paper.settings import ANSWERS, HEADLINE, ORDER, ORDERS, TITLES, UNITS, Plan, Setting
@@ -222,7 +222,7 @@ def _share_top(axes: Any) -> None:
 
 def _histograms(study: Study) -> Any:
     """The fitted mixtures over what they were fitted to."""
-    from takifugu.datasets.catalogue import load
+    from takifugu.datasets import load
 
     settings = study.plan.settings_of("3")
     figure, axes = canvas(1, 3, height=2.5)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from takifugu.datasets.catalogue import about
+from takifugu.datasets import about
 from takifugu.errors import InputError
 from takifugu.laws import fit
 from takifugu.queries import Priors, Raw

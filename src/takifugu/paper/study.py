@@ -9,7 +9,7 @@ from typing import Any
 
 from takifugu.calibration import calibrate
 from takifugu.certificates import certify
-from takifugu.datasets.catalogue import about, load, path
+from takifugu.datasets import about, load, path
 from takifugu.divergences import decide
 from takifugu.errors import CertificationError, NoAnswerError
 from takifugu.laws import Mixture

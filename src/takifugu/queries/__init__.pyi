@@ -1,10 +1,8 @@
-from takifugu.queries.bnn import BNN as BNN
 from takifugu.queries.data_free import DATA_FREE as DATA_FREE
 from takifugu.queries.data_free import point_masses as point_masses
-from takifugu.queries.external_priors import beside as beside
-from takifugu.queries.external_priors import priors_asked_for as priors_asked_for
+from takifugu.queries.fitting import beside as beside
 from takifugu.queries.fitting import fit_priors as fit_priors
-from takifugu.queries.gp import GP as GP
+from takifugu.queries.fitting import priors_asked_for as priors_asked_for
 from takifugu.queries.inspecting import Inspection as Inspection
 from takifugu.queries.inspecting import inspect as inspect
 from takifugu.queries.leakage import Proposal as Proposal
@@ -12,6 +10,10 @@ from takifugu.queries.leakage import betrayals_of as betrayals_of
 from takifugu.queries.leakage import proposed as proposed
 from takifugu.queries.leakage import refuse_notes as refuse_notes
 from takifugu.queries.leakage import told_by_kept as told_by_kept
+from takifugu.queries.mean import Mean as Mean
+from takifugu.queries.mean import check_rows as check_rows
+from takifugu.queries.models import BNN as BNN
+from takifugu.queries.models import GP as GP
 from takifugu.queries.priors import Beliefs as Beliefs
 from takifugu.queries.priors import ColumnWeights as ColumnWeights
 from takifugu.queries.priors import Priors as Priors
@@ -29,5 +31,3 @@ from takifugu.queries.several_secrets import named as named
 from takifugu.queries.several_secrets import several_rows as several_rows
 from takifugu.queries.share import Share as Share
 from takifugu.queries.share import table_answer as table_answer
-from takifugu.queries.vector import Mean as Mean
-from takifugu.queries.vector import check_rows as check_rows

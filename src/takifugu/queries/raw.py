@@ -11,6 +11,7 @@ from takifugu._validation import one_of
 from takifugu.errors import InputError
 from takifugu.laws import Lattice, Mixture, Reading, counted, fit_grouped, own_normal, read
 from takifugu.problems import Answer, Diagnostic
+from takifugu.queries.mean import one_or_several, row_vectors
 from takifugu.queries.priors import Beliefs, Priors
 from takifugu.queries.remarks import (
     about_codes,
@@ -25,7 +26,6 @@ from takifugu.queries.remarks import (
     together,
 )
 from takifugu.queries.side_information import cell_beliefs, count_cells
-from takifugu.queries.vector import one_or_several, row_vectors
 from takifugu.tables import Overview, Secret, Subset, Table, count, overview
 
 # The laws of values that are published as they are, on no lattice: mixtures, one normal each, or the sample itself.

@@ -17,14 +17,24 @@ from takifugu.calibration import Calibration
 from takifugu.errors import InputError, LedgerError
 from takifugu.problems import Diagnostic
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
-from takifugu.releases.frames import leaving, protected, ready, together
+from takifugu.releases.frames import (
+    POSITION,
+    appear,
+    check_format,
+    leaving,
+    positions_writer,
+    protected,
+    ready,
+    require_name,
+    together,
+    writer,
+)
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.ledger_file import is_ledger, require_place
 from takifugu.releases.passed_through import Watch
 from takifugu.releases.plan import Plan
-from takifugu.releases.recognition import Recognition
+from takifugu.releases.records import Recognition
 from takifugu.releases.releasing import is_of_table, refuse_beside_a_mean, write_one_number
-from takifugu.releases.saving import POSITION, appear, check_format, positions_writer, require_name, writer
 from takifugu.releases.secret_rows import OTHERS, reading_as_fitted, require_as_fitted
 from takifugu.releases.shuffling import Shuffle
 from takifugu.tables import PARQUET, Reading, Table, files_behind, lacking, stream

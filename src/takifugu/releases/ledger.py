@@ -30,8 +30,7 @@ from takifugu.releases.accounts import (
 )
 from takifugu.releases.joint_account import JointAccount, joint_account, joint_terms, protection, same_terms
 from takifugu.releases.ledger_file import LedgerFile, Reader, digest_of
-from takifugu.releases.recognition import Identity, Recognition, overlap, require_id, unknown_rows
-from takifugu.releases.records import Hashes
+from takifugu.releases.records import Hashes, Identity, Recognition, overlap, require_id, unknown_rows
 
 Entries = tuple[dict[str, Any], ...]
 

@@ -19,7 +19,7 @@ from takifugu.releases.drawing import Drawing, drawing_of
 from takifugu.releases.drift import DRIFTS, Drift
 from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.recognition import Recognition
+from takifugu.releases.records import Recognition
 from takifugu.releases.shuffling import ORDERS
 
 

@@ -9,7 +9,7 @@ from takifugu.errors import InputError
 from takifugu.queries import Cells, PrivateCounts
 from takifugu.releases.frames import as_frame
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.recognition import Recognition, most_alike, require_id
+from takifugu.releases.records import Recognition, most_alike, require_id
 from takifugu.tables import Reading, Table, as_read, stream
 
 if TYPE_CHECKING:

@@ -15,10 +15,20 @@ from takifugu.errors import InputError
 from takifugu.problems import MEAN, OF_TABLES, Answer
 from takifugu.queries import Mean, table_answer
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_near, require_one_number
-from takifugu.releases.frames import as_frame, collected, named, publish, release_frame, release_series
+from takifugu.releases.frames import (
+    appear,
+    as_frame,
+    collected,
+    named,
+    publish,
+    release_frame,
+    release_series,
+    require_name,
+    save_positions,
+    writer,
+)
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import Plan, Released, bits_of
-from takifugu.releases.saving import appear, require_name, save_positions, writer
 from takifugu.releases.secret_rows import (
     OTHERS,
     are_texts,

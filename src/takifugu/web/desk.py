@@ -1,7 +1,7 @@
-"""Who works on what: each page's latest question wins, and only so many are worked on at a time.
+"""A process for work that may take long: it can be ended at any moment, which a thread inside a solver cannot.
 
-A question that a newer one of the same page has overtaken is dropped: where it waits it never starts, and where a
-worker is at it, the worker is ended and another takes its place.
+It reads one task after another from its standard input and answers on its standard output, both as pickles: whoever
+started it speaks to it, and nobody else can. Before an answer it may tell what is being tried.
 """
 
 import os
@@ -10,13 +10,77 @@ import subprocess
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Condition
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
+from takifugu._work import listening
 from takifugu.errors import InputError, TakifuguError
+
+
+def facts(priors: Any, options: Mapping[str, Any], question: str) -> Any:
+    """Calibrate, and what there is to say about it, without comparing it with other ways."""
+    from takifugu.reports import facts_for
+
+    return facts_for(priors, question=question, compare=False, **options)
+
+
+def compared(calibration: Any, question: str) -> Any:
+    """What there is to say about a calibration, with what other ways would have cost."""
+    from takifugu.reports import facts_of
+
+    return facts_of(calibration, question=question)
+
+
+def proved(calibration: Any) -> Any:
+    """The certificate."""
+    from takifugu.certificates import certify
+
+    return certify(calibration)
+
+
+TASKS: dict[str, Callable[..., Any]] = {task.__name__: task for task in (facts, compared, proved)}
+
+
+def main() -> None:
+    """Answer until the other end is closed."""
+    questions, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # a solver's own prints are no answers
+    facts_are_ready()
+    while True:
+        try:
+            task, arguments = pickle.load(questions)
+        except EOFError:
+            return
+        answer: tuple[str, Any]
+        try:
+            with listening(lambda words: _send(answers, ("telling", words))):
+                answer = ("done", TASKS[task](*arguments))
+        except TakifuguError as error:
+            answer = ("refused", error)
+        except Exception as error:
+            answer = ("failed", type(error).__name__)  # its message may hold what is in the table
+        _send(answers, answer)
+
+
+def _send(answers: IO[bytes], message: tuple[str, Any]) -> None:
+    pickle.dump(message, answers)
+    answers.flush()
+
+
+def facts_are_ready() -> None:
+    """Import what every task needs, before the first one comes."""
+    from takifugu.certificates import certify  # noqa: F401
+    from takifugu.reports import facts_for  # noqa: F401
+
+
+# Who works on what: each page's latest question wins, and only so many are worked on at a time.
+#
+# A question that a newer one of the same page has overtaken is dropped: where it waits it never starts, and where a
+# worker is at it, the worker is ended and another takes its place.
+
 
 T = TypeVar("T")
 
@@ -183,14 +247,14 @@ class Desk:
 
 
 class _Worker:
-    """One process: see `takifugu.web.worker`."""
+    """One process, which runs `main`: what follows a line of its input, until that is closed."""
 
     def __init__(self) -> None:
         home = str(Path(__file__).parents[2])
         paths = [home, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
         self._process = subprocess.Popen(
             # -P: nothing is imported from the folder that happens to be the current one.
-            [sys.executable, "-P", "-m", "takifugu.web.worker"],
+            [sys.executable, "-P", "-m", "takifugu.web.desk"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # a traceback may hold what is in a table
@@ -232,3 +296,7 @@ class _Worker:
             with suppress(OSError):  # what could not be written is for nobody
                 if pipe is not None:
                     pipe.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -98,7 +98,7 @@ def _routes(answers: "Answers") -> "Starlette":
     from starlette.responses import Response
     from starlette.routing import Route
 
-    from takifugu.web.publication import Publication
+    from takifugu.web.answers import Publication
 
     async def page(request: "Request") -> Response:
         content, policy = explorer()

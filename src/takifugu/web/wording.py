@@ -24,8 +24,7 @@ from takifugu.reports import words as channel_words
 from takifugu.tables import Reading
 from takifugu.web.choices import Choice
 from takifugu.web.describing import on_page
-from takifugu.web.fits import GP_ROWS
-from takifugu.web.shelf import Entry
+from takifugu.web.shelf import GP_ROWS, Entry
 
 if TYPE_CHECKING:
     from takifugu.reports import Facts
