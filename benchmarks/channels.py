@@ -23,7 +23,7 @@ def run() -> None:
 
 
 def draws(n: int, m: int) -> None:
-    from takifugu.channels.finite import FiniteChannel, whole_rows
+    from takifugu.channels.finite_channel import FiniteChannel, whole_rows
     from takifugu.channels.sampling import InsecureSeededBits
 
     rng = np.random.default_rng(0)
@@ -55,7 +55,7 @@ def by_choice(matrix: np.ndarray, rows: np.ndarray, rng: np.random.Generator) ->
 
 def finding() -> None:
     """From values to published values, look-up included."""
-    from takifugu.channels.finite import FiniteChannel
+    from takifugu.channels.finite_channel import FiniteChannel
 
     rng = np.random.default_rng(1)
     labels = [f"occupation {i}" for i in range(40)]
@@ -73,7 +73,7 @@ def finding() -> None:
 
 def proving() -> None:
     """The exact proof of one channel, as the repair and a certificate ask for it."""
-    from takifugu.channels.finite import whole_rows
+    from takifugu.channels.finite_channel import whole_rows
     from takifugu.mechanisms.optimal.finite_problem import Promise
 
     rng = np.random.default_rng(2)

@@ -12,14 +12,13 @@ import warnings
 import numpy as np
 
 from takifugu.laws.fitting.counts import cell_pseudo_counts, own_normal
-from takifugu.laws.fitting.fit import fit
-from takifugu.laws.fitting.grouped import fit_grouped
+from takifugu.laws.fitting.fit import fit, fit_grouped
 from takifugu.laws.lattice import Lattice
 from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.confidence import confident_noise
 from takifugu.mechanisms.draws import Counted, joint_draws
 from takifugu.mechanisms.least_noise import Exact
-from takifugu.problems.pairs import Pairs
+from takifugu.problems.problem import Pairs
 
 PAIR = Pairs(("a", "b"))
 BUDGET = {"alpha": 3.0, "epsilon": 0.5}

@@ -26,8 +26,7 @@ import takifugu as tk
 from benchmarks.rows_judge import excess, published, published_in_turn, shares
 from takifugu.errors import DiagnosticWarning
 from takifugu.problems.answer import Answer, Choices
-from takifugu.problems.pairs import Pairs
-from takifugu.problems.problem import Problem
+from takifugu.problems.problem import Pairs, Problem
 from takifugu.releases.drawing import drawing_of
 from takifugu.releases.joint_account import JointAccount
 

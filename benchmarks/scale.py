@@ -24,8 +24,8 @@ from takifugu.divergences.certified import decide, settle
 from takifugu.divergences.mixtures import divergence
 from takifugu.divergences.numerics.balls import Effort, Enclosure
 from takifugu.mechanisms.least_noise import Exact
-from takifugu.mechanisms.screen import Block, GaussianScreen, least_variance_with
-from takifugu.problems.pairs import Pairs
+from takifugu.mechanisms.worst_case import Block, GaussianScreen, least_variance_with
+from takifugu.problems.problem import Pairs
 
 ALPHA, EPSILON = 3.0, 1.0
 ORDERS = (3.0, 64.0, 1_000.0, 10_000.0)

@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 import takifugu as tk
-from takifugu.channels.vector import GaussianVector
+from takifugu.channels.vector_noise import GaussianVector
 from takifugu.divergences.vectors_proved import Prover
 from takifugu.mechanisms.shaped import shaped_noise
 

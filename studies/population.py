@@ -20,7 +20,7 @@ from takifugu.laws.mixture import Mixture
 from takifugu.mechanisms.assurance import bands_of, searched
 from takifugu.mechanisms.confidence import confident_noise
 from takifugu.mechanisms.draws import Counted
-from takifugu.problems.pairs import Pairs, Secret
+from takifugu.problems.problem import Pairs, Secret
 
 ALPHA = 3.0
 EPSILONS = (0.5, 1.0, 2.0)

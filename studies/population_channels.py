@@ -23,7 +23,7 @@ from studies.population import EPSILONS, cell_truth, truths
 from takifugu._validation import Array
 from takifugu.channels.listed import ListChannel
 from takifugu.datasets import about, load
-from takifugu.divergences.finite import finite_divergence
+from takifugu.divergences.discrete import finite_divergence
 
 MOST_VALUES = 12
 ODDS = (2.0, 3.0, 5.0)

@@ -16,7 +16,7 @@ from studies.regressions import Regression, before_and_after
 from takifugu._validation import Array
 from takifugu.calibration import Calibration, calibrate
 from takifugu.datasets import load
-from takifugu.divergences.finite import finite_divergence
+from takifugu.divergences.discrete import finite_divergence
 from takifugu.errors import TakifuguError
 from takifugu.laws.finite import Finite
 from takifugu.queries.fitting import fit_priors

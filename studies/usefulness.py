@@ -14,7 +14,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import calibrate
-from takifugu.channels.finite import FiniteChannel, whole_rows
+from takifugu.channels.finite_channel import FiniteChannel, whole_rows
 from takifugu.datasets import about, load
 from takifugu.laws.finite import Finite
 from takifugu.laws.mixture import Mixture

@@ -13,7 +13,7 @@ import takifugu as tk
 from how_many import some_of
 from takifugu.calibration import targets as backwards
 from takifugu.calibration.targets import HALVINGS_OF_ALL, relative_error, strongest
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.finite_channel import FiniteChannel
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
 from takifugu.mechanisms.draws import draws_needed
 from takifugu.problems.answer import Answer

@@ -44,14 +44,6 @@ NAMESPACES = {
 }
 # Modules of one name that are told apart by their package: a command has the name of what it runs.
 NAMESAKES = {"commands"}
-RELATED = {
-    "finite",
-    "vector",
-    "vectors",
-    "lattice",
-    "laplace",
-    "sparse",
-}  # one notion, in the package of what is said about it
 
 
 def modules() -> list[Path]:
@@ -130,4 +122,4 @@ def test_no_two_modules_share_a_name():
         for path in modules()
         if path.stem not in ("__init__", "__main__") and package_of(path) not in NAMESAKES
     )
-    assert [name for name, count in names.items() if count > 1 and name not in RELATED] == []
+    assert [name for name, count in names.items() if count > 1] == []

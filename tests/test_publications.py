@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.populations import KINDS, Population, population
 from benchmarks.publications import being_there, judged, outcome, page, share_used, table_of
 
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.finite_channel import FiniteChannel
 
 REVERSED = np.array([[[0.27, 0.03], [0.002, 0.098]], [[0.06, 0.54], [0.0, 0.0]]])  # secret, u, x
 COLUMNS = {"secret": ("s0", "s1"), "u": ("u0", "u1"), "x": ("a", "b")}

@@ -3,7 +3,7 @@
 import numpy as np
 
 import takifugu as tk
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.finite_channel import FiniteChannel
 
 ODDS = 3
 

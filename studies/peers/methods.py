@@ -14,7 +14,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import calibrate
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.finite_channel import FiniteChannel
 from takifugu.errors import TakifuguError
 from takifugu.laws.finite import Finite
 from takifugu.laws.mixture import Mixture

@@ -15,7 +15,7 @@ from takifugu._validation import Array
 from takifugu.audits.auditing import audit
 from takifugu.audits.outcome import Audit
 from takifugu.calibration import Calibration, calibrate
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.finite_channel import FiniteChannel
 from takifugu.laws.lattice import Lattice
 from takifugu.queries.fitting import fit_priors
 from takifugu.queries.raw import Raw

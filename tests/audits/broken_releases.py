@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 import takifugu as tk
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.finite_channel import FiniteChannel
 
 LAWS = {"a": tk.Mixture.gaussian(0.0, 1.0), "b": tk.Mixture.gaussian(2.0, 1.0)}
 # Labels whose laws differ a little in the bulk and much at the two ends.

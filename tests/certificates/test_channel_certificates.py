@@ -15,7 +15,7 @@ import pytest
 import takifugu as tk
 from how_many import some_of
 from takifugu.certificates import RedactedChannel, load_redacted
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.finite_channel import FiniteChannel
 from takifugu.errors import CertificationError, InputError, TakifuguError
 from takifugu.mechanisms.optimal.lower_bound import lower_bound
 from takifugu.mechanisms.optimal.mechanism import Optimal

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from takifugu.channels.finite import FiniteChannel, whole_rows
+from takifugu.channels.finite_channel import FiniteChannel, whole_rows
 from takifugu.channels.listed import Positions
 from takifugu.channels.sampling import AliasTables, InsecureSeededBits
 from takifugu.errors import InputError, TakifuguError

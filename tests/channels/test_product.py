@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from how_many import some_of
-from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.products import product, same_draws, split
+from takifugu.channels.finite_channel import FiniteChannel, product, same_draws, split
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
 

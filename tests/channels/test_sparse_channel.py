@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from how_many import some_of
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.finite_channel import FiniteChannel, SparseChannel
 from takifugu.channels.sampling import InsecureSeededBits
-from takifugu.channels.sparse import SparseChannel
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
 

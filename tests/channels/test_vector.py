@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from how_many import some_of
 from takifugu.channels import default_granularity
 from takifugu.channels.sampling import InsecureSeededBits
-from takifugu.channels.vector import GaussianVector, LinearRelease, fits, worth
+from takifugu.channels.vector_noise import GaussianVector, LinearRelease, fits, worth
 from takifugu.divergences.vectors import gaussian_vector_divergence
 from takifugu.divergences.vectors_proved import exact_matrix, is_semidefinite
 from takifugu.errors import InputError
-from takifugu.laws.vector import VectorMixture
+from takifugu.laws.vector_mixture import VectorMixture
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from how_many import some_of
-from takifugu.divergences.finite import finite_divergence as divergence
+from takifugu.divergences.discrete import finite_divergence as divergence
 
 
 def loss(p, q, alpha):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from how_many import some_of
-from takifugu.divergences.finite import (
+from takifugu.divergences.discrete import (
     Extremes,
     Masses,
     enclose,
@@ -22,8 +22,8 @@ from takifugu.divergences.finite import (
     spread,
     within_odds,
 )
-from takifugu.divergences.finite import decide_finite as decide
-from takifugu.divergences.finite import finite_divergence as divergence
+from takifugu.divergences.discrete import decide_finite as decide
+from takifugu.divergences.discrete import finite_divergence as divergence
 from takifugu.errors import InputError
 
 orders = st.sampled_from([1.0001, 1.1, 1.5, 2.0, 3.0, 8.0, 64.0, 1000.0, math.inf])

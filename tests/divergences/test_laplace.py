@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from how_many import some_of
 from takifugu import LaplaceNoise, Mixture, max_divergence
 from takifugu.divergences import Effort, LogLaplace, decide_odds_after_laplace, odds_after_laplace, working_precision
-from takifugu.divergences.laplace import ExactLaplace, _at_most, _larger
+from takifugu.divergences.laplace_odds import ExactLaplace, _at_most, _larger
 from takifugu.divergences.numerics.balls import fraction
 from takifugu.errors import InputError
 

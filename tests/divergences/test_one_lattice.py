@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from how_many import some_of
 from oracles import mixture_divergence
 from takifugu.divergences.certified import enclose
-from takifugu.divergences.lattice import lattice_losses, log_densities
-from takifugu.divergences.mixtures import divergence
+from takifugu.divergences.mixtures import divergence, lattice_losses, log_densities
 from takifugu.laws.mixture import Mixture
 
 FORTH, BACK = np.array([0]), np.array([1])

@@ -15,15 +15,14 @@ import takifugu as tk
 from how_many import some_of
 from takifugu import strict_json as form
 from takifugu.channels import channel_from_state
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.finite_channel import FiniteChannel
 from takifugu.channels.gaussian import GaussianNoise
 from takifugu.errors import InputError
 from takifugu.laws.lattice import Lattice
 from takifugu.problems import nouns as documents
 from takifugu.problems import nouns as laws
 from takifugu.problems.answer import Answer, Choices
-from takifugu.problems.pairs import Pairs
-from takifugu.problems.problem import Belief, Problem
+from takifugu.problems.problem import Belief, Pairs, Problem
 from when_asked import WhenAsked
 
 DAMAGED = some_of(150)

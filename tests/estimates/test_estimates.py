@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from how_many import some_of
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.finite_channel import FiniteChannel
 from takifugu.channels.gaussian import GaussianNoise
-from takifugu.channels.vector import GaussianVector
+from takifugu.channels.vector_noise import GaussianVector
 from takifugu.errors import InputError
 from takifugu.estimates import scores as inverting
 from takifugu.estimates.estimating import Estimates

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from how_many import some_of
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.finite_channel import FiniteChannel, SparseChannel
 from takifugu.channels.sampling import InsecureSeededBits
-from takifugu.channels.sparse import SparseChannel
 from takifugu.estimates import scores as inverting
 from takifugu.estimates import scores as sparse_inverting
 from takifugu.estimates.scores import NotDeterminedError

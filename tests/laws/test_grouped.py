@@ -13,7 +13,7 @@ from how_many import some_of
 from takifugu.errors import InputError
 from takifugu.laws.fitting.counts import rounded_normal
 from takifugu.laws.fitting.em import Batch
-from takifugu.laws.fitting.grouped import Cells, fit_grouped, log_interval
+from takifugu.laws.fitting.fit import Cells, fit_grouped, log_interval
 from takifugu.laws.lattice import Lattice
 
 ENDS = st.floats(-40, 40)

@@ -10,7 +10,7 @@ from takifugu.laws.bounds import level_a_side
 from takifugu.laws.lattice import Lattice
 from takifugu.mechanisms import assurance
 from takifugu.mechanisms.assurance import band_noise, bands_of
-from takifugu.problems.pairs import Pairs
+from takifugu.problems.problem import Pairs
 
 
 def counts_of(name, lattice):

@@ -7,7 +7,7 @@ from scipy import integrate, stats
 
 from takifugu import InputError, Mixture, calibrate
 from takifugu.errors import NoAnswerError
-from takifugu.mechanisms.wasserstein import (
+from takifugu.mechanisms.transport import (
     _SCORES,
     WassersteinAware,
     approximate_distance,

@@ -19,7 +19,7 @@ from takifugu.divergences.certified import decide, enclose
 from takifugu.divergences.mixtures import divergence
 from takifugu.divergences.numerics.envelope import exact_sum
 from takifugu.mechanisms import least_noise as binding
-from takifugu.mechanisms import screen as loop
+from takifugu.mechanisms import worst_case as loop
 from takifugu.problems.problem import Place, Problem
 
 FAR = -8_388_000.0

@@ -19,8 +19,7 @@ from takifugu.mechanisms.confidence import (
     model_draws,
 )
 from takifugu.mechanisms.draws import Counted, draws_needed, joint_draws, lattice_draws
-from takifugu.problems.pairs import Pairs
-from takifugu.problems.problem import Belief
+from takifugu.problems.problem import Belief, Pairs
 
 LATTICE = Lattice(0, 20, 1)
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import invwishart
 
 import takifugu as tk
-from takifugu.channels.vector import GaussianVector
+from takifugu.channels.vector_noise import GaussianVector
 from takifugu.divergences.vectors import gaussian_vector_divergence
 from takifugu.errors import CalibrationError, CertificationError, InputError, MechanismError
 from takifugu.mechanisms.confidence import vector_mean_draws

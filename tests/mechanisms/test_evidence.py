@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import takifugu as tk
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.finite_channel import FiniteChannel
 from takifugu.channels.gaussian import GaussianNoise
 from takifugu.errors import InputError, MechanismError
 from takifugu.mechanisms.draws import draws_needed, joint_draws, posterior

@@ -13,10 +13,8 @@ from how_many import some_of
 from takifugu.channels.gaussian import GaussianNoise
 from takifugu.mechanisms.base import Binding
 from takifugu.mechanisms.least_noise import Exact
-from takifugu.mechanisms.screen import extreme_gaussians, extreme_laws
-from takifugu.mechanisms.worst_case import worst
-from takifugu.problems.pairs import Pairs
-from takifugu.problems.problem import Problem
+from takifugu.mechanisms.worst_case import extreme_gaussians, extreme_laws, worst
+from takifugu.problems.problem import Pairs, Problem
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -9,8 +9,8 @@ from takifugu import Mixture, calibrate, renyi_divergence
 from takifugu.errors import CalibrationError
 from takifugu.mechanisms.base import Additive, at_least
 from takifugu.mechanisms.closed_form import closed_form, envelope
-from takifugu.mechanisms.wasserstein import approximate_distance
-from takifugu.problems.pairs import Pairs
+from takifugu.mechanisms.transport import approximate_distance
+from takifugu.problems.problem import Pairs
 
 formulas = pytest.mark.parametrize("formula", [closed_form, envelope])
 

@@ -12,7 +12,7 @@ from takifugu import LaplaceNoise, Mixture
 from takifugu.channels import WHOLE
 from takifugu.cli import main
 from takifugu.errors import BudgetError, CertificationError, InputError, MechanismError
-from takifugu.mechanisms.laplace import least_size
+from takifugu.mechanisms.least_noise import least_size
 from takifugu.problems import Place, Problem, Renyi
 
 NORMALS = {"a": Mixture.gaussian(0, 2), "b": Mixture.gaussian(0.5, 1)}

@@ -7,8 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 import takifugu as tk
-from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.products import split
+from takifugu.channels.finite_channel import FiniteChannel, split
 from takifugu.errors import InputError, MechanismError
 from takifugu.mechanisms.optimal.program import Program
 from takifugu.mechanisms.sequential import Later

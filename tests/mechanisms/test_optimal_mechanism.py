@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from how_many import some_of
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.finite_channel import FiniteChannel
 from takifugu.channels.gaussian import GaussianNoise
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
-from takifugu.mechanisms.base import Additive, Found, Mechanism
+from takifugu.mechanisms.base import Additive, Found, Mechanism, label_of, list_mechanisms
 from takifugu.mechanisms.least_noise import Exact
 from takifugu.mechanisms.optimal.mechanism import Optimal
-from takifugu.mechanisms.registry import label_of, list_mechanisms
 from takifugu.problems.guarantee import Odds, Renyi
 from takifugu.problems.problem import Place
 

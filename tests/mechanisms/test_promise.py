@@ -14,7 +14,7 @@ from how_many import some_of
 from oracles import gaussian_ball
 from random_priors import budget, gaussian_pair, mixture
 from takifugu import Mixture, renyi_divergence
-from takifugu.mechanisms.registry import get_mechanism
+from takifugu.mechanisms.base import get_mechanism
 
 CHUNKS = 8
 CASES = some_of(10_000) // CHUNKS

@@ -14,13 +14,12 @@ from oracles import gaussian_ball
 from takifugu import Mixture
 from takifugu.channels.gaussian import GaussianNoise
 from takifugu.divergences.gaussians import upper_losses
-from takifugu.mechanisms import screen as gaussians
-from takifugu.mechanisms import screen as runs
+from takifugu.mechanisms import worst_case as gaussians
 from takifugu.mechanisms import worst_case as looking
+from takifugu.mechanisms import worst_case as runs
 from takifugu.mechanisms.least_noise import Exact
-from takifugu.mechanisms.screen import Runs
-from takifugu.problems.pairs import Pairs
-from takifugu.problems.problem import Problem
+from takifugu.mechanisms.worst_case import Runs
+from takifugu.problems.problem import Pairs, Problem
 
 seeds = st.integers(0, 2**32 - 1)
 BENT = ("circle", "far", "random", "spike", "lattice")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from how_many import some_of
-from takifugu.channels.vector import GaussianVector
+from takifugu.channels.vector_noise import GaussianVector
 from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.shaped import Shaped, shaped_noise
 from vector_problems import gaussian_loss, random_laws, sampled_loss

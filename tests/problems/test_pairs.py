@@ -4,7 +4,7 @@ import pickle
 import numpy as np
 import pytest
 
-from takifugu.problems.pairs import Pairs
+from takifugu.problems.problem import Pairs
 
 
 @pytest.mark.parametrize("chosen", [None, [("a", "d"), ("b", "a"), ("a", "b"), ("c", "d")]])

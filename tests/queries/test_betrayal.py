@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from takifugu.divergences.finite import finite_divergence as divergence
+from takifugu.divergences.discrete import finite_divergence as divergence
 from takifugu.queries.leakage import betrayal
 
 

@@ -5,8 +5,7 @@ from takifugu.channels.gaussian import GaussianNoise
 from takifugu.divergences import renyi_divergence
 from takifugu.laws.mixture import Mixture
 from takifugu.problems.guarantee import Renyi
-from takifugu.problems.pairs import Pairs
-from takifugu.problems.problem import Belief, Place, Problem
+from takifugu.problems.problem import Belief, Pairs, Place, Problem
 
 PRIORS = {"a": Mixture.gaussian(0.0, 1.0), "b": Mixture.gaussian(1.0, 1.0)}
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import takifugu as tk
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.finite_channel import FiniteChannel
 from takifugu.channels.gaussian import GaussianNoise
 from takifugu.cli import main
 from takifugu.errors import BudgetError, CalibrationError, InputError

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from joint_tables import drawn_channel, largest_odds, people, priors_of
 
 import takifugu as tk
-from takifugu.channels.finite import FiniteChannel
-from takifugu.channels.products import product
+from takifugu.channels.finite_channel import FiniteChannel, product
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError, MechanismError
 from takifugu.mechanisms.sequential import Later
 from takifugu.problems.guarantee import Renyi

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import takifugu as tk
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.finite_channel import FiniteChannel
 from takifugu.channels.gaussian import GaussianNoise
 from takifugu.errors import CompositionError, InputError
 from takifugu.problems.nouns import law_to

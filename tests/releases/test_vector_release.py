@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from how_many import some_of
-from takifugu.channels.vector import LinearRelease, fits
+from takifugu.channels.vector_noise import LinearRelease, fits
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import InsecureReleaseWarning
 from vector_problems import gaussian_loss, random_laws

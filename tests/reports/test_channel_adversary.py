@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from how_many import some_of
-from takifugu.channels.finite import FiniteChannel
-from takifugu.divergences.finite import Masses
+from takifugu.channels.finite_channel import FiniteChannel
+from takifugu.divergences.discrete import Masses
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.adversary import channel_adversary
 from takifugu.reports.adversary import channel_odds_quantiles as odds_quantiles

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import takifugu as tk
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.finite_channel import FiniteChannel
 from takifugu.reports import words
 from takifugu.reports import words as common_words
 from takifugu.reports.channel_facts import ChannelFacts, column_facts

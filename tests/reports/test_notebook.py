@@ -12,7 +12,7 @@ from page_reader import assert_harmless
 
 import takifugu as tk
 from takifugu import _display
-from takifugu.channels.finite import FiniteChannel
+from takifugu.channels.finite_channel import FiniteChannel
 from takifugu.queries.priors import Beliefs, Priors
 from when_asked import WhenAsked
 

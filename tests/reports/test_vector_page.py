@@ -8,7 +8,7 @@ from page_reader import assert_harmless
 from scipy.stats import norm
 
 import takifugu as tk
-from takifugu.channels.vector import GaussianVector
+from takifugu.channels.vector_noise import GaussianVector
 from takifugu.errors import InputError
 from takifugu.problems.guarantee import Renyi
 from takifugu.reports.adversary import vector_adversary

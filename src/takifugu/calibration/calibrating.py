@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 
 from takifugu import _validation as check
-from takifugu.calibration.checking import checked, default_mechanism, expected_loss
-from takifugu.calibration.result import Calibration
+from takifugu.calibration.result import Calibration, checked, default_mechanism, expected_loss
 from takifugu.calibration.targets import (
     HALVINGS,
     HALVINGS_OF_ALL,

@@ -30,7 +30,7 @@ from takifugu.errors import InputError
 from takifugu.laws import Finite, Scalar, Value, columns, key, number, plain
 
 if TYPE_CHECKING:
-    from takifugu.channels.finite import FiniteChannel
+    from takifugu.channels.finite_channel import FiniteChannel
 
 # Where values stand on a list: numbers by bisection, labels by hashing, rows column by column.
 #
@@ -455,7 +455,7 @@ class ListChannel(Plotted, Channel):
     def sentences(self, *, most: int | None = None) -> list[str]:
         """What becomes of 100 people with each value; with `most`, of the values that change most.
 
-        >>> from takifugu.channels.finite import FiniteChannel
+        >>> from takifugu.channels.finite_channel import FiniteChannel
         >>> FiniteChannel((3, 4), (3, 4), [[4, 0], [1, 3]]).sentences()
         ['of 100 people with 3, all stay', 'of 100 people with 4, 75 stay, 25 become 3']
         """

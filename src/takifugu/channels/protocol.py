@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from takifugu.channels.listed import ListChannel
     from takifugu.channels.noise import Noise
-    from takifugu.channels.vector import GaussianVector
+    from takifugu.channels.vector_noise import GaussianVector
 
 Publishes = Space
 """What leaves a channel is what its laws are of."""
@@ -159,7 +159,11 @@ class Channel(ABC):
 
 
 _NOISES = {"gaussian": "gaussian.GaussianNoise", "laplace": "laplace.LaplaceNoise"}
-_OTHERS = {"finite": "finite.FiniteChannel", "sparse": "sparse.SparseChannel", "vector": "vector.GaussianVector"}
+_OTHERS = {
+    "finite": "finite_channel.FiniteChannel",
+    "sparse": "finite_channel.SparseChannel",
+    "vector": "vector_noise.GaussianVector",
+}
 
 
 def _installed() -> "EntryPoints":

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from takifugu import _validation as check
-from takifugu.divergences.finite import order_or_odds
-from takifugu.divergences.laplace import odds_after_laplace
+from takifugu.divergences.discrete import order_or_odds
+from takifugu.divergences.laplace_odds import odds_after_laplace
 from takifugu.divergences.laplace_renyi import renyi_after_laplace
 from takifugu.divergences.mixtures import divergence, point_divergence
 from takifugu.divergences.privacy_profile import Points, PrivacyCurve, density_of, hockey_stick_after

@@ -15,7 +15,7 @@ import numpy as np
 
 from takifugu._validation import Array, budget, order
 from takifugu.divergences.certified import Decision
-from takifugu.divergences.laplace import ExactLaplace, LogLaplace, odds_after_laplace
+from takifugu.divergences.laplace_odds import ExactLaplace, LogLaplace, odds_after_laplace
 from takifugu.divergences.numerics.balls import (
     UNKNOWN,
     Effort,

@@ -26,9 +26,9 @@ from takifugu.laws.fitting.counts import unseen_ends as unseen_ends
 from takifugu.laws.fitting.counts import without_noise as without_noise
 from takifugu.laws.fitting.fit import EXTREME as EXTREME
 from takifugu.laws.fitting.fit import fit as fit
+from takifugu.laws.fitting.fit import fit_grouped as fit_grouped
 from takifugu.laws.fitting.fit import least_std as least_std
 from takifugu.laws.fitting.fit import rounding_of as rounding_of
-from takifugu.laws.fitting.grouped import fit_grouped as fit_grouped
 from takifugu.laws.lattice import Lattice as Lattice
 from takifugu.laws.lattice import Reading as Reading
 from takifugu.laws.lattice import beyond_digits as beyond_digits
@@ -40,7 +40,7 @@ from takifugu.laws.mixture import Space as Space
 from takifugu.laws.mixture import log_tail as log_tail
 from takifugu.laws.mixture import merge as merge
 from takifugu.laws.mixture import quantile_at_score as quantile_at_score
-from takifugu.laws.vector import LAWS as LAWS
-from takifugu.laws.vector import Law as Law
-from takifugu.laws.vector import VectorMixture as VectorMixture
-from takifugu.laws.vector import covariance_matrix as covariance_matrix
+from takifugu.laws.vector_mixture import LAWS as LAWS
+from takifugu.laws.vector_mixture import Law as Law
+from takifugu.laws.vector_mixture import VectorMixture as VectorMixture
+from takifugu.laws.vector_mixture import covariance_matrix as covariance_matrix

@@ -18,8 +18,7 @@ from takifugu.problems.answer import Answer, Choices, Spelling
 from takifugu.problems.diagnostics import (
     Diagnostic,
 )
-from takifugu.problems.pairs import Pairs
-from takifugu.problems.problem import Belief, Problem, beliefs_from
+from takifugu.problems.problem import Belief, Pairs, Problem, beliefs_from
 
 # Laws as plain values for JSON, and back; no float loses a bit.
 

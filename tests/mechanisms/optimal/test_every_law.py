@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from how_many import some_of
-from takifugu.channels.finite import FiniteChannel
-from takifugu.divergences.finite import finite_divergence as divergence
+from takifugu.channels.finite_channel import FiniteChannel
+from takifugu.divergences.discrete import finite_divergence as divergence
 from takifugu.laws.bounds import UNIT, Bounds, shares_of
 from takifugu.mechanisms.assurance import ProvedBand as Band
 from takifugu.mechanisms.assurance import every_law

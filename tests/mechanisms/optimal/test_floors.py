@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import takifugu as tk
-from takifugu.divergences.finite import Masses
+from takifugu.divergences.discrete import Masses
 from takifugu.mechanisms.optimal import finite_problem as exact_promise
 from takifugu.mechanisms.optimal import linear_program as linear_programs
 from takifugu.mechanisms.optimal.finite_problem import Promise

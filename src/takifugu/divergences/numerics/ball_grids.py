@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from takifugu.divergences.numerics.ball_integrals import Bells, RightTail
-from takifugu.divergences.numerics.ball_panels import Side
 from takifugu.divergences.numerics.balls import (
     Bell,
     Effort,
@@ -24,6 +23,7 @@ from takifugu.divergences.numerics.balls import (
     mirrored,
     working_precision,
 )
+from takifugu.divergences.numerics.envelope import Side
 from takifugu.laws import Mixture
 
 _BITS = 128

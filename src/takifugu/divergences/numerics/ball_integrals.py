@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from takifugu.divergences.numerics.ball_panels import Piece, Plan, Side
 from takifugu.divergences.numerics.balls import (
     Bell,
     Effort,
@@ -22,6 +21,7 @@ from takifugu.divergences.numerics.balls import (
     widest,
     working_precision,
 )
+from takifugu.divergences.numerics.envelope import Piece, Plan, Side
 
 # Bells of one width on a lattice: over the leading one they are powers of a single exponential.
 #

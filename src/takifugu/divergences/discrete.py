@@ -1,6 +1,6 @@
 """The Rényi divergence of two laws on the same finite list, in float64: for searching, never for a promise.
 
-`takifugu.divergences.finite` proves what these functions estimate (proofs/finite-channels.md).
+`takifugu.divergences.discrete` proves what these functions estimate (proofs/finite-channels.md).
 """
 
 import math
