@@ -143,7 +143,9 @@ def test_a_search_can_come_to_so_many_promises_and_no_more(monkeypatch):
             if number == len(turns_out):
                 tries.append(number)
                 raise KeyboardInterrupt
-            return SimpleNamespace(off=turns_out[number], guarantee=promise, with_finding=lambda finding: None)
+            return SimpleNamespace(
+                off=turns_out[number], guarantee=promise, total=promise, with_finding=lambda finding: None
+            )
 
         with suppress(KeyboardInterrupt, NoAnswerError):
             strongest(calibrated, alpha=2.0, error=0.5, step=lambda what: None)

@@ -46,7 +46,7 @@ class Series:
     >>> from takifugu import calibrate
     >>> found = calibrate(Series(24, within=1.0, memory=AR(up_to=0.9)), alpha=3, epsilon=1)
     >>> round(found.channel.variance / 1.5, 2)  # of a value, in units of αΔ²/2ε: that of who believes in no memory
-    2.12
+    2.11
     """
 
     length: int

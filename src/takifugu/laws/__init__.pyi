@@ -9,6 +9,7 @@ from takifugu.laws.finite import Finite as Finite
 from takifugu.laws.finite import Scalar as Scalar
 from takifugu.laws.finite import Value as Value
 from takifugu.laws.finite import columns as columns
+from takifugu.laws.finite import is_certain as is_certain
 from takifugu.laws.finite import key as key
 from takifugu.laws.finite import number as number
 from takifugu.laws.finite import plain as plain

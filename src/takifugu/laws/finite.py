@@ -286,3 +286,12 @@ class Finite(Frozen):
         if np.abs(values).max() > 1e300:  # the difference of two such numbers may be beyond the largest float
             raise InputError(f"the values are too large for a {what}: give them in a larger unit")
         return values
+
+
+def is_certain(law: object) -> bool:
+    """Whether a law puts all of its weight on one value of a list.
+
+    >>> is_certain(Finite(["no", "yes"], [0, 1])), is_certain(Finite(["no", "yes"], [1, 1]))
+    (True, False)
+    """
+    return isinstance(law, Finite) and int(np.count_nonzero(law.probabilities)) == 1

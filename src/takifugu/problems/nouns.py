@@ -13,7 +13,18 @@ import numpy as np
 from takifugu import strict_json as form
 from takifugu._validation import Array
 from takifugu.errors import InputError
-from takifugu.laws import CELL_ROWS, Finite, Lattice, Law, Mixture, VectorMixture, counted, own_normal, without_noise
+from takifugu.laws import (
+    CELL_ROWS,
+    Finite,
+    Lattice,
+    Law,
+    Mixture,
+    VectorMixture,
+    counted,
+    is_certain,
+    own_normal,
+    without_noise,
+)
 from takifugu.problems.answer import Answer, Choices, Spelling
 from takifugu.problems.diagnostics import (
     Diagnostic,
@@ -254,6 +265,13 @@ def problem_from(value: Any) -> Problem:
         _belief_from(entry, f"beliefs[{b}]", secrets, room, answer)
         for b, entry in enumerate(form.items(content["beliefs"], "'beliefs'", least=1, most=form.MOST_BELIEFS))
     )
+    if (
+        answer is not None
+        and not answer.secret
+        and not all(is_certain(law) for one in beliefs for law in one.values())
+    ):
+        # What is compared with counted rows elsewhere is not compared where there is no secret.
+        raise InputError("'answer' names no secret, which only a channel that is fitted to no rows may do")
     found = form.items(content["findings"], "'findings'", most=10_000)
     return Problem(
         beliefs_from(beliefs),  # all laws of one kind, and vectors of one length

@@ -29,7 +29,7 @@ def point_masses(given: Any) -> Priors:
     least, and no guarantee rests on them.
 
     >>> import takifugu as tk
-    >>> tk.calibrate(Row("ill", domain=["no", "yes"]), odds=3, mechanism="data-free").channel.matrix.tolist()
+    >>> tk.calibrate(Row("ill", domain=["no", "yes"]), odds=3, mechanism="data-free").channel.matrix.round(6).tolist()
     [[0.75, 0.25], [0.25, 0.75]]
     """
     if isinstance(given, Row):

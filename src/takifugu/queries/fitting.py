@@ -92,8 +92,8 @@ def fit_priors(
     """
     if isinstance(table, PrivateCounts):
         return _of_counts(table, secret, query, {"secrets": secrets, "known": known, "beliefs": beliefs})
-    if secret is None or query is None:
-        raise InputError("secret and query are missing: only private counts know what they are the counts of")
+    if secret is None:
+        raise InputError("secret= is missing: only private counts know what they are the counts of")
     found = _fit(table, secret, query, secrets, known, few, reading, beliefs)
     warn(found.findings)
     return found
@@ -111,7 +111,7 @@ def _of_counts(counts: PrivateCounts, secret: object, query: object, asked: Mapp
 def _fit(
     table: Any,
     secret: "str | Sequence[str] | Share",
-    query: "Query | Count",
+    query: "Query | Count | None",
     secrets: Iterable[Any] | None,
     known: Sequence[str] | None,
     few: str | None,
