@@ -265,11 +265,7 @@ def problem_from(value: Any) -> Problem:
         _belief_from(entry, f"beliefs[{b}]", secrets, room, answer)
         for b, entry in enumerate(form.items(content["beliefs"], "'beliefs'", least=1, most=form.MOST_BELIEFS))
     )
-    if (
-        answer is not None
-        and not answer.secret
-        and not all(is_certain(law) for one in beliefs for law in one.values())
-    ):
+    if answer is not None and not answer.secret and not all(is_certain(law) for one in beliefs for law in one.values()):
         # What is compared with counted rows elsewhere is not compared where there is no secret.
         raise InputError("'answer' names no secret, which only a channel that is fitted to no rows may do")
     found = form.items(content["findings"], "'findings'", most=10_000)
