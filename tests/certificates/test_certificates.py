@@ -32,7 +32,8 @@ MIXTURES = {
     "b": Mixture([0.5, 0.5], [0.5, 3.0], [1.0, 0.7]),
     "c": Mixture.gaussian(1.0, 0.9),
 }
-FULL = sorted(set(list_mechanisms()) - {"wasserstein-approx", "wasserstein", "laplace", "optimal", "shaped"})
+UNDER_ODDS = {"laplace", "wasserstein-laplace", "kantorovich", "kantorovich-relaxed"}
+FULL = sorted(set(list_mechanisms()) - {"wasserstein-approx", "wasserstein", "optimal", "shaped"} - UNDER_ODDS)
 SCHEMA = json.loads(files("takifugu").joinpath("schemas/certificate-1.json").read_text(encoding="utf-8"))
 
 

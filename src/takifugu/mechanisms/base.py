@@ -323,6 +323,9 @@ _OURS = {
     "wasserstein": "transport.Wasserstein",
     "wasserstein-approx": "transport.WassersteinApprox",
     "wasserstein-aware": "transport.WassersteinAware",
+    "wasserstein-laplace": "coupled_laplace.WassersteinLaplace",
+    "kantorovich": "coupled_laplace.Kantorovich",
+    "kantorovich-relaxed": "coupled_laplace.KantorovichRelaxed",
     "optimal": "optimal.mechanism.Optimal",
     "shaped": "shaped.Shaped",
 }

@@ -211,9 +211,8 @@ class Gaps(NamedTuple):
     mass: Array
 
 
-def discrete_gaps(p: Mixture, q: Mixture) -> Gaps:
-    """The exact coupling of two distributions made of points."""
-    p, q = p.simplified(), q.simplified()
+def monotone_plan(p: Mixture, q: Mixture) -> tuple[Indices, Indices, Array]:
+    """The coupling of two distributions made of points that keeps their order: places in either, and the mass."""
     up_p, up_q = (np.cumsum(m.weights) / m.weights.sum() for m in (p, q))
     levels = np.unique(np.concatenate([up_p[:-1], up_q[:-1], [1.0]]))
     mass = np.diff(levels, prepend=0.0)
@@ -221,7 +220,14 @@ def discrete_gaps(p: Mixture, q: Mixture) -> Gaps:
     i = np.minimum(np.searchsorted(up_p, middle), len(p) - 1)
     j = np.minimum(np.searchsorted(up_q, middle), len(q) - 1)
     keep = mass > 1e-15  # the same level summed in two orders
-    return Gaps(np.abs(p.means[i] - q.means[j])[keep], mass[keep])
+    return i[keep], j[keep], mass[keep]
+
+
+def discrete_gaps(p: Mixture, q: Mixture) -> Gaps:
+    """The exact coupling of two distributions made of points."""
+    p, q = p.simplified(), q.simplified()
+    i, j, mass = monotone_plan(p, q)
+    return Gaps(np.abs(p.means[i] - q.means[j]), mass)
 
 
 class Scores(NamedTuple):
