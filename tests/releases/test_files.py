@@ -12,7 +12,7 @@ from pyarrow import csv
 
 from takifugu.errors import BudgetError, CompositionError, InputError
 from takifugu.problems.diagnostics import Diagnostic
-from takifugu.releases import saving
+from takifugu.releases import frames
 from takifugu.releases.file_release import release_file
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import InsecureReleaseWarning
@@ -149,7 +149,7 @@ def test_rows_of_other_secrets_can_be_dropped(source, tmp_path):
 
 
 def test_groups_of_rows_tell_nothing_of_those_that_stayed_at_home(source, tmp_path, monkeypatch):
-    monkeypatch.setattr(saving, "_GROUP", 600)
+    monkeypatch.setattr(frames, "_GROUP", 600)
     secrets = np.where(np.arange(ROWS) < 1_000, "c", "a")
     secrets[1_000::3] = "b"
     write(source, table().set_column(0, "secret", pa.array(secrets)))

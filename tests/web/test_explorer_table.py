@@ -237,19 +237,26 @@ def test_long_work_is_told_and_a_slider_is_not_made_to_wait_for_it(
         assert visit.text("#busy") == ""
 
 
-def test_what_a_download_waits_for_is_told_where_its_end_will_be(
-    browser: Browser, running: Explorer, tmp_path: Path
-) -> None:
+def test_what_a_download_waits_for_is_told_where_its_end_will_be(browser: Browser, running: Explorer) -> None:
     with opened(browser, running.quick) as visit:
         page = visit.page
         visit.publish_as("row")
         at_work = {"answer": None, "download": {"words": "proving that it keeps the promise", "seconds": 3}}
         page.route("**/api/progress", lambda route: route.fulfill(json=at_work))
+        made: list[Route] = []
+
+        def hold(route: Route) -> None:  # until the page has told of it
+            made.append(route)
+
+        page.route("**/api/download/certificate", hold)
         page.evaluate(
             """() => { window.said = []; new MutationObserver(() => window.said.push(document.getElementById("saved")
                  .textContent)).observe(document.getElementById("saved"), { childList: true }); }"""
         )
-        visit.save("Certificate for an auditor", tmp_path)
+        with page.expect_download():
+            page.get_by_role("button", name="Certificate for an auditor", exact=True).click()
+            page.locator("#saved").filter(has_text="Proving that it keeps the promise, 3 s").wait_for()
+            made.pop().continue_()
         page.locator("#saved").filter(has_text="Saved as").wait_for()
         said = page.evaluate("window.said")
         assert said[0] == "Proving…"

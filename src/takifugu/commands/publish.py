@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -31,8 +31,10 @@ from takifugu.commands.output import console, file_of, in_flags, tell_files, tel
 from takifugu.commands.progress import Steps
 from takifugu.errors import CalibrationError, InputError
 from takifugu.problems import Diagnostic, has_code
-from takifugu.publishing import People
-from takifugu.tables import Reading
+
+if TYPE_CHECKING:
+    from takifugu.publishing import People
+    from takifugu.tables import Reading
 
 
 @click.command("publish", cls=Command)
@@ -344,7 +346,7 @@ class Asked:
     beliefs: tuple[str, ...] = ()
     only_beliefs: bool = False
     dry_run: bool = False
-    reading: Reading = field(default_factory=Reading)
+    reading: "Reading" = field(kw_only=True)
 
     @property
     def wishes(self) -> dict[str, Any]:
@@ -357,8 +359,10 @@ class Asked:
         return [] if self.positions is None else [self.positions]
 
     @property
-    def people(self) -> People:
+    def people(self) -> "People":
         """How the people of the table are told apart, and which of them are to be published."""
+        from takifugu.publishing import People
+
         return People(self.id, self.only_new, self.new_people, self.repeats)
 
     @property
@@ -562,6 +566,8 @@ def demo(output: str | None) -> None:
       takifugu demo
       takifugu demo --output somewhere
     """
+    from takifugu.tables import Reading
+
     folder = _folder(output)
     folder.mkdir(parents=True, exist_ok=True)
     run(
@@ -574,6 +580,7 @@ def demo(output: str | None) -> None:
             pairs=_SECRETS,
             others="drop",
             ledger=folder / "adult.ledger",
+            reading=Reading(),
         ),
         quiet=False,
     )
