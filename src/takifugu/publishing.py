@@ -14,7 +14,7 @@ from takifugu._validation import no_cells, no_text, one_of
 from takifugu.calibration import Calibration, calibrate
 from takifugu.certificates import Certificate, ChannelCertificate, certify
 from takifugu.errors import InputError, LedgerError
-from takifugu.estimates import Estimates, described
+from takifugu.estimates import Comparison, Estimates, compared_tables, described
 from takifugu.problems import Diagnostic, Pair, asked_for, warn, warn_ahead
 from takifugu.queries import Row, about, priors_asked_for, refuse_notes, require_no_codes, several_rows, told_by_kept
 from takifugu.releases import (
@@ -34,6 +34,7 @@ from takifugu.releases import (
     ledgers_beside,
     most_alike,
     named_pairs,
+    protected,
     protected_secrets,
     refuse_lazy,
     released,
@@ -280,10 +281,11 @@ class Published:
     certificate: Certificate | ChannelCertificate = field(repr=False)
     findings: tuple[Diagnostic, ...] = field(repr=False)
     _positions: npt.NDArray[np.intp] | None = field(default=None, repr=False, compare=False)
+    _true: Any = field(default=None, repr=False, compare=False)  # the rows that left, as they were
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the positions: no file holds them that was not asked for."""
-        return {**self.__dict__, "_positions": None}
+        """Everything but the positions and the true rows: no file holds them that was not asked for."""
+        return {**self.__dict__, "_positions": None, "_true": None}
 
     @property
     def summary(self) -> Publication:
@@ -298,6 +300,29 @@ class Published:
         with the public file, and figures that they cannot make can be handed out.
         """
         return Estimates(self.table, described(self.calibration), None, None)
+
+    def compare(self) -> Comparison:
+        """What survives in the published table: averages, shares, relations and slopes, before, after and corrected.
+
+        Print it, `.plot()` it, or ask `.changed` for the figures of which sign or size is another. It describes the
+        true rows: keep it private.
+
+        Raises:
+            InputError: the true rows are no longer there, as after unpickling, or were never in memory.
+
+        >>> import takifugu as tk
+        >>> pupils = tk.datasets.load("student-por")
+        >>> made = tk.publish(pupils, secret="schoolsup", columns=["G3", "failures"], odds=3)
+        >>> found = made.compare().figures[0]
+        >>> found.kind, found.name, round(found.before, 3)
+        ('mean', 'failures', 0.222)
+        """
+        if self._true is None:
+            raise InputError(
+                "the true rows are not at hand: compare is for what `publish` returned of a table in memory or a file, "
+                "before it was stored; of a table of Spark's, collect it first"
+            )
+        return compared_tables({name: self._true[name].to_list() for name in self._true.columns}, self.estimate)
 
     def __repr__(self) -> str:
         """What was published, in a line; print it for the page."""
@@ -724,7 +749,17 @@ def publish(
         of_rows.append(Diagnostic("others-left-out", rows=len(frame) - len(published)))
     warn(one for one in made.findings if one not in told)
     published = published.lazy() if is_lazy else published
-    return Published(published, made, certificate, (*made.findings, *of_rows), places)
+    findings = (*made.findings, *of_rows)
+    return Published(published, made, certificate, findings, places, _true_rows(frame, made, others, keep))
+
+
+def _true_rows(frame: Any, made: Calibration, others: str, keep: Sequence[str]) -> Any:
+    """The columns that left, of the rows that did, as they were; None of what is not in memory."""
+    import narwhals as nw
+
+    if not isinstance(frame, nw.DataFrame) or made.answer is None:
+        return None
+    return protected(frame, made, made.answer.secret, others).select([*made.answer.drawn, *keep])
 
 
 def _made_once(table: Any) -> tuple[Any, bool]:

@@ -1,7 +1,7 @@
 """`estimate`: means, histograms and regressions about the true values, from a published table and its public papers."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -261,6 +261,36 @@ class Estimates:
             },
             self.rows,
         )
+
+    def functions(
+        self, terms: Sequence[tuple[Term, ...]], of: Sequence[Callable[[Array], float]]
+    ) -> list[Estimate | None]:
+        """Smooth functions of the means of products of true values, such as a correlation, with standard errors.
+
+        Args:
+            terms: the products, of one term or two each.
+            of: functions of their means, in this order; what is no number is not estimated.
+        """
+        scores = np.stack([self._product(one[0], one[1] if len(one) > 1 else None) for one in terms], axis=1)
+        means = scores.mean(axis=0)
+        found: list[Estimate | None] = []
+        for function in of:
+            value, slope = function(means), np.empty(len(means))
+            for k in range(len(means)):
+                step = np.zeros(len(means))
+                step[k] = 1e-6 * (abs(means[k]) + float(scores[:, k].std()) + 1e-9)
+                slope[k] = (function(means + step) - function(means - step)) / (2 * step[k])
+            if not (math.isfinite(value) and np.isfinite(slope).all()):
+                found.append(None)
+                continue
+            whole, added = self._moments.covariance((scores @ slope)[:, None])  # the delta method
+            found.append(Estimate(value, root(float(whole[0, 0])), root(float(added[0, 0]))))
+        return found
+
+    @property
+    def as_published(self) -> Mapping[str, Sequence[Any]]:
+        """Every column of the published table, as it went out."""
+        return self._table
 
     def _product(self, a: Term | None, b: Term | None) -> Array:
         terms = [term for term in (a, b) if term is not None]

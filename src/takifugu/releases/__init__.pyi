@@ -14,6 +14,7 @@ from takifugu.releases.frames import POSITION as POSITION
 from takifugu.releases.frames import as_frame as as_frame
 from takifugu.releases.frames import check_format as check_format
 from takifugu.releases.frames import collected as collected
+from takifugu.releases.frames import protected as protected
 from takifugu.releases.frames import save_positions as save_positions
 from takifugu.releases.frames import save_table as save_table
 from takifugu.releases.joint_account import JointAccount as JointAccount

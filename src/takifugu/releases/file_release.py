@@ -237,7 +237,7 @@ def _draw(
 def _values(reader: "_Reader", plan: Plan, columns: Columns) -> Iterator[tuple[Any, Array, int]]:
     """The rows that may be published, batch by batch, with their checked values; and how many others there were."""
     for batch in reader.batches(columns):
-        rows = protected(batch, plan, columns)
+        rows = protected(batch, plan.calibration, columns.secret, columns.others)
         yield rows, ready(rows, plan, columns), len(batch) - len(rows)
 
 

@@ -1,7 +1,7 @@
 """Columns and tables of any dataframe library, through narwhals."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from takifugu._validation import Array
 from takifugu.atomic import draft, open_to_readers
+from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.releases.binding import Columns
 from takifugu.releases.drawing import Listed
@@ -289,7 +290,7 @@ def _require_same_labels(rows: "nw.Series[Any]", plan: Plan) -> None:
 
 def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> tuple[Any, Places]:
     """The table with its column published, and of the others only those to be kept; and which row stands where."""
-    rows = protected(frame, plan, columns)
+    rows = protected(frame, plan.calibration, columns.secret, columns.others)
     values, watch = ready(rows, plan, columns), Watch(columns, plan)
     recognition = plan.recognise(columns, frame.columns)
     watch.look(rows, together(rows, values, plan))
@@ -332,24 +333,26 @@ def _entries(column: "nw.Series[Any]", plan: Plan) -> Any:
     return values
 
 
-def protected(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> "nw.DataFrame[Any]":
+def protected(
+    frame: "nw.DataFrame[Any]", calibration: Calibration, secret: Sequence[str], others: str
+) -> "nw.DataFrame[Any]":
     """The rows that may be published, or an error."""
     kept: Any = None
-    frame = as_counted(frame, plan.calibration)
-    several = len(columns.secret) > 1
-    lacks = [_holes(frame[name]).to_list() for name in columns.secret] if several else []
+    frame = as_counted(frame, calibration)
+    several = len(secret) > 1
+    lacks = [_holes(frame[name]).to_list() for name in secret] if several else []
     whole = [not any(here) for here in zip(*lacks, strict=True)]
-    for name in columns.secret:
-        if several and not has_pairs(plan.calibration, name):
+    for name in secret:
+        if several and not has_pairs(calibration, name):
             continue
-        secrets = as_called(frame[name], name, of=columns.secret)
+        secrets = as_called(frame[name], name, of=secret)
         if several:  # a row that lacks any of its secrets was counted for none
             secrets = [one if has_all else None for one, has_all in zip(secrets, whole, strict=True)]
-        here = protected_rows(secrets, plan.calibration, columns.others)
+        here = protected_rows(secrets, calibration, others)
         if here is None:
             continue
         if several:
-            refuse_fewer(secrets, here, plan.calibration)
+            refuse_fewer(secrets, here, calibration)
         kept = here if kept is None else kept & here
     return frame if kept is None else frame.filter(kept.tolist())
 

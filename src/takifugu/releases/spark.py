@@ -130,7 +130,7 @@ def release_batches(batches: Iterable[Any], plan: Plan, columns: Columns) -> Ite
     known = KnownCells(plan, columns.keep)  # of all batches: what each cell is called is looked up once
     for batch in batches:
         table = nw.from_native(pa.Table.from_batches([batch]), eager_only=True)
-        rows = protected(table, plan, columns)
+        rows = protected(table, plan.calibration, columns.secret, columns.others)
         values = ready(rows, plan, columns)
         known.look([rows[name].to_list() for name in known.names], {}, values)
         known.refuse()
@@ -178,7 +178,7 @@ def _check_drift(frame: Any, plan: Plan, columns: Columns) -> None:
 
     looked_at = dict.fromkeys((*columns.secret, *columns.answer, *known.names))
     some = frame.select(*map(_col, looked_at)).orderBy(rand()).limit(_SAMPLED).toArrow()
-    rows = protected(nw.from_native(some, eager_only=True), plan, columns)
+    rows = protected(nw.from_native(some, eager_only=True), plan.calibration, columns.secret, columns.others)
     values = ready(rows, plan, columns)
     called = {name: as_called(rows[name].to_list(), name, of=columns.secret) for name in columns.secret}
     known.look([rows[name].to_list() for name in known.names], called, values)

@@ -13,6 +13,7 @@ from takifugu.calibration import Calibration
 from takifugu.certificates import Certificate, ChannelCertificate
 from takifugu.channels import FiniteChannel, GaussianNoise, ListChannel, named
 from takifugu.errors import InputError
+from takifugu.estimates import Comparison
 from takifugu.laws import Finite, Mixture, VectorMixture
 from takifugu.mechanisms import worst
 from takifugu.problems import Problem, Renyi
@@ -28,6 +29,7 @@ from takifugu.reports.common import TOO_FEW, is_shown
 from takifugu.reports.facts import VectorFacts, facts_of
 from takifugu.reports.html import audit_charts
 from takifugu.reports.noise_facts import NoiseFacts
+from takifugu.reports.survival import survival_chart, survival_table
 from takifugu.reports.svg import NOTEBOOK, Picture, stacked
 from takifugu.reports.text import clean, number, percent
 
@@ -114,6 +116,11 @@ def _(thing: Audit) -> Picture:
     return stacked(audit_charts(thing))
 
 
+@plot.register
+def _(thing: Comparison) -> Picture:
+    return survival_chart(thing)
+
+
 def _of_columns(columns: Sequence[ColumnFacts]) -> Picture:
     return stacked([channel_chart(one, name=f"tk-channel-{k}") for k, one in enumerate(columns[:_MOST_DRAWN])])
 
@@ -191,6 +198,13 @@ def _mixture(law: Mixture | VectorMixture) -> str:
 def _few(numbers: Any) -> str:
     found = np.ravel(numbers)
     return ", ".join(number(float(x)) for x in found[:_MOST_NUMBERS]) + (", …" if len(found) > _MOST_NUMBERS else "")
+
+
+@_shown.register
+def _comparison(comparison: Comparison) -> str:
+    told = f"{comparison.sentence[:1].upper()}{comparison.sentence[1:]}."
+    why = f"Not corrected: {comparison.why}." if comparison.why else None
+    return paragraphs(told) + survival_table(comparison) + paragraphs(why, _PRIVATE)
 
 
 def publication(sentences: Sequence[str], calibration: Calibration) -> str:

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from takifugu.certificates import tells_probabilities
+from takifugu.estimates import compared_laws
 from takifugu.reports import charts, words
 from takifugu.reports import words as told
 from takifugu.reports.blocks import (
@@ -23,6 +24,7 @@ from takifugu.reports.charts import picture
 from takifugu.reports.common import TOO_FEW, Facts, too_few
 from takifugu.reports.facts import VectorFacts
 from takifugu.reports.noise_facts import NoiseFacts, SecretFacts
+from takifugu.reports.survival import survival_table
 from takifugu.reports.text import clean, escape, number, percent
 
 # The section on every other pair and belief: a matrix of losses, and the beliefs closest to the limit.
@@ -229,6 +231,7 @@ def channel_parts(facts: ChannelFacts) -> dict[str, Any]:
                 _inferred(facts),
                 spread_of_losses(facts),
                 _channel_use(facts),
+                _survives(facts),
             )
         ),
         "published": _may_be_published(facts),
@@ -339,6 +342,20 @@ def _channel_use(facts: ChannelFacts) -> str:
             + paragraphs(_about_probabilities(facts), kind="quiet"),
             _costs(facts),
         ),
+    )
+
+
+def _survives(facts: ChannelFacts) -> str:
+    comparison = compared_laws(facts.calibration)
+    told = f"{comparison.sentence[:1].upper()}{comparison.sentence[1:]}"
+    return section(
+        "survives",
+        "What survives",
+        paragraphs(
+            f"{told}, by the laws and on average over all that may be drawn. Columns that are passed through take no "
+            "part. Whoever publishes can correct what is changed, where the channel can be undone: see estimate."
+        ),
+        scroll("What survives", survival_table(comparison)),
     )
 
 
