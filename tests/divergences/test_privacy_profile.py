@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 import takifugu as tk
 from how_many import some_of
+from takifugu.divergences import PrivacyCurve
 
 BELLS = tk.Mixture.gaussian(0, 1), tk.Mixture.gaussian(1, 1)
 MIXED = tk.Mixture([0.3, 0.7], [0, 3], [1, 0.2]), tk.Mixture([0.5, 0.5], [0, 4], [0.5, 1.5])
@@ -98,3 +99,87 @@ def test_what_is_no_chance_is_refused():
             call(number)
     with pytest.raises(tk.InputError, match="privacy curve is not known"):
         tk.privacy_curve(*(tk.VectorMixture([1.0], [[0.0]], [[[1.0]]]) for _ in range(2)))
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("laws", [BELLS, MIXED])
+def test_it_knows_every_order_and_both_directions(noise, laws):
+    curve = tk.privacy_curve(*laws, noise=noise)
+    for alpha in (1.5, 2.0, 7.0):
+        assert curve.divergence(alpha) == tk.renyi_divergence(*laws, alpha=alpha, noise=noise)
+        assert curve.reversed().divergence(alpha) == tk.renyi_divergence(*laws[::-1], alpha=alpha, noise=noise)
+    assert curve.divergence(math.inf) == tk.max_divergence(*laws, noise=noise)
+    with pytest.raises(tk.InputError, match="knows no orders"):
+        PrivacyCurve(curve.p, curve.q).divergence(2.0)
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("laws", [BELLS, MIXED])
+def test_the_information_is_that_of_its_own_integral(noise, laws, prior):
+    curve = tk.privacy_curve(*laws, noise=noise)
+    y = np.linspace(-40, 45, 400_001)
+    p, q = np.exp(curve.p.log_density(y)), np.exp(curve.q.log_density(y))
+    middle = prior * p + (1 - prior) * q
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = [share * np.nan_to_num(law * np.log(law / middle)) for share, law in ((prior, p), (1 - prior, q))]
+    assert curve.information(prior) == pytest.approx(np.trapezoid(sum(parts), y), rel=1e-6)
+    most = max(float(np.max(law / middle)) for law in (p, q))
+    assert curve.pointwise_leakage(prior) >= math.log(most) * (1 - 1e-9)
+    assert curve.pointwise_leakage(prior) <= -math.log(min(prior, 1 - prior)) + 1e-12
+
+
+@settings(max_examples=some_of(40), deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=6), st.floats(0.05, 0.95))
+def test_of_lists_both_are_sums(masses, prior):
+    first, second = ([one[k] for one in masses] for k in (0, 1))
+    if not (sum(first) and sum(second)):
+        return
+    curve = tk.privacy_curve(tk.Finite(range(len(masses)), first), tk.Finite(range(len(masses)), second))
+    total, most = 0.0, 0.0
+    for one, other in masses:
+        p, q = one / sum(first), other / sum(second)
+        middle = prior * p + (1 - prior) * q
+        total += sum(share * mass * math.log(mass / middle) for share, mass in ((prior, p), (1 - prior, q)) if mass)
+        most = max([most, *(mass / middle for mass in (p, q) if mass)])
+    assert curve.information(prior) == pytest.approx(total, abs=1e-9)
+    assert curve.pointwise_leakage(prior) == pytest.approx(math.log(max(most, 1.0)), abs=1e-12)
+
+
+def test_the_errors_of_tests_are_points_of_the_trade_off():
+    curve = tk.privacy_curve(*MIXED, noise=tk.LaplaceNoise(0.8))
+    for epsilon in curve.thresholds[5:-5:20]:
+        false_alarm, missed = curve.errors(epsilon)
+        assert curve.trade_off(false_alarm) == pytest.approx(missed, abs=1e-9)
+    points = tk.privacy_curve(tk.Finite([0, 1, 2], [5, 3, 2]), tk.Finite([0, 1, 2], [2, 3, 5]))
+    assert points.thresholds == pytest.approx((math.log(0.4), 0.0, math.log(2.5)))
+    assert points.errors(0.1) == pytest.approx((0.2, 0.5))
+
+
+def test_points_after_laplace_noise_have_tails_of_one_ratio():
+    """Where L is flat rounding decides its sign: the stretches must not fall to pieces there."""
+    rng = np.random.default_rng(0)
+    p, q = tk.Mixture.empirical(rng.normal(0, 1, 16)), tk.Mixture.empirical(rng.normal(0.3, 1, 16))
+    curve = tk.privacy_curve(p, q, noise=tk.LaplaceNoise(1.0))
+    tails = tk.max_divergence(p, q, noise=tk.LaplaceNoise(1.0))
+    assert len(curve._stretches(tails)) <= 2
+    assert curve.exceeds(tails) < 1e-9
+
+
+def test_a_calibration_gives_the_curve_of_a_pair_and_draws_it(tmp_path):
+    mild = {"a": BELLS[0], "b": BELLS[1], "c": tk.Mixture.gaussian(0.1, 1)}
+    strong = {"a": BELLS[0], "b": tk.Mixture.gaussian(2, 1), "c": tk.Mixture.gaussian(0.1, 1)}
+    made = tk.calibrate([mild, strong], odds=3)
+    assert made.privacy_curve().divergence(math.inf) == pytest.approx(made.loss, rel=1e-12)
+    own = tk.privacy_curve(strong["b"], strong["a"], noise=made.channel)
+    assert made.privacy_curve(("b", "a")).delta(0.3) == own.delta(0.3)
+    listed = tk.calibrate({"a": tk.Finite([0, 1], [2, 1]), "b": tk.Finite([0, 1], [1, 2])}, odds=1.5)
+    assert listed.privacy_curve().epsilon(0.0) == pytest.approx(math.log(1.5), rel=1e-6)
+    for curve in (made.privacy_curve(), listed.privacy_curve()):
+        curve.plot().save(tmp_path / "curve.svg")
+        assert "the least δ" in (tmp_path / "curve.svg").read_text(encoding="utf-8")
+    with pytest.raises(tk.InputError, match="no pair of secrets"):
+        made.privacy_curve(("a", "x"))
+    vectors = {s: tk.VectorMixture([1.0], [[m, 0.0]], [np.eye(2)]) for s, m in (("a", 0.0), ("b", 1.0))}
+    with pytest.raises(tk.InputError, match="of vectors the privacy curve is not known"):
+        tk.calibrate(vectors, alpha=2, epsilon=1).privacy_curve()

@@ -16,6 +16,7 @@ from takifugu.channels import (
     channel_from_state,
     known_channel,
 )
+from takifugu.divergences import PrivacyCurve, privacy_curve
 from takifugu.errors import CalibrationError, InputError
 from takifugu.laws import Space, key
 from takifugu.mechanisms import (
@@ -560,6 +561,39 @@ class Calibration(Plotted):
     def loss(self) -> float:
         """The loss at the place closest to the limit."""
         return self.channel.loss(*self.problem.ends(self.place), alpha=self.alpha)
+
+    def privacy_curve(self, pair: Pair | None = None) -> PrivacyCurve:
+        """How well the first secret of a pair can be told from the second by one published value, at every threshold.
+
+        Args:
+            pair: two secrets, in this order; by default the pair that is closest to the limit.
+
+        Returns:
+            The curve of the laws as they are published, under the belief in which this pair loses most.
+
+        Raises:
+            InputError: the pair is not among those that are hidden, or what is published are vectors.
+
+        >>> from takifugu import Mixture, calibrate
+        >>> made = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1)
+        >>> curve = made.privacy_curve(("a", "b"))
+        >>> round(curve.divergence(2), 9), round(curve.best_guess(), 6)
+        (1.0, 0.691462)
+        """
+        problem, channel = self.problem, self.channel
+        place = self.place
+        if pair is not None:
+            if pair not in self.pairs:
+                raise InputError(f"{pair!r} is no pair of secrets that this calibration hides from one another")
+            first, second = map(self.pairs.secrets.index, pair)
+            places = [Place(belief, first, second) for belief in range(len(problem.beliefs))]
+            place = max(places, key=lambda one: channel.loss(*problem.ends(one), alpha=self.alpha))
+        p, q = problem.ends(place)
+        if channel.publishes == "vector":
+            raise InputError("of vectors the privacy curve is not known: ask for that of one column")
+        if channel.publishes == "values":
+            return privacy_curve(channel.apply(p), channel.apply(q))
+        return privacy_curve(p, q, noise=channel.as_noise())
 
     def __str__(self) -> str:
         """What was found, in sentences."""

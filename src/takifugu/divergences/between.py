@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Protocol
 
 from takifugu import _validation as check
@@ -156,12 +157,21 @@ def privacy_curve(p: _Law, q: _Law, *, noise: _Noise | None = None) -> PrivacyCu
     """
     _require_laws(p, q)
     theta, scale = _sizes(noise)
+    orders = partial(_of_order, p, q, noise), partial(_of_order, q, p, noise)
     if isinstance(p, Finite) and isinstance(q, Finite):
         _require_none(noise, p)
-        return PrivacyCurve(Points(_shares(p)), Points(_shares(q)))
+        return PrivacyCurve(Points(_shares(p)), Points(_shares(q)), orders)
     if isinstance(p, Mixture) and isinstance(q, Mixture):
-        return PrivacyCurve(*(density_of(law, theta=theta, scale=scale) for law in (p, q)))
+        first, second = (density_of(law, theta=theta, scale=scale) for law in (p, q))
+        return PrivacyCurve(first, second, orders)
     raise _not_alike(p, q) if type(p) is not type(q) else InputError("of vectors the privacy curve is not known")
+
+
+def _of_order(p: _Law, q: _Law, noise: _Noise | None, alpha: float) -> float:
+    """D_α for every order, the largest odds among them."""
+    if math.isinf(order_or_odds(alpha)):
+        return max_divergence(p, q, noise=noise)
+    return renyi_divergence(p, q, alpha=alpha, noise=noise)
 
 
 def _sizes(noise: _Noise | None) -> tuple[float, float]:

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from takifugu import _validation as check
+from takifugu._display import Plotted
 from takifugu._validation import Array, noise, real
 from takifugu.divergences.certified import Decision
 from takifugu.divergences.laplace_odds import ExactLaplace, LogLaplace, upper_normal_tail
@@ -289,9 +290,19 @@ def _enclosed(p: Any, q: Any, epsilon: float, delta: float | None) -> Enclosure:
 
 
 _FURTHEST = 745.0  # e to more is beyond floats
+_ENDS = 40.0  # log-odds beyond which what is left of an integral of δ·e^−ε is no digit of it
 _REACH = 12.0  # standard deviations from a mean within which a crossing is looked for
 _LAPLACE_REACH = 40.0
 _STEPS = 24  # places a standard deviation
+_MOST_STEPS = 200
+_CLOSE = 1e-14  # of a threshold that is searched for
+_LEVEL = 1e-13  # of L: where it is as flat as that, as in the tails after Laplace noise, rounding alone changes signs
+_BLOCK = 1 << 21  # densities of components at a time
+_SHOWN = 121  # thresholds that a picture of densities takes
+_MOST_SHOWN = 12.0  # log-odds beyond which no threshold is drawn
+
+Order = Callable[[float], float]
+"""D_α as a function of α, infinity included."""
 
 
 class Density(Protocol):
@@ -317,7 +328,7 @@ class Density(Protocol):
 
 
 @dataclass(frozen=True)
-class PrivacyCurve:
+class PrivacyCurve(Plotted):
     """How well the published law p can be told from q, in floats.
 
     Made by `privacy_curve`. Everything is about p against q; `reversed()` is q against p.
@@ -334,10 +345,17 @@ class PrivacyCurve:
 
     p: Density = field(repr=False)
     q: Density = field(repr=False)
+    orders: tuple[Order, Order] | None = field(default=None, repr=False, compare=False)  # of p against q, and back
 
     def reversed(self) -> "PrivacyCurve":
         """The curve of q against p."""
-        return PrivacyCurve(self.q, self.p)
+        return PrivacyCurve(self.q, self.p, None if self.orders is None else self.orders[::-1])
+
+    def divergence(self, alpha: float) -> float:
+        """D_α of p against q, by its own sum or integral; of the order ∞ the logarithm of the largest odds."""
+        if self.orders is None:
+            raise InputError("this curve knows no orders: make it with privacy_curve")
+        return self.orders[0](alpha)
 
     def delta(self, epsilon: float) -> float:
         """The least δ with which p is within (ε, δ) of q: ∫ (p − e^ε q)₊."""
@@ -362,7 +380,7 @@ class PrivacyCurve:
         share = check.real("probability", probability, "a number above 0 and below 1")
         if not 0 < share < 1:
             raise InputError(f"probability must be a number above 0 and below 1, got {probability!r}")
-        found = _least(lambda e: self.exceeds(e) <= 1.0 - share, -_FURTHEST)
+        found = _least(lambda e: self.exceeds(e) <= 1.0 - share, *self._bracket)
         return math.exp(found) if found < 709.0 else math.inf
 
     def best_guess(self, prior: float = 0.5) -> float:
@@ -372,13 +390,65 @@ class PrivacyCurve:
             raise InputError(f"prior must be a number above 0 and below 1, got {prior!r}")
         return (1.0 - chance) + chance * self.delta(math.log((1.0 - chance) / chance))
 
+    def information(self, prior: float = 0.5) -> float:
+        """The mutual information, in nats, of what is published and which of the two it is, p having this probability.
+
+        π(1 − π)·∫ δ(ε)/(πe^ε + 1 − π) + δ'(ε)/((1 − π)e^ε + π) over ε from 0 on, δ' of q against p.
+        """
+        from scipy.integrate import quad
+
+        chance = check.real("prior", prior, "a number above 0 and below 1")
+        if not 0 < chance < 1:
+            raise InputError(f"prior must be a number above 0 and below 1, got {prior!r}")
+        total = 0.0
+        for curve, weight in ((self, chance), (self.reversed(), 1.0 - chance)):
+            ends = sorted({0.0, 1.0, 4.0, 12.0, *(e for e in curve._kinks if 0 < e < _ENDS), _ENDS})
+            for low, high in pairwise(ends):
+                part, _ = quad(
+                    lambda e, c=curve, w=weight: c.delta(e) / (w * math.exp(e) + 1.0 - w), low, high, epsabs=1e-11
+                )
+                total += part
+        return max(0.0, chance * (1.0 - chance) * total)
+
+    def pointwise_leakage(self, prior: float = 0.5) -> float:
+        """The pointwise maximal leakage, in nats: by how much a value can raise the chance of either, p having `prior`.
+
+        The largest ln p/m or ln q/m, m = prior·p + (1 − prior)·q: never more than −ln of the smaller chance.
+        """
+        chance = check.real("prior", prior, "a number above 0 and below 1")
+        if not 0 < chance < 1:
+            raise InputError(f"prior must be a number above 0 and below 1, got {prior!r}")
+        ways = ((self.divergence(math.inf), chance), (self.reversed().divergence(math.inf), 1.0 - chance))
+        return max(-math.log(share + (1.0 - share) * math.exp(-loss)) for loss, share in ways)
+
+    def errors(self, epsilon: float) -> tuple[float, float]:
+        """The chances of a false alarm and of a miss, of the test that says p where the odds for p exceed e^ε."""
+        above, other = self._above(check.real("epsilon", epsilon, "a finite number"))
+        return min(1.0, max(0.0, other)), min(1.0, max(0.0, 1.0 - above))
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """Log-odds at which the errors are worth a look: those of every point, and a row of them for densities."""
+        found = set(self._kinks)
+        if self._ratios[0].size:
+            finite = np.clip(self._ratios[1][np.isfinite(self._ratios[1])], -_MOST_SHOWN, _MOST_SHOWN)
+            if finite.size:
+                found |= set(np.linspace(finite.min(), finite.max(), _SHOWN).tolist())
+        return tuple(sorted(found))
+
+    @property
+    def _kinks(self) -> tuple[float, ...]:
+        """The log-odds of points, at which δ has a kink."""
+        pairs = ((weight, self.q.points.get(x, 0.0)) for x, weight in self.p.points.items())
+        return tuple(sorted({math.log(one / other) for one, other in pairs if one > 0 and other > 0}))
+
     def trade_off(self, false_alarm: float) -> float:
         """The least chance of missing p for a test that takes q for p with this chance at most."""
         level = check.real("false_alarm", false_alarm, "a number between 0 and 1")
         if not 0 <= level <= 1:
             raise InputError(f"false_alarm must be a number between 0 and 1, got {false_alarm!r}")
         # The best test takes what is beyond a threshold, and at it a share: a line below the curve, as δ is at ε.
-        at = _least(lambda e: self._above(e)[1] <= level, -_FURTHEST)
+        at = _least(lambda e: self._above(e)[1] <= level, *self._bracket)
         above, other = self._above(at)
         rest = max(0.0, level - other)
         return min(1.0, max(0.0, 1.0 - above - _times_exp(rest, at)))
@@ -408,21 +478,48 @@ class PrivacyCurve:
 
     def _stretches(self, epsilon: float) -> list[tuple[float, float]]:
         """The intervals on which L is above ε, each end found to the last digits."""
-        from scipy.optimize import brentq
-
         at, ratios = self._ratios
         if not at.size:
             return []
+        epsilon += _LEVEL * (1.0 + abs(epsilon))
         signs = ratios > epsilon
-        ends: list[float] = [-math.inf]
-        for k in np.flatnonzero(signs[1:] != signs[:-1]).tolist():
-            low, high = float(at[k]), float(at[k + 1])
-            if np.isfinite(ratios[k : k + 2]).all():
-                ends.append(brentq(lambda y: float(self._ratio(np.array([y]))[0]) - epsilon, low, high, rtol=1e-15))
-            else:
-                ends.append(0.5 * (low + high))
-        ends.append(math.inf)
+        k = np.flatnonzero(signs[1:] != signs[:-1])
+        roots = 0.5 * (at[k] + at[k + 1])
+        sure = np.isfinite(ratios[k]) & np.isfinite(ratios[k + 1])
+        inside, above = k[sure], ratios - epsilon
+        roots[sure] = _crossings(
+            lambda y: self._ratio(y) - epsilon, (at[inside], at[inside + 1]), (above[inside], above[inside + 1])
+        )
+        ends = [-math.inf, *roots.tolist(), math.inf]
         return list(pairwise(ends))[0 if signs[0] else 1 :: 2]
+
+    @cached_property
+    def _bracket(self) -> tuple[float, float]:
+        """Between what L lies, up to what is infinite."""
+        seen = [*self._kinks, *self._ratios[1][np.isfinite(self._ratios[1])].tolist()]
+        return max(-_FURTHEST, min(seen, default=0.0) - 1.0), min(_FURTHEST, max(seen, default=0.0) + 1.0)
+
+
+def _crossings(f: Callable[[Array], Array], ends: tuple[Array, Array], values: tuple[Array, Array]) -> Array:
+    """Where a function changes its sign in each of several intervals: secants that keep their bracket, all at once."""
+    (a, b), (fa, fb) = (np.array(one, dtype=float) for one in ends), (np.array(one, dtype=float) for one in values)
+    x = 0.5 * (a + b)
+    for step in range(_MOST_STEPS):
+        if not len(a) or (np.abs(b - a) <= 4 * np.spacing(np.maximum(np.abs(a), np.abs(b)))).all():
+            break
+        with np.errstate(invalid="ignore", divide="ignore"):
+            x = b - fb * (b - a) / (fb - fa)
+        middle = 0.5 * (a + b)
+        x = np.where((x > np.minimum(a, b)) & (x < np.maximum(a, b)) & (step % 3 < 2), x, middle)
+        fx = f(x)
+        if (np.abs(fx) <= 1e-15).all():
+            break
+        same = (fx > 0) == (fa > 0)
+        # The end that stays is weighed by half, or secants would creep up to the root from one side (Illinois).
+        fa, fb = np.where(same, fx, 0.5 * fa), np.where(same, 0.5 * fb, fx)
+        a, b = np.where(same, x, a), np.where(same, b, x)
+    found: Array = x
+    return found
 
 
 class Points:
@@ -456,13 +553,16 @@ class NormalDensity:
 
     def log_density(self, y: Array) -> Array:
         """See `Density`."""
-        from scipy.special import logsumexp
-
         if not len(self._means):
             return np.full(len(y), -np.inf)
-        z = (y[:, None] - self._means) / self._stds
         heights = np.log(self._weights) - np.log(self._stds * math.sqrt(2 * math.pi))
-        found: Array = logsumexp(heights - 0.5 * z * z, axis=1)
+        found, rows = np.empty(len(y)), max(1, _BLOCK // len(heights))
+        with np.errstate(over="ignore", under="ignore", divide="ignore"):
+            for start in range(0, len(y), rows):
+                z = (y[start : start + rows, None] - self._means) / self._stds
+                logs = heights - 0.5 * z * z
+                top = np.maximum(logs.max(axis=1), -1e308)  # far from all of them nothing is left to add up
+                found[start : start + rows] = top + np.log(np.exp(logs - top[:, None]).sum(axis=1))
         return found
 
     def mass(self, a: float, c: float) -> float:
@@ -516,7 +616,8 @@ def hockey_stick_after(p: Mixture, q: Mixture, *, epsilon: float, theta: float =
     """
     if p.simplified() == q.simplified():
         return max(0.0, -math.expm1(epsilon))
-    return PrivacyCurve(*(density_of(law, theta=theta, scale=scale) for law in (p, q))).delta(epsilon)
+    first, second = (density_of(law, theta=theta, scale=scale) for law in (p, q))
+    return PrivacyCurve(first, second).delta(epsilon)
 
 
 def _times_exp(number: float, exponent: float) -> float:
@@ -524,19 +625,23 @@ def _times_exp(number: float, exponent: float) -> float:
     return math.exp(exponent + math.log(number)) if number > 0 else 0.0
 
 
-def _least(holds: Callable[[float], bool], start: float) -> float:
-    """The least number from `start` on at which a claim holds that holds from somewhere on; to the last digits."""
+def _least(holds: Callable[[float], bool], start: float, end: float = _FURTHEST) -> float:
+    """The least number from `start` on at which a claim holds that holds from somewhere on; infinite if beyond all."""
     if holds(start):
         return start
-    step = 1.0
-    while not holds(high := min(start + step, _FURTHEST)):
-        if high == _FURTHEST:
-            return math.inf
-        step *= 2.0
-    low = start + step / 2 if step > 1 else start
+    low, high = start, end
+    if end == _FURTHEST:
+        step = 1.0
+        while not holds(high := min(start + step, _FURTHEST)):
+            if high == _FURTHEST:
+                return math.inf
+            step *= 2.0
+        low = start + step / 2 if step > 1 else start
+    elif not holds(high):
+        return math.inf
     for _ in range(200):
         middle = 0.5 * (low + high)
-        if not low < middle < high:
+        if not low < middle < high or high - low <= _CLOSE * abs(high):
             break
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high

@@ -10,13 +10,26 @@ import numpy.typing as npt
 
 from takifugu._validation import Array
 from takifugu.channels import named
+from takifugu.divergences import PrivacyCurve
 from takifugu.errors import InputError
 from takifugu.laws import Finite, Law, Mixture, Scalar, VectorMixture, key
 from takifugu.reports.channel_facts import ColumnFacts
 from takifugu.reports.common import TOO_FEW, Curve, Facts, curve, grid, is_shown, too_few
 from takifugu.reports.facts import AxisFacts, VectorFacts
 from takifugu.reports.noise_facts import NoiseFacts
-from takifugu.reports.svg import INK, LETTER, PICTURE_WIDTH, Panel, Picture, Scale, colour, label, legend, squares
+from takifugu.reports.svg import (
+    INK,
+    LETTER,
+    PICTURE_WIDTH,
+    Panel,
+    Picture,
+    Scale,
+    colour,
+    label,
+    legend,
+    squares,
+    stacked,
+)
 from takifugu.reports.text import clean, number, share_of
 
 _LEFT, _MARGIN = 46.0, 14.0
@@ -25,6 +38,8 @@ _NAME = 24  # characters of a secret in a legend
 _SPIKE = 6.0  # a peak this many times as tall as the lowest one is cut off
 _SKEWED = 20.0  # times the middle of the values: a scale that must reach that far is bent
 _FEW = 8  # points of a law below which no scale is bent
+_CURVE_POINTS = 61  # budgets of a privacy curve that are drawn
+_LEAST_DELTA = 1e-4  # below which a δ could not be seen
 _BELOW = 0.2  # share below zero up to which one is: a mixture of bells leaks there where its values do not
 
 
@@ -130,6 +145,41 @@ def noise_chart(facts: NoiseFacts, *, width: int = PICTURE_WIDTH) -> Picture:
     others = "; ".join(f"{c.label} {c.told()}" for c in facts.comparisons)
     told = f"Noise falls as the budget grows. At ε = {number(facts.epsilon)}: {others}."
     return Picture("tk-noise", "The noise that each budget costs", told, width, height, [*marks, *panel.parts])
+
+
+def privacy_chart(thing: PrivacyCurve, *, name: str = "tk-privacy", width: int = PICTURE_WIDTH) -> Picture:
+    """What a privacy curve says of every test, and of every ε: two pictures, both directions in each."""
+    ways = (thing, thing.reversed())
+    names = ("first against second", "second against first")
+    marks, used = legend(list(enumerate(names)), 8, 18, width - 16)
+    errors = [np.array([(1.0, 0.0), *(way.errors(e) for e in way.thresholds), (0.0, 1.0)]) for way in ways]
+    height = 300 + used
+    panel = Panel(Scale(0.0, 1.0, _LEFT, width - _MARGIN), Scale(0.0, 1.0, height - 48, used + 32))
+    panel.axes(x_label="false alarms", y_label="misses")
+    guess = np.array([0.0, 1.0])
+    panel.curve(guess, 1.0 - guess, 4, width=1.2)
+    for index, points in enumerate(errors):
+        order = np.lexsort((-points[:, 1], points[:, 0]))
+        panel.curve(points[order, 0], points[order, 1], index)
+    panel.note("the line from corner to corner is a random guess")
+    best = max(way.best_guess() for way in ways)
+    told = f"Errors of the best tests: between two equally likely secrets the best guess is right in {share_of(best)}."
+    first = Picture(name, "How well the two can be told apart", told, width, height, [*marks, *panel.parts])
+    most = max((e for way in ways for e in way.thresholds if way.delta(e) > _LEAST_DELTA), default=1.0)
+    at = np.linspace(0.0, max(most, 0.1), _CURVE_POINTS)
+    values = [np.array([way.delta(float(e)) for e in at]) for way in ways]
+    marks, used = legend(list(enumerate(names)), 8, 18, width - 16)
+    height = 250 + used
+    panel = Panel(
+        Scale(0.0, float(at[-1]), _LEFT, width - _MARGIN),
+        Scale(0.0, 1.05 * max(1e-12, *(float(one.max()) for one in values)), height - 48, used + 32),
+    )
+    panel.axes(x_label="ε", y_label="the least δ")
+    for index, one in enumerate(values):
+        panel.curve(at, one, index)
+    told = f"The least δ for each ε: at ε = 0 it is {number(float(values[0][0]))}."
+    second = Picture(f"{name}-delta", "δ for every ε", told, width, height, [*marks, *panel.parts])
+    return stacked([first, second])
 
 
 def axis_name(facts: Facts) -> str:

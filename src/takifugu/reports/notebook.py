@@ -12,6 +12,7 @@ from takifugu.audits import Audit
 from takifugu.calibration import Calibration
 from takifugu.certificates import Certificate, ChannelCertificate
 from takifugu.channels import FiniteChannel, GaussianNoise, ListChannel, named
+from takifugu.divergences import PrivacyCurve
 from takifugu.errors import InputError
 from takifugu.estimates import Comparison
 from takifugu.laws import Finite, Mixture, VectorMixture
@@ -23,7 +24,7 @@ from takifugu.reports import words
 from takifugu.reports import words as channel_words
 from takifugu.reports.blocks import items, paragraphs, table
 from takifugu.reports.channel_facts import ChannelFacts, ColumnFacts, column_facts
-from takifugu.reports.charts import before_after_chart, channel_chart, laws_chart
+from takifugu.reports.charts import before_after_chart, channel_chart, laws_chart, privacy_chart
 from takifugu.reports.charts import picture as axis_picture
 from takifugu.reports.common import TOO_FEW, is_shown
 from takifugu.reports.facts import VectorFacts, facts_of
@@ -89,6 +90,11 @@ def _(thing: Certificate) -> Picture:
     problem, channel = Problem.of(beliefs, pairs), GaussianNoise(thing.theta)
     promise, place = Renyi(thing.alpha, thing.epsilon), worst(problem, channel, alpha=thing.alpha).place
     return plot(Calibration(problem, promise, channel, thing.mechanism, place))
+
+
+@plot.register
+def _(thing: PrivacyCurve) -> Picture:
+    return privacy_chart(thing)
 
 
 @plot.register
