@@ -1,5 +1,6 @@
 """The main job: from a table to a table that keeps a secret."""
 
+import datetime
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,11 +13,21 @@ import numpy.typing as npt
 from takifugu._display import Drawing
 from takifugu._validation import no_cells, no_text, one_of
 from takifugu.calibration import Calibration, calibrate
-from takifugu.certificates import Certificate, ChannelCertificate, certify
+from takifugu.certificates import Certificate, ChannelCertificate, Statement, certify
+from takifugu.channels import BitSource
 from takifugu.errors import InputError, LedgerError
 from takifugu.estimates import Comparison, Estimates, compared_tables, described
 from takifugu.problems import Diagnostic, Pair, asked_for, warn, warn_ahead
-from takifugu.queries import Row, about, priors_asked_for, refuse_notes, require_no_codes, several_rows, told_by_kept
+from takifugu.queries import (
+    PrivateCounts,
+    Row,
+    about,
+    priors_asked_for,
+    refuse_notes,
+    require_no_codes,
+    several_rows,
+    told_by_kept,
+)
 from takifugu.releases import (
     DRIFTS,
     ODDS,
@@ -28,14 +39,17 @@ from takifugu.releases import (
     Plan,
     Recognition,
     as_frame,
+    bits_of,
     collected,
     in_turn,
     ledger_beside,
     ledgers_beside,
     most_alike,
     named_pairs,
+    privately_calibrated,
     protected,
     protected_secrets,
+    refuse_beside_private_counts,
     refuse_lazy,
     released,
     require_id,
@@ -92,13 +106,19 @@ def calibrated(
     forbidden: Sequence[tuple[Any, Any]] | None = None,
     unbiased: bool | None = None,
     radius: Any = None,
+    private_fit: float | PrivateCounts | None = None,
+    id: str | None = None,
+    bits: BitSource | None = None,
+    drawn: Callable[[PrivateCounts], None] = lambda counts: None,
 ) -> Calibration:
     """The calibration that `publish` makes: rows of the columns, through the best channel, for the population.
 
     Whoever reads the kept columns knows them, so they are among what is known: two harmless ones may tell the secret
     together. What they tell by themselves is a finding. With `others="error"` rows of secrets that are not hidden are
     refused before the search for the channel, as `release` would refuse them after it. `beforehand` is told, before the
-    search too, what may be reason enough not to wait for it: a column of dates, a code for what is missing.
+    search too, what may be reason enough not to wait for it: a column of dates, a code for what is missing. With
+    `private_fit` private counts are drawn, with these `bits`, and `drawn` is called with them; nothing else is
+    then seen of the rows.
     """
     no_text("columns", columns, "columns")
     no_text("known", known, "columns")
@@ -113,6 +133,25 @@ def calibrated(
     wishes = {"loss": loss, "diagonal": diagonal, "forbidden": forbidden, "unbiased": unbiased, "radius": radius}
     options = {name: value for name, value in wishes.items() if value is not None}
     promise = odds_by_default(odds=odds, alpha=alpha, epsilon=epsilon, best_guess=best_guess, error=error)
+    if private_fit is not None:
+        others_rows = {"secrets": secrets, "leave_out": leave_out, "others": others}
+        known_too = {"known": known, "keep": keep, "beliefs": beliefs, "own": own, "later": later, "spend": spend}
+        refuse_beside_private_counts(private_fit, others_rows | known_too | {"assurance": assurance})
+        step("Drawing private counts, and finding the channel that changes least")
+        more = {"confidence": confidence, "seed": seed, "keep": "marginal" if keep_shares else None}
+        return privately_calibrated(
+            table,
+            private_fit,
+            asked={"secret": secret, "columns": columns, "domain": domain, "other": other},
+            promise=promise,
+            options=options | more,
+            pairs=pairs,
+            id=id,
+            ledger=ledger,
+            reading=reading,
+            source=bits,
+            drawn=drawn,
+        )
     if leave_out:
         secrets = _without(leave_out, table, secret, reading, secrets is not None or pairs is not None)
     pairs = None if pairs is None else list(pairs)
@@ -267,7 +306,7 @@ def known_with(known: Sequence[str] | None, keep: Sequence[str]) -> list[str] | 
 
 @dataclass(frozen=True, repr=False)
 class Published:
-    """What was published, and all that goes with it. Only `table` is for the public; see `private`.
+    """What was published, and all that goes with it. Only `table`, `statement` and `counts` are for the public.
 
     >>> import takifugu as tk
     >>> pupils = tk.datasets.load("student-por")
@@ -280,6 +319,8 @@ class Published:
     calibration: Calibration = field(repr=False)
     certificate: Certificate | ChannelCertificate = field(repr=False)
     findings: tuple[Diagnostic, ...] = field(repr=False)
+    date: datetime.date = field(default_factory=lambda: datetime.datetime.now(datetime.UTC).date(), compare=False)
+    counts: PrivateCounts | None = field(default=None, repr=False)
     _positions: npt.NDArray[np.intp] | None = field(default=None, repr=False, compare=False)
     _true: Any = field(default=None, repr=False, compare=False)  # the rows that left, as they were
 
@@ -291,6 +332,14 @@ class Published:
     def summary(self) -> Publication:
         """What was hidden from whom, what changed, and what an adversary can still guess, in figures."""
         return told(self.calibration)
+
+    @property
+    def statement(self) -> Statement:
+        """What may be told to anybody, in plain words and as a file that `takifugu.verify` reads; save it."""
+        import narwhals as nw
+
+        count = nw.from_native(self.table).lazy().select(rows=nw.len()).collect()["rows"]
+        return Statement.of(self.certificate, rows=int(count[0]), date=self.date)
 
     @property
     def estimate(self) -> Estimates:
@@ -587,6 +636,7 @@ def publish(
     forbidden: Sequence[tuple[object, object]] | None = None,
     unbiased: bool | None = None,
     radius: float | Sequence[float] | None = None,
+    private_fit: float | PrivateCounts | None = None,
     reading: Reading | None = None,
     seed: int = 0,
     step: Step = lambda what: None,
@@ -642,6 +692,9 @@ def publish(
         forbidden: pairs of a true value and a published one that it never becomes.
         unbiased: True publishes every number right on average.
         radius: the promise holds for every prior within this total variation of those given.
+        private_fit: what `private_counts` may cost, such as 0.2, or the counts that were drawn before. The channel is
+            fitted to nothing else, and the promise is for everything together, also against who knows every other row.
+            `domain` then gives the public list of the secret and of each column. Of a few thousand rows little is left.
         reading: how the table is to be read: see `Reading`. The tables of `beliefs` are read in the same way.
         seed: of the draws behind the confidence.
         step: called with what is being done, before it is done.
@@ -660,6 +713,9 @@ def publish(
     for name, word, words in (("others", others, OTHERS), ("order", order, ORDERS), ("drift", drift, DRIFTS)):
         one_of(name, word, words)  # `release` would say so too, when all the work is done
     people = People(id, only_new, new_people, repeats)
+    refuse_beside_private_counts(
+        private_fit, {"only_new without an id": only_new and id is None, "repeats": repeats, "order": order}
+    )
     book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
     if book is not None:
         book = book.about(people.id, new_people=people.new_people)
@@ -680,6 +736,7 @@ def publish(
         told.extend(findings)
         warn_ahead(findings)
 
+    counts: list[PrivateCounts] = []
     made = calibrated(
         table,
         secret=secret,
@@ -714,6 +771,10 @@ def publish(
         seed=seed,
         step=step,
         beforehand=ahead,
+        private_fit=private_fit,
+        id=people.id,
+        bits=None if insecure_seed is None else bits_of(insecure_seed),
+        drawn=counts.append,
     )
     if order == "keep":
         made = made.with_finding(Diagnostic("order-kept"))
@@ -748,9 +809,15 @@ def publish(
     if isinstance(frame, nw.DataFrame) and len(published) < len(frame):
         of_rows.append(Diagnostic("others-left-out", rows=len(frame) - len(published)))
     warn(one for one in made.findings if one not in told)
-    published = published.lazy() if is_lazy else published
-    findings = (*made.findings, *of_rows)
-    return Published(published, made, certificate, findings, places, _true_rows(frame, made, others, keep))
+    return Published(
+        published.lazy() if is_lazy else published,
+        made,
+        certificate,
+        (*made.findings, *of_rows),
+        counts=counts[0] if counts else None,
+        _positions=places,
+        _true=_true_rows(frame, made, others, keep),
+    )
 
 
 def _true_rows(frame: Any, made: Calibration, others: str, keep: Sequence[str]) -> Any:

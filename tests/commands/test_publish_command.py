@@ -16,6 +16,7 @@ FILES = {
     "published-report.html",
     "published-certificate.json",
     "published-certificate-public.json",
+    "published-statement.json",
     "published-calibration.json",
     "people.ledger",
 }
@@ -95,7 +96,7 @@ def test_all_files_appear_and_agree(table):
     public = (folder / "published-certificate-public.json").read_text()
     assert json.loads(public)["certificate_sha256"] == proved.sha256
     assert '"laws"' not in public
-    for name in FILES - {"published.csv", "published-certificate-public.json"}:
+    for name in FILES - {"published.csv", "published-certificate-public.json", "published-statement.json"}:
         assert (folder / name).stat().st_mode & 0o077 == 0, name
     assert Ledger(folder / "people.ledger").account().releases == 1
     told = "".join(result.stdout.split())

@@ -20,6 +20,7 @@ from takifugu._display import rounded_up
 from takifugu.atomic import write_text
 from takifugu.calibration import Calibration
 from takifugu.certificates.channel import KEPT, ChannelCertificate, tells_probabilities
+from takifugu.certificates.document import Certificate
 from takifugu.errors import CertificationError, InputError
 from takifugu.problems import Choices, belief_names, guarantee_from_state, has_code
 
@@ -81,8 +82,12 @@ class Statement:
     content: Mapping[str, Any]
 
     @classmethod
-    def of(cls, certificate: ChannelCertificate, *, rows: int, date: datetime.date | None = None) -> "Statement":
+    def of(
+        cls, certificate: Certificate | ChannelCertificate, *, rows: int, date: datetime.date | None = None
+    ) -> "Statement":
         """The statement for a table of so many rows that is published through the channel of this certificate."""
+        if not isinstance(certificate, ChannelCertificate):
+            raise InputError("a statement is about a published table, and this is a certificate of noise alone")
         is_public = tells_probabilities(certificate.calibration)
         proof = certificate.published() if is_public else certificate
         day = datetime.datetime.now(datetime.UTC).date() if date is None else date

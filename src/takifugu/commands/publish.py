@@ -86,6 +86,11 @@ if TYPE_CHECKING:
 )
 @single("--spend", type=float, help="The share of the promise to spend now, where columns follow. [default: even]")
 @single("--domain", metavar="FILE", type=click.Path(), help="The lists of values that may be published, as JSON.")
+@single(
+    "--private-fit",
+    metavar="EPSILON",
+    help="Also against who knows all other rows: count with noise once, such as 0.2; or the file of such counts.",
+)
 @single("--other", metavar="LABEL", help="What a label that is on no list of --domain becomes.")
 @single("--loss", metavar="KIND", help="What is lost least: square, absolute or change.")
 @single("--ledger", type=click.Path(), help="The ledger. [default: the one beside SOURCE, or else named after it]")
@@ -136,6 +141,7 @@ def command(
     later: str | None,
     spend: float | None,
     domain: str | None,
+    private_fit: str | None,
     other: str | None,
     loss: str | None,
     ledger: str | None,
@@ -216,6 +222,7 @@ def command(
             later=names_in([later or ""]),
             spend=spend,
             domain=domain,
+            private_fit=private_fit,
             other=other,
             loss=loss,
             ledger=None if ledger is None else Path(ledger),
@@ -275,7 +282,9 @@ def tell(
     out.print()
     made_files = [
         (target, f"{done.rows:,} rows{'' if has_code('order-kept', done.findings) else ', shuffled'} (public)"),
+        (paths["statement"], "what is promised, and what is not, for everybody (public)"),
         (paths["public"], "the promise, without priors (public)"),
+        *([(paths["counts"], "to calibrate from again, for nothing (public)")] if "counts" in paths else []),
         (paths["report"], "open it in a browser (private)"),
         (paths["certificate"], "the proof, for an auditor (private)"),
         (paths["calibration"], "for takifugu release and audit (private)"),
@@ -331,6 +340,7 @@ class Asked:
     later: list[str] = field(default_factory=list)
     spend: float | None = None
     domain: str | None = None
+    private_fit: str | None = None
     other: str | None = None
     loss: str | None = None
     ledger: Path | None = None
@@ -374,7 +384,7 @@ class Asked:
 
 def run(asked: Asked, *, quiet: bool) -> None:
     """Do it, and tell."""
-    from takifugu.certificates import certify
+    from takifugu.certificates import Statement, certify
     from takifugu.publishing import odds_by_default
     from takifugu.releases import check_format, drawing_of, release_file
     from takifugu.reports import report
@@ -391,8 +401,12 @@ def run(asked: Asked, *, quiet: bool) -> None:
         "report": folder / f"{stem}-report.html",
         "certificate": folder / f"{stem}-certificate.json",
         "public": folder / f"{stem}-certificate-public.json",
+        "statement": folder / f"{stem}-statement.json",
         "calibration": folder / f"{stem}-calibration.json",
     }
+    fitted = _private_fit(asked, folder / f"{stem}-counts.json")
+    if "drawn" in fitted:
+        paths["counts"] = folder / f"{stem}-counts.json"
     files = Files(*paths.values())
     check_format(asked.target)
     if not asked.dry_run:
@@ -402,7 +416,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
     table, ledger, of_people = _opened(asked, source, where, step)
     step("Counting what goes with each secret")
     with listening(step.meanwhile):
-        made = _stated(asked, _calibrated(asked, table, promise, others, ledger, step))
+        made = _stated(asked, _calibrated(asked, table, promise, others, ledger, step, fitted))
     for finding in of_people:
         made = made.with_finding(finding)
     words = drawing_of(made, {}).bare
@@ -417,9 +431,8 @@ def run(asked: Asked, *, quiet: bool) -> None:
     step("Writing the report")
     with listening(step.meanwhile):
         files.add(paths["report"], report(made, certificate=proved, words=in_flags), private=True)
-    files.add(paths["certificate"], file_of(proved.to_dict()), private=True)
-    files.add(paths["public"], file_of(proved.redacted().to_dict()))
-    files.add(paths["calibration"], file_of(made.to_dict()), private=True)
+    for name, content in (("certificate", proved), ("public", proved.redacted()), ("calibration", made)):
+        files.add(paths[name], file_of(content.to_dict()), private=name != "public")
     step("Drawing what is published")
     with ExitStack() as undo:
         done = release_file(
@@ -437,6 +450,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
         )
         for path in (asked.target, *asked.keys):
             undo.callback(path.unlink)
+        files.add(paths["statement"], file_of(Statement.of(proved, rows=done.rows).to_dict()))
         files.write()
         undo.pop_all()
     step.end()
@@ -448,7 +462,9 @@ def _stated(asked: Asked, made: Any) -> Any:
     return made.with_finding(Diagnostic("order-kept")) if asked.order == "keep" else made
 
 
-def _calibrated(asked: Asked, table: Any, promise: dict[str, Any], others: Any, ledger: Any, step: Any) -> Any:
+def _calibrated(
+    asked: Asked, table: Any, promise: dict[str, Any], others: Any, ledger: Any, step: Any, fitted: dict[str, Any]
+) -> Any:
     from takifugu.publishing import calibrated
 
     return calibrated(
@@ -476,7 +492,28 @@ def _calibrated(asked: Asked, table: Any, promise: dict[str, Any], others: Any, 
         ledger=ledger,
         later=asked.later,
         spend=asked.spend,
+        id=asked.id,
+        **fitted,
     )
+
+
+def _private_fit(asked: Asked, path: Path) -> dict[str, Any]:
+    """What a private fit takes: epsilon, and that fresh counts are saved at `path` at once; or counts from a file."""
+    from takifugu.queries import PrivateCounts
+    from takifugu.releases import refuse_beside_private_counts
+
+    given = asked.private_fit
+    rows = {"--only-new without --id": asked.only_new and asked.id is None, "repeats": asked.repeats}
+    refuse_beside_private_counts(given, rows | {"order": asked.order})
+    if given is None:
+        return {}
+    try:
+        epsilon = float(given)
+    except ValueError:
+        return {"private_fit": PrivateCounts.load(given)}
+    if asked.dry_run:
+        raise InputError("--dry-run draws nothing, and --private-fit would: give it a file of counts")
+    return {"private_fit": epsilon, "drawn": lambda counts: counts.save(path)}
 
 
 def _require_what_flags_need(asked: Asked) -> None:

@@ -80,6 +80,8 @@ class Cells:
     ) -> "Cells":
         """What the arguments of `private_counts` say; nothing is read."""
         names = [columns] if isinstance(columns, str) else list(columns)
+        if not isinstance(secret, str):
+            raise InputError(f"private counts are about one column of secrets, and secret is {secret!r}: name one")
         if not isinstance(domain, Mapping) or not {secret, *names} <= domain.keys():
             raise InputError(
                 f"domain must give the public list of the secret and of every column, such as "

@@ -21,9 +21,12 @@ from takifugu.releases.joint_account import JointAccount as JointAccount
 from takifugu.releases.ledger import Ledger as Ledger
 from takifugu.releases.ledger_file import require_place as require_place
 from takifugu.releases.plan import Plan as Plan
+from takifugu.releases.plan import bits_of as bits_of
 from takifugu.releases.plan import require_kept as require_kept
 from takifugu.releases.private_counting import counted_once as counted_once
 from takifugu.releases.private_counting import private_counts as private_counts
+from takifugu.releases.private_counting import privately_calibrated as privately_calibrated
+from takifugu.releases.private_counting import refuse_beside_private_counts as refuse_beside_private_counts
 from takifugu.releases.records import Recognition as Recognition
 from takifugu.releases.records import most_alike as most_alike
 from takifugu.releases.records import require_id as require_id

@@ -1,0 +1,177 @@
+"""Publishing with a private fit: counts and rows in one step, and no more of the rows (proofs/private-counts.md)."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import takifugu as tk
+from takifugu.problems import channel_guarantee
+from takifugu.queries import PrivateCounts
+
+LISTS = {"ill": ["no", "yes"], "x": [0, 1, 2]}
+ASKED = {"secret": "ill", "columns": ["x"], "domain": LISTS}
+
+
+def people(rows=4_000, first=0, seed=0):
+    rng = np.random.default_rng([seed, first])
+    ill = rng.choice(["no", "yes"], rows)
+    yes, no = (rng.choice([0, 1, 2], rows, p=p) for p in ([0.1, 0.2, 0.7], [0.7, 0.2, 0.1]))
+    x = np.where(ill == "yes", yes, no)
+    return pd.DataFrame({"nr": np.arange(first, first + rows), "ill": ill, "x": x})
+
+
+def test_both_steps_are_one_and_the_total_is_what_was_asked_for(tmp_path):
+    made = tk.publish(people(), **ASKED, private_fit=0.2, ledger=tmp_path / "people.ledger", id="nr")
+    assert 3 - 1e-14 < made.calibration.total.factor <= 3
+    assert made.calibration.guarantee == channel_guarantee(tk.Odds(3), 0.2)
+    assert len(made.table) == made.counts.total == 4_000
+    assert made.calibration == tk.calibrate(made.counts, odds=3, confidence=0.95, keep=None)
+    assert made.statement.content["adversary"]["kind"] == "knows all other rows"
+    assert made.statement.matched().calibration.channel == made.calibration.channel
+    with pytest.raises(tk.PublishedOnceError):
+        tk.publish(people(), **ASKED, private_fit=0.2, ledger=tmp_path / "people.ledger")
+    for rows in (made.table, made.summary.sentences):
+        assert rows is not None
+    assert "for who knows all other rows" in str(made)
+
+
+def test_new_people_go_out_under_the_same_ledger_with_counts_of_their_own_or_those_of_others(tmp_path):
+    ledger = tmp_path / "people.ledger"
+    first = tk.publish(people(), **ASKED, private_fit=0.2, ledger=ledger, id="nr")
+    both = pd.concat([people(), people(first=4_000)])
+    second = tk.publish(both, **ASKED, private_fit=0.2, ledger=ledger, id="nr", only_new=True)
+    assert len(second.table) == second.counts.total == 4_000
+    third = people(500, first=8_000)
+    made = tk.publish(third, **ASKED, private_fit=first.counts, ledger=ledger)
+    assert made.calibration == first.calibration
+    assert made.counts is first.counts
+    assert len(tk.release(people(300, first=9_000), first.calibration, ledger=ledger)) == 300
+    with pytest.raises(tk.PublishedOnceError):
+        tk.publish(third, **ASKED, private_fit=0.2, ledger=ledger)
+
+
+BESIDE = {
+    "known": ["nr"],
+    "keep": ["nr"],
+    "later": ["y"],
+    "beliefs": {"others": people(50)},
+    "own": False,
+    "secrets": ["no", "yes"],
+    "leave_out": ["no"],
+    "assurance": "band",
+    "others": "drop",
+    "order": "keep",
+    "repeats": "independent",
+    "only_new": True,
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_what_would_follow_from_the_rows_in_another_way_is_refused_before_any_noise(name, tmp_path):
+    ledger = tk.Ledger(tmp_path / "people.ledger")
+    with pytest.raises(tk.InputError, match=f"{name}.* does not go with private_fit"):
+        tk.publish(people(50), **ASKED, private_fit=0.2, ledger=ledger, **{name: BESIDE[name]})
+    assert not ledger.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"odds": 1.2}, "take all of"),
+        ({"best_guess": 0.54}, "take all of"),
+        ({"alpha": 2, "epsilon": 0.1}, "take all of"),
+        ({"domain": {"x": [0, 1, 2]}}, "public list"),
+        ({"domain": LISTS | {"ill": ["no", "yes", "unsure"]}, "pairs": [("no", "yes")]}, "in none of the pairs"),
+        ({"private_fit": 0}, "epsilon"),
+        ({"secret": ["ill", "nr"]}, "one column of secrets"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_before_any_noise(asked, told, tmp_path):
+    ledger = tk.Ledger(tmp_path / "people.ledger")
+    with pytest.raises(tk.InputError, match=told):
+        tk.publish(people(50), ledger=ledger, **(ASKED | {"private_fit": 0.2} | asked))
+    assert not ledger.path.exists()
+
+
+def test_a_failure_after_the_noise_says_that_the_counts_are_paid_for(tmp_path, monkeypatch):
+    def no_channel(*_, **__):
+        raise tk.NoAnswerError("no channel")
+
+    monkeypatch.setattr("takifugu.releases.private_counting.calibrate", no_channel)
+    with pytest.raises(tk.NoAnswerError) as error:
+        tk.publish(people(50), **ASKED, private_fit=0.2, ledger=tmp_path / "people.ledger")
+    assert "fresh ones" in error.value.__notes__[0]
+
+
+def test_of_two_tables_of_as_many_rows_everything_but_the_drawn_values_is_the_same(monkeypatch):
+    """The noise is fixed so that the noisy counts agree; rows and true counts differ."""
+    noisy = [[1_400, 400, 210], [190, 410, 1_390]]
+
+    def counted(table, cells, **_):
+        return PrivateCounts(cells, noisy, 4_000)
+
+    monkeypatch.setattr("takifugu.releases.private_counting.counted_once", counted)
+    one, other = (tk.publish(people(seed=seed), **ASKED, private_fit=0.2) for seed in (1, 2))
+    assert one.calibration.to_dict() == other.calibration.to_dict()
+    assert one.findings == other.findings
+    assert str(one) == str(other)
+    first, second = (made.statement.to_dict() for made in (one, other))
+    for content in (first, second):  # but for the random number that seals a certificate
+        content.pop("certificate_sha256")
+        content["certificate"].pop("nonce")
+        content["certificate"].pop("sha256")
+    assert first == second
+
+
+def test_on_the_command_line_a_clean_folder_proves_it_from_the_public_file_alone(tmp_path):
+    people().to_csv(tmp_path / "people.csv", index=False)
+    pd.concat([people(), people(first=4_000)]).to_csv(tmp_path / "more.csv", index=False)
+    (tmp_path / "lists.json").write_text(json.dumps(LISTS))
+    clean = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(tk.__file__).parents[1]), "HOME": str(tmp_path)}
+
+    def takifugu(*words, cwd=tmp_path):
+        command = [sys.executable, "-m", "takifugu", *words]
+        return subprocess.run(command, cwd=cwd, env=clean, capture_output=True, text=True, check=False)
+
+    asked = ["--secret", "ill", "--columns", "x", "--quiet"]
+    fitted = ["--domain", "lists.json", "--private-fit", "0.2", "--id", "nr"]
+    ran = takifugu("publish", "people.csv", "out.csv", *asked, *fitted)
+    assert ran.returncode == 0, ran.stderr
+    folder = tmp_path / "clean"
+    folder.mkdir()
+    (folder / "s.json").write_bytes((tmp_path / "out-statement.json").read_bytes())
+    proved = takifugu("verify", "s.json", cwd=folder)
+    assert proved.returncode == 0, proved.stderr
+    assert "factor of 3 for an adversary who knows every other row" in proved.stdout
+    (tmp_path / "out-counts.json").rename(tmp_path / "counts.json")
+    assert PrivateCounts.load(tmp_path / "counts.json").total == 4_000
+    # What was published tells nothing more of these counts: whoever is new goes out through the same ones.
+    ran = takifugu("publish", "more.csv", "new.csv", *asked, "--private-fit", "counts.json", "--id", "nr", "--only-new")
+    assert ran.returncode == 0, ran.stderr
+    assert len(pd.read_csv(tmp_path / "new.csv")) == 4_000
+    for words, told in {
+        ("--private-fit", "0.2", "--dry-run"): "--dry-run draws nothing",
+        ("--private-fit", "0.2", "--order", "keep"): "order does not go",
+        ("--private-fit", "counts"): "cannot be read",
+    }.items():
+        ran = takifugu("publish", "people.csv", "never.csv", *asked, *words)
+        assert ran.returncode == 2
+        assert told in ran.stderr
+
+
+@pytest.mark.parametrize("library", ["polars", "arrow", "lazy"])
+def test_tables_of_other_libraries_are_taken(library):
+    import polars as pl
+    import pyarrow as pa
+
+    make = {"polars": pl.from_pandas, "arrow": pa.Table.from_pandas, "lazy": lambda t: pl.from_pandas(t).lazy()}[
+        library
+    ]
+    made = tk.publish(make(people(600)), **ASKED, private_fit=0.5)
+    assert made.statement.content["rows"] == made.counts.total == 600
