@@ -1,5 +1,6 @@
 """What every channel between finite lists does, however its table is stored."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -419,6 +420,17 @@ class ListChannel(Plotted, Channel):
         ratios = [largest_ratio(p, q) for i, p in enumerate(masses) for j, q in enumerate(masses) if i != j]
         exact = [arb.pos_inf() if ratio is None else fmpq(ratio.numerator, ratio.denominator) for ratio in ratios]
         return max(outward(ratio).upper for ratio in exact)
+
+    def local_loss(self, *, alpha: float) -> float:
+        """See `Channel`: the largest ratio of two rows; of finite order λ of odds within e^λ, or αλ²/2 if that is less.
+
+        M. Bun and T. Steinke, "Concentrated Differential Privacy" (2016), proposition 3.3.
+        """
+        odds = self.worst_odds()
+        price = math.nextafter(math.log(odds), math.inf) if 1 < odds < math.inf else 0.0 if odds == 1 else math.inf
+        if math.isinf(alpha) or math.isinf(price):
+            return price
+        return min(price, 0.5 * alpha * price * price * (1 + 2.0**-48))
 
     # ---- attacks
 

@@ -1,5 +1,6 @@
 """What every channel is, whatever it publishes, and all kinds of channels by their names."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from importlib import import_module
@@ -101,6 +102,13 @@ class Channel(ABC):
         raise CompositionError(
             f"an answer that went through {self.describe()} is published once: two draws of it tell more than one"
         )
+
+    def local_loss(self, *, alpha: float) -> float:
+        """No less than the largest D_α between what is published for two true values, whoever has them.
+
+        Infinite unless a kind knows better: two numbers may lie arbitrarily far apart.
+        """
+        return math.inf
 
     # ---- words
 

@@ -205,6 +205,10 @@ def bounded_channel(
 
     `touching` is what one search after another remembers (`takifugu.mechanisms.optimal.bounded`).
     """
+    if rule.local_price is not None:
+        raise MechanismError(
+            "assurance='band' knows no local_price: leave one of them out, or use confidence alone, which knows it"
+        )
     program = rule.whole_program(problem, asked)
     allowed = allowed_moves(program)
     matrix = bounded(program, promise, allowed, touching=touching)

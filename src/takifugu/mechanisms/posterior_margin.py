@@ -94,7 +94,11 @@ def by_bounds(rule: Optimal, problem: Problem, asked: Guarantee, *, level: float
     last ones: where the channel of a proof withstands the draws, evidence does not cost more.
     """
     table, kind = table_of(problem), "order" if isfinite(asked.alpha) else "odds"
-    if not is_bounded(problem) or len(table.laws) * len(table.values) ** 2 > _MOST_ENTRIES[kind]:
+    if (
+        rule.local_price is not None
+        or not is_bounded(problem)
+        or len(table.laws) * len(table.values) ** 2 > _MOST_ENTRIES[kind]
+    ):
         return []
     widest = cache(lambda: band_promise(rule, problem, asked, level=level))
     touching: list[Array] = []

@@ -126,10 +126,12 @@ class Promise(Limits):
     laws: a row of weights over the inputs per law (one for each secret of each belief), taken as exact and divided by
         its exact sum
     radius: an entry per law, which extends the promise to every prior within that total variation of it
+    local_price: the logarithm of the largest ratio that any two rows of the channel may have; None is no such limit
     """
 
     laws: Array
     radius: Array | None = None
+    local_price: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse what promises nothing."""
@@ -152,6 +154,15 @@ class Promise(Limits):
             object.__setattr__(self, name, value)
 
     @cached_property
+    def _most_apart(self) -> Fraction | None:
+        """The largest ratio that a local price allows, rounded down."""
+        if self.local_price is None:
+            return None
+        from flint import arb
+
+        return Fraction(math.nextafter(float(arb(self.local_price).exp().lower()), 0.0))
+
+    @cached_property
     def shares(self) -> Array:
         """The laws as rows of probabilities, in float64."""
         rows = self.laws / self.laws.max(axis=1, keepdims=True)  # weights near the largest float have no sum
@@ -161,6 +172,8 @@ class Promise(Limits):
     def seems_kept(self, matrix: Array) -> bool:
         """Whether a channel keeps it as far as float64 can tell."""
         published, low, high = self.shares @ matrix, matrix.min(axis=0), matrix.max(axis=0)
+        if self._most_apart is not None and not (high <= float(self._most_apart) * low).all():
+            return False
         reach = np.asarray(self.radius)[:, None]
         above, below = raised(published, reach, low, high), lowered(published, reach, low, high)
         pairs, step = np.array(self.pairs), max(1, _AT_ONCE // matrix.shape[1])
@@ -177,6 +190,10 @@ class Promise(Limits):
         """
         counts = checked_counts(counts, self.laws.shape[1], np.shape(counts)[-1])
         denominator = int(counts[0].sum())
+        if self._most_apart is not None:
+            rows = np.asarray(counts, dtype=object)
+            if not all(max(one) <= self._most_apart * min(one) for one in rows.T):
+                return False
         return self._is_kept(lambda law: law.through(counts, denominator), Extremes.of(counts, denominator))
 
     def is_kept_by(self, channel: ListChannel) -> bool:
@@ -232,7 +249,9 @@ def _laws(given: object) -> Array:
     return laws
 
 
-def promise_of(problem: Problem, asked: Guarantee, *, radius: Array | None = None) -> Promise:
+def promise_of(
+    problem: Problem, asked: Guarantee, *, radius: Array | None = None, local_price: float | None = None
+) -> Promise:
     """What a channel between the values of a problem has to keep, in arrays."""
     table = table_of(problem)
     return Promise(
@@ -242,6 +261,7 @@ def promise_of(problem: Problem, asked: Guarantee, *, radius: Array | None = Non
         epsilon=asked.epsilon,
         odds=None if asked.odds_beside is None else Fraction(asked.odds_beside),
         radius=radius,
+        local_price=local_price,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from takifugu._validation import Array, integer, real
+from takifugu._validation import Array, budget, integer, real
 from takifugu.channels import Channel, FiniteChannel, ListChannel, SparseChannel
 from takifugu.divergences import finite_divergence
 from takifugu.errors import CalibrationError, InputError, MechanismError
@@ -44,10 +44,14 @@ from takifugu.problems import Guarantee, Problem, asked_for
 AUTO = "auto"
 MOST_VALUES = 2_000  # of one program for the whole channel; more go column by column
 MOST_CELLS = 50_000  # of those
+MOST_PRICED = 200  # between any two of which a local price is asked for
 KEEPS = ("marginal", "mean", None)
 
 # What only one of the solvers knows.
-_ONLY = {"program": ("keep", "unbiased", "radius", "forbidden", "diagonal"), "columns": ("rounds", "caution")}
+_ONLY = {
+    "program": ("keep", "unbiased", "radius", "forbidden", "diagonal", "local_price"),
+    "columns": ("rounds", "caution"),
+}
 
 
 def rule_of(mechanism: str, options: dict[str, Any]) -> "Optimal":
@@ -77,6 +81,9 @@ class Optimal(Mechanism):
             one for each secret.
         forbidden: (value, value) pairs of which the first must never be published as the second.
         diagonal: the share of values that must stay as they are.
+        local_price: of bounded odds, a number λ: no value is more than e^λ times as likely to be published for one true
+            value as for any other. It costs more, and is what a ledger adds up where the same people are published
+            again (proofs/ledger.md).
         solver: "program" solves one convex program for the whole channel, which is the best there is; "columns" finds
             a channel of few moves by column generation or part by part (proofs/sparse.md), for as many as 50,000
             values. By default the program for up to 2,000 values, and columns beyond.
@@ -101,6 +108,7 @@ class Optimal(Mechanism):
     radius: float | tuple[float, ...] = 0.0
     forbidden: tuple[tuple[Value, Value], ...] = ()
     diagonal: float | None = None
+    local_price: float | None = None
     solver: str = AUTO
     rounds: int = 6
     caution: float = 0.0
@@ -120,6 +128,8 @@ class Optimal(Mechanism):
             if not 0 <= share <= 1:
                 raise InputError(f"diagonal must be a share between 0 and 1, got {self.diagonal!r}")
             frozen["diagonal"] = share
+        if self.local_price is not None:
+            frozen["local_price"] = budget(self.local_price)
         try:
             frozen["forbidden"] = tuple((_row(a), _row(b)) for a, b in self.forbidden)
         except (TypeError, ValueError):
@@ -234,7 +244,7 @@ def _by_program(rule: Optimal, problem: Problem, asked: Guarantee) -> _Solved:
     forbidden = _forbidden(rule.forbidden, table.values)
     counts = repaired(
         _on_all(solution.matrix, _support(rule, table), table.values),
-        promise_of(problem, asked, radius=rule.reach(problem)),
+        promise_of(problem, asked, radius=rule.reach(problem), local_price=rule.local_price),
         allowed=None if forbidden is None else ~forbidden,
         fallback=None if forbidden is None else _fallback(rule, problem, asked),
     )
@@ -266,13 +276,17 @@ def _program(rule: Optimal, problem: Problem, asked: Guarantee, here: Indices) -
             f"the laws are on {len(table.values):,} distinct values, and one program is solved for {MOST_VALUES:,} at "
             f"most: take solver='columns', or give a coarser domain, such as Row(column, domain=[...])"
         )
+    radius = rule.reach(problem) if np.any(rule.reach(problem)) else None
+    laws = Priced(table.laws[:, here], table.pairs, radius, None)
+    if rule.local_price is not None:
+        laws = _priced(laws, asked, rule.local_price)
     numeric = all(map(number, table.values))
     numbers = np.array(table.values, dtype=np.float64)[here] if numeric else None
     forbidden = _forbidden(rule.forbidden, table.values)
     loss = loss_matrix(rule.loss, table.values, table.values, table.mass, weights=rule.weights)
     return Program(
-        laws=table.laws[:, here],
-        constraints=table.pairs,
+        laws=laws.laws,
+        constraints=laws.constraints,
         mass=table.mass[here],
         loss=loss[np.ix_(here, here)],
         alpha=asked.alpha,
@@ -284,7 +298,42 @@ def _program(rule: Optimal, problem: Problem, asked: Guarantee, here: Indices) -
         unbiased=rule.unbiased,
         forbidden=None if forbidden is None else forbidden[np.ix_(here, here)],
         diagonal=rule.diagonal,
-        radius=rule.reach(problem) if np.any(rule.reach(problem)) else None,
+        radius=laws.radius,
+        chances=laws.chances,
+    )
+
+
+class Priced(NamedTuple):
+    """The laws of a program, the pairs of them, the radius of each, and what each is multiplied by."""
+
+    laws: Array
+    constraints: tuple[tuple[int, int], ...]
+    radius: Array | None
+    chances: Array | None
+
+
+def _priced(given: Priced, asked: Guarantee, local_price: float) -> Priced:
+    """The laws, and each value twice as a law of its own: as often as odds of e^λ allow, in units of the odds.
+
+    W(y|x) ≤ e^λ W(y|x') is p(y) ≤ ρ q(y) for p = (ρ/e^λ)·W(y|x) and q = W(y|x').
+    """
+    if math.isfinite(asked.alpha) or asked.odds_beside is not None:
+        raise MechanismError("local_price is known beside bounded odds alone: leave alpha, or local_price, out")
+    count, values = given.laws.shape
+    if values > MOST_PRICED:
+        raise MechanismError(
+            f"local_price is known for lists of up to {MOST_PRICED} values, and this one has {values}: give a coarser "
+            f"domain"
+        )
+    first, second = count + np.arange(values), count + values + np.arange(values)
+    pairs = tuple((int(first[x]), int(second[z])) for x in range(values) for z in range(values) if x != z)
+    nothing = np.zeros(2 * values)
+    scale = math.exp(asked.epsilon - local_price)
+    return Priced(
+        np.vstack([given.laws, np.eye(values), np.eye(values)]),
+        given.constraints + pairs,
+        None if given.radius is None else np.concatenate([given.radius, nothing]),
+        np.concatenate([np.ones(count), np.full(values, scale), np.ones(values)]),
     )
 
 
