@@ -288,6 +288,22 @@ def calibrate(
             raise InputError(f"the noise of a series has its own rule: leave {' and '.join(given)} out")
         asked = guarantee_asked(guarantee, alpha=alpha, epsilon=epsilon, odds=odds, delta=delta)
         return priors.calibrated(asked)
+    if hasattr(priors, "of_people"):  # a chain that was fitted to several of them
+        from takifugu.calibration.of_people import kept_for_people
+
+        if beliefs is not None or error is not None or assurance is not None:
+            raise InputError("a chain fitted to people takes confidence: leave beliefs, error and assurance out")
+
+        wanted = {"alpha": alpha, "epsilon": epsilon, "delta": delta, "odds": odds}
+        fitted: Any = priors
+        together = Problem.of(list(fitted), pairs)
+        require_one_way(together, guarantee, best_guess=best_guess, error=None, **wanted)
+
+        def find(held: Sequence[Mapping[Any, Law]], aim: Guarantee) -> Calibration:
+            return calibrate(held, aim, pairs=pairs, mechanism=mechanism, **options)
+
+        asked = promise_asked(together, guarantee, best_guess=best_guess, **wanted)
+        return kept_for_people(fitted, find, asked, level=0.95 if confidence is None else confidence, seed=seed)
     population = Population(confidence, assurance, seed)
     if mechanism == "data-free":
         from takifugu.queries import point_masses
@@ -441,6 +457,8 @@ def sweep(
     import pandas as pd
 
     mechanisms = (mechanism,) if isinstance(mechanism, str) else mechanism
+    if hasattr(priors, "of_people"):
+        raise InputError("a chain fitted to people is calibrated for one guarantee at a time: use calibrate")
     problem = Problem.of(priors, None if pairs is None else list(pairs))
     population = Population(confidence, assurance, seed)
     if confidence is not None:

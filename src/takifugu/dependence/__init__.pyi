@@ -2,9 +2,13 @@ from takifugu.dependence.chains import Count as Count
 from takifugu.dependence.chains import Group as Group
 from takifugu.dependence.chains import MarkovChain as MarkovChain
 from takifugu.dependence.chains import Total as Total
+from takifugu.dependence.people import joint_in_floats as joint_in_floats
 from takifugu.dependence.quilts import MarkovQuilt as MarkovQuilt
 from takifugu.dependence.series import Series as Series
 from takifugu.dependence.series import SeriesCalibration as SeriesCalibration
 from takifugu.dependence.series import SeriesNoise as SeriesNoise
 from takifugu.dependence.spectra import AR as AR
 from takifugu.dependence.spectra import Profiles as Profiles
+from takifugu.dependence.times import instants as instants
+from takifugu.dependence.times import require_regular as require_regular
+from takifugu.dependence.times import stretches as stretches

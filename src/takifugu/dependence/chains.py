@@ -11,17 +11,21 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from takifugu import _validation as check
 from takifugu.errors import InputError
 from takifugu.laws import Finite
 from takifugu.problems import Belief
 
+if TYPE_CHECKING:
+    from takifugu.dependence.people import FittedChain
+
 _FURTHEST = 10_000  # times; a path of years by the hour
 _MOST_VALUES = 1_000_000  # of an answer
 _FAINTEST = Fraction(1, 10**300)  # below it a probability is no float to speak of
 Probability = int | float | str | Fraction
+Answer: TypeAlias = "Count | Total"
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,7 @@ class MarkovChain:
             )
         return found
 
-    def priors(self, length: int, answer: "Count | Total") -> list[Belief]:
+    def priors(self, length: int, answer: "Answer") -> Sequence[Belief]:
         """The laws of an answer over so many times, given the state at each of them: one belief for each time.
 
         A state that is impossible at a time has the law of the likeliest one there: nobody can believe in it, and it
@@ -126,17 +130,44 @@ class MarkovChain:
         Returns:
             Beliefs that `calibrate` takes: to hide the state at every single time.
         """
-        times = check.integer("length", length, least=1)
-        if times > _FURTHEST:
+        return Counting(self, length, answer).beliefs()
+
+    @classmethod
+    def fit(cls, table: object, *, state: str, time: str, by: str) -> "FittedChain":
+        """The chain of several people, counted in a table with one row for each person and time.
+
+        `calibrate` holds the guarantee for people drawn from how they differ, with confidence 0.95 unless another is
+        asked for: what suits all of them together is too little for many of them.
+
+        Args:
+            table: a table of pandas, Polars or PyArrow.
+            state: the column with the state.
+            time: the column with the time: numbers or dates, one step apart, without gaps.
+            by: the column that names the person.
+
+        Returns:
+            The chain, stationary, with the states in their order.
+
+        Raises:
+            InputError: for gaps, times that stand twice, and fewer than ten people: they do not tell how others are.
+        """
+        from takifugu.dependence.people import fitted
+
+        return fitted(table, state=state, time=time, by=by)
+
+
+class Counting:
+    """The paths of a chain, counted by what they add up to: polynomials with whole coefficients.
+
+    `values` are what the powers stand for, and `powers` what a visit of each state adds to them.
+    """
+
+    def __init__(self, chain: MarkovChain, length: int, answer: "Answer") -> None:
+        """Find the step of which all values are multiples."""
+        self.chain, self.length = chain, check.integer("length", length, least=1)
+        if self.length > _FURTHEST:
             raise InputError(f"length is at most {_FURTHEST:,}, got {length!r}: take a coarser step of time")
-        return _Counting(self, times, answer.numbers(self.states)).beliefs()
-
-
-class _Counting:
-    """The paths of a chain, counted by what they add up to: polynomials with whole coefficients."""
-
-    def __init__(self, chain: MarkovChain, length: int, numbers: list[Fraction]) -> None:
-        self.chain, self.length = chain, length
+        numbers = answer.numbers(chain.states)
         self.low = min(numbers)
         gaps = [number - self.low for number in numbers]
         self.step = _common(gaps)
@@ -202,10 +233,10 @@ class _Counting:
         weights = [int(weight) for weight in paths.coeffs()]
         whole = sum(weights)
         kept = [k for k, weight in enumerate(weights) if weight * _FAINTEST.denominator > whole]
-        return Finite([self._values[k] for k in kept], [weights[k] / whole for k in kept])
+        return Finite([self.values[k] for k in kept], [weights[k] / whole for k in kept])
 
     @cached_property
-    def _values(self) -> list[int | float]:
+    def values(self) -> list[int | float]:
         """What each power stands for."""
         at = (self.low * self.length + k * self.step for k in range(max(self.powers) * self.length + 1))
         return [int(value) if value.denominator == 1 else float(value) for value in at]

@@ -373,6 +373,10 @@ _LISTS = {
     "price-of-ignorance": Template(
         "{share:%.0f} of what the rows lose is the price of confidence, for what few rows leave unknown"
     ),
+    "people-drawn": Template(
+        "{draws} people drawn anew from how the {people} of the table differ, and as many drawn from those themselves, "
+        "were all within the guarantee: evidence that at least {level:%.4g} of such people are, and no proof"
+    ),
     "few-for-confidence": Template(
         "what confidence says of secret {secret!r} rests on {rows} rows and the model of one more: merge it with "
         "another secret, or {to:@page→give the command or the Python below --assurance band (assurance='band')|ask for "

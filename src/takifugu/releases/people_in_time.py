@@ -1,7 +1,6 @@
 """Releases of series: one number at each of several times in a row, for each person of a table."""
 
 import math
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -10,12 +9,11 @@ import numpy.typing as npt
 
 from takifugu._validation import Array
 from takifugu.channels import BitSource, OsBits
-from takifugu.dependence import SeriesCalibration
+from takifugu.dependence import SeriesCalibration, instants, require_regular, stretches
 from takifugu.errors import InputError
 from takifugu.releases.frames import INSECURE, as_frame, collected, numbers, without_traces
 
 _LARGEST = 1e6  # a total over `within`: its rounding is below what the noise has to spare (SPARE of a series)
-_SAME_STEP = 1e-9  # of a step, where times are floats
 
 
 def release_people(
@@ -44,9 +42,9 @@ def release_people(
     if not len(frame) or any(frame[name].is_null().any() for name in names):
         raise InputError("the table has no rows, or cells without a value: a series with a gap is not published")
     frame = frame.sort([name for name in names if name != value])
-    values, times = numbers(frame[value]), _instants(frame[time])
-    ends = _stretches(frame[by].to_list() if by is not None else [None] * len(frame))
-    _require_regular(times, ends)
+    values, times = numbers(frame[value]), instants(frame[time])
+    ends = stretches(frame[by].to_list() if by is not None else [None] * len(frame))
+    require_regular(times, ends)
     _require_lengths(np.diff(ends), calibration)
     drawn, rows = _drawn(values, ends, calibration, source)
     kept = frame.select([name for name in names if name != value])[rows]
@@ -56,42 +54,6 @@ def release_people(
     column = nw.new_series(name, drawn.tolist(), nw.Float64, backend=frame.implementation)
     made = kept.with_columns(column) if kept.columns else column.to_frame()
     return without_traces(made.to_native())
-
-
-def _instants(column: Any) -> npt.NDArray[Any]:
-    """The times as numbers."""
-    found = np.asarray(column.to_list()) if not column.dtype.is_numeric() else np.asarray(column.to_numpy())
-    if found.dtype.kind == "O" and len(found) and hasattr(found[0], "isoformat"):
-        found = np.array([one.isoformat() for one in found], dtype="datetime64[us]")
-    if found.dtype.kind == "M":
-        found = found.astype("datetime64[us]").astype(np.int64)
-    if found.dtype.kind not in "iuf" or not np.isfinite(found).all():
-        raise InputError("times must be numbers or dates, one step apart")
-    return found.astype(np.int64) if found.dtype.kind == "u" else found
-
-
-def _stretches(people: Sequence[object]) -> npt.NDArray[np.intp]:
-    """Where each person's rows begin, and the end of the last one's."""
-    starts = [k for k, one in enumerate(people) if k == 0 or one != people[k - 1]]
-    return np.array([*starts, len(people)], dtype=np.intp)
-
-
-def _require_regular(times: npt.NDArray[Any], ends: npt.NDArray[np.intp]) -> None:
-    """Refuse gaps, times that stand twice, and steps that differ."""
-    steps = np.diff(times)
-    inside = np.ones(len(steps), dtype=bool)
-    inside[ends[1:-1] - 1] = False
-    steps = steps[inside]
-    if not len(steps):
-        return
-    if not (steps > 0).all():
-        raise InputError("a time stands twice in one series: each would be a release of its own. Nothing was released")
-    step = steps.min()
-    if not (np.abs(steps - step) <= _SAME_STEP * step).all():
-        raise InputError(
-            "the times of a series must be one step apart, the same step for everybody, without gaps: publish a "
-            "coarser step of time at which everybody has a value. Nothing was released"
-        )
 
 
 def _require_lengths(lengths: npt.NDArray[Any], calibration: SeriesCalibration) -> None:

@@ -1,0 +1,165 @@
+"""Confidence for people who are not in the table: a channel that holds for draws of them which it has not seen.
+
+The beliefs of some drawn people are added to those of all together until every one of the first draws is within the
+guarantee; then others, drawn anew, judge the channel. One of them beyond it, and they are all added to the first: each
+round halves the probability with which the next one may be wrong (proofs/dependence.md, claim 12).
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.calibration.result import Calibration
+from takifugu.channels import Channel
+from takifugu.divergences import finite_divergence, lattice_losses
+from takifugu.errors import CalibrationError, MechanismError
+from takifugu.laws import Mixture, Value
+from takifugu.mechanisms import draws_needed, is_ours
+from takifugu.problems import Belief, Diagnostic, Guarantee, Odds, Renyi
+
+_FIRST = 150  # draws of either kind that the channel is fitted to
+_AT_ONCE = 8  # people who are added before it is fitted again
+_SHARES = (0.95, 0.95, 0.93, 0.9, 0.86, 0.8, 0.7, 0.6)  # of the budget that it is fitted for, round by round
+_FITS = 80
+_CLOSE = 1e-3  # how far beyond that share those may be to whom it is fitted
+_ROOM = 1e-7  # of a budget, for floats; what holds for the beliefs of the calibration is proved
+_NOTHING = 1e-12  # of a law, at values that no belief has
+_APART = 1_000_003
+
+Find = Callable[[Sequence[Belief], Guarantee], Calibration]
+
+
+class OfPeople(Protocol):
+    """Priors that know how people differ."""
+
+    @property
+    def people(self) -> int:
+        """How many they were fitted to."""
+
+    @property
+    def values(self) -> Sequence[int | float]:
+        """What the answer may be."""
+
+    def of_people(self, draws: int, seed: int) -> list[Array]:
+        """People drawn."""
+
+    def laws(self, person: Array) -> Array:
+        """Those of the answer for a person drawn, by time, state and value."""
+
+    def believed(self, laws: Array, time: int) -> Belief:
+        """The laws of a person at a time as a belief."""
+
+    def __iter__(self) -> Iterator[Belief]:
+        """The beliefs about all of them together."""
+
+
+class Beyond(NamedTuple):
+    """A person about whom more is told than is promised: how many budgets, and at which time most."""
+
+    share: float
+    person: Array
+    time: int
+
+
+def kept_for_people(priors: OfPeople, find: Find, asked: Guarantee, *, level: float, seed: int) -> Calibration:
+    """What `find` makes of the beliefs of all together, and of people drawn, so that others drawn judge it.
+
+    Args:
+        priors: those of a chain that was fitted to people.
+        find: the calibration of beliefs for a guarantee.
+        asked: the guarantee; channels are found for stricter ones, and the last is judged by this one.
+        level: of the confidence.
+        seed: of the draws.
+    """
+    _parts(asked)
+    draws_needed(level)
+    beliefs, people = list(priors), priors.of_people(_FIRST, seed)
+    for turn, share in enumerate(_SHARES):
+        made = _fitted(priors, beliefs, people, find, asked, share)
+        needed = draws_needed(level, halvings=turn + 1)
+        fresh = priors.of_people(needed, seed + (turn + 1) * _APART)
+        if not (lost := beyond(priors, made, fresh)):
+            told = Diagnostic("people-drawn", draws=needed, people=priors.people, level=level)
+            return replace(made, lower_bound=None, optimality=None).with_finding(told)
+        people += [one.person for one in lost]
+        beliefs = list(made.beliefs)
+    raise CalibrationError(
+        "people drawn anew were beyond the guarantee again and again: ask for less confidence, or calibrate chains "
+        "that come from elsewhere"
+    )
+
+
+def _fitted(
+    priors: OfPeople, beliefs: list[Belief], people: list[Array], find: Find, asked: Guarantee, share: float
+) -> Calibration:
+    """Add the worst belief about those who are furthest beyond a share of the budget, until nobody is."""
+    found, aim = list(beliefs), _stricter(asked, share)
+    for _ in range(_FITS):
+        made = find(found, aim)
+        if not is_ours(made.mechanism):
+            raise MechanismError(f"confidence for other people is not looked at for {made.mechanism!r}")
+        if not (lost := beyond(priors, made, people, _CLOSE)):
+            return replace(made, guarantee=asked)
+        found += [priors.believed(priors.laws(one.person)[one.time], one.time) for one in lost[:_AT_ONCE]]
+    raise CalibrationError("no channel was found for all the people drawn: ask for less confidence, or a larger budget")
+
+
+def _stricter(asked: Guarantee, share: float) -> Guarantee:
+    """With this share of every budget."""
+    (order, budget), *others = _parts(asked)
+    found: Guarantee = Odds(math.exp(share * budget)) if math.isinf(order) else Renyi(order, share * budget)
+    for _, beside in others:
+        found &= Odds(math.exp(share * beside))
+    return found
+
+
+def beyond(priors: OfPeople, made: Calibration, people: list[Array], room: float = _ROOM) -> list[Beyond]:
+    """Those about whom a published value tells more than is promised, the worst first; by floats."""
+    parts, found = _parts(made.guarantee), []
+    states = list(priors.believed(priors.laws(people[0])[0], 0))
+    pairs = np.array([(states.index(a), states.index(b)) for a, b in made.pairs.directed()]).T
+    for person in people:
+        laws = priors.laws(person)
+        lost = np.max(
+            [_losses(made.channel, priors.values, laws, pairs, order) / budget for order, budget in parts], axis=0
+        )
+        if not (worst := float(lost.max())) <= 1 + room:
+            found.append(Beyond(worst, person, int(lost.argmax())))
+    return sorted(found, key=lambda one: -one.share)
+
+
+def _losses(channel: Channel, values: Sequence[int | float], laws: Array, pairs: Array, order: float) -> Array:
+    """The largest loss of each time, of pairs in both directions."""
+    times, states, size = laws.shape
+    if channel.publishes == "values":
+        finite = channel.as_list()
+        place: dict[Value, int] = {value: k for k, value in enumerate(values)}
+        taken = [place[value] for value in finite.inputs]
+        if 1 - laws[:, :, taken].sum(axis=2).min() > _NOTHING:
+            return np.full(times, math.inf)
+        published = finite.through(laws[:, :, taken].reshape(times * states, -1)).reshape(times, states, -1)
+        found = finite_divergence(published[:, pairs[0]], published[:, pairs[1]], alpha=order)
+    elif channel.is_gaussian:
+        starts = states * np.arange(times)[:, None]
+        first, second = ((starts + side).ravel() for side in pairs)
+        rows = laws.reshape(times * states, size)
+        at = np.asarray(values, dtype=np.float64)
+        found = lattice_losses(at, rows, first, second, alpha=order, theta=channel.as_noise().size).reshape(times, -1)
+    else:  # of Laplace noise on points the largest odds are at a point (proofs/laplace.md)
+        at = np.asarray(values, dtype=np.float64)
+        published = laws @ channel.as_noise().density(Mixture.gaussian(0, 0), at[:, None] - at)
+        found = finite_divergence(published[:, pairs[0]], published[:, pairs[1]], alpha=order)
+    most: Array = found.max(axis=1)
+    return most
+
+
+def _parts(asked: Guarantee) -> list[tuple[float, float]]:
+    """Orders, each with its budget."""
+    if not asked.is_provable or not hasattr(asked, "alpha"):
+        raise MechanismError(f"confidence for other people is for Rényi guarantees and odds, not for {asked}")
+    beside = asked.odds_beside
+    return [(asked.alpha, asked.epsilon), *([] if beside is None else [(math.inf, math.log(beside))])]
