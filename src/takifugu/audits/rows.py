@@ -249,7 +249,8 @@ def _as_calibrated(reading: Reading | None, calibration: Calibration) -> Reading
     needed = {*_cut(calibration), *(cut.column for cut in cuts if cut is not None)}
     before = Reading().spelled_as(answer.spelling).about(needed)
     na = before.na if given.na is None else given.na
-    return replace(given, na=na, sentinels=given.sentinels or before.sentinels)
+    labels: dict[str, Any] = {"tidy": given.tidy or before.tidy, "merge": given.merges or before.merges}
+    return replace(given, na=na, sentinels=given.sentinels or before.sentinels, **labels)
 
 
 def _read(source: Any, role: str, reading: Reading | None = None, cut: Sequence[str] = ()) -> dict[str, Column]:

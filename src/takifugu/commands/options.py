@@ -133,6 +133,13 @@ _READING = (
         metavar="[COLUMN=]VALUE",
         help="A value that stands for a missing one, such as 999, age=-1 or unknown; may be repeated.",
     ),
+    click.option("--tidy", is_flag=True, help="Labels are the same whatever their capitals and blanks."),
+    click.option(
+        "--merge",
+        multiple=True,
+        metavar="LABEL=LABELS",
+        help="Labels that become one, such as 'rare=HIV,Sickle cell'; may be repeated.",
+    ),
     single("--sheet", metavar="NAME", help="The sheet of an Excel file."),
     click.option("--header/--no-header", default=None, help="Whether the first line names the columns."),
     single("--skip", type=click.IntRange(min=0), help="Lines above the header."),
@@ -144,7 +151,10 @@ _READING = (
         help="Rows that lack a needed value: leave them out and count them, or refuse the table.",
     ),
 )
-READING_NAMES = ("sep", "decimal", "thousands", "encoding", "na", "sentinels", "sheet", "header", "skip", "missing")
+READING_NAMES = (
+    *("sep", "decimal", "thousands", "encoding", "na", "sentinels", "sheet", "header", "skip", "missing"),
+    *("tidy", "merge"),
+)
 
 
 quiet_option = click.option("--quiet", is_flag=True, help="Show no progress.")

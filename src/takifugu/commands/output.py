@@ -104,6 +104,7 @@ def in_flags(sentence: str, command: str | None = None) -> str:
 
 
 _PHRASES = {
+    "give reading=Reading(tidy=True)": "give --tidy",
     "fit_priors(..., few='allow')": "--allow-few-rows",
     "cut the known columns with binned(...)": "cut the known columns, as in --known age:30:45",
     "a column or binned(column, edges)": "a column, or a column and edges such as age:30:45",
@@ -167,7 +168,7 @@ class CommandLine:
         """The flag of a field of `Reading`; texts stay in quotation marks, which a shell needs too."""
         value = value.removeprefix("[").removesuffix("]")
         flag = _flag(name, "")
-        return flag if value in ("", "...") else f"{flag} {value}"
+        return flag if value in ("", "...", "True") else f"{flag} {value}"
 
 
 def said(message: "Sayable | str") -> str:

@@ -156,6 +156,8 @@ class Spelling:
     thousands: str | None = None
     na: tuple[str, ...] | None = None
     sentinels: tuple[str | int | float, ...] = ()
+    tidy: bool = False
+    merge: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True)

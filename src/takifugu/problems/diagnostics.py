@@ -427,8 +427,8 @@ _COLUMNS = {
     # Labels that differ in capitals or blanks alone; `such_as` are some that many people share.
     "labels-alike": Template(
         "{labels:,} labels of {column!r} look alike and differ in capitals or blanks alone{such_as:?, such as "
-        "{such_as:some}|}: write them the same way first if they mean the same, for each of them counts as a value of "
-        "its own",
+        "{such_as:some}|}: if they mean the same, {to:@page→say so under {reading:tidy=}|give {reading:tidy=True}}, "
+        "for each of them counts as a value of its own",
         "warning",
     ),
     "unclear-labels": Template(
@@ -530,6 +530,12 @@ _READING = {
         "that|give {reading:na=[...]} to change that}"
     ),
     "sentinels-treated": Template("{cells:rows} had a declared sentinel in {column!r}, read as missing"),
+    "labels-tidied": Template("labels of {columns:commas} are read in small letters, without blanks around them"),
+    "labels-merged": Template("{cells:rows} of {column!r} became {into!r}: labels were merged"),
+    "merge-unseen": Template(
+        "no column of text has {texts:either}, of which {into!r} was to be made: see how the table writes it",
+        "warning",
+    ),
     "sentinels-unseen": Template("no cell has the declared sentinel {sentinels:either}: see how the table writes it"),
 }
 

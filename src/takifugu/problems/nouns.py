@@ -130,18 +130,27 @@ def answer_to(answer: Answer) -> dict[str, Any]:
 
 def _spelling_to(spelling: Spelling) -> dict[str, Any]:
     na = None if spelling.na is None else list(spelling.na)
-    return {**asdict(spelling), "na": na, "sentinels": [form.plain(one) for one in spelling.sentinels]}
+    state = {**asdict(spelling), "na": na, "sentinels": [form.plain(one) for one in spelling.sentinels]}
+    labels = {"tidy": state.pop("tidy"), "merge": [[into, list(of)] for into, of in state.pop("merge")]}
+    return {**state, **labels} if spelling.tidy or spelling.merge else state
 
 
 def _spelling_from(value: Any) -> Spelling:
-    content = form.fields(value, ("decimal", "thousands", "na", "sentinels"), "answer.spelling")
+    labels = ("tidy", "merge") if isinstance(value, dict) and "tidy" in value else ()
+    content = form.fields(value, ("decimal", "thousands", "na", "sentinels", *labels), "answer.spelling")
     marks = (content[key] for key in ("decimal", "thousands"))
     decimal, thousands = (None if mark is None else form.text_field(mark, "answer.spelling") for mark in marks)
     na = None if content["na"] is None else form.texts(content["na"], "answer.spelling.na")
     sentinels = form.items(content["sentinels"], "answer.spelling.sentinels", most=1_000)
-    return Spelling(
-        decimal, thousands, na, tuple(form.value_from(one, "answer.spelling.sentinels") for one in sentinels)
-    )
+    said = tuple(form.value_from(one, "answer.spelling.sentinels") for one in sentinels)
+    if not labels:
+        return Spelling(decimal, thousands, na, said)
+    if not isinstance(content["tidy"], bool):
+        raise InputError("answer.spelling.tidy must be true or false")
+    where = "answer.spelling.merge"
+    merges = [form.exactly(one, where, 2) for one in form.items(content["merge"], where, most=10_000)]
+    merge = tuple((form.text_field(into, where), form.texts(of, where, most=100_000)) for into, of in merges)
+    return Spelling(decimal, thousands, na, said, content["tidy"], merge)
 
 
 def answer_from(value: Any) -> Answer:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from takifugu._validation import Array
 from takifugu.errors import InputError, no_column
-from takifugu.tables import cut_named
+from takifugu.tables import AS_READ, cut_named
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -299,14 +299,14 @@ class Recognition:
             )
         end = self._count + len(rows)
         for one, found in self._found.items():
-            made = self._rows.of(rows, one.columns)
+            made = self._rows.of(rows, [_as_read(name, rows.columns) for name in one.columns])
             if self._is_read:  # somebody holds what is to grow
                 self._found[one] = found = found.copy()
             if end > len(found):  # where it is: of ten million rows there is no room for two copies
                 found.resize(end + min(self._count, _GROWTH), refcheck=False)
             found[self._count : end] = made
             if one == self.own and one.is_id:  # what was read tells the answer too, an id does not
-                answer = [name for name in self._published if name in rows.columns]
+                answer = [_as_read(name, rows.columns) for name in self._published if name in rows.columns]
                 mixed = self._rows.of(rows, answer, beside=made)
                 self._sum = (self._sum + int(mixed.sum(dtype=np.uint64))) % 2**64  # in whatever order they come
         self._count, self._is_read = end, False
@@ -334,6 +334,11 @@ class Recognition:
         whole = self._answer.copy()
         whole.update(b"%x" % self._sum)
         return whole.hexdigest()
+
+
+def _as_read(name: str, available: Sequence[str]) -> str:
+    """The column that holds what was read, where labels were tidied or merged since."""
+    return name + AS_READ if name + AS_READ in available else name
 
 
 @dataclass(frozen=True)

@@ -213,7 +213,7 @@ def reading_as_fitted(reading: Reading, calibration: Calibration) -> Reading:
 def require_as_fitted(table: Table, calibration: Calibration) -> None:
     """Refuse a table that was opened with values where the priors saw missing ones: no law is about those rows."""
     fitted = reading_as_fitted(table.read_as, calibration)
-    for name in ("na", "sentinels"):
+    for name in ("na", "sentinels", "tidy", "merge"):
         if (meant := getattr(fitted, name)) != getattr(table.read_as, name):
             raise InputError(
                 f"the table of this calibration was read with {name}={meant!r}, and this one was opened without: the "

@@ -1,5 +1,6 @@
 """How a table is to be read: the decisions that a user may force, and what they default to."""
 
+import csv
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 SEPARATORS = ("\t", "|", ";", ",")  # the rarer in running text, the earlier: it wins where two fit equally well
 MISSING_TEXTS = ("", "NA", "N/A", "n/a", "NULL", "null", "None", "nan", "NaN", "<NA>", "#N/A", "-", ".")
 _GROUPS = ("", ",", ".", " ", "'")
+AS_READ = " (as read)"  # behind a column's name: what was in it before labels were tidied or merged
+
+Merges = tuple[tuple[str, tuple[str, ...]], ...]  # labels, each with those that become it
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,10 @@ class Reading:
         skip: the number of lines above the header.
         sheet: the name of an Excel sheet, or its position, from 0, where none is called so.
         missing: "drop" rows that lack a needed value and count them, or "refuse" the table.
+        tidy: labels are the same whatever their capitals and blanks: each is read in small letters, with one blank
+            between words and none around them.
+        merge: labels that become one, in every column of text that has them: {"rare": ["HIV", "Sickle cell"]}, or
+            texts such as "rare=HIV,Sickle cell". A ledger knows records by what was read before.
 
     >>> Reading(sep=";", decimal=",", sentinels=(999, "age=-1")).missing
     'drop'
@@ -52,6 +60,8 @@ class Reading:
     skip: int | None = None
     sheet: str | int | None = None
     missing: Literal["drop", "refuse"] = "drop"
+    tidy: bool = False
+    merge: Merges | Mapping[str, Sequence[str]] | Sequence[str] = ()
 
     def __post_init__(self) -> None:
         """Refuse what no table could mean."""
@@ -73,13 +83,14 @@ class Reading:
         if self.na is not None:
             object.__setattr__(self, "na", tuple(self.na))
         object.__setattr__(self, "sentinels", tuple(self.sentinels))
+        object.__setattr__(self, "merge", _merges(self.merge, is_tidy=self.tidy))
         if self.encoding is not None:
             _check_encoding(self.encoding)
 
     @property
     def spelling(self) -> Spelling | None:
         """What the cells mean, for another file; None where nothing was said or decided about it."""
-        found = Spelling(self.decimal, self.thousands, self.na, self.sentinels)
+        found = Spelling(self.decimal, self.thousands, self.na, self.sentinels, self.tidy, self.merges)
         return None if found == Spelling() else found
 
     def spelled_as(self, spelling: Spelling) -> "Reading":
@@ -89,7 +100,7 @@ class Reading:
         ','
         """
         before: dict[str, Any] = {"decimal": spelling.decimal, "thousands": spelling.thousands, "na": spelling.na}
-        before["sentinels"] = spelling.sentinels or None
+        before |= {name: getattr(spelling, name) or None for name in ("sentinels", "tidy", "merge")}
         changed = {}
         for name, value in before.items():
             given = getattr(self, name) or None
@@ -101,6 +112,11 @@ class Reading:
             if value is not None:
                 changed[name] = value
         return replace(self, **changed)
+
+    @property
+    def merges(self) -> Merges:
+        """The labels that become others, in their plain form."""
+        return self.merge  # type: ignore[return-value]  # as __post_init__ left it
 
     @property
     def missing_texts(self) -> tuple[str, ...]:
@@ -155,6 +171,55 @@ def idle_words(kind: str, reading: Reading) -> list[str]:
     (['sep'], [])
     """
     return [name for name in _IDLE[kind] if getattr(reading, name) is not None]
+
+
+def _merges(given: Any, *, is_tidy: bool) -> Merges:
+    """The merges in their plain form; with tidy labels they are tidy too, so that doing it twice changes nothing.
+
+    >>> _merges(["Rare=HIV,Sickle cell"], is_tidy=False)
+    (('Rare', ('HIV', 'Sickle cell')),)
+    >>> _merges({"Rare": ["HIV", " sickle  Cell"]}, is_tidy=True)
+    (('rare', ('hiv', 'sickle cell')),)
+    """
+    no_text("merge", given, "merges, such as ['rare=HIV,Sickle cell']")
+    said = given.items() if isinstance(given, Mapping) else map(_merge_in, given)
+    found: dict[str, tuple[str, ...]] = {}
+    for into, labels in said:
+        if isinstance(labels, str) or not all(isinstance(one, str) for one in (into, *labels)):
+            raise InputError(
+                f"merge takes labels that are texts, each with a list of those that become it; got {into!r}"
+            )
+        of = [_tidy(one) if is_tidy else one for one in labels]
+        name = _tidy(into) if is_tidy else into
+        if not name or not of or not all(of):
+            raise InputError("merge needs a label and those that become it, such as 'rare=HIV,Sickle cell'")
+        found[name] = tuple(dict.fromkeys((*found.get(name, ()), *of)))
+    every = [one for of in found.values() for one in of]
+    twice = next((one for one in every if every.count(one) > 1), None)
+    if twice is not None:
+        raise InputError(f"merge turns {twice!r} into two labels: name it once")
+    if chained := next(
+        (into for into, of in found.items() for one, rest in found.items() if into in rest and one != into), None
+    ):
+        raise InputError(f"merge turns {chained!r} into another label, and others into it: name the last label alone")
+    return tuple(found.items())
+
+
+def _merge_in(text: Any) -> tuple[Any, Any]:
+    """The label, and those that become it, of "rare=HIV,Sickle cell"; one that holds a comma stands in quotes."""
+    if not isinstance(text, str):
+        return tuple(text)
+    into, equals, labels = text.partition("=")
+    if not equals:
+        raise InputError(
+            f"merge must be a label and those that become it, such as 'rare=HIV,Sickle cell'; got {text!r}"
+        )
+    (of,) = csv.reader([labels], skipinitialspace=True)
+    return into.strip(), [one.strip() for one in of if one.strip()]
+
+
+def _tidy(label: str) -> str:
+    return " ".join(label.split()).lower()
 
 
 def _check_encoding(name: str) -> None:

@@ -15,7 +15,7 @@ from takifugu.problems import Diagnostic
 from takifugu.tables.columns import Binned, Secret, cut_named, edges_of, listed, match_secret, plain, with_cuts
 from takifugu.tables.engine import as_float, attempt, in_usual_types, kind_of
 from takifugu.tables.files import stamps_of
-from takifugu.tables.reading import Reading, lacking, present, refusal
+from takifugu.tables.reading import AS_READ, Reading, lacking, present, refusal
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -57,7 +57,7 @@ class Table:
         self.findings: list[Diagnostic] = found.findings
         self._aside = found.aside
         self._stamps = found.stamps
-        self.schema = dict(self.frame.collect_schema())
+        self.schema = plain_schema(self.frame)
         self.cuts: dict[str, Binned] = {}
         if not self.schema:
             raise InputError(f"{self.name} has no columns")
@@ -69,6 +69,12 @@ class Table:
             self.frame, told = without_sentinels(self, texts=() if found.is_text else self.reading.na or ())
             self.findings = [*self.findings, *told]
             self.findings += unseen(self.reading, self.findings)
+        if self.reading.tidy or self.reading.merges:
+            from takifugu.tables.tidying import tidied
+
+            self.frame, told = tidied(self)
+            self.findings = [*self.findings, *told]
+            self.schema = plain_schema(self.frame)
 
     def holding(self, rows: Any) -> "Table":
         """The same table with these of its rows, which are in memory: read as they were."""
@@ -76,7 +82,7 @@ class Table:
 
         made = copy.copy(self)
         made.frame = opened(rows, Reading(), shown=self.name, accepted=_ACCEPTED).frame
-        made.schema, made.space, made.cuts = dict(made.frame.collect_schema()), None, {}
+        made.schema, made.space, made.cuts = plain_schema(made.frame), None, {}
         return made
 
     @property
@@ -130,7 +136,7 @@ class Table:
             if (cut := cut_named(name, self.schema)) is not None and cut == name:  # 20.000 may mean twenty thousand
                 self.cuts = self.cuts | {str(name): cut}
                 self.frame = self.frame.with_columns(cut.of(self.schema, self.frame.implementation))
-                self.schema = dict(self.frame.collect_schema())
+                self.schema = plain_schema(self.frame)
 
     def number(self, column: str) -> "nw.Expr":
         """The column as float64, null where it holds no number; an error where it holds something else."""
@@ -223,6 +229,16 @@ class Table:
         if result is None:
             raise InputError(f"{self.name} cannot be read: {why}")
         return {name: result.get_column(name).to_list() for name in result.columns}
+
+
+def plain_schema(frame: Any) -> dict[str, Any]:
+    """The columns and their types, without those that hold what was read before labels were tidied or merged."""
+    found = dict(frame.collect_schema())
+    return {
+        name: kind
+        for name, kind in found.items()
+        if not (name.endswith(AS_READ) and name.removesuffix(AS_READ) in found)
+    }
 
 
 def is_counted_as_text(dtype: Any) -> bool:
@@ -332,7 +348,9 @@ def _batches(table: Table, columns: list[str], needed: Sequence[str]) -> "Iterat
     except ImportError:
         raise MissingExtraError("rows are handed over with PyArrow: pip install 'takifugu[files]'") from None
     frame = table.frame.filter(present(table, needed)) if needed else table.frame
-    for batch in _arrow(table, frame.select(columns)):
+    there = table.frame.collect_schema().names()
+    before = [name + AS_READ for name in columns if name + AS_READ in there]
+    for batch in _arrow(table, frame.select(*columns, *before)):
         for start in range(0, batch.num_rows, _ROWS):
             rows = pa.Table.from_batches([batch.slice(start, _ROWS)])
             yield nw.from_native(rows, eager_only=True)
@@ -401,11 +419,12 @@ def complete_rows(source: Any, *, needed: Sequence[str], columns: Sequence[str],
 
 
 def as_read(frame: Any, reading: Reading) -> Any:
-    """A narwhals table with missing values in place of the sentinels and texts that stand for them in a reading."""
+    """A narwhals table with missing values in place of what stands for them in a reading, and its labels made alike."""
     import narwhals as nw
 
     sentinels = reading.about(frame.collect_schema()).sentinels
-    if not sentinels and reading.na is None:
+    if not sentinels and reading.na is None and not reading.tidy and not reading.merges:
         return frame
-    found = Table(frame.to_native(), Reading(na=reading.na, sentinels=sentinels)).frame
+    about_cells = Reading(na=reading.na, sentinels=sentinels, tidy=reading.tidy, merge=reading.merges)
+    found = Table(frame.to_native(), about_cells).frame
     return found.collect() if isinstance(frame, nw.DataFrame) else found

@@ -18,7 +18,9 @@ from takifugu.web.choices import MOST_TEXT, text
 _HERE = "“How the file is read”"
 _NOTHING = "none"  # between groups of digits; an empty text leaves it to the reader
 _HEADERS = {"": None, "names": True, "record": False}
-_CELLS = ("na", "sentinels")
+_CODES = ("na", "sentinels")
+_CELLS = (*_CODES, "tidy", "merge")
+_TIDY = {"": False, "yes": True}
 _LINES = ("decimal", "thousands", "header", "skip")
 FIELDS = {  # what can be said of a file of each kind
     "text": ("sep", "encoding", *_LINES, *_CELLS),
@@ -57,7 +59,7 @@ def shown(reading: Reading, kind: str) -> dict[str, str]:
     """What was said of a file's form, as the page's fields hold it: those that a file of this kind has.
 
     >>> shown(Reading(header=True, sentinels=(999, "age=-1")), "parquet")
-    {'na': '', 'sentinels': '999, age=-1'}
+    {'na': '', 'sentinels': '999, age=-1', 'tidy': '', 'merge': ''}
     """
     said = _texts(reading)
     return {name: said[name] for name in FIELDS[kind]}
@@ -67,26 +69,37 @@ def _texts(reading: Reading) -> dict[str, str]:
     given: dict[str, Any] = {name: getattr(reading, name) for name in _EVERY}
     given["header"] = next(word for word, meant in _HEADERS.items() if meant is reading.header)
     given["thousands"] = _NOTHING if reading.thousands == "" else reading.thousands
-    given |= {name: ", ".join(quoted(str(one)) for one in given[name] or ()) for name in _CELLS}
+    given |= {name: in_commas(given[name] or ()) for name in _CODES}
+    given["tidy"] = "yes" if reading.tidy else ""
+    given["merge"] = "; ".join(f"{into}={in_commas(of)}" for into, of in reading.merges)
     return {name: "" if value is None else str(value) for name, value in given.items()}
+
+
+def in_commas(values: Iterable[object]) -> str:
+    """Codes, texts or labels in one field; what holds a comma stands in double quotes."""
+    return ", ".join(quoted(str(one)) for one in values)
 
 
 def quoted(value: str) -> str:
     """A code or a text as a field of the page holds it among others."""
     doubled = value.replace('"', '""')
-    return f'"{doubled}"' if "," in value or value.startswith('"') else value
+    return f'"{doubled}"' if {",", ";"} & {*value} or value.startswith('"') else value
 
 
 def _meant(name: str, value: str) -> Any:
-    if name in _CELLS:
+    if name in ("tidy", "header"):
+        words: Mapping[str, Any] = _TIDY if name == "tidy" else _HEADERS
+        if value not in words:
+            raise InputError(f"{name!r} must be one of {', '.join(map(repr, words))}")
+        return words[value]
+    if name == "merge":  # a semicolon in quotes is one of a label's own
+        parts = re.split(r';(?=(?:[^"]*"[^"]*")*[^"]*$)', " ".join(value.splitlines()))
+        return tuple(part.strip() for part in parts if part.strip())
+    if name in _CODES:
         # As on the command line: what holds a comma stands in double quotes.
         (fields,) = csv.reader([" ".join(value.splitlines())], skipinitialspace=True)
-        parts = tuple(part.strip() for part in fields if part.strip())
-        return parts or (None if name == "na" else ())
-    if name == "header":
-        if value not in _HEADERS:
-            raise InputError(f"'header' must be one of {', '.join(map(repr, _HEADERS))}")
-        return _HEADERS[value]
+        codes = tuple(part.strip() for part in fields if part.strip())
+        return codes or (None if name == "na" else ())
     if not value:
         return None
     if name == "skip":
@@ -131,6 +144,7 @@ def on_page(message: Sayable | str) -> str:
 
 
 _PHRASES = {
+    "give reading=Reading(tidy=True)": f"say so under {_HERE}",
     "or name another separator (sep=)": f"or name another separator under {_HERE}",
     "say how many lines stand above the header (skip=)": f"say under {_HERE} how many lines stand above the header",
     "say header=False if it is a record, header=True if these are the names": f"say which it is under {_HERE}",

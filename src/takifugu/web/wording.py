@@ -23,7 +23,7 @@ from takifugu.reports import pages as vector_page
 from takifugu.reports import words as channel_words
 from takifugu.tables import Reading
 from takifugu.web.choices import Choice
-from takifugu.web.describing import on_page
+from takifugu.web.describing import in_commas, on_page
 from takifugu.web.shelf import GP_ROWS, Entry
 
 if TYPE_CHECKING:
@@ -242,6 +242,10 @@ def _flags(reading: Reading) -> list[str]:
     for name, value in _said(reading).items():
         if name == "header":
             found.append("--header" if value else "--no-header")
+        elif name == "tidy":
+            found.append("--tidy")
+        elif name == "merge":
+            found += [word for into, of in value for word in ("--merge", f"{into}={in_commas(of)}")]
         else:
             flag = "--sentinel" if name == "sentinels" else f"--{name}"
             found += [word for one in (value if isinstance(value, tuple) else (value,)) for word in (flag, str(one))]

@@ -1,6 +1,6 @@
 // ---- how a file is read: another separator, another mark, a code that means a missing value --------------------
 
-const FORM = ["sheet", "sep", "header", "skip", "decimal", "thousands", "encoding", "na", "sentinels"];
+const FORM = ["sheet", "sep", "header", "skip", "decimal", "thousands", "encoding", "na", "sentinels", "tidy", "merge"];
 
 // What was said of a file's form; only the fields that a file of its kind has are seen.
 function showReading({ reading }) {

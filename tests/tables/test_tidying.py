@@ -1,0 +1,155 @@
+"""Labels that are made the same: alike in every library and file, before counting and drawing, and for the ledger."""
+
+import json
+import warnings
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import takifugu as tk
+from takifugu.errors import InputError, PublishedOnceError, TakifuguError
+from takifugu.problems.nouns import answer_from, answer_to
+from takifugu.releases.file_release import release_file
+from takifugu.tables.reading import AS_READ, Reading
+from takifugu.tables.table import Table, as_read, stream
+
+LABELS = ["HIV", "hiv ", " Hiv", "Flu", "FLU", "sickle\u00a0 cell", " ", None]
+READ = Reading(tidy=True, merge=["Rare=HIV, Sickle cell"])
+MADE = ["rare", "rare", "rare", "flu", "flu", "rare", None, None]
+
+
+def kinds(folder):
+    table = pd.DataFrame({"d": LABELS, "n": range(8)})
+    table.to_csv(folder / "a.csv", index=False, sep=";")
+    table.to_parquet(folder / "a.parquet")
+    yield table
+    yield table.assign(d=table["d"].astype("category"))
+    yield pl.from_pandas(table)
+    yield pa.Table.from_pandas(table)
+    yield folder / "a.csv"
+    yield folder / "a.parquet"
+
+
+def test_labels_become_the_same_in_every_library_and_file(tmp_path):
+    for source in kinds(tmp_path):
+        table = Table(source, READ)
+        found = [None if pd.isna(one) else one for one in table.collect(table.frame)["d"]]
+        assert found == MADE
+        assert table.columns == ["d", "n"]  # what was read stands beside them, and is no column of the table
+        assert {one.code for one in table.findings} >= {"labels-tidied", "labels-merged"}
+
+
+@given(st.lists(st.text("aB \u00a0\tcÉß", max_size=6), min_size=1, max_size=8))
+def test_to_do_it_twice_changes_nothing_and_keeps_what_was_read(labels):
+    import narwhals as nw
+
+    frame = nw.from_native(pl.DataFrame({"d": labels}, schema={"d": pl.String}), eager_only=True)
+    reading = Reading(tidy=True, merge={"B": ["a", "c é"]})
+    once = as_read(frame, reading)
+    twice = as_read(once, reading)
+    assert once["d"].to_list() == twice["d"].to_list()
+    assert once[f"d{AS_READ}"].to_list() == twice[f"d{AS_READ}"].to_list() == labels
+
+
+def test_a_label_becomes_what_it_does_whatever_stands_in_other_rows():
+    alone = [Table(pl.DataFrame({"d": [one]}, schema={"d": pl.String}), READ) for one in LABELS]
+    assert [table.collect(table.frame)["d"][0] for table in alone] == MADE
+
+
+def test_numbers_are_left_alone_and_what_is_nowhere_is_told():
+    table = Table(pl.DataFrame({"n": [1, 2], "d": ["x", "y"]}), Reading(merge={"z": ["1", "q"]}))
+    assert table.collect(table.frame)["n"] == [1, 2]
+    assert [one.code for one in table.findings] == ["merge-unseen"]
+
+
+@pytest.mark.parametrize(
+    ("merge", "why"),
+    [
+        ("rare=HIV", "list"),
+        (["rare"], "such as"),
+        (["rare="], "needs a label"),
+        ({"rare": "HIV"}, "texts"),
+        ({"rare": [1]}, "texts"),
+        ({"a": ["x"], "b": ["x"]}, "two labels"),
+        ({"a": ["x"], "b": ["a"]}, "last label"),
+    ],
+)
+def test_merges_that_mean_nothing_are_refused(merge, why):
+    with pytest.raises(InputError, match=why):
+        Reading(merge=merge)
+
+
+def test_both_ways_to_write_a_merge_are_the_same():
+    assert Reading(merge=['rare="a, b",c']) == Reading(merge={"rare": ["a, b", "c"]})
+    assert Reading(merge=["rare=a", "rare=b"]).merges == (("rare", ("a", "b")),)
+
+
+def people(seed=0, count=3_000):
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    d = rng.choice(["Flu", "flu ", "Asthma", "HIV", "Sickle cell"], count, p=[0.3, 0.2, 0.3, 0.12, 0.08])
+    stay = rng.integers(0, 4, count) + (d == "HIV")
+    return pd.DataFrame({"d": d, "stay": stay, "no": range(count)})
+
+
+ASKED = {"secret": "d", "columns": ["stay"], "confidence": None}
+
+
+def published(table, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tk.publish(table, **{**ASKED, **options})
+
+
+def test_a_publication_hides_the_merged_secret_and_the_calibration_remembers(tmp_path):
+    made = published(people(), reading=READ, others="drop")
+    assert set(made.calibration.pairs.secrets) == {"flu", "asthma", "rare"}
+    answer = made.calibration.answer
+    assert answer_from(json.loads(json.dumps(answer_to(answer)))).spelling == answer.spelling
+    assert made.compare().rows == 3_000
+    made.calibration.save(tmp_path / "c.json")
+    again = tk.Calibration.load(tmp_path / "c.json")
+    people(1).to_csv(tmp_path / "b.csv", index=False)
+    assert release_file(tmp_path / "b.csv", tmp_path / "out.csv", again, allow_no_noise=True).rows == 3_000
+    assert len(tk.release(people(2), again, allow_no_noise=True)) == 3_000
+    with pytest.raises(InputError, match="opened without"):
+        release_file(Table(tmp_path / "b.csv"), tmp_path / "other.csv", again, allow_no_noise=True)
+
+
+def test_merged_labels_can_be_published_as_a_column():
+    made = published(people(), columns=["d"], secret="stay", reading=READ)
+    assert set(made.table["d"]) <= {"flu", "asthma", "rare"}
+    assert list(made.table.columns) == ["d"]
+
+
+@pytest.mark.parametrize("first", [Reading(), READ, Reading(merge={"a": ["Flu", "flu "], "b": ["Asthma", "HIV"]})])
+@pytest.mark.parametrize("as_file", [False, True])
+def test_who_merges_in_another_way_is_not_taken_for_somebody_else(first, as_file, tmp_path):
+    second = Reading(tidy=True, merge={"c": ["asthma", "hiv", "sickle cell"]})
+    table = people(3)
+    if as_file:
+        table.to_csv(tmp_path / "people.csv", index=False)
+        table = tmp_path / "people.csv"
+    published(table, reading=first, ledger=tmp_path / "one.ledger")
+    for options in ({}, {"only_new": True}):
+        with pytest.raises(TakifuguError) as refusal:
+            published(table, reading=second, ledger=tmp_path / "one.ledger", **options)
+        assert isinstance(refusal.value, PublishedOnceError) or "no rows" in str(refusal.value).lower() or options
+
+
+def test_an_id_is_the_same_person_whatever_its_capitals_were_read_as(tmp_path):
+    table = people(4).assign(no=[f"ID{k}" for k in range(3_000)])
+    published(table, ledger=tmp_path / "ids.ledger", id="no")
+    with pytest.raises(PublishedOnceError):
+        published(table, ledger=tmp_path / "ids.ledger", id="no", reading=READ)
+
+
+def test_the_stream_has_what_was_read_beside_its_columns(tmp_path):
+    people(5).to_csv(tmp_path / "p.csv", index=False)
+    (rows,) = stream(Table(tmp_path / "p.csv", READ), ["stay", "d"])
+    assert rows.columns == ["stay", "d", f"d{AS_READ}"]
