@@ -4,7 +4,7 @@
 counts of each, calibrates with confidence 0.95, and says how often the population's own odds stay within what the
 channel was made for; beside it, how often for who takes the noisy counts for counts. `... price` is the error over the
 spread of Adult's years of education for three races, without private counts and with them, and of the channel that
-needs no data. What they said is in docs/guides/publish-every-month.md.
+needs no data. What they said is in docs/studies/private-fit.md, and `scripts/draw_private_fit.py` draws it.
 """
 
 import os
@@ -149,17 +149,29 @@ def priced(task: tuple[int, float | None, int]) -> float:
     return error(made.channel, np.array(sizes) @ here.laws, years)
 
 
+ROWS = (1_000, 5_000, 20_000, 48_000, 200_000, 1_000_000, 5_000_000)
+EPSILONS = (None, 0.05, 0.1, 0.2, 0.4)
+NAMES = ("none", *(f"ε = {one:g}" for one in EPSILONS[1:] if one), "data-free")
+
+
+def data_free() -> float:
+    """The error of the best channel that is fitted to nothing, which is the same for any number of rows."""
+    here, years = population("16 values, 5,000 rows"), list(range(1, 17))
+    made = tk.calibrate(tk.Row("education-num", domain=years), odds=ODDS, mechanism="data-free")
+    return error(made.channel, np.array(here.rows) @ here.laws, np.array(years))
+
+
 def price(samples: int) -> None:
-    """The error over the spread, by rows and epsilon."""
-    for rows in (1_000, 5_000, 48_000, 500_000):
-        for epsilon in (None, 0.05, 0.1, 0.2, 0.4):
+    """The error over the spread, by rows and epsilon: a table for docs/studies/private-fit.md."""
+    print("| rows | " + " | ".join(NAMES) + " |\n|--:|" + "--:|" * len(NAMES), flush=True)
+    free = data_free()
+    for rows in ROWS:
+        means = []
+        for epsilon in EPSILONS:
             tasks = [(rows, epsilon, seed) for seed in range(samples)]
             with ProcessPoolExecutor(int(os.environ.get("WORKERS", "2"))) as pool:
-                found = list(pool.map(priced, tasks))
-            print(
-                f"{rows:,} rows, epsilon {epsilon}: {np.mean(found):.3f} ({min(found):.3f}..{max(found):.3f})",
-                flush=True,
-            )
+                means.append(float(np.mean(list(pool.map(priced, tasks)))))
+        print(f"| {rows:,} | " + " | ".join(f"{one:.3f}" for one in (*means, free)) + " |", flush=True)
 
 
 if __name__ == "__main__":

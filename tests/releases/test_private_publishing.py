@@ -56,6 +56,18 @@ def test_new_people_go_out_under_the_same_ledger_with_counts_of_their_own_or_tho
         tk.publish(third, **ASKED, private_fit=0.2, ledger=ledger)
 
 
+def test_without_an_id_only_a_word_says_that_rows_which_are_alike_are_other_peoples(tmp_path):
+    rows, ledger = people(600).drop(columns="nr"), tmp_path / "people.ledger"
+    tk.publish(rows, **ASKED, private_fit=0.5, ledger=ledger)
+    new = people(600, first=600).drop(columns="nr")
+    with pytest.raises(tk.PublishedOnceError):
+        tk.publish(new, **ASKED, private_fit=0.5, ledger=ledger)
+    assert len(tk.publish(new, **ASKED, private_fit=0.5, ledger=ledger, new_people=True).table) == 600
+    for again in (rows, new):  # the very same rows, whatever is said
+        with pytest.raises(tk.PublishedOnceError):
+            tk.private_counts(again, **ASKED, epsilon=0.5, ledger=tk.Ledger(ledger, new_people=True))
+
+
 BESIDE = {
     "known": ["nr"],
     "keep": ["nr"],

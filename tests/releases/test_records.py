@@ -12,7 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from takifugu.releases.records import RowHashes, canonical, count_known, most_alike, overlap, siphash, unknown_rows
+import takifugu as tk
+from takifugu.releases.records import (
+    Recognition,
+    RowHashes,
+    canonical,
+    count_known,
+    most_alike,
+    overlap,
+    require_id,
+    siphash,
+    unknown_rows,
+)
 
 KEY = bytes(range(32))
 
@@ -76,6 +87,8 @@ SAME = {
         pd.DataFrame({"x": ["cafe\u0301 ", " a b"]}, dtype="category"),
         pl.DataFrame({"x": ["café", "a b"]}, schema={"x": pl.Categorical}),
         pa.table({"x": pa.array(["café", "a b"], pa.large_string())}),
+        pa.table({"x": pa.array(["café".encode(), b"a b"], pa.binary())}),
+        pd.DataFrame({"x": ["\ufeffcaf\u200bé", "a b\0\0"]}),
     ],
 }
 
@@ -119,6 +132,15 @@ def test_whole_numbers_of_any_size_stay_apart():
     assert hashes(pd.DataFrame({"x": [2.0**53, 2.0**64, 1e300]})) == hashes(
         pd.DataFrame({"x": [str(2**53), str(2**64), str(int(1e300))]})
     )
+
+
+def test_ids_whose_last_digits_a_float_has_lost_are_refused():
+    rows = Recognition(b"a key", require_id("nr", ["nr"]))
+    rows.look(nw.from_native(pd.DataFrame({"nr": [1.0, 2.0**53 - 1]}), eager_only=True))
+    for lost in ([2.0**53, 1.0], [-1e18, 1.0]):
+        with pytest.raises(tk.InputError, match="more digits than a float has"):
+            rows.look(nw.from_native(pl.DataFrame({"nr": lost}), eager_only=True))
+    rows.look(nw.from_native(pd.DataFrame({"nr": [2**60, 2**60 + 1]}), eager_only=True))
 
 
 def test_rows_keep_their_columns_apart():

@@ -330,7 +330,12 @@ class Ledger:
         known = list(_batches(entries, kind="counts"))
         if any(one not in rows.identities for _, one, _ in known) and not self.new_people:
             raise CompositionError(_NOT_COMPARABLE.format(words=known[0][1].words))
-        found = max((one.rows for _, one in self._overlaps(reader, rows, "counts")), default=0)
+        overlaps = self._overlaps(reader, rows, "counts")
+        found = max((one.rows for identity, one in overlaps if identity.is_id or not self.new_people), default=0)
+        if self.new_people:  # a word that is heeded, but not of the very same rows
+            ordered = rows.in_order(rows.own)
+            drawn = (one for one in entries if one["kind"] == "counts")
+            found = len(ordered) if any(_is_batch(one, rows.own, digest_of(ordered)) for one in drawn) else found
         return found, max((entry["epsilon"] for entry in entries if entry["kind"] == "counts"), default=0.0)
 
     def _opening(self, reader: Reader, rows: Recognition) -> dict[str, Any] | None:

@@ -36,6 +36,8 @@ _EXACT = float(1 << 53)
 _BLOCK = 1 << 14  # rows that are hashed together: their words stay in the processor's cache
 _REMEMBERED = 1 << 15  # cells whose words are kept, so that a category is spelled once
 
+_BLANKS = " \t\n\r\v\f\x1c\x1d\x1e\x1f\0"  # what `strip` takes off, and what fills up a field of fixed width
+_UNSEEN = dict.fromkeys(map(ord, "\0\N{SOFT HYPHEN}\N{ZERO WIDTH SPACE}\N{WORD JOINER}\ufeff\u200c\u200d"))
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*")
 
@@ -143,6 +145,8 @@ def canonical(value: Any) -> int | float | str | None:
         return None
     if isinstance(value, datetime.timedelta):
         value = value.total_seconds()
+    if isinstance(value, bytes | bytearray | memoryview):  # a text that a file does not say is one
+        value = bytes(value).decode("utf-8", "surrogateescape")
     if isinstance(value, str):
         return _of_text(value)
     if isinstance(value, int):
@@ -163,7 +167,7 @@ def _of_number(value: float | Decimal) -> int | float | str | None:
 
 
 def _of_text(text: str) -> int | float | str | None:
-    text = text.strip() if text.isascii() else unicodedata.normalize("NFKC", text).strip()
+    text = text.strip(_BLANKS) if text.isascii() else unicodedata.normalize("NFKC", text).translate(_UNSEEN).strip()
     if not text:
         return None
     if text[0] in "0123456789+-." and text.isascii():
@@ -297,6 +301,11 @@ class Recognition:
                 f"{holes:,} rows have no value in {self.own.columns[0]!r}, the column that tells people apart: nothing "
                 f"was released. Give them one, leave these rows out, or name another column with id="
             )
+        if self.own.is_id and _has_lost_digits(rows[self.own.columns[0]]):
+            raise InputError(
+                f"{self.own.columns[0]!r}, the column that tells people apart, holds numbers of more digits than a "
+                f"float has, so that several people may share one: nothing was released. Read it as whole numbers"
+            )
         end = self._count + len(rows)
         for one, found in self._found.items():
             made = self._rows.of(rows, [_as_read(name, rows.columns) for name in one.columns])
@@ -339,6 +348,11 @@ class Recognition:
 def _as_read(name: str, available: Sequence[str]) -> str:
     """The column that holds what was read, where labels were tidied or merged since."""
     return name + AS_READ if name + AS_READ in available else name
+
+
+def _has_lost_digits(column: "nw.Series[Any]") -> bool:
+    """Whether floats stand for whole numbers of which they do not hold every digit."""
+    return column.dtype.is_float() and bool((np.abs(column.to_numpy().astype(np.float64)) >= _EXACT).any())
 
 
 @dataclass(frozen=True)
