@@ -96,7 +96,6 @@ def test_every_control_moves_the_figures(visit: Visit) -> None:
 
 def test_the_other_tables_are_ready(visit: Visit) -> None:
     visit.choose("Mechanism", "exact")
-    visit.choose("Adversary’s belief", "gaussian")  # to fit mixtures to every table takes long, and nothing is new
     for name in ("student-mat", "student-por", "adult"):
         question = visit.choose("Table", name)
         assert question["secret"] == tk.datasets.about(name).secret

@@ -1,7 +1,9 @@
 """Connections that say nothing, or next to nothing, against the server as its users have it."""
 
 import contextlib
+import http.client
 import socket
+import time
 
 import pytest
 from explorer_process import Explorer
@@ -47,3 +49,19 @@ def test_a_request_that_stops_short_is_ended(explorer: Explorer, sent: bytes, an
         connection.sendall(sent)
         assert ends(connection).startswith(answer)
     assert explorer.request("GET", "/api/start")[0] == 200
+
+
+def test_a_connection_that_is_used_is_not_closed_by_the_clock_of_its_first_request(explorer: Explorer) -> None:
+    """The clock for the first head once closed every connection five seconds after it was opened, used or not.
+
+    A browser that asked at that moment lost its question, and the page waited for an answer that never came.
+    """
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", explorer.port, timeout=60)) as connection:
+        connection.connect()
+        opened = connection.sock
+        for _ in range(4):  # 6 seconds from the first to the last
+            connection.request("GET", "/")
+            response = connection.getresponse()
+            assert (response.status, bool(response.read())) == (403, True)
+            assert connection.sock is opened
+            time.sleep(2)

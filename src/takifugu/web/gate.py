@@ -38,6 +38,9 @@ def impatient_protocol() -> Any:
             super().data_received(data)
             if self._clock is None and self._is_waiting:  # a second request that has begun and does not go on
                 self._clock = self.loop.call_later(SILENCE, self._too_late)
+            elif self._clock is not None and not self._is_waiting:  # the head is here: it must not close what goes on
+                self._clock.cancel()
+                self._clock = None
 
         def connection_lost(self, exc: Exception | None) -> None:
             if self._clock is not None:
