@@ -1,10 +1,12 @@
 """The statement of a published table: what it tells, what it must not, and who can check it."""
 
 import datetime
+import hashlib
 import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ import pandas as pd
 import pytest
 
 import takifugu as tk
+from takifugu import strict_json
 from takifugu.certificates import Statement, require_public
 from takifugu.channels import InsecureSeededBits
 from takifugu.problems import Diagnostic
@@ -91,6 +94,58 @@ def test_verify_proves_a_statement_that_holds_its_certificate_and_refuses_every_
     (tmp_path / "forged.json").write_text(json.dumps(statement.to_dict() | {"certificate": worse}))
     with pytest.raises(tk.TakifuguError):
         tk.verify(tmp_path / "forged.json")
+
+
+def resealed(statement, edit):
+    """The statement of a certificate that a forger has changed, with every digest made anew."""
+    content = json.loads(json.dumps(statement.to_dict()))
+    edit(content["certificate"]["calibration"]["problem"], content["certificate"]["calibration"])
+    content["certificate"].pop("sha256")
+    digest = hashlib.sha256(strict_json.canonical(content["certificate"])).hexdigest()
+    content["certificate"]["sha256"] = content["certificate_sha256"] = digest
+    return content
+
+
+def total(problem, made):
+    problem["findings"][0]["parameters"]["total"] = "odds within a factor of 1.01"
+    problem["findings"][0]["sentence"] = problem["findings"][0]["sentence"].replace("of 3", "of 1.01")
+
+
+FORGED = {
+    "another total": total,
+    "no rows": lambda problem, made: problem["findings"].append(Diagnostic("data-free", values=3).to_state()),
+    "a longer list": lambda problem, made: problem["answer"]["domain"]["columns"][0].update(values=[0, 1, 2, 3]),
+    "a list that was read": lambda problem, made: problem["answer"]["domain"]["columns"][0].update(is_read=True),
+    "less noise": lambda problem, made: problem["answer"].update(private=0.4),
+    "no noise": lambda problem, made: problem["answer"].pop("private"),
+    "other counts": lambda problem, made: problem["beliefs"][0]["counted"][0].update(counts=[500, 300, 201]),
+    "more rows": lambda problem, made: problem["beliefs"][0].update(rows=[10_000, 8_500]),
+    "a name for them": lambda problem, made: problem["beliefs"][0].update(label="last year"),
+    "a smaller factor": lambda problem, made: made["guarantee"].update(factor=1.2),
+    "a bound": lambda problem, made: made.update(lower_bound=0.9),
+    "more confidence": lambda problem, made: made["evidence"].update(level=0.99),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forger_who_makes_every_digest_anew_is_refused(name, tmp_path):
+    statement = stated(tk.calibrate(private(), odds=3, confidence=0.9))
+    (tmp_path / "forged.json").write_text(json.dumps(resealed(statement, FORGED[name])))
+    with pytest.raises(tk.TakifuguError):
+        tk.verify(tmp_path / "forged.json")
+    (tmp_path / "right.json").write_text(json.dumps(resealed(statement, lambda problem, made: None)))
+    assert "factor of 3" in tk.verify(tmp_path / "right.json").claim
+
+
+def test_a_channel_that_hides_some_values_from_some_is_not_taken_for_one_that_needs_no_data(tmp_path):
+    """Two of three point masses, or a pair of them, would be proved, and say nothing about the third."""
+    whole = tk.calibrate(tk.Row("x", domain=LISTS["x"]), odds=3, mechanism="data-free")
+    some = {k: tk.Finite(LISTS["x"], np.eye(3)[k]) for k in (0, 1)}
+    every = {k: tk.Finite(LISTS["x"], np.eye(3)[k]) for k in LISTS["x"]}
+    for made in (tk.calibrate(some, odds=3), tk.calibrate(every, odds=3, pairs=[(0, 1)])):
+        forged = replace(made, problem=replace(made.problem, answer=whole.problem.answer))
+        with pytest.raises(tk.InputError, match="each value of the public lists"):
+            tk.verify(tk.certify(forged))
 
 
 def test_it_is_proved_in_an_empty_folder_from_the_public_file_alone(tmp_path):

@@ -238,6 +238,8 @@ class ChannelCertificate(Sealed):
         form.header(data, version_1.FORMAT, (VERSION,), "a certificate of a channel")
         content = form.fields(data, _KEYS, "the certificate")
         calibration = Calibration.from_essentials(content["calibration"])
+        if any(one["total"] != str(calibration.total) for one in calibration.findings if one.code == "private-total"):
+            raise InputError("a finding states another total than follows from the counts and the channel")
         certificate = cls(
             calibration,
             losses_from(content["losses"], list(calibration.problem.places())),

@@ -145,8 +145,10 @@ class Statement:
 
     @property
     def _counts(self) -> str:
-        counts = ", that the counts hold the noise that is stated and were drawn once"
-        return counts if self.content["adversary"]["kind"] == "knows all other rows" else ""
+        return {
+            "knows all other rows": ", that the counts hold the noise that is stated and were drawn once",
+            "other people's table": ", that nobody in this table is among the people whose table the priors are of",
+        }.get(self.content["adversary"]["kind"], "")
 
     @property
     def not_promised(self) -> tuple[str, ...]:

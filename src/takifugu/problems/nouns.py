@@ -3,6 +3,7 @@
 Every complaint is an `InputError` that names the field, what was found and what is accepted.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import asdict
@@ -22,6 +23,7 @@ from takifugu.laws import (
     VectorMixture,
     counted,
     is_certain,
+    key,
     own_normal,
     without_noise,
 )
@@ -274,16 +276,56 @@ def problem_from(value: Any) -> Problem:
         _belief_from(entry, f"beliefs[{b}]", secrets, room, answer)
         for b, entry in enumerate(form.items(content["beliefs"], "'beliefs'", least=1, most=form.MOST_BELIEFS))
     )
-    if answer is not None and not answer.secret and not all(is_certain(law) for one in beliefs for law in one.values()):
-        # What is compared with counted rows elsewhere is not compared where there is no secret.
-        raise InputError("'answer' names no secret, which only a channel that is fitted to no rows may do")
+    if answer is not None:
+        _require_whole_lists(answer, beliefs, is_every=chosen is None)
     found = form.items(content["findings"], "'findings'", most=10_000)
+    findings = tuple(Diagnostic.from_state(entry) for entry in found)
+    for one in findings:
+        if answer is not None and one.code in _OF_LISTS and one.code != _of_lists(answer):
+            raise InputError(f"a finding says {one.code!r}, and the answer does not: the file was changed")
     return Problem(
         beliefs_from(beliefs),  # all laws of one kind, and vectors of one length
         Pairs(secrets, chosen),
         answer,
-        tuple(Diagnostic.from_state(entry) for entry in found),
+        findings,
     )
+
+
+_OF_LISTS = ("data-free", "private-total")
+
+
+def _of_lists(answer: Answer) -> str | None:
+    """Which finding a problem has that knows public lists and no rows; None of any other."""
+    return "private-total" if answer.private else None if answer.secret else "data-free"
+
+
+def _require_whole_lists(answer: Answer, beliefs: tuple[Belief, ...], *, is_every: bool) -> None:
+    """Refuse what is said of whole public lists, and is about a part of them.
+
+    Private counts are of every value of the lists. Where no secret is named each value is hidden from each other one:
+    point masses of some, or some of the pairs, would say nothing about the rest (proofs/data-free.md).
+    """
+    if (kind := _of_lists(answer)) is None:
+        return
+    lists = answer.domain if isinstance(answer.domain, tuple) else ()
+    if answer.query != "row" or len(beliefs) > 1 or not lists or any(one.is_read for one in lists):
+        raise InputError("the answer is said to need no rows, which takes one belief about public lists")
+    rows = itertools.product(*(one.values for one in lists))
+    listed = sorted(repr(key(row[0] if len(lists) == 1 else row)) for row in rows)
+    laws = [law for law in beliefs[0].values() if isinstance(law, Finite)]
+    if kind == "private-total":
+        whole = all(sorted(repr(key(value)) for value in law.values) == listed for law in laws)
+    else:
+        certain = [law for law in laws if is_certain(law)]
+        mass = [repr(key(law.values[int(np.argmax(law.weights))])) for law in certain]
+        whole = is_every and len(certain) == len(laws) and sorted(mass) == listed
+    if not whole or len(laws) < len(beliefs[0]):
+        raise InputError(
+            "'answer' names no secret, which only a channel that is fitted to no rows may do: each value of the public "
+            "lists must be hidden from every other"
+            if kind == "data-free"
+            else "the private counts must be of every value of the public lists: the file was changed"
+        )
 
 
 def _belief_from(
