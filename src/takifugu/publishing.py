@@ -33,6 +33,7 @@ from takifugu.releases import (
     ODDS,
     ORDERS,
     OTHERS,
+    REPEATS,
     Beside,
     JointAccount,
     Ledger,
@@ -44,7 +45,6 @@ from takifugu.releases import (
     in_turn,
     ledger_beside,
     ledgers_beside,
-    most_alike,
     named_pairs,
     privately_calibrated,
     protected,
@@ -54,6 +54,7 @@ from takifugu.releases import (
     released,
     require_id,
     require_inside,
+    require_one_row,
     require_place,
 )
 from takifugu.reports import Publication, told
@@ -438,8 +439,6 @@ class Published:
 
 # Before a table is counted: whether its records were published before, which are new, and whether people repeat.
 
-REPEATS = ("refuse", "independent")
-
 
 @dataclass(frozen=True)
 class People:
@@ -538,18 +537,8 @@ def _of_people(seen: Recognition, hashes: Any, people: People) -> list[Diagnosti
     if not seen.own.is_id:
         return []
     hashes.sort()
-    most = most_alike(hashes)
-    if most < 2:
-        return []
-    if people.repeats == "refuse":
-        raise InputError(
-            f"people have up to {most:,} rows each by {seen.own.words}, and the guarantee is about one row: what "
-            f"the rows of a person tell together may be anything, even where each tells nothing. Nothing was "
-            f"published; make one row of each person, with the columns of all their rows side by side, and publish "
-            f"these together; or, where the rows of a person are independent of one another given the secret, say so "
-            f"with repeats='independent'"
-        )
-    return [Diagnostic("rows-of-one-person", column=seen.own.columns[0], most=most)]
+    most = require_one_row(seen.own, hashes, people.repeats)
+    return [] if most < 2 else [Diagnostic("rows-of-one-person", column=seen.own.columns[0], most=most)]
 
 
 def _columns(table: Any) -> list[str] | None:
@@ -718,7 +707,7 @@ def publish(
     )
     book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
     if book is not None:
-        book = book.about(people.id, new_people=people.new_people)
+        book = book.about(people.id, new_people=people.new_people, repeats=people.repeats)
         require_place(book.path)
     if leave_out and others == "error":
         others = "drop"

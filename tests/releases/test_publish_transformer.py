@@ -1,5 +1,7 @@
 """Several columns through a channel, as a step of scikit-learn."""
 
+import logging
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import takifugu as tk
 from takifugu.releases import PublishTransformer
+from takifugu.releases.shuffling import warn_of_order
 
 ROWS = 600
 
@@ -40,10 +43,15 @@ def test_rows_are_published_through_the_best_channel(people, fitted):
     assert tk.verify(tk.certify(fitted.calibration_)) is not None
 
 
-def test_records_keep_their_places_and_arrays_stay_arrays(people):
+def test_records_keep_their_places_which_is_said_and_arrays_stay_arrays(people, caplog):
     frame, secrets = people
+    warn_of_order.cache_clear()
     made = PublishTransformer(guarantee=tk.Odds(9), confidence=None).fit(frame.to_numpy(), secret=secrets)
-    published = made.transform(frame.to_numpy())
+    with caplog.at_level(logging.WARNING, logger="takifugu"):
+        published = made.transform(frame.to_numpy())
+        made.transform(frame.to_numpy())
+    assert [one.message for one in caplog.records if "in the order in which they were given" in one.message]
+    assert len(caplog.records) == 1
     assert isinstance(published, np.ndarray)
     assert (published == frame.to_numpy()).mean() > 0.8
     assert list(made.get_feature_names_out()) == ["x0", "x1"]

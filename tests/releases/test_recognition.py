@@ -298,3 +298,60 @@ def test_the_command_publishes_what_was_appended(folder):
     assert only.exit_code == 0, only.output
     assert len(pd.read_csv("february.csv")) == 300
     assert [one.name for one in folder.glob("*.ledger")] == ["people.ledger"]
+
+
+def test_whose_rows_repeat_by_id_is_refused_wherever_a_ledger_is_charged(folder):
+    """`publish` refused it, and `release` with the same ledger let both rows of a person out."""
+    twice = together(OLD, OLD.assign(x=OLD.x[::-1].to_numpy()))
+    made = tk.calibrate(tk.fit_priors(twice, secret="s", query=tk.Row("x")), odds=3)
+    twice.to_csv("people.csv", index=False)
+    book = tk.Ledger("people.ledger", id="nr")
+    with pytest.raises(InputError, match=r"people have up to 2 rows each by the id 'nr'.*repeats='independent'"):
+        tk.release(twice, made, ledger=book)
+    with pytest.raises(InputError, match="people have up to 2 rows each by the id 'nr'"):
+        tk.release_file("people.csv", "out.csv", made, ledger=book)
+    assert book.account() is None
+    with pytest.raises(InputError, match="repeats must be one of 'refuse', 'independent'"):
+        tk.Ledger("people.ledger", repeats="yes")
+    assert len(tk.release(twice, made, ledger=tk.Ledger("people.ledger", id="nr", repeats="independent"))) == 1_200
+
+
+def test_whose_private_counts_were_drawn_is_not_published_beside_their_ledger(folder):
+    """Counts alone are in no account, so that a publication through another ledger, or none, was let out."""
+    OLD.to_csv("people.csv", index=False)
+    lists = {"s": ["a", "b"], "x": list(range(5))}
+    private = {"secret": "s", "columns": ["x"], "domain": lists, "epsilon": 0.5}
+    counts = tk.private_counts("people.csv", **private, ledger="counts.ledger", id="nr")
+    for ledger in (None, "other.ledger"):
+        with pytest.raises(LedgerError, match=r"counts\.ledger knows some of these records"):
+            tk.publish("people.csv", **ASKED, ledger=ledger)
+    made = tk.calibrate(counts, odds=4)
+    with pytest.raises(LedgerError, match=r"counts\.ledger knows some of these records"):
+        tk.release_file("people.csv", "out.csv", made)
+    assert tk.release_file("people.csv", "out.csv", made, ledger="counts.ledger").rows == len(OLD)
+
+
+def test_neither_counts_nor_a_mean_leave_beside_the_ledger_of_the_rows(folder):
+    OLD.to_csv("people.csv", index=False)
+    tk.publish("people.csv", **ASKED, ledger="people.ledger")
+    lists = {"s": ["a", "b"], "x": list(range(5))}
+    with pytest.raises(LedgerError, match=r"people\.ledger knows some of these records"):
+        tk.private_counts("people.csv", secret="s", columns=["x"], domain=lists, epsilon=0.5)
+    mean = tk.calibrate(tk.fit_priors("people.csv", secret="s", query=tk.Mean("x")), alpha=2, epsilon=1)
+    with pytest.raises(LedgerError, match=r"people\.ledger knows some of these records"):
+        tk.release_file("people.csv", "mean.csv", mean, of="a")
+    with pytest.raises(LedgerError, match="another answer about these records was published before"):
+        tk.release_file("people.csv", "mean.csv", mean, of="a", ledger="people.ledger")
+    tk.release_file("people.csv", "mean.csv", mean, of="a", ledger=tk.Ledger("mean.ledger", new_people=True))
+
+
+def test_capitals_blanks_and_apostrophes_make_nobody_new(folder):
+    named = OLD.assign(nr=[f"Patient {k:04d}" for k in OLD.nr], x=[f"Ward {k}" for k in OLD.x])
+    (folder / "ids").mkdir()
+    tk.publish(named, **ASKED, ledger="people.ledger")
+    tk.publish(named, **ASKED, ledger="ids/ids.ledger", id="nr")
+    for change in (str.upper, lambda text: f"'{text}", lambda text: text.replace(" ", "  ")):
+        with pytest.raises(PublishedOnceError):
+            tk.publish(named.assign(x=named.x.map(change)), **ASKED, ledger="people.ledger")
+        with pytest.raises(PublishedOnceError):
+            tk.publish(named.assign(nr=named.nr.map(change), x="Ward 1"), **ASKED, ledger="ids/ids.ledger")

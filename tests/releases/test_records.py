@@ -89,6 +89,8 @@ SAME = {
         pa.table({"x": pa.array(["café", "a b"], pa.large_string())}),
         pa.table({"x": pa.array(["café".encode(), b"a b"], pa.binary())}),
         pd.DataFrame({"x": ["\ufeffcaf\u200bé", "a b\0\0"]}),
+        pd.DataFrame({"x": ["CAFÉ", "A  \tb"]}),
+        pd.DataFrame({"x": ["'Cafe\u0301", "' a\N{NO-BREAK SPACE}b"]}),
     ],
 }
 

@@ -545,7 +545,11 @@ def _book(asked: Asked, table: Any, where: Path | None) -> Any:
     if book is None:
         book = default_ledger(table, asked.target if where is None else where, asked.people, asked.read)
     ledger = Ledger(
-        book, id=asked.people.id, new_people=asked.people.new_people, new=True if asked.new_ledger else None
+        book,
+        id=asked.people.id,
+        new_people=asked.people.new_people,
+        repeats=asked.people.repeats,
+        new=True if asked.new_ledger else None,
     )
     if not asked.dry_run:
         require_place(ledger.path)

@@ -52,6 +52,13 @@ from takifugu.commands.progress import counting
 @click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
 @single("--id", metavar="COLUMN", help="The column that tells people apart. [default: all that is read of a row]")
 @click.option("--new-people", is_flag=True, help="Your word that nobody was published before; the ledger notes it.")
+@single(
+    "--repeats",
+    type=click.Choice(["refuse", "independent"]),
+    default="refuse",
+    show_default=True,
+    help="Where an id repeats: your word that the rows of a person are independent given the secret.",
+)
 @single("--theta", type=float, help="More noise than was calibrated.")
 @single("--granularity", type=float, help="The power of two to round to; by default about theta/1024.")
 @single("--clip", type=(float, float), metavar="LOW HIGH", help="The ends of the column's domain.")
@@ -70,6 +77,7 @@ def command(
     new_ledger: bool,
     id: str | None,
     new_people: bool,
+    repeats: str,
     keep: tuple[str, ...],
     columns: tuple[str, ...],
     secret: tuple[str, ...],
@@ -93,8 +101,8 @@ def command(
     from takifugu.errors import CalibrationError, InputError
     from takifugu.releases import Ledger, drawing_of, is_of_table, release_file, require_kept
 
-    if (id is not None or new_people or new_ledger) and ledger is None:
-        raise InputError("--id, --new-people and --new-ledger are about a ledger: give --ledger too")
+    if (id is not None or new_people or new_ledger or repeats != "refuse") and ledger is None:
+        raise InputError("--id, --new-people, --repeats and --new-ledger are about a ledger: give --ledger too")
     reading = reading_from(options)
     calibrated = Calibration.load(calibration)
     require_kept(calibrated, accept_weaker_promise)
@@ -103,7 +111,7 @@ def command(
         raise CalibrationError(f"{told}. Nothing was released; give --allow-no-noise if that is what you want")
     account = None
     if ledger is not None:
-        account = Ledger(ledger, id=id, new_people=new_people, new=True if new_ledger else None)
+        account = Ledger(ledger, id=id, new_people=new_people, repeats=repeats, new=True if new_ledger else None)
     with counting("rows", quiet=quiet) as progress:
         done = release_file(
             source,

@@ -27,9 +27,10 @@ from takifugu.releases.private_counting import counted_once as counted_once
 from takifugu.releases.private_counting import private_counts as private_counts
 from takifugu.releases.private_counting import privately_calibrated as privately_calibrated
 from takifugu.releases.private_counting import refuse_beside_private_counts as refuse_beside_private_counts
+from takifugu.releases.records import REPEATS as REPEATS
 from takifugu.releases.records import Recognition as Recognition
-from takifugu.releases.records import most_alike as most_alike
 from takifugu.releases.records import require_id as require_id
+from takifugu.releases.records import require_one_row as require_one_row
 from takifugu.releases.releasing import is_of_table as is_of_table
 from takifugu.releases.releasing import refuse_lazy as refuse_lazy
 from takifugu.releases.releasing import release as release

@@ -106,6 +106,16 @@ class Beside:
             )
 
 
+def refuse_known_elsewhere(table: Table, ledger: Ledger | None, read: Iterable[str]) -> None:
+    """Raise where another ledger beside a file knows some of its rows, of which a number or counts are to leave."""
+    beside = Beside(files_behind(table), ledger, read=read, available=table.columns)
+    columns = list(dict.fromkeys(name for one in beside.recognitions for name in one.columns))
+    for rows in stream(table, columns) if columns else ():
+        for one in beside.recognitions:
+            one.look(rows)
+    beside.refuse()
+
+
 Progress = Callable[[int, int | None], None]
 
 
@@ -163,6 +173,9 @@ def release_file(
         require_name(positions, goal)
     if of is not None or is_of_table(calibration):
         refuse_beside_a_mean(column, secret, keep)
+        if (answer := calibration.answer) is not None:
+            table = Table(origin, None if isinstance(origin, Table) else reading)
+            refuse_known_elsewhere(table, plan.ledger, [*answer.columns, *answer.secret])
         write_one_number(origin, reading, goal, plan, of)
         return FileRelease(goal, 1, plan.theta, plan.drawing.granularity, plan.insecure)
     # A hole in a release tells who is missing, so nobody's row is dropped unless that was asked for.

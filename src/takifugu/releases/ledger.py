@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from takifugu._validation import Array
+from takifugu._validation import Array, one_of
 from takifugu.calibration import Calibration, Priors
 from takifugu.channels import Channel
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError, PublishedOnceError
@@ -30,7 +30,16 @@ from takifugu.releases.accounts import (
 )
 from takifugu.releases.joint_account import JointAccount, joint_account, joint_terms, protection, same_terms
 from takifugu.releases.ledger_file import LedgerFile, Reader, digest_of
-from takifugu.releases.records import Hashes, Identity, Recognition, overlap, require_id, unknown_rows
+from takifugu.releases.records import (
+    REPEATS,
+    Hashes,
+    Identity,
+    Recognition,
+    overlap,
+    require_id,
+    require_one_row,
+    unknown_rows,
+)
 
 Entries = tuple[dict[str, Any], ...]
 
@@ -54,6 +63,7 @@ class Ledger:
         *,
         id: str | None = None,
         new_people: bool = False,
+        repeats: str = "refuse",
         budget: Calibration | None = None,
         new: bool | None = None,
     ) -> None:
@@ -66,6 +76,8 @@ class Ledger:
                 there is none, all columns that are read.
             new_people: your word that nobody in what is released was published before, where that cannot be seen; it is
                 written down. An id that the ledger knows is refused all the same.
+            repeats: what to do with an id of several rows: "refuse", since the guarantee is about one, or take your
+                word that the rows of a person are "independent" given the secret.
             budget: what the accounts opened through this object may spend.
             new: False never starts a file; True always does, and refuses one that is there.
         """
@@ -73,14 +85,17 @@ class Ledger:
             raise InputError(f"budget must be a Calibration, got {budget!r}")
         self.id = id
         self.new_people = new_people
+        one_of("repeats", repeats, REPEATS)
+        self.repeats = repeats
         self.budget = budget
         self._file = LedgerFile(path, new=new)
         self._cleared: int | None = None  # how many entries there were when the rows to come were found to be new
 
-    def about(self, id: str | None = None, *, new_people: bool = False) -> "Ledger":
+    def about(self, id: str | None = None, *, new_people: bool = False, repeats: str = "refuse") -> "Ledger":
         """The same ledger, for a release of people who are told apart in this way."""
         made = copy.copy(self)
         made.id, made.new_people = self.id if id is None else id, new_people or self.new_people
+        made.repeats = self.repeats if repeats == "refuse" else repeats
         made._cleared = None
         return made
 
@@ -161,12 +176,13 @@ class Ledger:
         return found
 
     def known_rows(self, rows: Recognition) -> int:
-        """How many of these rows the ledger knows, by whatever it can hold them against."""
+        """How many of these rows the ledger knows, by whatever it can hold them against; private counts of them too."""
         if not self._file.exists():
             return 0
         with self._file.reading() as reader:
-            found = [one for identity, one in self._overlaps(reader, rows) if identity.is_id or not self.new_people]
-        return max((one.rows for one in found), default=0)
+            both = chain.from_iterable(self._overlaps(reader, rows, kind) for kind in ("account", "counts"))
+            found = [one.rows for identity, one in both if identity.is_id or not self.new_people]
+        return max(found, default=0)
 
     def refuse_known(self, rows: Recognition) -> None:
         """Before hours of work for a channel: refuse a table that may not be released through one."""
@@ -238,6 +254,8 @@ class Ledger:
             salt, entries = writer.contents.salt, writer.contents.entries
             self._require_paid(writer, rows, calibration)
             ordered = rows.in_order(rows.own)
+            is_private = calibration.answer is not None and calibration.answer.private > 0
+            require_one_row(rows.own, ordered, "refuse" if is_private else self.repeats)
             batch: dict[str, Any] = {
                 "by": {"columns": list(rows.own.columns), "id": rows.own.is_id},
                 "rows": len(ordered),

@@ -9,6 +9,7 @@ from takifugu.channels import BitSource, OsBits
 from takifugu.errors import InputError, TakifuguError
 from takifugu.problems import Guarantee, Pair, asked_for, channel_guarantee, promise_of_guess
 from takifugu.queries import Cells, PrivateCounts, Row
+from takifugu.releases.file_release import refuse_known_elsewhere
 from takifugu.releases.frames import as_frame
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.records import Recognition, most_alike, require_id
@@ -92,6 +93,7 @@ def counted_once(
                 f"rows of a person tell together may be anything. Make one row of each person, with the columns of all "
                 f"their rows side by side"
             )
+    refuse_known_elsewhere(opened, book, [cells.secret, *cells.columns])
     if book is not None and seen is not None:
         book.charge_counts(seen, cells.epsilon)  # before any noise is drawn: nothing leaves unpaid
     return PrivateCounts.with_noise(cells, counts, source)

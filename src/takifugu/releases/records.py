@@ -37,6 +37,7 @@ _BLOCK = 1 << 14  # rows that are hashed together: their words stay in the proce
 _REMEMBERED = 1 << 15  # cells whose words are kept, so that a category is spelled once
 
 _BLANKS = " \t\n\r\v\f\x1c\x1d\x1e\x1f\0"  # what `strip` takes off, and what fills up a field of fixed width
+_BEFORE = "'" + _BLANKS  # an apostrophe says that no spreadsheet is to run a cell
 _UNSEEN = dict.fromkeys(map(ord, "\0\N{SOFT HYPHEN}\N{ZERO WIDTH SPACE}\N{WORD JOINER}\ufeff\u200c\u200d"))
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*")
@@ -136,8 +137,8 @@ def canonical(value: Any) -> int | float | str | None:
     [1, 1, 1, 1, 1, 1, 1]
     >>> canonical(datetime.date(2024, 1, 31)) == canonical("2024-01-31 00:00:00") == "2024-01-31"
     True
-    >>> canonical(-0.0), canonical(float("nan")), canonical("  ")
-    (0, None, None)
+    >>> canonical(-0.0), canonical(float("nan")), canonical("  "), canonical("Ward  B")
+    (0, None, None, 'ward b')
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -167,7 +168,12 @@ def _of_number(value: float | Decimal) -> int | float | str | None:
 
 
 def _of_text(text: str) -> int | float | str | None:
-    text = text.strip(_BLANKS) if text.isascii() else unicodedata.normalize("NFKC", text).translate(_UNSEEN).strip()
+    if text.isascii():
+        text = text.strip(_BLANKS)
+    else:  # capitals once more: some fold into what is composed in another way
+        text = unicodedata.normalize("NFKC", text).translate(_UNSEEN).strip()
+        text = unicodedata.normalize("NFKC", text.casefold())
+    text = text.lstrip(_BEFORE)
     if not text:
         return None
     if text[0] in "0123456789+-." and text.isascii():
@@ -180,7 +186,8 @@ def _of_text(text: str) -> int | float | str | None:
                 return _of_instant(datetime.datetime.fromisoformat(text))
             except ValueError:
                 return text
-    return {"true": 1, "false": 0}.get(text.lower(), text) if len(text) < 6 else text
+    text = " ".join(text.lower().split())  # as tidying has it
+    return {"true": 1, "false": 0}.get(text, text) if len(text) < 6 else text
 
 
 def _of_instant(when: datetime.datetime) -> str:
@@ -408,6 +415,23 @@ def most_alike(ordered: Hashes) -> int:
     """How many of these hashes are the same at most."""
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True)) if len(ordered) else np.empty(0, dtype=np.int64)
     return int(np.diff(ends, prepend=-1).max(initial=0))
+
+
+REPEATS = ("refuse", "independent")
+
+
+def require_one_row(own: Identity, ordered: Hashes, repeats: str) -> int:
+    """Refuse people who have several rows, unless these are said to be independent; how many rows one has at most."""
+    most = most_alike(ordered) if own.is_id else 1
+    if most > 1 and repeats == "refuse":
+        raise InputError(
+            f"people have up to {most:,} rows each by {own.words}, and the guarantee is about one row: what "
+            f"the rows of a person tell together may be anything, even where each tells nothing. Nothing was "
+            f"published; make one row of each person, with the columns of all their rows side by side, and publish "
+            f"these together; or, where the rows of a person are independent of one another given the secret, say so "
+            f"with repeats='independent'"
+        )
+    return most
 
 
 def require_id(name: str, available: Sequence[str]) -> Identity:

@@ -16,6 +16,7 @@ from takifugu.errors import InputError
 from takifugu.problems import Guarantee, Odds
 from takifugu.queries import Raw, Row, fit_priors
 from takifugu.releases.releasing import release
+from takifugu.releases.shuffling import warn_of_order
 from takifugu.tables import plain
 
 _log = logging.getLogger("takifugu")
@@ -160,9 +161,9 @@ class PublishTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     more. In a pipeline, ask for the secret by scikit-learn's metadata routing:
     `PublishTransformer().set_fit_request(secret=True)`.
 
-    The records keep their order, since whoever transforms them holds them beside it. Where that order goes with the
-    secret or the values, it tells the secret: shuffle the records first. The same record through two calls is
-    published twice, and that is not covered: give a `ledger`, which refuses it.
+    The records keep their order, since whoever transforms them holds them beside it; the log says so once. Where that
+    order goes with the secret or the values, it tells the secret: shuffle the records first. The same record through
+    two calls is published twice, and that is not covered: give a `ledger`, which refuses it.
 
     Args:
         guarantee: what is guaranteed, such as `Odds(3)`, the default.
@@ -245,6 +246,8 @@ class PublishTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"X must have the columns that were fitted, {', '.join(self.feature_names_in_)}, in this order"
             )
+        if len(rows) > 1:
+            warn_of_order()
         published = release(
             rows,
             self.calibration_,
