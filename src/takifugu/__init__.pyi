@@ -12,6 +12,7 @@ from takifugu.certificates import verify as verify
 from takifugu.channels import GaussianNoise as GaussianNoise
 from takifugu.channels import LaplaceNoise as LaplaceNoise
 from takifugu.dependence import AR as AR
+from takifugu.dependence import ChainBox as ChainBox
 from takifugu.dependence import Count as Count
 from takifugu.dependence import Group as Group
 from takifugu.dependence import MarkovChain as MarkovChain
@@ -59,6 +60,7 @@ from takifugu.queries import inspect as inspect
 from takifugu.releases import Ledger as Ledger
 from takifugu.releases import PublishTransformer as PublishTransformer
 from takifugu.releases import ReleaseTransformer as ReleaseTransformer
+from takifugu.releases import depend as depend
 from takifugu.releases import private_counts as private_counts
 from takifugu.releases import release as release
 from takifugu.releases import release_file as release_file

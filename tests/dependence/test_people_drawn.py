@@ -131,3 +131,17 @@ def test_what_confidence_of_people_does_not_know_is_refused():
     ):
         with pytest.raises((tk.InputError, tk.MechanismError), match=words):
             call()
+
+
+def test_quilts_of_a_fitted_chain_are_those_of_people_drawn_too():
+    chain = tk.MarkovChain.fit(people(15, 40, 5), **NAMED)
+    quilts = tk.MarkovQuilt(chain, 24)
+    assert len(quilts.chains) == 1 + 2 * 59
+    together = tk.MarkovQuilt(tk.MarkovChain(chain.transition), 24)
+    assert quilts.epsilon(0.1) > together.epsilon(0.1)
+    fresh = [tk.MarkovChain(one.tolist()) for one in chain.drawn(40, seed=99)]
+    beyond = sum(tk.MarkovQuilt(one, 24).epsilon(0.1) > quilts.epsilon(0.1) for one in fresh)
+    assert beyond <= 0.1 * len(fresh)
+    assert tk.depend(chain, 24, dp_epsilon=0.1).epsilon == pytest.approx(quilts.epsilon(0.1))
+    with pytest.raises(tk.InputError, match="give it alone"):
+        tk.MarkovQuilt([chain, together.chain], 24)

@@ -29,7 +29,7 @@ def test_known_scales():
 
 def test_scores_of_every_quilt():
     quilts = MarkovQuilt(MarkovChain([[0.9, 0.1], [0.4, 0.6]], start=[0.8, 0.2]), 3)
-    assert quilts._scores(2, 10.0) == pytest.approx(np.array([[0.3, 0.24366], [0.24366, 0.15585]]), abs=1e-5)
+    assert quilts.each[0].scores(2, 10.0) == pytest.approx(np.array([[0.3, 0.24366], [0.24366, 0.15585]]), abs=1e-5)
     best = quilts.quilt(2, 10.0)
     assert (best.before, best.after, best.nearby) == (1, 1, 1)
 
@@ -108,7 +108,7 @@ def test_no_concentrated_release_tells_more(chain, length, rho, alpha):
 @given(chains, st.integers(2, 7), st.data())
 def test_ratios_are_never_below_those_of_fractions(chain, length, data):
     quilts, time = MarkovQuilt(chain, length), data.draw(st.integers(1, length))
-    laws, told = laws_of(chain, length, time), quilts._told(time)
+    laws, told = laws_of(chain, length, time), quilts.each[0].told(time)
     for before, after in itertools.product(range(time), range(length - time + 1)):
         ends = [time - 1 - before] * (before > 0) + [time - 1 + after] * (after > 0)
         seen = {s: {} for s in laws}
@@ -123,11 +123,11 @@ def test_ratios_are_never_below_those_of_fractions(chain, length, data):
 def test_what_no_float_tells_is_infinite():
     tiny = Fraction(1, 10**200)
     chain = MarkovChain([[1 - tiny, tiny], [tiny, 1 - tiny]], start=[0.5, 0.5])
-    told = MarkovQuilt(MarkovChain([[1 - tiny, tiny, 0], [0, 1 - tiny, tiny], [1, 0, 0]]), 4)._told(1)
+    told = MarkovQuilt(MarkovChain([[1 - tiny, tiny, 0], [0, 1 - tiny, tiny], [1, 0, 0]]), 4).each[0].told(1)
     assert math.isinf(told[0, 2])  # two steps of 1e-200
     assert MarkovQuilt(chain, 4).scale(1.0) == pytest.approx(4.0)  # only the empty quilt is left
     blocked = MarkovChain([[0, 1], [0.5, 0.5]])
-    assert math.isinf(MarkovQuilt(blocked, 3)._told(1)[0, 1])
+    assert math.isinf(MarkovQuilt(blocked, 3).each[0].told(1)[0, 1])
     assert MarkovQuilt(blocked, 3).scale(1.0) <= 3 * (1 + 1e-11)
 
 

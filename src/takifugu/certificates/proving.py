@@ -9,7 +9,7 @@ import platform
 import secrets as random_bits
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from takifugu import strict_json
 from takifugu import strict_json as form
@@ -26,6 +26,9 @@ from takifugu.errors import CertificationError, InputError
 from takifugu.laws import Law, VectorMixture
 from takifugu.mechanisms import Optimal, WassersteinApprox, require_rows_behind, rule_of
 from takifugu.problems import Guarantee, Place, Problem
+
+if TYPE_CHECKING:
+    from takifugu.dependence import Influence, SeriesCalibration
 
 # The proofs behind version 2 of the certificate: each kind of channel has its own, and all end in enclosures.
 
@@ -248,16 +251,21 @@ def certify(
     return replace(draft, losses=tuple(losses))
 
 
+Proved: TypeAlias = "Certificate | ChannelCertificate | Influence | SeriesCalibration"
+_DEPENDENT = ("takifugu-influence", "takifugu-series")  # certificates that prove themselves
+
+
 def verify(
-    certificate: Certificate | ChannelCertificate | str | os.PathLike[str],
+    certificate: "Proved | str | os.PathLike[str]",
     *,
     limit: int | None = None,
     effort: float = 1.0,
     workers: int = 1,
     progress: Progress | None = None,
-) -> Certificate | ChannelCertificate:
+) -> "Proved":
     """Prove a certificate again from its priors alone, and return it; no recorded figure is trusted.
 
+    What `depend` says of a chain, and a calibration of a `Series`, are certificates of their own.
     A statement that holds its certificate is held against it first (`Statement`), and the certificate is returned.
 
     Raises `InputError` where the file is not a certificate, and `CertificationError` where its claim is false or could
@@ -265,13 +273,17 @@ def verify(
     `effort` multiplies it for the patient, and `limit` replaces it (in units of about a microsecond). `workers` and
     `progress` are those of `certify`.
     """
-    if not isinstance(certificate, Certificate | ChannelCertificate):
+    if not isinstance(certificate, Certificate | ChannelCertificate) and not hasattr(certificate, "prove"):
         if not isinstance(certificate, str | os.PathLike):
             raise InputError(f"verify takes a Certificate or the path of one, got {type(certificate).__name__}")
         certificate = load(certificate)
-    else:  # an object made by hand is held to the same form as a file
+    elif isinstance(
+        certificate, Certificate | ChannelCertificate
+    ):  # an object made by hand is held to the same form as a file
         kind = ChannelCertificate if isinstance(certificate, ChannelCertificate) else Certificate
         certificate = kind.from_dict(certificate.to_dict())
+    if not isinstance(certificate, Certificate | ChannelCertificate):
+        return certificate.prove()
     if isinstance(certificate, ChannelCertificate):
         problem = certificate.calibration.problem
         both = (sum(map(_size, problem.ends(place))) for place in problem.places())
@@ -306,13 +318,17 @@ def _size(law: Law) -> int:
     return len(law) * law.dimension**2 if isinstance(law, VectorMixture) else len(getattr(law, "weights", ()))
 
 
-def load(path: str | os.PathLike[str]) -> Certificate | ChannelCertificate:
-    """Read a certificate of either version, checking its form and its digest. Nothing is proved by reading."""
+def load(path: str | os.PathLike[str]) -> Proved:
+    """Read a certificate of any kind, checking its form and its digest. Nothing is proved by reading."""
     data = strict_json.read(path, most_bytes=1 << 28)
     if is_statement(data):
         return _of_statement(data, path).matched()
     kind = ChannelCertificate if isinstance(data, dict) and data.get("version") == CHANNEL_VERSION else Certificate
     try:
+        if isinstance(data, dict) and data.get("format") in _DEPENDENT:
+            from takifugu.dependence import dependent_from
+
+            return dependent_from(data)
         return kind.from_dict(data)
     except InputError as error:
         raise InputError(f"{os.fspath(path)!r} is not a certificate that can be used: {error}") from None
@@ -331,10 +347,10 @@ def load_public(path: str | os.PathLike[str]) -> RedactedCertificate | RedactedC
     return _of_statement(data, path) if is_statement(data) else load_redacted(path)
 
 
-def require_public(
-    certificate: Certificate | ChannelCertificate, public: RedactedCertificate | RedactedChannel | Statement
-) -> None:
+def require_public(certificate: Proved, public: RedactedCertificate | RedactedChannel | Statement) -> None:
     """Make sure that what was published is of this certificate, in every field that follows from it."""
+    if not isinstance(certificate, Certificate | ChannelCertificate):
+        raise InputError("what was published is not of this certificate, which is about chains or series")
     if not isinstance(public, Statement):
         certificate.require_match(public)
     elif isinstance(certificate, ChannelCertificate):

@@ -1,8 +1,16 @@
+from takifugu.dependence.boxes import ChainBox as ChainBox
 from takifugu.dependence.chains import Count as Count
 from takifugu.dependence.chains import Group as Group
 from takifugu.dependence.chains import MarkovChain as MarkovChain
 from takifugu.dependence.chains import Total as Total
+from takifugu.dependence.influence import Cost as Cost
+from takifugu.dependence.influence import Influence as Influence
+from takifugu.dependence.influence import chain_from as chain_from
+from takifugu.dependence.influence import chain_to as chain_to
+from takifugu.dependence.influence import chains_from_file as chains_from_file
+from takifugu.dependence.influence import dependent_from as dependent_from
 from takifugu.dependence.people import joint_in_floats as joint_in_floats
+from takifugu.dependence.quilts import Chains as Chains
 from takifugu.dependence.quilts import MarkovQuilt as MarkovQuilt
 from takifugu.dependence.series import Series as Series
 from takifugu.dependence.series import SeriesCalibration as SeriesCalibration

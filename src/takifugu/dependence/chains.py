@@ -93,6 +93,7 @@ class MarkovChain:
         self.states: tuple[Hashable, ...] = tuple(range(len(rows)) if states is None else states)
         if len(self.states) != len(rows) or len(set(self.states)) != len(rows):
             raise InputError(f"states must name each of the {len(rows)} states once, got {self.states!r}")
+        self.is_stationary = start is None
         if start is None:
             self.start = _stationary(self.transition)
         else:
@@ -253,9 +254,14 @@ def decimal(number: object, name: str) -> Fraction:
     return found
 
 
+def decimals(given: Sequence[Probability], name: str) -> list[Fraction]:
+    """Each number as the fraction that it prints."""
+    return [decimal(number, f"{name}, entry {k},") for k, number in enumerate(given)]
+
+
 def distribution(given: Sequence[Probability], name: str) -> tuple[Fraction, ...]:
     """Probabilities as fractions that add up to one; what is off by rounding is made up for."""
-    found = [decimal(number, f"{name}, entry {k},") for k, number in enumerate(given)]
+    found = decimals(given, name)
     total = sum(found, Fraction(0))
     if any(number < 0 for number in found) or abs(total - 1) > Fraction(1, 10**9):
         raise InputError(f"{name} must be probabilities that add up to 1, got a sum of {float(total):g}")

@@ -59,6 +59,10 @@ class FittedChain(MarkovChain):
             one = self.counts[rng.integers(self.people)]
             yield _matrix([row + own for row, own in zip(alike, one, strict=True)], rng)
 
+    def others(self, draws: int = 59, seed: int = 0) -> list[MarkovChain]:
+        """The chains of people drawn anew, and of as many from those of the table: 59 of each are confidence 0.95."""
+        return [MarkovChain(one.tolist(), states=self.states) for one in self.drawn(draws, seed)]
+
 
 class PeoplePriors(Sequence[Belief]):
     """The beliefs of a fitted chain, one for each time, and those of people drawn from what it was fitted to."""

@@ -6,16 +6,18 @@ the ends of a chain one side needs no quilt, and the trivial quilt is empty: e =
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from takifugu import _validation as check
 from takifugu._validation import Array
+from takifugu.dependence.boxes import Bounds, ChainBox
 from takifugu.dependence.chains import MarkovChain
+from takifugu.dependence.people import FittedChain
 from takifugu.errors import InputError
 
 _MOST_TIMES = 2_000
@@ -35,9 +37,19 @@ class Quilt(NamedTuple):
     """What the quilt itself tells of the state: the largest log-ratio, rounded up."""
 
 
+Chains: TypeAlias = MarkovChain | ChainBox
+
+
 @dataclass(frozen=True)
 class MarkovQuilt:
-    """The quilts of every time of a chain of so many times.
+    """The quilts of every time of a chain of so many times, or of each of several chains, or of all of a box.
+
+    Of a chain that was fitted to people it is about 118 of them who are drawn too, anew and from those of the table:
+    what suits all of them together is too little for many. That is evidence with confidence 0.95, and no proof.
+
+    Args:
+        chain: a `MarkovChain`, a `ChainBox`, or several of either, of which the worst counts.
+        length: the number of times.
 
     >>> quilts = MarkovQuilt(MarkovChain([[0.8, 0.2], [0.4, 0.6]]), 24)
     >>> round(quilts.scale(math.log(3)), 9)
@@ -46,14 +58,32 @@ class MarkovQuilt:
     True
     """
 
-    chain: MarkovChain
+    chain: Chains | Sequence[Chains]
     length: int
 
     def __post_init__(self) -> None:
-        """Refuse what is no number of times."""
+        """Refuse what is no number of times, and no chain."""
         times = check.integer("length", self.length, least=1)
         if times > _MOST_TIMES:
             raise InputError(f"length is at most {_MOST_TIMES:,}, got {self.length!r}: take a coarser step of time")
+        given = self.chain if isinstance(self.chain, Sequence) else (self.chain,)
+        if not given or not all(isinstance(one, MarkovChain | ChainBox) for one in given):
+            raise InputError(f"a quilt needs a MarkovChain, a ChainBox, or a list of them, got {self.chain!r}")
+        if len(given) > 1 and any(isinstance(one, FittedChain) for one in given):
+            raise InputError("a chain that was fitted to people stands for them all: give it alone")
+
+    @cached_property
+    def chains(self) -> tuple[Chains, ...]:
+        """Every chain, or box, that it is about."""
+        given = tuple(self.chain) if isinstance(self.chain, Sequence) else (self.chain,)
+        if isinstance(given[0], FittedChain):
+            return (*given, *given[0].others())
+        return given
+
+    @cached_property
+    def each(self) -> "list[Quilts]":
+        """The quilts of each of them."""
+        return [Quilts(bounds_of(one, self.length)) for one in self.chains]
 
     def scale(self, epsilon: float) -> float:
         """The scale of Laplace noise on a number that one record changes by 1 at most: the Markov Quilt Mechanism.
@@ -65,94 +95,141 @@ class MarkovQuilt:
             max over times of the least b/(ε − e) over quilts, rounded up.
         """
         budget = check.budget(epsilon)
-        return max(float(self._scores(time, budget).min()) for time in range(1, self.length + 1)) * (1 + 2.0**-40)
+        return self._most(lambda one, time: one.scores(time, budget))
 
     def quilt(self, time: int, epsilon: float) -> Quilt:
-        """The quilt that asks for the least noise at a time."""
-        when = check.integer("time", time, least=1)
+        """The quilt that asks for the least noise at a time, of the chain that asks for most."""
+        when, budget = check.integer("time", time, least=1), check.budget(epsilon)
         if when > self.length:
             raise InputError(f"time is at most {self.length}, got {time!r}")
-        scores = self._scores(when, check.budget(epsilon))
-        before, after = np.unravel_index(int(scores.argmin()), scores.shape)
-        told, nearby = self._told(when), self._nearby(when)
-        return Quilt(
-            when, int(before) or None, int(after) or None, int(nearby[before, after]), float(told[before, after])
-        )
+        worst = max(self.each, key=lambda one: float(one.scores(when, budget).min()))
+        return worst.quilt(when, worst.scores(when, budget))
 
     def epsilon(self, dp_epsilon: float) -> float:
-        """The ε that all that is published together promises of the state at any time, if it is differentially private.
+        """The ε that all that is published together keeps for the state at any time, if it is differentially private.
 
         Further releases from the same records pay their own share of `dp_epsilon`, and what a quilt tells once.
+
+        Args:
+            dp_epsilon: of all releases together, under replacing one record by another. (Under adding or removing a
+                record, give twice that.)
         """
         private = check.budget(dp_epsilon)
-        return max(
-            float((self._told(time) + self._nearby(time) * private).min()) for time in range(1, self.length + 1)
-        ) * (1 + 2.0**-40)
+        return self._most(lambda one, time: one.told(time) + one.nearby(time) * private)
 
     def renyi(self, alpha: float, rho: float) -> float:
-        """The D_α that everything published together promises, if it is ρ-zero-concentrated differentially private."""
+        """The D_α that everything published together keeps, if it is ρ-zero-concentrated differentially private."""
         order, private = check.order(alpha), check.budget(rho)
-        return max(
-            float((self._divergence(time, order) + order * private * self._nearby(time) ** 2.0).min())
-            for time in range(1, self.length + 1)
-        ) * (1 + 2.0**-40)
+        return self._most(lambda one, time: one.divergence(time, order) + order * private * one.nearby(time) ** 2.0)
 
-    def _scores(self, time: int, epsilon: float) -> Array:
-        rest = epsilon - self._told(time)
+    def _most(self, of: "Callable[[Quilts, int], Array]") -> float:
+        """The largest over chains and times of the least over quilts, rounded up."""
+        times = range(1, self.length + 1)
+        return max(float(of(one, time).min()) for one in self.each for time in times) * (1 + 2.0**-40)
+
+
+class Quilts:
+    """Every quilt of every time of one chain, or of all chains within bounds."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        """Of so many times as the marginals are given for."""
+        self.bounds = bounds
+        (self._low, self._high), (self._rare, self._often) = bounds
+        self._divergences: dict[float, Array] = {}
+        self.length, self.states = self._rare.shape
+        # A bound on the error of a log-ratio of both sides: sums of positive numbers keep their relative precision, and
+        # the logarithms of floats above 1e-290 are below 668.
+        self._rounding = (32 * (self.length + 4) * (self.states + 2) + 8_000) * _ROUNDING
+
+    def scores(self, time: int, epsilon: float) -> Array:
+        """The scale that each quilt asks for."""
+        rest = epsilon - self.told(time)
         with np.errstate(divide="ignore"):
-            found: Array = np.where(rest > 0, self._nearby(time) / np.where(rest > 0, rest, 1.0), math.inf)
+            found: Array = np.where(rest > 0, self.nearby(time) / np.where(rest > 0, rest, 1.0), math.inf)
         return found
 
-    def _nearby(self, time: int) -> Array:
+    def quilt(self, time: int, scores: Array) -> Quilt:
+        """The one with the least score."""
+        before, after = (int(k) for k in np.unravel_index(int(scores.argmin()), scores.shape))
+        nearby, told = int(self.nearby(time)[before, after]), float(self.told(time)[before, after])
+        return Quilt(time, before or None, after or None, nearby, told)
+
+    def nearby(self, time: int) -> Array:
         """The records within each quilt: rows by the distance before, columns by that after; 0 stands for none."""
         before = np.arange(time, dtype=float)
         after = np.arange(self.length - time + 1, dtype=float)
         before[0], after[0] = time, self.length - time + 1
         return before[:, None] + after - 1
 
-    def _told(self, time: int) -> Array:
+    def told(self, time: int) -> Array:
         """The largest log-ratio of each quilt given two states, rounded up."""
-        return _largest(self._sides(time, _log_ratios)) + self._rounding
+        after = self._after[: self.length - time + 1].copy()
+        found: Array = _largest(self._possible(time, self._before(time), after)) + self._rounding
+        return found
 
-    def _divergence(self, time: int, alpha: float) -> Array:
+    def divergence(self, time: int, alpha: float) -> Array:
         """The largest D_α of each quilt given two states, rounded up."""
-        return _largest(self._sides(time, lambda laws: _renyi(laws, alpha))) + self._rounding * (1 + 1 / (alpha - 1))
+        before = np.zeros((time, self.states, self.states))
+        then = slice(time - 2, None, -1) if time > 1 else slice(0, 0)
+        with np.errstate(divide="ignore", invalid="ignore"):  # P(earlier | now) by Bayes' rule
+            low = self._rare[then, :, None] * self._low[1:time] / self._often[time - 1]
+            high = self._often[then, :, None] * self._high[1:time] / self._rare[time - 1]
+        before[1:] = _renyi(low.transpose(0, 2, 1), np.minimum(high, 1.0).transpose(0, 2, 1), alpha)
+        after = self._after_at(alpha)[: self.length - time + 1].copy()
+        found: Array = _largest(self._possible(time, before, after)) + self._rounding * (1 + 1 / (alpha - 1))
+        return found
 
-    def _sides(self, time: int, apart: Callable[[Array], Array]) -> tuple[Array, Array]:
-        """How far apart the laws of the quilt's record on each side are, by distance and pair of states."""
-        states = len(self.chain.states)
-        here = self._marginals[time - 1]
-        before, after = np.zeros((time, states, states)), np.zeros((self.length - time + 1, states, states))
-        for distance in range(1, time):  # P(earlier | now) by Bayes' rule
-            joint = self._marginals[time - 1 - distance][:, None] * self._powers[distance]
-            before[distance] = apart(np.divide(joint, here, out=np.full_like(joint, math.nan), where=here > 0).T)
-        for distance in range(1, self.length - time + 1):
-            after[distance] = apart(self._powers[distance])
-        impossible = here == 0  # nobody can believe in a state that does not occur then
+    def _after_at(self, alpha: float) -> Array:
+        """For each distance and two states D_α of what comes so much later."""
+        if alpha not in self._divergences:
+            found = _renyi(self._low, self._high, alpha)
+            found[0] = 0.0
+            self._divergences[alpha] = found
+        return self._divergences[alpha]
+
+    @cached_property
+    def _after(self) -> Array:
+        """For each distance and two states the largest ln P(q|x)/P(q|x') of what comes so much later."""
+        found = _known(_log_ratios(self._low, self._high))
+        found[0] = 0.0
+        return found
+
+    @cached_property
+    def _backwards(self) -> Array:
+        """For each distance and two states the largest ln P(x|q)/P(x'|q) of what came so much earlier."""
+        found: Array = _log_ratios(self._low.transpose(0, 2, 1), self._high.transpose(0, 2, 1))
+        return found
+
+    def _before(self, time: int) -> Array:
+        """The largest ln P(q|x)/P(q|x') of what came so much earlier, by Bayes' rule: P(q) cancels."""
+        found = np.zeros((time, self.states, self.states))
+        if (self._rare > 0).all():
+            found[1:] = self._backwards[1:time]
+        else:  # of a record that may be impossible only what is possible counts
+            for distance in range(1, time):
+                seen = ~(self._often[time - 1 - distance] == 0)
+                found[distance] = _log_ratios(self._low[distance][seen].T, self._high[distance][seen].T)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found[1:] += np.log(self._often[time - 1])[None, :] - np.log(self._rare[time - 1])[:, None]
+        return _known(found)
+
+    def _possible(self, time: int, before: Array, after: Array) -> tuple[Array, Array]:
+        """Nobody can believe in a state that does not occur at a time."""
+        impossible = self._often[time - 1] == 0
         for side in (before, after):
             side[:, impossible, :] = 0.0
             side[:, :, impossible] = 0.0
         return before, after
 
-    @cached_property
-    def _powers(self) -> Array:
-        """P to every power: the law of the state so many times later."""
-        return _followed(np.eye(len(self.chain.states)), self._steps, self.length)
 
-    @cached_property
-    def _marginals(self) -> Array:
-        """The law of the state at every time."""
-        start = np.array([[float(p) for p in self.chain.start]])
-        return _followed(start, self._steps, self.length)[:, 0, :]
-
-    @cached_property
-    def _steps(self) -> Array:
-        return np.array([[float(p) for p in row] for row in self.chain.transition])
-
-    @property
-    def _rounding(self) -> float:
-        """A bound on the error of a log-ratio of both sides: sums of positive numbers keep their relative precision."""
-        return 32 * (self.length + 4) * (len(self.chain.states) + 2) * _ROUNDING
+def bounds_of(chain: Chains, length: int) -> Bounds:
+    """What a chain does in so many times, in floats, or each chain of a box."""
+    if isinstance(chain, ChainBox):
+        return chain.bounds(length)
+    rows = np.array([[float(p) for p in row] for row in chain.transition])
+    steps = _followed(np.eye(len(rows)), rows, length)
+    marginals = _followed(np.array([[float(p) for p in chain.start]]), rows, length)[:, 0, :]
+    return Bounds((steps, steps), (marginals, marginals))
 
 
 def _followed(first: Array, steps: Array, times: int) -> Array:
@@ -166,22 +243,24 @@ def _followed(first: Array, steps: Array, times: int) -> Array:
     return found
 
 
-def _log_ratios(laws: Array) -> Array:
-    """For each two states the largest ln P(q|x)/P(q|x'); infinite where only the first makes q possible."""
+def _log_ratios(low: Array, high: Array) -> Array:
+    """For each two states the largest ln P(q|x)/P(q|x'); infinite where only the first makes q possible.
+
+    The last two axes are states and q, from below and from above.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(laws)
-        gaps = np.where(laws[:, None, :] == 0, -math.inf, logs[:, None, :] - logs[None, :, :])
-    return _known(gaps.max(axis=2))
+        gaps = np.log(high)[..., :, None, :] - np.log(low)[..., None, :, :]
+        found: Array = np.where(high[..., :, None, :] == 0, -math.inf, gaps).max(axis=-1)
+    return found
 
 
-def _renyi(laws: Array, alpha: float) -> Array:
+def _renyi(low: Array, high: Array, alpha: float) -> Array:
     """For each two states D_α(P(q|x) ‖ P(q|x'))."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        logs = np.log(laws)
-        terms = alpha * logs[:, None, :] + (1.0 - alpha) * logs[None, :, :]
-        terms = np.where(laws[:, None, :] == 0, -math.inf, terms)
-        top = terms.max(axis=2, keepdims=True)
-        found = (top[..., 0] + np.log(np.exp(terms - top).sum(axis=2))) / (alpha - 1.0)
+        terms = alpha * np.log(high)[..., :, None, :] + (1.0 - alpha) * np.log(low)[..., None, :, :]
+        terms = np.where(high[..., :, None, :] == 0, -math.inf, terms)
+        top = terms.max(axis=-1, keepdims=True)
+        found = (top[..., 0] + np.log(np.exp(terms - top).sum(axis=-1))) / (alpha - 1.0)
         found = np.where(np.isposinf(top[..., 0]), math.inf, found)
     return _known(found)
 
@@ -189,7 +268,8 @@ def _renyi(laws: Array, alpha: float) -> Array:
 def _known(found: Array) -> Array:
     """What no float tells is infinite; a state against itself tells nothing, and nothing is below that."""
     found = np.maximum(np.where(np.isnan(found), math.inf, found), 0.0)
-    np.fill_diagonal(found, 0.0)
+    same = np.arange(found.shape[-1])
+    found[..., same, same] = 0.0
     return found
 
 

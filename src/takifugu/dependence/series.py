@@ -229,6 +229,21 @@ class SeriesCalibration:
         if not self.proved() <= 1 + 1e-9:
             raise CalibrationError("the noise of this calibration is not proved to keep its guarantee: nothing is done")
 
+    def prove(self) -> "SeriesCalibration":
+        """Prove it again, or raise `CalibrationError`."""
+        self.require_kept()
+        return self
+
+    @property
+    def claim(self) -> str:
+        """What is proved, in a sentence."""
+        series = self.series
+        whom = "the values at any other times" if series.known == "any" else "no other value"
+        return (
+            f"{self.channel.describe()} keeps two values of one time that are {series.within:g} apart or less within "
+            f"{self.guarantee}, for whoever knows {whom} of the person and believes in {series.memory.describe()}"
+        )
+
     def __str__(self) -> str:
         """What is kept, against whom, and what the others learn."""
         series = self.series
@@ -263,7 +278,11 @@ class SeriesCalibration:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "SeriesCalibration":
         """Read what `save` wrote, and prove it again."""
-        data = form.read(path)
+        return cls.from_dict(form.read(path)).prove()
+
+    @classmethod
+    def from_dict(cls, data: object) -> "SeriesCalibration":
+        """What `to_state` gave, every field checked; nothing is proved by reading."""
         form.header(data, _FORMAT, (_VERSION,), "a calibration of series")
         content = form.fields(
             data, ("format", "version", "series", "guarantee", "noise", "lower_bound"), "the calibration"
@@ -282,9 +301,7 @@ class SeriesCalibration:
         else:
             kept = form.fields(content["noise"], ("theta",), "'noise'")
             channel = GaussianNoise(form.number(kept["theta"], "noise.theta", least=1e-300))
-        made = cls(series, guarantee, channel, form.number(content["lower_bound"], "'lower_bound'", least=0))
-        made.require_kept()
-        return made
+        return cls(series, guarantee, channel, form.number(content["lower_bound"], "'lower_bound'", least=0))
 
 
 def _in_window(lost: Array, window: int) -> float:

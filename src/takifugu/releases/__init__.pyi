@@ -2,6 +2,7 @@ from takifugu.releases.binding import how_many as how_many
 from takifugu.releases.columns_in_turn import ODDS as ODDS
 from takifugu.releases.columns_in_turn import in_turn as in_turn
 from takifugu.releases.columns_in_turn import named_pairs as named_pairs
+from takifugu.releases.depending import depend as depend
 from takifugu.releases.drawing import drawing_of as drawing_of
 from takifugu.releases.drift import DRIFTS as DRIFTS
 from takifugu.releases.drift import coin_divergence as coin_divergence

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from takifugu.atomic import synchronise
-from takifugu.errors import LedgerError
+from takifugu.errors import CompositionError, LedgerError
 from takifugu.releases.records import Hashes
 
 _log = logging.getLogger("takifugu")
@@ -32,6 +32,7 @@ _PART = 1 << 17  # hashes of records that are kept, and read, together
 _PATIENCE = 60.0  # seconds to wait for other processes
 _ADVICE = "nothing was released. Restore the file from a copy; a new ledger would forget what was spent"
 # SQLite's own messages about a damaged file can hold damaged text.
+INFLUENCE = "influence"  # entries about releases of others, of which no rows are known
 _TROUBLE = (sqlite3.Error, OSError, UnicodeDecodeError)
 
 
@@ -47,9 +48,14 @@ class Contents:
 class LedgerFile:
     """Reads all, appends one, both in one transaction that no other process can come between."""
 
-    def __init__(self, path: str | os.PathLike[str], *, new: bool | None = None) -> None:
-        """Name the file; it is made on first use, unless `new` is False. True is for a file that is not there yet."""
+    def __init__(self, path: str | os.PathLike[str], *, new: bool | None = None, of_influence: bool = False) -> None:
+        """Name the file; it is made on first use, unless `new` is False. True is for a file that is not there yet.
+
+        A file holds releases from rows, or what others' releases say of chains, and never both: nothing is known about
+        what both tell together.
+        """
         self.path = Path(path)
+        self._of_influence = of_influence
         if new is True and self.exists():
             raise LedgerError(f"the ledger {self.path} exists already: leave new out to go on with it")
         self._new = new
@@ -108,6 +114,12 @@ class LedgerFile:
                 raise LedgerError(
                     f"the ledger {self.path} has {len(contents.entries)} entries, and had {counted}: this is an older "
                     f"copy, which has forgotten what was published since. Nothing was released; restore the latest one"
+                )
+            if any((entry["kind"] == INFLUENCE) != self._of_influence for entry in contents.entries):
+                raise CompositionError(
+                    f"the ledger {self.path} is of another kind: one remembers releases from rows, or what releases of "
+                    f"others tell of a chain (`depend`), and what both tell together is not known. Nothing was "
+                    f"released; name another ledger"
                 )
             ahead, self._salt = self._salt, None
             if ahead not in (None, contents.salt):
