@@ -1,6 +1,7 @@
 """Rows through every door: arrays, columns, tables of several libraries, and files in batches."""
 
 import collections
+import dataclasses
 import warnings
 
 import narwhals as nw
@@ -12,7 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import takifugu as tk
+from takifugu.channels import FiniteChannel
 from takifugu.errors import BudgetError, CompositionError, InputError
+from takifugu.releases import plan as plans
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import NoNoiseWarning
 from takifugu.tables import table as streaming
@@ -247,3 +250,41 @@ def test_values_that_are_merged_are_hidden_without_a_draw():
     apart = tk.calibrate({s: tk.Finite(["A", "B"], [5, 5]) for s in ("no", "yes")}, odds=1.5)
     with pytest.warns(NoNoiseWarning, match="published as they are"):
         tk.release(["A", "B"], apart, others="release")
+
+
+class EveryWord:
+    """Each word of two bytes once, in order, for the draws; then as many zeros as are asked for."""
+
+    def __init__(self):
+        self.left = np.arange(1 << 16, dtype="<u2").tobytes()
+
+    def read(self, count):
+        given, self.left = self.left[:count], self.left[count:]
+        return given.ljust(count, b"\0")
+
+
+@pytest.mark.parametrize("make", [lambda table: table, pl.from_pandas, pa.Table.from_pandas])
+def test_tables_have_the_law_of_their_channel_word_by_word(make, monkeypatch):
+    """Every word is drawn once for one row of the channel, so what is published has its counts and no other."""
+    channel = FiniteChannel((0, 1), (0, 1, 7), [[40_000, 25_536, 0], [1, 535, 65_000]])
+    laws = {"a": tk.Finite([0, 1], [3, 1]), "b": tk.Finite([0, 1], [1, 3])}
+    made = tk.calibrate(laws, odds=1e9)
+    made = dataclasses.replace(made, channel=channel)
+    monkeypatch.setattr(plans, "OsBits", EveryWord)
+    for x in (0, 1):
+        table = make(pd.DataFrame({"s": ["a", "b"] * (1 << 15), "x": [x] * (1 << 16)}))
+        out = columns_of(tk.release(table, made, secret="s", column="x", order="keep"))["x"]
+        counts = dict(zip(channel.outputs, channel.counts[x].tolist(), strict=True))
+        assert collections.Counter(out) == {value: count for value, count in counts.items() if count}
+
+
+def test_fixed_bits_give_the_same_values_in_every_library():
+    told = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for make in FRAMES:
+            out = columns_of(tk.release(make(TABLE), TWO, insecure_seed=11))
+            told[repr(out)] = make
+    assert len(told) == 1
+    rows = list(zip(*out.values(), strict=True))
+    assert rows[:6] == [(1, "A"), (3, "B"), (3, "A"), (2, "A"), (0, "A"), (2, "A")]  # as before rows were codes

@@ -38,9 +38,11 @@ if TYPE_CHECKING:
 # A value that is not on the list is refused without being shown: it is somebody's.
 
 Integers = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.integer[Any]]
 _ABSENT = -1
 _MOST_VALUES = 100_000  # on either side of a channel, in a file
 _HARDLY = 1e-9  # how probable an attacker holds what a law cannot publish
+_MOST_DIRECT = 1 << 18  # combinations of two columns' entries that are looked up in a table and not by bisection
 _CHUNK = 16_384  # values at a time, so that the working arrays stay in the processor's cache
 
 
@@ -57,7 +59,9 @@ class Positions:
             known, code = np.unique(code * len(column) + column.own, return_inverse=True)
             self._known.append(known)
         self._order = np.argsort(code)  # every row has a code of its own, and the codes are 0 to n-1
-        for array in (self._order, *self._known, *(part for column in self._columns for part in column.arrays)):
+        self._direct = [_inverse(known, size) for known, size in zip(self._known, self._sizes(), strict=True)]
+        looked_up = (self._order, *self._known, *(table for table in self._direct if table is not None))
+        for array in (*looked_up, *(part for column in self._columns for part in column.arrays)):
             array.setflags(write=False)  # a look-up that could be changed would publish through another row
 
     def of(self, values: Any) -> Integers:
@@ -77,10 +81,32 @@ class Positions:
         lists = [_one_list(values) for values in given]
         if len({len(values) for values in lists}) > 1:
             raise InputError(f"the columns must be equally long, got {', '.join(str(len(values)) for values in lists)}")
-        found = np.empty(len(lists[0]), dtype=np.int64)
-        for start in range(0, len(found), _CHUNK):
+        columns = self._columns
+        return self._found(
+            len(lists[0]), lambda part: [one.of(values[part]) for one, values in zip(columns, lists, strict=True)]
+        )
+
+    def of_codes(self, given: Sequence[tuple[Any, Codes]]) -> Integers:
+        """The same for columns that are given as lists of their cells, and for each row the place of its own there."""
+        if len(given) != len(self._columns):
+            raise InputError(f"{len(self._columns)} columns are needed, got {len(given)}")
+        places = [one.of(_one_list(cells)) for one, (cells, _) in zip(self._columns, given, strict=True)]
+        codes = [of_rows for _, of_rows in given]
+        return self._found(
+            len(codes[0]), lambda part: [table[of_rows[part]] for table, of_rows in zip(places, codes, strict=True)]
+        )
+
+    def _sizes(self) -> list[int]:
+        """For each column but the first, how many codes could be looked up among the known ones."""
+        before = [len(self._columns[0]), *(len(known) for known in self._known)]
+        return [rows * len(column) for rows, column in zip(before[:-1], self._columns[1:], strict=True)]
+
+    def _found(self, rows: int, columns: Callable[[slice], list[Integers]]) -> Integers:
+        """The place of each row, or an error; `columns` tells where the entries of some rows stand in their columns."""
+        found = np.empty(rows, dtype=np.int64)
+        for start in range(0, rows, _CHUNK):
             part = slice(start, start + _CHUNK)
-            found[part] = self._places([values[part] for values in lists])
+            found[part] = self._places(columns(part))
         absent = np.flatnonzero(found == _ABSENT)
         if absent.size:
             raise InputError(
@@ -90,17 +116,31 @@ class Positions:
             )
         return found
 
-    def _places(self, lists: Sequence[npt.NDArray[Any]]) -> Integers:
+    def _places(self, entries: Sequence[Integers]) -> Integers:
         """The place of each row, or -1."""
-        code = self._columns[0].of(lists[0])
+        code = entries[0]
         absent = code == _ABSENT
         # Column by column, so that the codes stay small however many combinations of entries there could be.
-        for column, known, values in zip(self._columns[1:], self._known, lists[1:], strict=True):
-            places = column.of(values)
-            wanted = code * len(column) + places
-            code = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-            absent |= (places == _ABSENT) | (known[code] != wanted)
+        rest = zip(self._columns[1:], self._known, self._direct, entries[1:], strict=True)
+        for column, known, direct, places in rest:
+            absent |= places == _ABSENT
+            wanted = np.where(absent, 0, code * len(column) + places)
+            if direct is not None:
+                code = direct[wanted]
+                absent |= code == _ABSENT
+            else:
+                code = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+                absent |= known[code] != wanted
         return np.where(absent, _ABSENT, self._order[code])
+
+
+def _inverse(known: Integers, size: int) -> Integers | None:
+    """Where each number below `size` stands among the known ones, or -1; None where the table would be large."""
+    if size > _MOST_DIRECT:
+        return None
+    table = np.full(size, _ABSENT, dtype=np.int64)
+    table[known] = np.arange(len(known))
+    return table
 
 
 class _Column:
@@ -489,6 +529,10 @@ class ListChannel(Plotted, Channel):
     def positions_of_columns(self, columns: Sequence[Any]) -> npt.NDArray[np.int64]:
         """The same for rows whose entries are given column by column."""
         return self._positions.of_columns(columns)
+
+    def positions_of_codes(self, columns: Sequence[tuple[Any, Codes]]) -> npt.NDArray[np.int64]:
+        """The same for columns that are lists of cells, and for each row the place of its own cell on that list."""
+        return self._positions.of_codes(columns)
 
     def draw(self, positions: npt.ArrayLike, source: BitSource | None = None) -> npt.NDArray[np.int64]:
         """A position among the outputs for each position among the inputs, drawn exactly and independently.

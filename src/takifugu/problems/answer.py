@@ -64,7 +64,7 @@ class Choices:
         `tallies` are the rows that each value stands for, by default one.
         """
         if self.is_numeric:
-            return self._nearest(values, column)
+            return self._nearest(values, column, tallies)
         array = np.asarray(values, dtype=object)
         distinct, where = _distinct(array)
         found = [self._place.get(key(value)) for value in distinct]
@@ -80,7 +80,7 @@ class Choices:
         places: Places = np.array([other if place is None else place for place in found], dtype=np.intp)[where]
         return places
 
-    def _nearest(self, values: Any, column: str) -> Places:
+    def _nearest(self, values: Any, column: str, tallies: Sequence[float] | None) -> Places:
         try:
             numbers = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
@@ -95,12 +95,13 @@ class Choices:
         points = np.array(self.values, dtype=np.float64)
         if self.is_read and len(points) > 1:
             room = np.diff(points).max()
-            beyond = int(((numbers < points[0] - room) | (numbers > points[-1] + room)).sum())
-            if beyond:
+            beyond = (numbers < points[0] - room) | (numbers > points[-1] + room)
+            rows = np.ones(len(numbers)) if tallies is None else np.asarray(tallies)
+            if rows[beyond].any():
                 raise InputError(
-                    f"{beyond:,} of {len(numbers):,} values of {column!r} lie beyond what its domain was read from: "
-                    f"this is another column or file, or the table has changed. Calibrate with this table, or give a "
-                    f"domain that is public"
+                    f"{int(rows[beyond].sum()):,} of {int(rows.sum()):,} values of {column!r} lie beyond what its "
+                    f"domain was read from: this is another column or file, or the table has changed. Calibrate with "
+                    f"this table, or give a domain that is public"
                 )
         edges = points[:-1] + 0.5 * np.diff(points)
         return np.searchsorted(edges, numbers, side="right")

@@ -27,6 +27,7 @@ from takifugu.errors import BudgetError, InputError
 from takifugu.laws import Lattice
 from takifugu.mechanisms import table_of
 from takifugu.releases.binding import require_seen, require_within
+from takifugu.tables import Coded
 
 # What every kind of channel has to do to publish: `check` what came in, and `draw` what leaves.
 #
@@ -97,7 +98,7 @@ class Drawing(ABC):
 
     @abstractmethod
     def draw(self, ready: Array, source: BitSource) -> list[Any]:
-        """What is published, column by column."""
+        """What is published, column by column: an array of numbers, or a `Coded` column of a list's values."""
 
     def gathered(self, columns: list[Any], like: Any) -> Any:
         """Columns as one array, for answers that came as one."""
@@ -172,15 +173,18 @@ class Listed(Drawing):
             ) from None
         return np.asarray(places, dtype=np.float64)
 
-    def _from_lists(self, columns: Sequence[Any], names: Sequence[str], *, after: int) -> Sequence[Any]:
+    def _from_lists(self, columns: Sequence[Any], names: Sequence[str], *, after: int) -> Sequence[Coded]:
         """The values of the columns' own lists; those of the first columns, published before, may not be asked for."""
         domain = None if self.calibration.answer is None else self.calibration.answer.domain
         if not isinstance(domain, tuple):
-            return columns
-        return [
-            np.array(one.values, dtype=None if one.is_numeric else object)[one.places(column, name)]
-            for one, column, name in zip(domain[after:], columns, names, strict=True)
-        ]
+            return [_coded(column, name) for column, name in zip(columns, names, strict=True)]
+        found = []
+        for one, column, name in zip(domain[after:], columns, names, strict=True):
+            given = _coded(column, name)
+            places = one.places(given.cells, name, tallies=given.tallies.tolist())
+            values = np.array(one.values, dtype=None if one.is_numeric else object)
+            found.append(Coded(values, places[given.codes]))
+        return found
 
     def _require_seen(self, places: Any) -> None:
         """Refuse values that no law gives a probability, where the promise is about the laws alone."""
@@ -218,15 +222,31 @@ class Listed(Drawing):
         out = self.channel.draw(ready.astype(np.int64), source)
         outputs = self.channel.outputs
         rows = outputs if isinstance(outputs[0], tuple) else [(value,) for value in outputs]
-        return [_column(values)[out] for values in zip(*rows, strict=True)]
+        return [Coded(_column(values), out) for values in zip(*rows, strict=True)]
 
     def gathered(self, columns: list[Any], like: Any) -> Any:
         """See `Drawing.gathered`: rows of several columns are a list of tuples."""
-        return columns[0] if len(columns) == 1 else list(zip(*(column.tolist() for column in columns), strict=True))
+        made = [column.rows for column in columns]
+        return made[0] if len(made) == 1 else list(zip(*(column.tolist() for column in made), strict=True))
 
 
-def _places(channel: ListChannel, columns: Sequence[Any]) -> Any:
-    return channel.positions(columns[0]) if len(columns) == 1 else channel.positions_of_columns(columns)
+def _places(channel: ListChannel, columns: Sequence[Coded]) -> Any:
+    if len(columns) == 1 and channel.width > 1:  # a column of whole rows
+        return channel.positions(columns[0].rows)
+    return channel.positions_of_codes([(column.cells, column.codes) for column in columns])
+
+
+def _coded(column: Any, name: str) -> Coded:
+    """A column as its cells, each once, and the codes of its rows."""
+    if isinstance(column, Coded):
+        return column
+    if isinstance(column, str | bytes):
+        raise InputError(f"column {name!r} must be a list of values, got one text")
+    if not isinstance(column, np.ndarray):
+        return Coded.of_list(column)
+    if column.ndim != 1:
+        raise InputError(f"column {name!r} must be one list of values, got an array of shape {column.shape}")
+    return Coded.of_array(column)
 
 
 def _column(values: tuple[Any, ...]) -> Any:

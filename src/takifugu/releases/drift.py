@@ -22,6 +22,7 @@ from takifugu.channels import Channel, ListChannel, Noise
 from takifugu.errors import InputError
 from takifugu.laws import Finite, Mixture, VectorMixture
 from takifugu.releases.secret_rows import protected_pairs, protected_secrets
+from takifugu.tables import Coded
 
 DRIFTS = ("refuse", "allow")
 REFUSED = 1e-9  # the chance that rows of the priors are refused
@@ -138,7 +139,7 @@ class Drift:
         ]
         return cls(calibration, tuple(sides))
 
-    def look(self, secrets: Sequence[Any], ready: Array) -> None:
+    def look(self, secrets: Coded | Sequence[Any], ready: Array) -> None:
         """The next rows: their secrets, as the priors name them, and what goes into the channel."""
         codes = self._codes(secrets)
         for secret, code in self._places.items():
@@ -154,8 +155,10 @@ class Drift:
     def _places(self) -> "_Places":
         return _Places({secret: place for place, secret in enumerate(protected_secrets(self.calibration))})
 
-    def _codes(self, secrets: Sequence[Any]) -> npt.NDArray[np.int64]:
+    def _codes(self, secrets: Coded | Sequence[Any]) -> npt.NDArray[np.int64]:
         """The place of each row's secret among the protected ones; −1 for all others."""
+        if isinstance(secrets, Coded):
+            return self._codes(secrets.cells.tolist())[secrets.codes]
         try:
             return np.fromiter(map(self._places.__getitem__, secrets), dtype=np.int64, count=len(secrets))
         except TypeError:  # a list, or something with one in it, is nobody's secret

@@ -21,7 +21,9 @@ from takifugu.releases.frames import (
     POSITION,
     appear,
     check_format,
+    decoded,
     leaving,
+    named,
     positions_writer,
     protected,
     ready,
@@ -37,7 +39,7 @@ from takifugu.releases.records import Recognition
 from takifugu.releases.releasing import is_of_table, refuse_beside_a_mean, write_one_number
 from takifugu.releases.secret_rows import OTHERS, reading_as_fitted, require_as_fitted
 from takifugu.releases.shuffling import Shuffle
-from takifugu.tables import PARQUET, Reading, Table, files_behind, lacking, stream
+from takifugu.tables import PARQUET, Coded, Reading, Table, files_behind, lacking, stream
 
 # The ledgers beside a file: each may know its records, whatever the file was called when they were published.
 
@@ -223,8 +225,10 @@ def _draw(
     import pyarrow as pa
 
     drawn, done, left_out = _digest(), 0, 0
+    cells: dict[str, Any] = {}  # of a list's values the codes are shuffled
 
     def publish(made: Any) -> None:
+        made = decoded(made, cells)
         if key is not None:
             key(made.column(made.num_columns - 1))
             made = made.remove_column(made.num_columns - 1)
@@ -234,7 +238,14 @@ def _draw(
         left_out += others_here
         # Once more: nobody fingerprints the kept columns, and a file can change.
         watch.look(rows, together(rows, values, plan))
-        made = leaving(rows, values, plan, columns)
+        found = plan.drawn(values)
+        cells |= {
+            named(name, plan): one.cells
+            for name, one in zip(columns.answer, found, strict=True)
+            if isinstance(one, Coded)
+        }
+        codes = [one.codes.astype(np.int32) if isinstance(one, Coded) else one for one in found]
+        made = leaving(rows, codes, plan, columns)
         if key is not None:
             made = made.append_column(POSITION, pa.array(np.arange(done, done + len(values))))
         (publish if plan.order == "keep" else shuffle.add)(made)

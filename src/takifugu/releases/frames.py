@@ -1,7 +1,7 @@
 """Columns and tables of any dataframe library, through narwhals."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,17 @@ from takifugu.releases.passed_through import Watch, harmless
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import as_called, as_counted, has_pairs, protected_rows, refuse_fewer
 from takifugu.releases.shuffling import Places, shuffled
-from takifugu.tables import SAME_NAME, as_float, as_text, attempt, in_usual_types, is_counted_as_text, kind_of, plain
+from takifugu.tables import (
+    SAME_NAME,
+    Coded,
+    as_float,
+    as_text,
+    attempt,
+    in_usual_types,
+    is_counted_as_text,
+    kind_of,
+    plain,
+)
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -31,10 +41,13 @@ if TYPE_CHECKING:
 # A table that is handed on in memory, pickled or written in its library's own format takes all of that along.
 
 
-def without_traces(native: Any) -> Any:
-    """A table of pandas, Polars or PyArrow that holds the values of its own cells, its names, and nothing else."""
+def without_traces(native: Any, made: Collection[str] = ()) -> Any:
+    """A table of pandas, Polars or PyArrow that holds the values of its own cells, its names, and nothing else.
+
+    Columns of PyArrow that were `made` a moment ago, row by row, have nothing beside their values.
+    """
     if hasattr(native, "replace_schema_metadata"):
-        return _of_arrow(native)
+        return _of_arrow(native, made)
     if type(native).__module__.partition(".")[0] == "polars":
         return _of_polars(native)
     return _of_pandas(native) if hasattr(native, "reset_index") else native
@@ -88,8 +101,20 @@ def _polars_copy(column: Any) -> Any:
 
     if "Decimal" in str(column.dtype):  # whose numbers lack the point
         return pl.Series(column.name, column.to_list(), dtype=column.dtype)
+    if column.dtype == pl.String and (copied := _through_arrow(column)) is not None:
+        return copied
     numbers = column.to_physical()
     return pl.Series(column.name, numbers.to_list(), dtype=numbers.dtype).cast(column.dtype)
+
+
+def _through_arrow(column: Any) -> Any:
+    """A column of texts as one whose memory has the letters of its own cells alone; None without PyArrow."""
+    try:
+        import polars as pl
+        import pyarrow as pa
+    except ImportError:
+        return None
+    return pl.Series(column.name, _arrow_copy(pa.chunked_array([column.to_arrow()]), pa.large_string()))
 
 
 def _polars_type(dtype: Any) -> Any:
@@ -107,14 +132,17 @@ def _polars_type(dtype: Any) -> Any:
     return dtype
 
 
-def _of_arrow(table: Any) -> Any:
+def _of_arrow(table: Any, made: Collection[str]) -> Any:
     """PyArrow carries notes of the writer along, beside the table and beside each field, which may name other columns.
 
     A slice holds all of the table that it was cut from.
     """
     import pyarrow as pa
 
-    columns = [_arrow_copy(column, _arrow_type(column.type)) for column in table.columns]
+    columns = [
+        column if name in made else _arrow_copy(column, _arrow_type(column.type))
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    ]
     fields = [pa.field(name, column.type) for name, column in zip(table.column_names, columns, strict=True)]
     return pa.table(columns, schema=pa.schema(fields))
 
@@ -160,20 +188,18 @@ def _arrow_type(kind: Any) -> Any:
 INSECURE = " (insecure seed)"  # added to the name of a column that came from a seed
 
 
-def leaving(rows: "nw.DataFrame[Any]", paid: Array, plan: Plan, columns: Columns) -> Any:
-    """The table that leaves, drawn for rows that `ready` checked and the ledger knows.
+def leaving(rows: "nw.DataFrame[Any]", drawn: Sequence[Any], plan: Plan, columns: Columns) -> Any:
+    """The table that leaves: these columns, drawn for rows that `ready` checked and the ledger knows, in their places.
 
-    It is in its own library, the drawn columns in their places, beside the kept ones. What a library stores beside the
-    values of a column does not leave: categories of rows that were left out, an index, the metadata of a source.
+    It is in its own library, with the kept columns beside them. What a library stores beside the values of a column
+    does not leave: categories of rows that were left out, an index, the metadata of a source.
     """
-    made = [
-        series(name, values, plan, rows.implementation)
-        for name, values in zip(columns.answer, plan.drawn(paid), strict=True)
-    ]
+    made = [series(name, values, plan, rows.implementation) for name, values in zip(columns.answer, drawn, strict=True)]
     chosen = [name for name in rows.columns if name in columns.published]
     kept = [_as_counted(rows[name], plan) for name in chosen if name not in columns.answer]
     published = rows.with_columns(*made, *(one for one in kept if one is not None)).select(chosen)
-    return without_traces(published.rename({name: named(name, plan) for name in columns.answer}).to_native())
+    renamed = {name: named(name, plan) for name in columns.answer}
+    return without_traces(published.rename(renamed).to_native(), renamed.values())
 
 
 def _as_counted(column: "nw.Series[Any]", plan: Plan) -> "nw.Expr | None":
@@ -205,16 +231,34 @@ def series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]"
     """Drawn values as a column of a library, of the type that all of them have."""
     import narwhals as nw
 
-    if plan.drawing.takes_labels:
+    if isinstance(values, Coded):
         # Of one type however few rows a batch of a file has; only pandas has columns of several types.
-        dtype: Any = {"b": nw.Boolean, "i": nw.Int64, "f": nw.Float64}.get(values.dtype.kind)
-        listed = values.tolist()
+        dtype: Any = {"b": nw.Boolean, "i": nw.Int64, "f": nw.Float64}.get(values.cells.dtype.kind)
+        listed = values.cells.tolist()
         if dtype is None and not backend.is_pandas_like():
             dtype, listed = nw.String, [str(value) for value in listed]
-        return nw.new_series(name, listed, dtype, backend=backend)
+        drawn: nw.Series[Any] = nw.new_series(name, listed, dtype, backend=backend)[values.codes]
+        if not backend.is_pandas_like():
+            return drawn
+        return nw.from_native(drawn.to_native().reset_index(drop=True), series_only=True)  # or the codes would leave
+    if plan.drawing.takes_labels:  # codes, which `decoded` makes values of
+        return nw.new_series(name, values, nw.Int32, backend=backend)
     if plan.drawing.is_whole:  # beyond the range of whole numbers the nearest end of it stands
         values = values.clip(-(2.0**63), 2.0**63 - 1024).astype(np.int64)
     return nw.new_series(name, values, nw.Int64 if plan.drawing.is_whole else nw.Float64, backend=backend)
+
+
+def decoded(native: Any, cells: Mapping[str, Any]) -> Any:
+    """A PyArrow table with values in place of the codes in these columns."""
+    import pyarrow as pa
+
+    for name, column in cells.items():
+        values = column.tolist() if column.dtype.kind in "bif" else [str(value) for value in column.tolist()]
+        place = native.column_names.index(name)
+        native = native.set_column(
+            place, name, pa.chunked_array([pa.array(values).take(native.column(place).combine_chunks())])
+        )
+    return native
 
 
 def for_spreadsheets(native: Any) -> Any:
@@ -261,11 +305,13 @@ def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any, called: list
             f"this calibration is for {', '.join(map(repr, answer.drawn))}, and the column given is called "
             f"{column.name!r}: what hides a secret in one hides nothing in another"
         )
-    rows = column if kept is None else column.filter(kept.tolist())
+    rows = column if kept is None else column[np.flatnonzero(kept)]
     _require_same_labels(rows, plan)
     values = _entries(rows, plan)
     made = publish(values, plan, kept, called)
     if answer is None or answer.is_of_rows:
+        if plan.drawing.takes_labels:
+            made = Coded.of_array(made)
         return series(named(rows.name, plan), made, plan, rows.implementation).to_native()
     # Of numbers about a group no label leaves but what they are: pandas names a group's means by the group itself.
     name = rows.name if rows.name in answer.columns else ""
@@ -300,8 +346,8 @@ def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> t
         plan.charge(recognition, len(rows))
     places = np.arange(len(rows)) if plan.order == "keep" else shuffled(len(rows), plan.source)
     if plan.order != "keep":
-        rows, values = rows[places.tolist()], values[places]
-    return leaving(rows, values, plan, columns), places
+        rows, values = rows[places], values[places]
+    return leaving(rows, plan.drawn(values), plan, columns), places
 
 
 def ready(rows: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Array:
@@ -325,11 +371,13 @@ def together(rows: "nw.DataFrame[Any]", ready: Array, plan: Plan) -> Array:
 def _entries(column: "nw.Series[Any]", plan: Plan) -> Any:
     if not plan.drawing.takes_labels:
         return numbers(column)
-    values, answer = values_of(column), plan.calibration.answer
+    _refuse_missing(column, _holes(column))
+    if column.dtype.is_numeric():
+        return _array(column)
+    values, answer = Coded.of(column).map(plain), plan.calibration.answer
     domain = None if answer is None else answer.domain_of(column.name)
-    if values.dtype == object and domain is not None and all(isinstance(value, str) for value in domain.values):
-        # Categories and objects of any type are counted as texts.
-        values = np.array([str(value) for value in values.tolist()], dtype=object)
+    if domain is not None and all(isinstance(value, str) for value in domain.values):
+        return values.map(str)  # categories and objects of any type are counted as texts
     return values
 
 
@@ -340,21 +388,23 @@ def protected(
     kept: Any = None
     frame = as_counted(frame, calibration)
     several = len(secret) > 1
-    lacks = [_holes(frame[name]).to_list() for name in secret] if several else []
-    whole = [not any(here) for here in zip(*lacks, strict=True)]
+    columns = {name: Coded.of(frame[name]) for name in secret}
+    lacks = np.zeros(len(frame), dtype=bool)
+    for name in secret if several else ():
+        lacks |= _holes(frame[name]).to_numpy().astype(bool)
     for name in secret:
         if several and not has_pairs(calibration, name):
             continue
-        secrets = as_called(frame[name], name, of=secret)
+        secrets = as_called(columns[name], name, of=secret)
         if several:  # a row that lacks any of its secrets was counted for none
-            secrets = [one if has_all else None for one, has_all in zip(secrets, whole, strict=True)]
+            secrets = secrets.without(lacks)
         here = protected_rows(secrets, calibration, others)
         if here is None:
             continue
         if several:
             refuse_fewer(secrets, here, calibration)
         kept = here if kept is None else kept & here
-    return frame if kept is None else frame.filter(kept.tolist())
+    return frame if kept is None else frame[np.flatnonzero(kept)]
 
 
 def publish(values: Any, plan: Plan, kept: Any, called: list[list[Any]]) -> Any:
@@ -376,14 +426,6 @@ def charged(ready: Array, plan: Plan) -> Array:
     if plan.ledger is not None and ready.size:
         plan.charge(plan.ledger.recognise_values(ready), len(ready) if ready.ndim else 1)
     return ready
-
-
-def values_of(column: "nw.Series[Any]") -> Any:
-    """A column of numbers or labels as an array; missing values are an error."""
-    _refuse_missing(column, _holes(column))
-    if column.dtype.is_numeric():
-        return _array(column)
-    return np.array([plain(value) for value in column.to_list()], dtype=object)
 
 
 def numbers(column: "nw.Series[Any]") -> Array:

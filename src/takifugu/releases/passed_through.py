@@ -2,12 +2,13 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from decimal import Decimal
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
@@ -17,7 +18,7 @@ from takifugu.releases.binding import Columns
 from takifugu.releases.drift import Drift, refuse_drift
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import as_called, protected_secrets
-from takifugu.tables import cell_in_words, reads_as_more
+from takifugu.tables import Coded, cell_in_words, pairs_of, reads_as_more
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -39,21 +40,23 @@ class Telling:
         self._secrets: set[Any] = set()
         self._rows = 0
 
-    def look(self, secrets: list[Any], columns: dict[str, list[Any]]) -> None:
+    def look(self, secrets: Coded, columns: dict[str, Coded]) -> None:
         """One more batch of rows."""
         if not self._same:
             return
-        secrets = [hashable(secret) for secret in secrets]
+        secrets = secrets.map(hashable)
         self._rows += len(secrets)
         if len(self._secrets) < 2:
-            self._secrets.update(secrets)
-        for name, same in self._same.items():
+            self._secrets.update(secrets.cells[secrets.tallies > 0].tolist())
+        for name in self._same:
+            pairs = list(zip(*pairs_of(columns[name], secrets), strict=True))
             # Written in another way, a secret is still the same: 1 and "1", or "yes" and "YES ".
-            self._same[name] = same and all(map(_alike, columns[name], secrets))
-        for name in list(self._seen):
+            self._same[name] = self._same[name] and all(_alike(value, secret) for value, secret in pairs)
+            if name not in self._seen:
+                continue
             seen = self._seen[name]
-            for value, secret in set(zip(map(hashable, columns[name]), secrets, strict=True)):
-                seen[value].add(secret)
+            for value, secret in pairs:
+                seen[hashable(value)].add(secret)
             if len(seen) > MOST:
                 del self._seen[name]
 
@@ -126,28 +129,30 @@ class KnownCells:
         self._uncounted = self._rows = 0
         self._drifts: dict[Cell, Drift] = {}
 
-    def look(self, columns: Sequence[Sequence[Any]], secrets: dict[str, list[Any]], ready: Array) -> None:
+    def look(self, columns: Sequence[Coded], secrets: dict[str, Coded], ready: Array) -> None:
         """One more batch: the kept columns of `names`, the secrets as the priors call them, and what is drawn for.
 
         Without secrets it is only seen whether the cells were counted.
         """
         if not self.names:
             return
-        places: dict[Cell, list[int]] = {}
+        promised = self._promised(secrets, len(columns[0]))
         counted = [_as_counted(name, one, self._labels) for name, one in zip(self.names, columns, strict=True)]
-        for place, cell in enumerate(zip(*counted, strict=True)):
-            places.setdefault(cell, []).append(place)
-        for cell, every in places.items():
-            rows = [row for row in every if self._is_promised(secrets, row)]
+        for cell, every in _rows_of_cells(counted):
+            rows = every[promised[every]]
             self._rows += len(rows)
             self._uncounted += 0 if self._is_counted(cell) else len(rows)
-            if secrets and rows and (drift := self._drift_of(cell)) is not None:
+            if secrets and len(rows) and (drift := self._drift_of(cell)) is not None:
                 for called in secrets.values():
-                    drift.look([called[row] for row in rows], ready[np.array(rows)])
+                    drift.look(called.taken(rows), ready[rows])
 
-    def _is_promised(self, secrets: dict[str, list[Any]], row: int) -> bool:
-        """Whether anything is promised about a row: of those with other secrets, which may go along, nothing is."""
-        return not secrets or any(hashable(called[row]) in self._hidden for called in secrets.values())
+    def _promised(self, secrets: dict[str, Coded], rows: int) -> npt.NDArray[np.bool_]:
+        """The rows that anything is promised about: of those with other secrets, which may go along, nothing is."""
+        promised = np.full(rows, not secrets)
+        for called in secrets.values():
+            hidden = [hashable(cell) in self._hidden for cell in called.cells.tolist()]
+            promised |= np.array(hidden, dtype=bool)[called.codes]
+        return promised
 
     def refuse(self) -> None:
         """Raise where a cell was not counted."""
@@ -195,15 +200,28 @@ def _labels(calibration: Calibration) -> frozenset[str]:
     return frozenset(own or others)
 
 
-def _as_counted(name: str, column: Sequence[Any], labels: frozenset[str]) -> list[Any]:
+def _rows_of_cells(columns: Sequence[Coded]) -> Iterator[tuple[Cell, npt.NDArray[np.intp]]]:
+    """Every combination of the columns' cells that some row has, with the places of its rows."""
+    whole = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:  # codes of their combinations so far, as few as there are combinations
+        whole = np.unique(whole * len(column.cells) + column.codes, return_inverse=True)[1]
+    order = np.argsort(whole, kind="stable")
+    ends = np.flatnonzero(np.diff(whole[order], append=-1))
+    for rows in np.split(order, ends[:-1] + 1) if len(order) else ():
+        yield tuple(column.cells[column.codes[rows[0]]] for column in columns), rows
+
+
+def _as_counted(name: str, column: Coded, labels: frozenset[str]) -> Coded:
     """Kept values as their cells were counted, and as they leave: a difference that nobody counted does not.
 
     Digits of a decimal beyond a float's are such a difference, and beside texts that of the number 1 from the text "1".
     """
-    cells = [hashable(value) for value in column]
-    if any(isinstance(value, str) for value in cells):
-        return [None if value is None else str(value) for value in cells]
-    return [_decimal(name, value, labels) if isinstance(value, Decimal) else value for value in cells]
+    counted = column.map(hashable)
+    if any(isinstance(value, str) for value in counted.cells.tolist()):
+        counted = counted.map(lambda value: None if value is None else str(value))
+    else:
+        counted = counted.map(lambda value: _decimal(name, value, labels) if isinstance(value, Decimal) else value)
+    return counted.merged()
 
 
 def _decimal(name: str, value: Decimal, labels: frozenset[str]) -> str | float:
@@ -245,10 +263,10 @@ class Watch:
 
     def look(self, rows: "nw.DataFrame[Any]", ready: Array) -> None:
         """One more batch of rows, and what of it goes into the channel."""
-        kept = {name: rows[name].to_list() for name in self._columns.keep}
-        called: dict[str, list[Any]] = {}
+        kept = {name: Coded.of(rows[name]) for name in self._columns.keep}
+        called: dict[str, Coded] = {}
         for name in self._columns.secret:
-            secrets = rows[name].to_list()
+            secrets = Coded.of(rows[name])
             called[name] = as_called(secrets, name, of=self._columns.secret)
             self._telling[name].look(secrets, kept)
             if self._drift is not None:

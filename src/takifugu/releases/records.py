@@ -15,14 +15,14 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array
 from takifugu.errors import InputError, no_column
-from takifugu.tables import AS_READ, cut_named
+from takifugu.tables import AS_READ, Coded, Codes, cut_named, is_narrow
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -43,6 +43,18 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*")
 
 
+class _Words(NamedTuple):
+    """The two words of each cell of a column, and which cell each row has; None where each row has its own."""
+
+    words: tuple[Hashes, Hashes]
+    codes: Codes | None
+
+    def at(self, rows: "npt.NDArray[np.int64] | slice") -> tuple[Hashes, Hashes]:
+        """The words of some rows."""
+        where = rows if self.codes is None else self.codes[rows]
+        return self.words[0][where], self.words[1][where]
+
+
 class RowHashes:
     """Hashes rows under one secret key.
 
@@ -61,29 +73,43 @@ class RowHashes:
 
     def of(self, rows: "nw.DataFrame[Any]", columns: Sequence[str], beside: Hashes | None = None) -> Hashes:
         """The hash of each row of these columns, in this order, and of a number beside it where one is given."""
-        words = [word for name in columns for word in self._words(rows[name])]
+        found = [self._words(rows[name]) for name in columns]
+        if beside is None and (alike := _alike(found, len(rows))) is not None:
+            first, codes = alike  # few rows are different ones, and those alone are hashed
+            return siphash(self._rows, [word for one in found for word in one.at(first)], len(first))[codes]
+        words = [word for one in found for word in one.at(slice(None))]
         return siphash(self._rows, words if beside is None else [beside, *words], len(rows))
 
     def count_missing(self, column: "nw.Series[Any]") -> int:
         """How many cells have no value."""
-        return int((self._words(column)[1] == _MISSING).sum())
+        return int((self._words(column).at(slice(None))[1] == _MISSING).sum())
 
-    def _words(self, column: "nw.Series[Any]") -> tuple[Hashes, Hashes]:
+    def _words(self, column: "nw.Series[Any]") -> "_Words":
         import narwhals as nw
 
         kind = column.dtype
         if kind == nw.Boolean:
             column, kind = column.cast(nw.Int8), nw.Int8()
         if not (kind.is_integer() or kind.is_float()) or kind in (nw.Int128, nw.UInt128):
-            return self._each(column.to_list())
+            return self._labels(column)
         missing = column.is_null().to_numpy()
         values = column.fill_null(0).to_numpy()
         if values.dtype.kind not in "iuf":  # a column of no values
-            return self._each(column.to_list())
+            return self._labels(column)
+        if values.dtype.kind == "u" and values.size and int(values.max()) >= 1 << 63:
+            return self._labels(column)
+        if not missing.any() and is_narrow(values):
+            coded = Coded.of_array(values)
+            return _Words(self._numbers(coded.cells, np.zeros(len(coded.cells), dtype=np.bool_)), coded.codes)
+        return _Words(self._numbers(values, missing), None)
+
+    def _labels(self, column: "nw.Series[Any]") -> "_Words":
+        coded = Coded.of(column)
+        return _Words(self._each(coded.cells.tolist()), coded.codes)
+
+    def _numbers(self, values: npt.NDArray[Any], missing: npt.NDArray[np.bool_]) -> tuple[Hashes, Hashes]:
         if values.dtype.kind == "f":
             return self._floats(values.astype(np.float64), missing)
-        if values.dtype == np.uint64 and values.size and int(values.max()) >= 1 << 63:
-            return self._each(column.to_list())
         first = values.astype(np.int64).view(np.uint64)
         return np.where(missing, 0, first).astype(np.uint64), np.where(missing, _MISSING, _WHOLE).astype(np.uint64)
 
@@ -196,6 +222,24 @@ def _of_instant(when: datetime.datetime) -> str:
     # The method of the class above: a time of pandas would add what it knows below a millionth of a second.
     told = datetime.datetime.isoformat(when, sep=" ", timespec="microseconds")
     return told.removesuffix(" 00:00:00.000000")
+
+
+def _alike(columns: Sequence[_Words], rows: int) -> tuple[npt.NDArray[np.int64], Codes] | None:
+    """A row of each kind, and of which kind every row is; None where there could be as many kinds as rows."""
+    codes, most = np.zeros(rows, dtype=np.int64), 1
+    for one in columns:
+        most *= len(one.words[0])
+        if one.codes is None or most > max(rows, _BLOCK):
+            return None
+        codes = codes * len(one.words[0]) + one.codes
+    if not rows:
+        return None
+    first = np.full(most, -1, dtype=np.int64)
+    first[codes] = np.arange(rows)
+    there = np.flatnonzero(first >= 0)
+    place = np.empty(most, dtype=np.int64)
+    place[there] = np.arange(len(there))
+    return first[there], place[codes]
 
 
 def siphash(key: bytes, words: Sequence[Hashes], rows: int) -> Hashes:

@@ -13,6 +13,7 @@ from takifugu.problems import Answer, Pair
 from takifugu.queries import named
 from takifugu.tables import (
     SECRETS,
+    Coded,
     Reading,
     Table,
     as_float,
@@ -54,6 +55,8 @@ def as_called(secrets: Any, column: str, *, of: Collection[str]) -> Any:
     """One column's secrets as the priors call them: those of several columns are told apart by their column."""
     if len(of) == 1:
         return secrets
+    if isinstance(secrets, Coded):
+        return secrets.map(lambda secret: secret if secret is None else named(column, plain(secret)))
     return [secret if secret is None else named(column, plain(secret)) for secret in secrets]
 
 
@@ -88,27 +91,26 @@ def are_texts(calibration: Calibration) -> bool:
 def protected_rows(secrets: Any, calibration: Calibration, others: str) -> npt.NDArray[np.bool_] | None:
     """The rows to keep, None for all; an error where a row is of another secret and `others` is "error".
 
-    `secrets` is a list, or a narwhals column, whose own library then looks at the rows.
+    `secrets` is a `Coded` column, one of narwhals, or a list.
     """
     if others == "release":
         return None
     known = protected_secrets(calibration)
-    column = comparable(secrets)
-    distinct = None if column is None else column.unique()
-    rows = secrets if isinstance(secrets, list) else secrets.to_list() if distinct is None else distinct.to_list()
+    column = secrets if isinstance(secrets, Coded) else None
+    if column is None and not isinstance(secrets, list):
+        column = Coded.of(secrets)
+    rows = secrets if column is None else [cell for cell, n in zip(column.cells, column.tallies, strict=True) if n]
     try:
-        every = known.issuperset(rows)
+        if known.issuperset(rows):
+            return None
+        cells = column.cells.tolist() if column is not None else rows
+        kept = np.fromiter(map(known.__contains__, cells), dtype=np.bool_, count=len(cells))
     except TypeError:  # a list, or something with one in it, is nobody's secret
-        rows = [row if isinstance(row, str | int | float) else None for row in rows]
-        every = known.issuperset(rows)
-    if every:
-        return None
-    kept = np.fromiter(map(known.__contains__, rows), dtype=np.bool_, count=len(rows))
-    if column is not None and distinct is not None:
-        # The library compares the column with values of its own only. Compared with the calibration's secrets it
-        # might take 2⁵³ + 1 for 2.0⁵³: which values are protected is for Python to say.
-        inside = column.is_in(distinct.filter(kept.tolist()))
-        kept = np.asarray(inside.fill_null(False).to_numpy(), dtype=np.bool_)
+        whole = Coded.of_list(rows) if column is None else column
+        scalars = whole.map(lambda cell: cell if isinstance(cell, str | int | float) else None)
+        return protected_rows(scalars, calibration, others)
+    if column is not None:
+        kept = kept[column.codes]
     if others == "drop":
         return kept
     raise InputError(outside(int((~kept).sum()), len(kept), known))
@@ -123,28 +125,19 @@ def outside(rows: int, of_all: int, known: frozenset[Any]) -> str:
     )
 
 
-def refuse_fewer(secrets: list[Any], kept: npt.NDArray[np.bool_], calibration: Calibration) -> None:
+def refuse_fewer(secrets: Any, kept: npt.NDArray[np.bool_], calibration: Calibration) -> None:
     """Of several secrets, refuse to leave out rows that were counted: the laws of the others are not those of the rest.
 
     Rows that lack one of the secrets were not counted, nor were those of a secret that the priors do not know.
     """
     counted = calibration.beliefs[0].keys()
-    if any(one in counted for one, stays in zip(secrets, kept.tolist(), strict=True) if not stays):
+    column = secrets if isinstance(secrets, Coded) else Coded.of_list(secrets)
+    left_out = np.unique(column.codes[~kept])
+    if any(one in counted for one in column.cells[left_out].tolist()):
         raise InputError(
             "rows with one of their secrets in none of the calibrated pairs cannot be left out: the laws of the other "
             "secrets were counted with them. Remove those rows first, and calibrate with the table that is left"
         )
-
-
-def comparable(secrets: Any) -> "nw.Series[Any] | None":
-    """A column whose library compares its values as Python does; None for a list, or another kind of column."""
-    import narwhals as nw
-
-    if isinstance(secrets, nw.Series) and (
-        secrets.dtype in (nw.String, nw.Boolean) or secrets.dtype.is_integer()  # a NaN is equal to itself in some
-    ):
-        return secrets
-    return None
 
 
 def _listed(secrets: frozenset[Any]) -> str:

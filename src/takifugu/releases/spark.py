@@ -12,7 +12,7 @@ from takifugu.releases.frames import leaving, protected, ready
 from takifugu.releases.passed_through import MOST, KnownCells, Telling
 from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import as_called, outside, protected_rows, protected_secrets
-from takifugu.tables import SAME_NAME, attempt
+from takifugu.tables import SAME_NAME, Coded, attempt
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
     fields = {field.name: StructField(field.name, _plain(field.dataType)) for field in frame.schema.fields}
     kinds = ["i" if plan.drawing.is_whole else "f"] * len(columns.answer)
     if plan.drawing.takes_labels:  # a list may be of whole numbers, whatever the true ones are
-        kinds = [values.dtype.kind for values in plan.drawn(np.empty(0))]
+        kinds = [values.cells.dtype.kind for values in plan.drawn(np.empty(0))]
     types = {"b": BooleanType(), "i": LongType(), "f": DoubleType()}
     for name, kind in zip(columns.answer, kinds, strict=True):
         fields[name] = StructField(name, types.get(kind, StringType()))
@@ -132,9 +132,9 @@ def release_batches(batches: Iterable[Any], plan: Plan, columns: Columns) -> Ite
         table = nw.from_native(pa.Table.from_batches([batch]), eager_only=True)
         rows = protected(table, plan.calibration, columns.secret, columns.others)
         values = ready(rows, plan, columns)
-        known.look([rows[name].to_list() for name in known.names], {}, values)
+        known.look([Coded.of(rows[name]) for name in known.names], {}, values)
         known.refuse()
-        published = leaving(rows, values, plan, columns).select(columns.published)
+        published = leaving(rows, plan.drawn(values), plan, columns).select(columns.published)
         yield from published.combine_chunks().to_batches()
 
 
@@ -180,8 +180,8 @@ def _check_drift(frame: Any, plan: Plan, columns: Columns) -> None:
     some = frame.select(*map(_col, looked_at)).orderBy(rand()).limit(_SAMPLED).toArrow()
     rows = protected(nw.from_native(some, eager_only=True), plan.calibration, columns.secret, columns.others)
     values = ready(rows, plan, columns)
-    called = {name: as_called(rows[name].to_list(), name, of=columns.secret) for name in columns.secret}
-    known.look([rows[name].to_list() for name in known.names], called, values)
+    called = {name: as_called(Coded.of(rows[name]), name, of=columns.secret) for name in columns.secret}
+    known.look([Coded.of(rows[name]) for name in known.names], called, values)
     known.refuse()
     if drift is not None:
         for secrets in called.values():
@@ -203,6 +203,6 @@ def _check_kept(frame: Any, plan: Plan, columns: Columns, name: str, secret: str
     secrets = as_called([who for _, who, _ in lines], secret, of=columns.secret)
     kept = protected_rows(secrets, plan.calibration, "drop") if columns.others == "drop" else None
     chosen = lines if kept is None else [line for line, stays in zip(lines, kept, strict=True) if stays]
-    telling.look([who for _, who, _ in chosen], {name: [value for value, _, _ in chosen]})
+    telling.look(Coded.of_list([who for _, who, _ in chosen]), {name: Coded.of_list([value for value, _, _ in chosen])})
     telling.stand_for(sum(rows for _, _, rows in chosen))
     telling.refuse()

@@ -1,3 +1,7 @@
+from takifugu.tables.coded import Coded as Coded
+from takifugu.tables.coded import Codes as Codes
+from takifugu.tables.coded import is_narrow as is_narrow
+from takifugu.tables.coded import pairs_of as pairs_of
 from takifugu.tables.column_facts import AWKWARD as AWKWARD
 from takifugu.tables.column_facts import MOST_LABELS as MOST_LABELS
 from takifugu.tables.column_facts import USUAL as USUAL
