@@ -6,13 +6,16 @@ import re
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import takifugu as tk
+from takifugu.channels import InsecureSeededBits
 from takifugu.channels.finite_channel import FiniteChannel
+from takifugu.queries import Cells, PrivateCounts
 from takifugu.reports import words
 from takifugu.reports import words as common_words
-from takifugu.reports.channel_facts import ChannelFacts, column_facts
+from takifugu.reports.channel_facts import STRONGER, ChannelFacts, column_facts
 from takifugu.reports.charts import coarsened
 from takifugu.reports.common import pair_losses
 from takifugu.reports.facts import facts_of
@@ -265,8 +268,54 @@ def test_what_is_for_these_rows_alone_says_so_beside_a_promise_for_the_populatio
     priors = tk.fit_priors(tk.datasets.load("student-mat"), secret="schoolsup", query=query)
     for promise in ({"odds": 3.0}, {"alpha": 3.0, "epsilon": 1.0}):
         facts = facts_of(tk.calibrate(priors, **promise, confidence=0.9, keep=None))
-        others = [one for one in facts.costs if not one.is_chosen and one.label != "Best channel"]
+        others = [one for one in facts.costs if not one.is_chosen and one.label not in ("Best channel", *STRONGER)]
         assert others
         assert all(one.is_weaker and one.promise.endswith("for these rows alone") for one in others)
         assert "for these rows alone" in words.gaussian(facts)
         assert "times as much" not in words.gaussian(facts)
+
+
+# What the default does not promise, and what it would cost.
+
+
+def test_the_report_says_what_is_not_promised_and_what_a_guarantee_against_all_other_rows_would_cost(tmp_path):
+    query = tk.Row("G3", domain=[0, 4, 8, 12, 16, 20])
+    made = tk.calibrate(tk.fit_priors(tk.datasets.load("student-por"), secret="schoolsup", query=query), odds=3)
+    facts = facts_of(made)
+    costs = {one.label: one for one in facts.costs}
+    free = tk.calibrate(query, odds=3, mechanism="data-free").channel
+    law = np.array([sum(made.beliefs[0].counted[s][0][k] for s in made.pairs.secrets) for k in range(6)])
+    gaps = (np.array(free.inputs)[:, None] - np.array(free.outputs)[None, :]) ** 2
+    assert costs["No data at all"].error == pytest.approx(math.sqrt(law @ (free.matrix * gaps).sum(1) / law.sum()))
+    assert costs["Private counts (ε = 0.2)"].error > costs["This channel"].error
+    assert all(
+        costs[label].promise == "odds within a factor of 3, also for who knows all other rows" for label in STRONGER
+    )
+    told = words.all_other_rows(facts)
+    assert "nothing against somebody who knows all other rows; for a table of fewer than 5,000 rows" in told
+    tk.report(made, tmp_path / "report.html")
+    assert told in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_what_is_proposed_follows_from_the_number_of_rows_alone():
+    query, rows = tk.Row("x", domain=[0, 1]), {"s": ["a", "b"] * 2_499, "x": [0, 1, 1, 0] * 1_249 + [0, 1]}
+    for more, ways in (
+        (0, "one fitted to another table or to no data does"),
+        (1, "one fitted to private counts"),
+    ):
+        table = pd.DataFrame({name: values + values[-2:] * more for name, values in rows.items()})
+        made = tk.calibrate(tk.fit_priors(table, secret="s", query=query), odds=3)
+        assert len(table) == 4_998 + 2 * more
+        assert ways in words.stronger(made)
+
+
+def test_nothing_is_said_of_channels_that_promise_it_already():
+    counts = PrivateCounts.with_noise(
+        Cells.of("s", ["x"], {"s": ["a", "b"], "x": [0, 1]}, None, 0.5), [[40, 20], [20, 40]], InsecureSeededBits(1)
+    )
+    for made in (
+        tk.calibrate(counts, odds=3),
+        tk.calibrate(tk.Row("x", domain=[0, 1, 2]), odds=3, mechanism="data-free"),
+    ):
+        assert words.all_other_rows(facts_of(made)) is None
+        assert not {one.label for one in facts_of(made).costs} & set(STRONGER)

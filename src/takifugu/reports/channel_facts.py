@@ -9,12 +9,13 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration, calibrate
-from takifugu.channels import FiniteChannel, ListChannel, named
+from takifugu.channels import FiniteChannel, InsecureSeededBits, ListChannel, named
 from takifugu.divergences import finite_divergence
 from takifugu.errors import InputError, TakifuguError
 from takifugu.laws import Mixture, Scalar, columns, key, number
 from takifugu.mechanisms import Exact, root_above, table_of
-from takifugu.problems import Problem, Renyi
+from takifugu.problems import Choices, Problem, Renyi
+from takifugu.queries import Cells, PrivateCounts, Row, values_of
 from takifugu.reports.common import Facts, belief_losses, is_shown, most_telling, pair_losses, question_of, worst_odds
 
 # A finite channel, column by column: what becomes of each value, how far off it is, and what stays true on average.
@@ -300,6 +301,95 @@ def at_finite_order(calibration: Calibration, channel: ListChannel, mass: Array)
     return Cost("Best channel", str(found.guarantee), error, found.channel.share_changed(mass), is_weaker=True)
 
 
+# What a guarantee against who knows all other rows would cost: what the default does not promise.
+
+_CONFIDENCE = 0.95  # of private counts, where none was asked for
+_PRIVATE = 0.2  # of the total: what counts cost that go with most tables (docs/studies/private-fit.md)
+_COUNTS, _NO_DATA = f"Private counts (ε = {_PRIVATE:g})", "No data at all"
+STRONGER = {_COUNTS: f"with private counts (ε = {_PRIVATE:g})", _NO_DATA: "with a channel that needs no data"}
+
+
+def against_all_other_rows(calibration: Calibration, channel: ListChannel, mass: Array) -> list[Cost]:
+    """The channels of private counts and of no data for the same total, with their errors for this table.
+
+    The first is found once with noise that nobody draws again; none where it cannot be told within a moment.
+    """
+    if not is_of_own_rows(calibration) or len(channel.inputs) > _MOST_VALUES or calibration.mechanism != "optimal":
+        return []
+    asked = dict(calibration.options)
+    wishes = {name: asked[name] for name in ("loss", "keep") if asked.get(name) is not None}
+    # Without confidence the noise would not be undone, and make secrets look alike.
+    level = _CONFIDENCE if calibration.evidence is None else calibration.evidence.level
+    found = []
+    for label, given, more in (
+        (_COUNTS, _noisy(calibration, channel), wishes | {"confidence": level}),
+        (_NO_DATA, _listed(calibration), {"mechanism": "data-free"} | _but_keep(wishes)),
+    ):
+        if given is None:
+            continue
+        try:
+            made = calibrate(given, calibration.total, **more)
+        except TakifuguError:
+            continue
+        other = _channel(made)
+        place = {key(value): weight for value, weight in zip(channel.inputs, mass.tolist(), strict=True)}
+        weights = np.array([place.get(key(value), 0.0) for value in other.inputs])
+        column, *rest = column_facts(other, weights, (weights, weights), None)
+        promise = f"{calibration.total}, also for who knows all other rows"
+        found.append(Cost(label, promise, None if rest else column.error, other.share_changed(weights)))
+    return found
+
+
+def is_of_own_rows(calibration: Calibration) -> bool:
+    """Whether rows are published through a channel that was fitted to them, and to nothing else."""
+    answer = calibration.answer
+    return (
+        answer is not None
+        and answer.query == "row"
+        and not (answer.private or answer.known or answer.before)
+        and len(answer.secret) == 1
+        and [belief.label for belief in calibration.beliefs] == [""]
+        and len(calibration.beliefs[0].counted) == len(calibration.pairs.secrets)
+    )
+
+
+def _noisy(calibration: Calibration, channel: ListChannel) -> PrivateCounts | None:
+    """Private counts of the rows that the calibration was fitted to."""
+    answer, belief = calibration.answer, calibration.beliefs[0]
+    secrets = tuple(calibration.pairs.secrets)
+    if answer is None or (lists := _lists(calibration)) is None:
+        return None
+    try:
+        cells = Cells(answer.secret[0], secrets, answer.columns, lists, _PRIVATE)
+    except TakifuguError:
+        return None
+    place = {key(value): k for k, value in enumerate(values_of(cells.support, cells.domain))}
+    counts = [[0] * len(place) for _ in secrets]
+    for row, secret in zip(counts, secrets, strict=True):
+        for value, count in zip(belief[secret].values, belief.counted[secret][0].tolist(), strict=True):
+            row[place[key(value)]] += int(count)
+    return PrivateCounts.with_noise(cells, counts, InsecureSeededBits(0))
+
+
+def _listed(calibration: Calibration) -> Row | None:
+    answer, lists = calibration.answer, _lists(calibration)
+    if answer is None or lists is None:
+        return None
+    return Row(*answer.columns, domain={n: list(one.values) for n, one in zip(answer.columns, lists, strict=True)})
+
+
+def _lists(calibration: Calibration) -> tuple[Choices, ...] | None:
+    """The list of each column, as if it were public."""
+    domain = None if calibration.answer is None else calibration.answer.domain
+    if not isinstance(domain, tuple) or math.prod(len(one.values) for one in domain) > _MOST_VALUES:
+        return None
+    return tuple(Choices(one.values) for one in domain)
+
+
+def _but_keep(wishes: dict[str, Any]) -> dict[str, Any]:
+    return {name: wish for name, wish in wishes.items() if name != "keep"}
+
+
 @dataclass(frozen=True)
 class LawFacts:
     """One secret's law, under the belief that binds: its mean and spread where it is about numbers.
@@ -449,4 +539,6 @@ def _costs(
     weaker = at_finite_order(calibration, channel, mass) if noises else None
     if only is None:  # that a column alone needs no noise says nothing about the row
         noises = [noise for noise in noises if noise is not None and noise.error]
-    return tuple(c for c in (own, replaced_at_random(calibration, channel), weaker, *noises) if c is not None)
+    stronger = against_all_other_rows(calibration, channel, mass)
+    ways = (own, replaced_at_random(calibration, channel), weaker, *noises, *stronger)
+    return tuple(c for c in ways if c is not None)

@@ -222,6 +222,7 @@ def channel_parts(facts: ChannelFacts) -> dict[str, Any]:
             told.best(facts),
             told.counted_as(facts),
             told.gaussian(facts),
+            told.all_other_rows(facts),
         ),
         "figures": (*figures, proof_card(facts.certificate_sha256)),
         "sections": "\n".join(

@@ -19,7 +19,7 @@ from takifugu.problems import (
 from takifugu.reports.adversary import Adversary
 from takifugu.reports.channel_facts import ColumnFacts, channel_facts
 from takifugu.reports.text import clean, listed, number, roughly, share_of
-from takifugu.reports.words import best_guess, for_each_row, in_guesses
+from takifugu.reports.words import best_guess, for_each_row, in_guesses, stronger
 from takifugu.tables import cut_named, written
 
 # That numbers of many values are rounded to a list first, which a channel's own figures leave out.
@@ -206,9 +206,8 @@ class Publication:
             f"It holds also for who believes {others}; the closest to the limit is {clean(where)}. " if others else ""
         )
         return (
-            f"{also}The channel was fitted to these very rows, so its probabilities tell of them and stay private; in "
-            f"a small table even what is published tells more to who knows all other rows. The priors of another table "
-            f"avoid both."
+            f"{also}The channel was fitted to these very rows, so its probabilities tell of them and stay private. "
+            f"{stronger(self.calibration)}"
         )
 
     def _promise(self, secret: str) -> str:

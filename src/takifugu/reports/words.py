@@ -12,7 +12,7 @@ from takifugu.problems import (
     recommended_alpha,
 )
 from takifugu.reports.adversary import Adversary
-from takifugu.reports.channel_facts import ChannelFacts, ColumnFacts
+from takifugu.reports.channel_facts import STRONGER, ChannelFacts, ColumnFacts, is_of_own_rows
 from takifugu.reports.common import Facts
 from takifugu.reports.noise_facts import NoiseFacts, channel_of, hangs_on_prior
 from takifugu.reports.text import at_least, at_most, clean, number, percent, share_of
@@ -339,6 +339,34 @@ def gaussian(facts: ChannelFacts) -> str | None:
     if noise.error == 0:
         return f"{none} The weaker {promise} asks for none at all: it lets rare values tell.{beside}"
     return f"{none} Even the weaker {promise} would take noise of {least}{number(noise.error, 3)}.{beside}"
+
+
+_FEW_FOR_COUNTS = 5_000  # rows, which are public: of fewer, private counts leave little (docs/studies/private-fit.md)
+
+
+def stronger(calibration: Calibration) -> str:
+    """What would hold against who knows all other rows, by the number of rows alone; with what is not promised."""
+    rows = sum(calibration.beliefs[0].rows.get(secret, 0) for secret in calibration.pairs.secrets)
+    few = f"for a table of fewer than {_FEW_FOR_COUNTS:,} rows, one fitted to another table or to no data"
+    other = few if rows < _FEW_FOR_COUNTS else "one fitted to private counts"
+    return f"This channel promises nothing against somebody who knows all other rows; {other} does."
+
+
+def all_other_rows(facts: ChannelFacts) -> str | None:
+    """What the default does not promise, and what a guarantee that does would cost this table."""
+    if not is_of_own_rows(facts.calibration):
+        return None
+    costs = {one.label: one for one in facts.costs}
+    own, others = costs.get("This channel"), [(costs[one], way) for one, way in STRONGER.items() if one in costs]
+    if own is None or not others:
+        return stronger(facts.calibration)
+    if own.error is not None:
+        told = [f"{number(one.error or 0.0, 3)} {way}" for one, way in others]
+        price = f"a value would be off by about {' or '.join(told)}, instead of {number(own.error, 3)}"
+    else:
+        told = [f"{percent(one.changed or 0.0)} {way}" for one, way in others]
+        price = f"of the values {' or '.join(told)} would change, instead of {percent(own.changed or 0.0)}"
+    return f"{stronger(facts.calibration)} For the same total, against them too, {price}."
 
 
 def averages(facts: ChannelFacts) -> str:
