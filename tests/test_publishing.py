@@ -142,6 +142,7 @@ def test_the_same_seed_gives_the_same_channel_and_fresh_draws():
         ({"columns": []}, "names of columns"),
         ({"columns": ["stay", "diagnosis"]}, "both the secret and the answer"),
         ({"columns": ["nothing"]}, "no column 'nothing'"),
+        ({"secret": []}, "secret must be a column"),
         ({"secret": "nothing"}, "no column 'nothing'"),
         ({"odds": 1}, "odds"),
         ({"alpha": 2}, "epsilon is missing"),

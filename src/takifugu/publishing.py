@@ -227,6 +227,8 @@ def calibrated(
 
 
 def _names(secret: str | Sequence[str]) -> list[str]:
+    if not secret:
+        raise InputError(f"secret must be a column, or a list of columns, got {secret!r}")
     return [secret] if isinstance(secret, str) else list(secret)
 
 

@@ -20,6 +20,7 @@ from takifugu.errors import BudgetError, CalibrationError, InputError
 from takifugu.laws.lattice import Lattice
 from takifugu.problems.answer import Answer
 from takifugu.releases.ledger import Ledger
+from takifugu.releases.passed_through import harmless
 from takifugu.releases.plan import NoNoiseWarning
 
 
@@ -317,13 +318,24 @@ def test_an_index_does_not_leave():
 @pytest.mark.draws
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_text_that_a_spreadsheet_would_run_is_text(tmp_path, suffix):
-    texts = ["=HYPERLINK(1)", "+1", "-1", "@SUM", "\ttab", "plain"] * 40
-    TABLE.assign(**{"note": texts, "=1+1": 0}).to_parquet(tmp_path / "in.parquet")
-    tk.release_file(tmp_path / "in.parquet", tmp_path / f"out{suffix}", RAW, keep=["note", "=1+1"], order="keep")
+    texts = ["=HYPERLINK(1)", "+1", "-1", "@SUM", "\ttab", "\n=1", "\uff1dSUM", "plain"] * 30
+    more = {"note": texts, "=1+1": 0, "bytes": [text.encode() for text in texts]}
+    TABLE.assign(**more).to_parquet(tmp_path / "in.parquet")
+    tk.release_file(tmp_path / "in.parquet", tmp_path / f"out{suffix}", RAW, keep=[*more], order="keep")
     out = pd.read_csv(tmp_path / "out.csv") if suffix == ".csv" else pd.read_parquet(tmp_path / "out.parquet")
-    expected = texts if suffix == ".parquet" else [t if t == "plain" else f"'{t}" for t in texts]
+    escaped = [t if t == "plain" else f"'{t}".replace("\n=", "\n'=") for t in texts]
+    expected = texts if suffix == ".parquet" else escaped
     assert out["note"].tolist() == expected
+    assert [one if isinstance(one, str) else one.decode() for one in out["bytes"]] == expected
     assert ("'=1+1" if suffix == ".csv" else "=1+1") in out.columns
+
+
+def test_no_cell_begins_a_formula_where_semicolons_divide_the_cells_of_a_line():
+    """Spreadsheets of half of Europe take "ward;=1+1" for two cells, whatever is quoted for a comma."""
+    for before in ("ward;", "ward\t", "ward|", "ward\n", 'ward\r"";'):
+        assert harmless(f"{before}=1+1;2") == f"{before}'=1+1;2"
+    for text in ("ward = 3", "a-b", "x; y = 2", "1+1", "", "me@here"):
+        assert harmless(text) == text
 
 
 # ---- what libraries store beside the values

@@ -269,6 +269,11 @@ def for_spreadsheets(native: Any) -> Any:
         if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
             texts = [harmless(text) for text in native.column(place).to_pylist()]
             native = native.set_column(place, field, pa.array(texts, field.type))
+        elif "binary" in str(field.type):  # written as texts are
+            cells = native.column(place).to_pylist()
+            texts = [None if one is None else harmless(one.decode("utf-8", "surrogateescape")) for one in cells]
+            encoded = [None if one is None else one.encode("utf-8", "surrogateescape") for one in texts]
+            native = native.set_column(place, field.name, pa.array(encoded, pa.binary()))
     return native.rename_columns([harmless(name) for name in native.column_names])
 
 

@@ -1,6 +1,7 @@
 """Columns that go along as they are: whether one of them gives the secret away, and what a spreadsheet would run."""
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from decimal import Decimal
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 MOST = 10_000  # distinct pairs of a kept value and a secret beyond which a column is no other name for the secret
 _MISSING = ("NAType", "NaTType")  # pandas', told by their names, so that pandas need not be there
 _SCALARS = frozenset((str, int, float, bool, type(None)))
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# At the start of a text, or behind what ends a cell or a line in a country that writes commas into its numbers.
+_FORMULA = re.compile(r"(?:\A|(?<=[;|\t\r\n]))(?=[-=+@\t\r\n\uff0b\uff0d\uff1d\uff20])")
 
 
 class Telling:
@@ -99,10 +101,10 @@ def hashable(value: Any) -> Any:
 def harmless(text: Any) -> Any:
     """Text that a spreadsheet takes for text: what would run as a formula gets an apostrophe in front.
 
-    >>> harmless("=1+1"), harmless("ward 3")
-    ("'=1+1", 'ward 3')
+    >>> harmless("=1+1"), harmless("ward 3"), harmless("ward;=1+1")
+    ("'=1+1", 'ward 3', "ward;'=1+1")
     """
-    return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA) else text
+    return _FORMULA.sub("'", text) if isinstance(text, str) else text
 
 
 # Kept columns that the adversary was said to know: whether what they hold was counted, cell by cell.
