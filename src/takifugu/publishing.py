@@ -4,6 +4,7 @@ import datetime
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -535,6 +536,17 @@ def to_publish(
     return table, _of_people(own, own.hashes(own.own), people)
 
 
+def _refuse_elsewhere(table: Any, ledger: Ledger | None, read: Sequence[str], reading: Reading | None) -> None:
+    """Refuse rows that another ledger beside the table or its own ledger has come to know by now."""
+    names = _columns(table)
+    near: list[str | os.PathLike[str]] = [*files_behind(table), *([] if ledger is None else [ledger.path])]
+    if names is not None and near:
+        beside = Beside(near, ledger, read=read, available=names)
+        if beside.recognitions:
+            _look(table, reading, beside.recognitions)
+        beside.refuse()
+
+
 def _of_people(seen: Recognition, hashes: Any, people: People) -> list[Diagnostic]:
     if not seen.own.is_id:
         return []
@@ -788,6 +800,7 @@ def publish(
         drift=drift,
         allow_no_noise=allow_no_noise,
         insecure_seed=insecure_seed,
+        elsewhere=partial(_refuse_elsewhere, table, book, read, reading),
     )
     published, places = released(
         source,

@@ -355,3 +355,42 @@ def test_capitals_blanks_and_apostrophes_make_nobody_new(folder):
             tk.publish(named.assign(x=named.x.map(change)), **ASKED, ledger="people.ledger")
         with pytest.raises(PublishedOnceError):
             tk.publish(named.assign(nr=named.nr.map(change), x="Ward 1"), **ASKED, ledger="ids/ids.ledger")
+
+
+def test_a_copy_that_is_published_during_the_search_or_while_both_are_charged_is_not_published_twice(
+    folder, monkeypatch
+):
+    OLD.to_csv("people.csv", index=False)
+    OLD.to_csv("copy.csv", index=False)
+
+    def meanwhile(what):
+        if what.startswith("Finding"):
+            tk.publish("copy.csv", **ASKED, ledger="copy.ledger")
+
+    with pytest.raises(LedgerError, match=r"copy\.ledger knows some of these records"):
+        tk.publish("people.csv", **ASKED, ledger="people.ledger", step=meanwhile)
+    assert not (folder / "people.ledger").exists()
+
+
+@pytest.mark.parametrize("through", ["publish", "release_file"])
+def test_of_two_that_are_charged_at_the_same_moment_one_at_least_is_refused(folder, monkeypatch, through):
+    """Both looked before either had written; each looks again when it has."""
+    OLD.to_csv("people.csv", index=False)
+    made = tk.calibrate(tk.fit_priors("people.csv", secret="s", query=tk.Row("x")), odds=3)
+    charge, others = Ledger.charge, [True]
+
+    def at_once(ledger, *rows, **options):
+        if others:
+            others.clear()
+            tk.release_file("people.csv", "first.csv", made, ledger="first.ledger")
+        return charge(ledger, *rows, **options)
+
+    monkeypatch.setattr(Ledger, "charge", at_once)
+    ways = {
+        "publish": lambda: tk.publish("people.csv", **ASKED, ledger="second.ledger"),
+        "release_file": lambda: tk.release_file("people.csv", "second.csv", made, ledger="second.ledger"),
+    }
+    with pytest.raises(LedgerError, match=r"first\.ledger knows some of these records"):
+        ways[through]()
+    assert not (folder / "second.csv").exists()
+    assert tk.Ledger("second.ledger").account() is not None  # its charge stands: nothing was drawn

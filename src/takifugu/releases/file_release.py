@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,7 @@ class Beside:
 
 
 def refuse_known_elsewhere(table: Table, ledger: Ledger | None, read: Iterable[str]) -> None:
-    """Raise where another ledger beside a file knows some of its rows, of which a number or counts are to leave."""
+    """Raise where another ledger beside a file knows some of its rows, of which something is to leave."""
     beside = Beside(files_behind(table), ledger, read=read, available=table.columns)
     columns = list(dict.fromkeys(name for one in beside.recognitions for name in one.columns))
     for rows in stream(table, columns) if columns else ():
@@ -187,7 +188,8 @@ def release_file(
     reader = _Reader(origin, reading_as_fitted(given, calibration), plan)
     columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
     columns = columns.with_those_in_turn(plan.in_turn, reader.names)
-    rows_known = plan.recognise(columns, reader.names)
+    rows_known, read = plan.recognise(columns, reader.names), plan.reads(columns)
+    plan = replace(plan, elsewhere=partial(refuse_known_elsewhere, reader.table, plan.ledger, read))
     with draft(goal) as unfinished:  # before the ledger is opened: there is a place to write to
         paid, count = _first_reading(reader, plan, columns, rows_known)
         plan.charge(rows_known, count)
@@ -285,16 +287,13 @@ def _first_reading(
 ) -> tuple[bytes, int]:
     """Refuse what is to be refused, and have the rows known; a digest of all values, and how many there are."""
     digest, count, watch = _digest(), 0, Watch(columns, plan)
-    beside = Beside(files_behind(reader.table), plan.ledger, read=plan.reads(columns), available=reader.names)
-    looking = [*beside.recognitions, *([] if rows_known is None else [rows_known])]
-    needed = replace(columns, known_by=tuple(dict.fromkeys(name for one in looking for name in one.columns)))
+    needed = columns if rows_known is None else replace(columns, known_by=rows_known.columns)
     for rows, values, _ in _values(reader, plan, needed):
         watch.look(rows, together(rows, values, plan))
-        for one in looking:
-            one.look(rows)
+        if rows_known is not None:
+            rows_known.look(rows)
         digest.update(np.ascontiguousarray(values).tobytes())
         count += len(values)
-    beside.refuse()
     watch.refuse()
     reader.table.require_unchanged()
     if count == 0:

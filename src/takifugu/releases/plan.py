@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -42,6 +42,7 @@ class Plan:
     ledger: Ledger | None
     order: str
     drift: str = "refuse"
+    elsewhere: Callable[[], None] = lambda: None  # refuses rows that another ledger has come to know
 
     @classmethod
     def of(
@@ -59,6 +60,7 @@ class Plan:
         accept_weaker_promise: bool = False,
         order: str = "shuffle",
         drift: str = "refuse",
+        elsewhere: Callable[[], None] = lambda: None,
     ) -> "Plan":
         """Check every option; nothing is drawn or charged."""
         one_of("order", order, ORDERS)
@@ -91,7 +93,7 @@ class Plan:
                 f"{', '.join(calibration.answer.before)}: only the ledger of their account knows whether that is so. "
                 f"Nothing was released; give ledger"
             )
-        return cls(calibration, drawing, source, insecure_seed is not None, ledger, order, drift)
+        return cls(calibration, drawing, source, insecure_seed is not None, ledger, order, drift, elsewhere)
 
     @property
     def theta(self) -> float | None:
@@ -128,7 +130,12 @@ class Plan:
         return self.ledger.recognise(self.reads(columns), available, columns.answer)
 
     def charge(self, rows: Recognition | None, count: int) -> None:
-        """Write the release of these rows into the ledger, if there is one, or refuse."""
+        """Write the release of these rows into the ledger, if there is one, or refuse.
+
+        Of two processes that publish the same people through two ledgers at the same moment each has written its own
+        when it looks for a second time, so that one at least sees the other's. Nothing is drawn before that.
+        """
+        self.elsewhere()
         if self.ledger is not None and rows is not None:
             self.ledger.charge(
                 rows,
@@ -137,6 +144,7 @@ class Plan:
                 count=count,
                 granularity=self.drawing.granularity or 0.0,
             )
+            self.elsewhere()
 
     def drawn(self, ready: Array) -> list[Any]:
         """What is published, column by column. Only what was checked and charged may go through here."""
