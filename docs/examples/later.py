@@ -16,7 +16,7 @@ print(f"{account.fraction_spent:.0%} is spent, {', '.join(account.left)} may fol
 second = tk.publish(people, columns=later, **asked)
 print(list(first.table.columns), list(second.table.columns))
 print(f"both together are within odds of {second.calibration.guarantee.most_odds:.3g}")
-print(next(said for said in second.summary.sentences if "published before" in said))
+print(next(said for said in second.summary.details if "published before" in said))
 
 try:
     tk.publish(people, columns=years, **asked)

@@ -19,4 +19,4 @@ except tk.InputError as error:
 
 person = visits[0].merge(visits[1], on=["nr", "ill"], suffixes=("_first", "_second"))
 made = tk.publish(person, columns=["test_first", "test_second"], id="nr", **hide)
-print(made.summary.sentences[-1])
+print(made.summary.sentences[1])

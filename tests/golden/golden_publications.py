@@ -56,7 +56,7 @@ def of_published(made: Any) -> Seen:
         "findings": codes(made.findings),
         "public": sorted(made.certificate.redacted().to_dict()),
         "verified": tk.verify(made.certificate) == made.certificate,
-    }, [*summary.sentences, *map(str, made.findings), *words]
+    }, [*summary.sentences, *summary.details, *map(str, made.findings), *words]
 
 
 def published(table: Callable[[], Any], **options: Any) -> Callable[[], Seen]:

@@ -474,9 +474,11 @@ def test_a_public_certificate_holds_no_diagnostic_of_ones_own_rows(tmp_path):
 
 
 def test_the_page_states_the_total_and_for_whom():
-    sentences = " ".join(told(tk.calibrate(drawn(), odds=3)).sentences)
-    assert "more than a factor of 3." in sentences
+    publication = told(tk.calibrate(drawn(), odds=3))
+    assert "also one who knows all other rows" in publication.sentences[0]
+    assert "by at most a factor of 3 (" in publication.sentences[0]
+    sentences = " ".join(publication.details)
     assert "knows all other rows: the channel was fitted to private counts alone (epsilon = 0.5)" in sentences
     assert "stay private" not in sentences
     free = tk.calibrate(tk.Row("x", domain=LISTS["x"]), odds=3, mechanism="data-free")
-    assert "fitted to no rows" in " ".join(told(free).sentences)
+    assert "fitted to no rows" in " ".join(told(free).details)

@@ -38,7 +38,7 @@ def test_both_steps_are_one_and_the_total_is_what_was_asked_for(tmp_path):
         tk.publish(people(), **ASKED, private_fit=0.2, ledger=tmp_path / "people.ledger")
     for rows in (made.table, made.summary.sentences):
         assert rows is not None
-    assert "for who knows all other rows" in str(made)
+    assert "also one who knows all other rows" in str(made)
 
 
 def test_new_people_go_out_under_the_same_ledger_with_counts_of_their_own_or_those_of_others(tmp_path):

@@ -251,15 +251,52 @@ def test_a_publication_tells_the_same_figures():
     assert [c.to_dict() for c in publication.columns] == [c.to_dict() for c in facts.columns]
     assert publication.worst_odds == facts.worst_odds
     assert publication.adversary == facts.adversary
-    lost = any("Little of use" in sentence for sentence in publication.sentences)
-    assert len(publication.sentences) == 6 + lost + (publication.gone > 0)
+    guarantee, accuracy, changed, never, survives = publication.sentences
+    assert guarantee.startswith("For any adversary whose beliefs are covered, posterior odds between two values of")
+    assert guarantee.endswith("change by at most a factor of 1.5 (proved for the priors as given).")
+    assert accuracy.startswith("Attack accuracy, at most: ")
+    assert changed.startswith("Changed: column 1 about")
+    assert never.startswith("Never output: ")
+    assert never.startswith("Never output: none") == (publication.gone == 0)
+    assert survives.startswith("What survives, on average: ")
+
+
+def test_what_was_not_published_is_told_as_what_would_be():
+    from takifugu.reports.summary import told
+
+    guarantee, _, changed, never, survives = told(tk.calibrate(ROWS, odds=1.5)).lines(would=True)
+    assert "would change by at most a factor of 1.5" in guarantee
+    starts = ("Would be changed: ", "Would never be output: ", "What would survive, on average: ")
+    for line, start in zip((changed, never, survives), starts, strict=True):
+        assert line.startswith(start)
+
+
+def test_values_that_are_never_output_are_named():
+    from takifugu.reports.summary import told
+
+    laws = {"a": tk.Finite(["x", "y", "rare"], [60, 39, 1]), "b": tk.Finite(["x", "y", "rare"], [40, 60, 0])}
+    found = told(tk.calibrate(laws, odds=2, keep=None))
+    assert found.gone == 1
+    assert found.sentences[3] == "Never output: answer rare."
+
+
+def test_advice_is_never_what_cannot_be_done():
+    """Two secrets are not merged, and of one column none is left out."""
+    from takifugu.reports.summary import told
+
+    one = {"a": tk.Finite([0, 1], [99, 1]), "b": tk.Finite([0, 1], [1, 99])}
+    (advice,) = [line for line in told(tk.calibrate(one, odds=1.2)).details if "allow larger odds" in line]
+    assert "fewer columns" not in advice
+    assert "merge" not in advice
 
 
 def test_why_little_is_left_of_a_column_that_is_the_secret():
     from takifugu.reports.summary import told
 
     same = {"a": tk.Finite([0, 1], [99, 1]), "b": tk.Finite([0, 1], [1, 99])}
-    sentences = told(tk.calibrate(same, odds=1.2)).sentences
+    publication = told(tk.calibrate(same, odds=1.2))
+    assert "(little of use is left)" in publication.sentences[2]
+    sentences = publication.details
     assert any("True rows nearly give the secret away" in one for one in sentences)
 
 

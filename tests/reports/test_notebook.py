@@ -79,7 +79,7 @@ def test_a_publication_shows_and_draws_itself():
     made = tk.publish(pupils, secret="schoolsup", columns=["G3"], odds=3, confidence=None)
     shown = made._repr_html_()
     assert_harmless(shown)
-    assert "Nothing published moves" in shown
+    assert "For any adversary whose beliefs are covered" in shown
     assert "What becomes of each value of G3" in str(made.plot())
 
 

@@ -29,7 +29,7 @@ from takifugu.commands.options import (
 )
 from takifugu.commands.output import console, file_of, in_flags, tell_files, tell_findings
 from takifugu.commands.progress import Steps
-from takifugu.errors import CalibrationError, InputError
+from takifugu.errors import CalibrationError, InputError, LedgerError
 from takifugu.problems import Diagnostic, has_code
 
 if TYPE_CHECKING:
@@ -247,16 +247,19 @@ def command(
 # What `takifugu publish` says when it is done, or would say: one page of plain words.
 
 
-def tell_before(made: Any, bare: str | None) -> None:
-    """The same page where nothing left; `bare` says why publishing would be refused."""
+def tell_before(made: Any, bare: str | None, known: str | None) -> None:
+    """The same lines where nothing left; `bare` says why publishing would be refused, `known` that it was done."""
     from takifugu.reports import told
 
     out = console()
-    out.print("Nothing was published, written or charged. Publishing this would say:", style="bold")
+    out.print("Nothing was published, written or charged.", style="bold")
     out.print()
+    if known is not None:
+        out.print(f"It would be refused: {in_flags(known)}.")
     if bare is not None:
         out.print(f"It would be refused: {in_flags(bare)}. Give --allow-no-noise if that is what you want.")
-    for sentence in told(made).sentences:
+    publication = told(made)
+    for sentence in (*publication.lines(would=True), *publication.details):  # there is no report to read them in
         out.print(in_flags(sentence))
     out.print()
     tell_findings(made.findings, out)
@@ -265,7 +268,7 @@ def tell_before(made: Any, bare: str | None) -> None:
 def tell(
     made: Any, done: Any, target: Path, paths: dict[str, Path], ledger: Any, positions: Path | None = None
 ) -> None:
-    """One page of plain words: what is hidden, what changed, what can still be guessed, what to keep private."""
+    """Five lines: what is hidden, can be guessed, changed and survives; and which files to keep private."""
     from takifugu.reports import told
 
     out = console()
@@ -277,8 +280,7 @@ def tell(
     out.print()
     # Those of the release are about the same reading of the same table, but for which rows went out.
     of_rows = (one for one in done.findings if one.code == "others-left-out")
-    said = (one for one in made.findings if one.code != "order-kept")  # among the sentences
-    tell_findings((*said, *of_rows), out)
+    tell_findings((*made.findings, *of_rows), out)
     out.print()
     made_files = [
         (target, f"{done.rows:,} rows{'' if has_code('order-kept', done.findings) else ', shuffled'} (public)"),
@@ -413,7 +415,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
         _require_free((asked.target, *paths.values(), *asked.keys), asked.source, asked.ledger)
     source, where = _source(asked)
     step(f"Reading {Path(asked.source).name}")
-    table, ledger, of_people = _opened(asked, source, where, step)
+    table, ledger, of_people, known = _opened(asked, source, where, step)
     step("Counting what goes with each secret")
     with listening(step.meanwhile):
         made = _stated(asked, _calibrated(asked, table, promise, others, ledger, step, fitted))
@@ -422,7 +424,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
     words = drawing_of(made, {}).bare
     if asked.dry_run:
         step.end()
-        tell_before(made, None if asked.allow_no_noise else words)
+        tell_before(made, None if asked.allow_no_noise else words, known)
         return
     if words is not None and not asked.allow_no_noise:
         raise CalibrationError(f"{words}. Nothing was published; give --allow-no-noise if that is what you want")
@@ -524,16 +526,24 @@ def _require_what_flags_need(asked: Asked) -> None:
         raise InputError("--dry-run opens no account, and --later does: name all columns with --columns to see them")
 
 
-def _opened(asked: Asked, source: Any, where: Path | None, step: Any) -> tuple[Any, Any, Any]:
-    """The table that may be published, its ledger, and what there is to say of its people."""
+def _opened(asked: Asked, source: Any, where: Path | None, step: Any) -> tuple[Any, Any, Any, str | None]:
+    """The table that may be published, its ledger, what there is to say of its people, and why it is refused.
+
+    Only a dry run goes on where the ledger knows the records.
+    """
     from takifugu.publishing import to_publish
     from takifugu.tables import Table
 
     table = Table(source, asked.reading)
     ledger = _book(asked, table, where)
     step("Looking whether these records were published before")
-    table, found = to_publish(table, ledger, asked.people, read=asked.read, answer=asked.columns)
-    return table, ledger, found
+    try:
+        table, found = to_publish(table, ledger, asked.people, read=asked.read, answer=asked.columns)
+    except LedgerError as error:
+        if not asked.dry_run:
+            raise
+        return table, ledger, (), str(error)
+    return table, ledger, found, None
 
 
 def _book(asked: Asked, table: Any, where: Path | None) -> Any:

@@ -67,6 +67,8 @@ class Compared:
         before, after = self.measured
         if math.isnan(after):  # a group that nobody is published in
             return True
+        if self.kind == "share":
+            return abs(after) > max(_LEAST, _PART * self.before)
         return self.is_reversed or abs(after - before) > max(_CHANGED, _PART * abs(before))
 
     @property

@@ -24,6 +24,7 @@ from takifugu.reports.charts import picture
 from takifugu.reports.common import TOO_FEW, Facts, too_few
 from takifugu.reports.facts import VectorFacts
 from takifugu.reports.noise_facts import NoiseFacts, SecretFacts
+from takifugu.reports.summary import publication_of
 from takifugu.reports.survival import survival_table
 from takifugu.reports.text import clean, escape, number, percent
 
@@ -218,6 +219,7 @@ def channel_parts(facts: ChannelFacts) -> dict[str, Any]:
             words.for_each_row(facts.calibration),
             words.in_guesses(facts.calibration.guarantee),
             words.population(facts),
+            *publication_of(facts).details,
             told.radius(facts),
             told.best(facts),
             told.counted_as(facts),

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from takifugu.calibration import Calibration
-from takifugu.channels import ListChannel
+from takifugu.channels import ListChannel, named
 from takifugu.errors import InputError
-from takifugu.laws import columns, key
+from takifugu.estimates import compared_laws
+from takifugu.laws import Scalar, columns, key
 from takifugu.mechanisms import Confidence
 from takifugu.problems import (
     Diagnostic,
     belief_names,
-    has_code,
 )
 from takifugu.reports.adversary import Adversary
-from takifugu.reports.channel_facts import ColumnFacts, channel_facts
+from takifugu.reports.channel_facts import ChannelFacts, ColumnFacts, channel_facts
 from takifugu.reports.text import clean, listed, number, roughly, share_of
-from takifugu.reports.words import best_guess, for_each_row, in_guesses, stronger
+from takifugu.reports.words import attack_accuracy, for_each_row
 from takifugu.tables import cut_named, written
 
 # That numbers of many values are rounded to a list first, which a channel's own figures leave out.
@@ -73,6 +73,7 @@ _USELESS = 0.5  # of a column's variance, or of its labels: what is published is
 
 _SHIFTED = 0.1  # of the rows: the shares of values move by more than whoever counts them would overlook
 _GIVEN_AWAY = 0.95  # of the guesses from the true row: right
+_MOST_NAMED = 20  # values that are never output, one by one
 
 
 @dataclass(frozen=True)
@@ -98,26 +99,39 @@ class Publication:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """One page of plain words."""
+        """Five lines: the guarantee, attack accuracy, what changed, what is never output, and what survives."""
+        return self.lines()
+
+    def lines(self, *, would: bool = False) -> tuple[str, ...]:
+        """The five lines; with `would`, of a publication that was not made."""
+        changed = "; ".join(f"{clean(column.name)} {self._changed(column)}" for column in self.columns)
+        survives = compared_laws(self.calibration).sentence
+        return (
+            self._headline(would=would),
+            attack_accuracy(self.adversary),
+            f"{'Would be changed' if would else 'Changed'}: {changed}.",
+            self._never_output(would=would),
+            f"What {'would survive' if would else 'survives'}, on average: {survives}.",
+        )
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """What the report says beside the five lines: whose beliefs are covered, and what could be had for what."""
         answer, evidence = self.calibration.answer, self.calibration.evidence
-        secret = "the secret" if answer is None else " and ".join(map(repr, answer.secret))
-        lines = [self._promise(secret)]
-        both = for_each_row(self.calibration), in_guesses(self.calibration.total)
-        lines += [sentence for sentence in both if sentence is not None]
-        if evidence is not None:
-            lines.append(f"That is for the population, not only for these rows: {evidence.sentence}.")
-        else:
-            added = "these rows' shares with what was added to them, which in a cell is rows of other cells"
-            believed = added if _is_smoothed(self.calibration) else "these rows' own shares"
-            lines.append(f"That is for who believes {believed}, and says nothing about who knows better.")
+        lines = []
+        if evidence is None and _is_smoothed(self.calibration):
+            lines.append(
+                "The shares that the adversary is taken to believe have something added to them, which in a cell of "
+                "side information is rows of other cells."
+            )
         if isinstance(evidence, Confidence) and evidence.without < _LESS * self.calibration.error:
             lines.append(
-                "For these rows' own shares alone much less had to change: the answer hangs on how well the population "
-                f"is known, and more rows of the rarest secret{self._rarest} would help most."
+                "For these rows' own shares alone much less would have to change: the cost is that of not knowing the "
+                f"population, above all its rarest secret{self._rarest}."
             )
         if answer is not None and answer.known:
             lines.append(
-                f"It holds also for who knows {', '.join(map(_known, answer.known))}. What that tells by "
+                f"It holds also for an adversary who knows {', '.join(map(_known, answer.known))}. What that tells by "
                 f"itself, where it is handed over too, is not hidden."
             )
         if answer is not None and answer.before:
@@ -125,10 +139,6 @@ class Publication:
             lines.append(f"That is for {', '.join(map(clean, answer.drawn))} together with {before}, published before.")
         if answer is not None:
             lines.append(self._beliefs())
-        if has_code("order-kept", self.calibration.findings):
-            stated = Diagnostic("order-kept").sentence
-            lines.append(f"{stated[0].upper()}{stated[1:]}.")
-        lines += [f"{clean(column.name)}: {self._changed(column)}." for column in self.columns]
         if moved := self._moved():
             lines.append(
                 f"{moved}; to keep the share of every value as it was, at the price of more changes, ask for "
@@ -136,31 +146,50 @@ class Publication:
             )
         if (lost := max(self.columns, key=_lost)) and _lost(lost) > _USELESS:
             given = self.guess_before > _GIVEN_AWAY
-            telling = "True rows nearly give the secret away, and so few of them may leave as they are. "
-            lines.append(
-                f"Little of use is left of {clean(lost.name)}. {telling if given else ''}"
-                f"The rarest secret decides what can be promised"
-                f"{self._rarest}: {self._fewer}publish fewer columns, give coarser lists (domain=), or allow larger "
-                f"odds."
+            telling = (
+                "True rows nearly give the secret away, and so few of them may leave as they are. " if given else ""
             )
-        lines.append(best_guess(self.adversary, "row", "from the true row", exact=True))
+            lines.append(
+                f"Little of use is left of {clean(lost.name)}. {telling}The rarest secret decides how much has to "
+                f"change{self._rarest}: {self._remedies}."
+            )
         return tuple(lines)
+
+    def _never_output(self, *, would: bool) -> str:
+        """The values that no row is published with, by name."""
+        verb = "Would never be output" if would else "Never output"
+        if not self.gone:
+            return f"{verb}: none; every value of the lists can be."
+        told, left = [], _MOST_NAMED
+        for place, column in enumerate(self.columns):
+            if gone := _gone(self._channel, place):
+                shown = [clean(named(value), 40) for value in gone[:left]]
+                more = f" and {len(gone) - len(shown):,} more" if len(gone) > len(shown) else ""
+                told.append(f"{clean(column.name)} {', '.join(shown)}{more}".rstrip())
+                left -= len(shown)
+        return f"{verb}: {'; '.join(told)}."
+
+    @property
+    def _channel(self) -> ListChannel:
+        channel = self.calibration.channel
+        assert isinstance(channel, ListChannel)  # `told` takes no other
+        return channel
 
     def _changed(self, column: ColumnFacts) -> str:
         """What became of one column's cells: of what is on the list, and on the way to it."""
-        told = f"{roughly(column.share_changed)} of the cells were changed"
+        told = f"{roughly(column.share_changed)} of cells"
         if (step := rounded(self.calibration.findings).get(clean(column.name))) is not None:
             told += f", besides rounding all of them to steps of {step}"
         if column.error is not None and column.spread:
-            told += f"; it is off by about {number(column.error, 2)}, beside a spread of {number(column.spread, 3)}"
-        return told
+            told += f", off by about {number(column.error, 2)} beside a spread of {number(column.spread, 3)}"
+        return f"{told} (little of use is left)" if _lost(column) > _USELESS else told
 
     def _moved(self) -> str:
         """Which values went, and how far the shares of the others moved; nothing where that is not worth a word."""
         told = []
         if self.gone:
             is_or_are = "is" if self.gone == 1 else "are"
-            told.append(f"{self.gone} of the values that the columns may take {is_or_are} published no more")
+            told.append(f"{self.gone} of the values that the columns may take {is_or_are} never output")
         far = [column for column in self.columns if column.histogram_shift > _SHIFTED]
         if far:
             shifts = " and ".join(
@@ -168,14 +197,15 @@ class Publication:
                 + (f" (its mean by {number(column.mean_shift, 2)})" if column.mean_shift is not None else "")
                 for column in far
             )
-            told.append(f"{'the' if told else 'The'} shares of the values shift, by {shifts}")
+            told.append(f"{'the' if told else 'The'} shares of the values shift by {shifts}")
         return ", and ".join(told)
 
     @property
-    def _fewer(self) -> str:
-        """What can be done about rare secrets: of two, neither can be merged or left out."""
-        few = len(self.calibration.pairs.secrets) < 3
-        return "" if few else "merge rare secrets in the table or leave them out (leave_out=), "
+    def _remedies(self) -> str:
+        """What can be done: of two secrets none can be merged, and of one column none left out."""
+        found = [] if len(self.calibration.pairs.secrets) < 3 else ["merge rare secrets or leave them out (leave_out=)"]
+        found += ["publish fewer columns"] if len(self.columns) > 1 else []
+        return f"{', '.join([*found, 'give coarser lists (domain=)'])}, or allow larger odds"
 
     @property
     def _rarest(self) -> str:
@@ -205,27 +235,48 @@ class Publication:
         also = (
             f"It holds also for who believes {others}; the closest to the limit is {clean(where)}. " if others else ""
         )
-        return (
-            f"{also}The channel was fitted to these very rows, so its probabilities tell of them and stay private. "
-            f"{stronger(self.calibration)}"
-        )
+        return f"{also}The channel was fitted to these very rows, so its probabilities tell of them and stay private."
 
-    def _promise(self, secret: str) -> str:
-        guarantee = self.calibration.total
+    def _headline(self, *, would: bool) -> str:
+        """Against whom, what changes by how much at most, and what that rests on."""
+        answer, guarantee = self.calibration.answer, self.calibration.total
+        secret = "the secret" if answer is None or not answer.secret else " and ".join(map(repr, answer.secret))
+        change = "would change" if would else "change"
         if guarantee.most_odds is not None:
-            more = "" if math.isinf(guarantee.alpha) else f", and each pair is within {guarantee}"
-            kept = (
-                f"nothing published moves anyone's odds between two values of {secret} by more than a factor of "
-                f"{number(guarantee.most_odds, 4)}{more}."
-            )
+            kept = f"posterior odds between two values of {secret} {change} by at most a factor of "
+            kept += number(guarantee.most_odds, 4)
+            kept += "" if math.isinf(guarantee.alpha) else f", and each pair is within {guarantee}"
         else:
-            kept = f"every pair of values of {secret} is hidden {guarantee.bound}."
-        answer = self.calibration.answer
+            kept = f"every pair of values of {secret} {'would be' if would else 'is'} hidden {guarantee.bound}"
+        row = " by one row" if for_each_row(self.calibration) is not None else ""
+        known = ""
         if answer is not None and answer.known:  # which may be handed over as they are
-            kept = f"of {', '.join(map(clean, answer.drawn))}, {kept}"
-        if for_each_row(self.calibration) is not None:
-            kept = f"in one row, {kept}"
-        return kept[0].upper() + kept[1:]
+            known = f" and who knows {listed(list(map(_known, answer.known)))}"
+            kept = f"through {listed([clean(name) for name in answer.drawn])}, {kept}"
+        own = answer is not None and answer.secret and not answer.private
+        fitted = own and None in belief_names(self.calibration.beliefs)  # to the rows that are published
+        less = "; no guarantee against one who knows all other rows" if fitted else ""
+        return f"For {self._adversary}{known}, {kept}{row} ({self._basis}{less})."
+
+    @property
+    def _adversary(self) -> str:
+        answer = self.calibration.answer
+        if answer is not None and not answer.secret:
+            return "any adversary, whatever they believe and know of other rows"
+        others = "" if answer is None or not answer.private else ", also one who knows all other rows"
+        return f"any adversary whose beliefs are covered{others}"
+
+    @property
+    def _basis(self) -> str:
+        """What it rests on: a proof, Monte Carlo evidence, or the shares of these rows alone."""
+        answer, evidence = self.calibration.answer, self.calibration.evidence
+        if evidence is not None:
+            return f"population: {'Monte Carlo evidence' if isinstance(evidence, Confidence) else 'proved'}"
+        if answer is not None and not answer.secret:
+            return "proved"
+        if not any(belief.rows for belief in self.calibration.beliefs):
+            return "proved for the priors as given"
+        return "proved for the shares as counted, not for the population"
 
 
 def _known(name: str) -> str:
@@ -237,12 +288,18 @@ def told(calibration: Calibration) -> Publication:
     """The figures of a calibration through a finite channel."""
     if not isinstance(calibration.channel, ListChannel):
         raise InputError("a publication is told of a finite channel")
-    facts = channel_facts(calibration, question=None, compare=False, certificate_sha256=None)
+    return publication_of(channel_facts(calibration, question=None, compare=False, certificate_sha256=None))
+
+
+def publication_of(facts: ChannelFacts) -> Publication:
+    """The figures of a publication, from the facts of its calibration."""
+    calibration, channel = facts.calibration, facts.calibration.channel
+    assert isinstance(channel, ListChannel)  # no other has these facts
     return Publication(
         calibration,
         facts.columns,
         facts.share_changed,
-        sum(_gone(calibration.channel, place) for place in range(len(facts.columns))),
+        sum(len(_gone(channel, place)) for place in range(len(facts.columns))),
         facts.worst_odds,
         facts.adversary,
     )
@@ -264,8 +321,9 @@ def _lost(column: ColumnFacts) -> float:
     return column.share_changed
 
 
-def _gone(channel: ListChannel, place: int) -> int:
-    """How many values of a column no row is published with."""
+def _gone(channel: ListChannel, place: int) -> list[Scalar]:
+    """The values of a column that no row is published with."""
     used = set(channel.entries[1].tolist())
     true, published = (columns(side)[place] for side in (channel.inputs, channel.outputs))
-    return len({key(v) for v in true} - {key(v) for where, v in enumerate(published) if where in used})
+    there = {key(v) for where, v in enumerate(published) if where in used}
+    return list({key(v): v for v in true if key(v) not in there}.values())

@@ -61,6 +61,21 @@ row it would be 70 % (a and b), and a random guess is right with 50 %.'
     )
 
 
+def attack_accuracy(guess: Adversary) -> str:
+    """The same in one line of the summary.
+
+    >>> attack_accuracy(Adversary(0.7, 0.6621, 0.75, (), "a and b", "a and c"))
+    'Attack accuracy, at most: 70 % from a true row (a and b) → 66.3 % from a published one (a and c); a random guess: \
+50 %.'
+    """
+    same = guess.before_between == guess.after_between
+    before = _up(guess.guess_before) + " from a true row" + ("" if same else f" ({guess.before_between})")
+    return (
+        f"Attack accuracy, at most: {before} → {_up(guess.guess_after)} from a published one ({guess.after_between}); "
+        f"a random guess: 50 %."
+    )
+
+
 def _up(chance: float) -> str:
     """A chance rounded up, where that leaves anything to say."""
     return at_most(chance) if chance <= _HARDLY_BOUND or chance == 1 else "more than 99.9 %"
