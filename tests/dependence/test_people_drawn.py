@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 import takifugu as tk
+from takifugu.calibration.of_people import kept_for_people
 from takifugu.dependence import joint_in_floats
-from takifugu.dependence.people import transitions
+from takifugu.dependence.people import FittedChain, PeoplePriors, transitions
 
 
 def people(n, times, seed, spread=40.0):
@@ -145,3 +146,18 @@ def test_quilts_of_a_fitted_chain_are_those_of_people_drawn_too():
     assert tk.depend(chain, 24, dp_epsilon=0.1).epsilon == pytest.approx(quilts.epsilon(0.1))
     with pytest.raises(tk.InputError, match="give it alone"):
         tk.MarkovQuilt([chain, together.chain], 24)
+
+
+def test_laplace_noise_goes_on_with_the_beliefs_of_a_round_before():
+    """Of four people who differ much the first draws are not enough: others, drawn anew, are beyond."""
+    counts = [[[310, 47], [47, 208]], [[308, 54], [54, 196]], [[679, 65], [66, 232]], [[349, 48], [48, 270]]]
+    priors = PeoplePriors(FittedChain(np.array(counts, dtype=float), (0, 1)), 24, tk.Count(1))
+    rounds = []
+
+    def find(held, aim):
+        rounds.append(aim.epsilon)
+        return tk.calibrate(held, aim, mechanism="laplace")
+
+    made = kept_for_people(priors, find, tk.Odds(math.e), level=0.95, seed=0)
+    assert made.guarantee == tk.Odds(math.e)
+    assert len(set(rounds)) > 1

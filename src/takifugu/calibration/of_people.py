@@ -79,14 +79,13 @@ def kept_for_people(priors: OfPeople, find: Find, asked: Guarantee, *, level: fl
     draws_needed(level)
     beliefs, people = list(priors), priors.of_people(_FIRST, seed)
     for turn, share in enumerate(_SHARES):
-        made = _fitted(priors, beliefs, people, find, asked, share)
+        made, beliefs = _fitted(priors, beliefs, people, find, asked, share)
         needed = draws_needed(level, halvings=turn + 1)
         fresh = priors.of_people(needed, seed + (turn + 1) * _APART)
         if not (lost := beyond(priors, made, fresh)):
             told = Diagnostic("people-drawn", draws=needed, people=priors.people, level=level)
             return replace(made, lower_bound=None, optimality=None).with_finding(told)
         people += [one.person for one in lost]
-        beliefs = list(made.beliefs)
     raise CalibrationError(
         "people drawn anew were beyond the guarantee again and again: ask for less confidence, or calibrate chains "
         "that come from elsewhere"
@@ -95,7 +94,7 @@ def kept_for_people(priors: OfPeople, find: Find, asked: Guarantee, *, level: fl
 
 def _fitted(
     priors: OfPeople, beliefs: list[Belief], people: list[Array], find: Find, asked: Guarantee, share: float
-) -> Calibration:
+) -> tuple[Calibration, list[Belief]]:
     """Add the worst belief about those who are furthest beyond a share of the budget, until nobody is."""
     found, aim = list(beliefs), _stricter(asked, share)
     for _ in range(_FITS):
@@ -103,7 +102,7 @@ def _fitted(
         if not is_ours(made.mechanism):
             raise MechanismError(f"confidence for other people is not looked at for {made.mechanism!r}")
         if not (lost := beyond(priors, made, people, _CLOSE)):
-            return replace(made, guarantee=asked)
+            return replace(made, guarantee=asked), found
         found += [priors.believed(priors.laws(one.person)[one.time], one.time) for one in lost[:_AT_ONCE]]
     raise CalibrationError("no channel was found for all the people drawn: ask for less confidence, or a larger budget")
 
