@@ -8,7 +8,7 @@ pyActigraphy==1.2.2` and unpack it; FOLDER is its pyActigraphy/tests/data.
 import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +18,7 @@ import numpy as np
 import takifugu as tk
 from takifugu.calibration.of_people import beyond, kept_for_people
 from takifugu.dependence.people import FittedChain, PeoplePriors
+from takifugu.problems import Guarantee
 from takifugu.reports.svg import PICTURE_WIDTH, Panel, Picture, Scale, legend
 
 LENGTH = 100
@@ -42,8 +43,8 @@ def rules(turns: str) -> Rules:
     chain = tk.MarkovChain([[stays, turns], [turns, stays]])
     beliefs = chain.priors(LENGTH, tk.Count(1))
     asked = tk.Odds(math.e)
-    wasserstein = tk.calibrate(beliefs, asked, mechanism="wasserstein-laplace").channel.scale
-    laplace = tk.calibrate(beliefs, asked, mechanism="laplace").channel.scale
+    wasserstein = tk.calibrate(beliefs, asked, mechanism="wasserstein-laplace").channel.as_noise().size
+    laplace = tk.calibrate(beliefs, asked, mechanism="laplace").channel.as_noise().size
     best = math.sqrt(tk.calibrate(beliefs, asked).error)
     quilt = tk.MarkovQuilt(chain, LENGTH).scale(1.0)
     return Rules(float(turns), quilt, wasserstein, laplace, best, time.process_time() - start)
@@ -124,7 +125,7 @@ def held_out(folder: Path, *, length: int = 96) -> Iterator[str]:
         chain = (own + 0.5) / (own + 0.5).sum(axis=1, keepdims=True)
         asked = tk.Odds(math.e)
 
-        def find(held, aim):
+        def find(held: Sequence[Mapping[object, tk.Finite]], aim: Guarantee) -> tk.Calibration:
             return tk.calibrate(held, aim, mechanism="laplace")
 
         plain = find(list(priors), asked)
@@ -132,9 +133,10 @@ def held_out(folder: Path, *, length: int = 96) -> Iterator[str]:
         losses = [most_lost(priors, made, chain) for made in (plain, sure)]
         quilts = [tk.MarkovQuilt(one, length).epsilon(0.1) for one in (tk.MarkovChain(others.transition), others)]
         truth = tk.MarkovQuilt(tk.MarkovChain(chain.tolist()), length).epsilon(0.1)
+        scales = [made.channel.as_noise().size for made in (plain, sure)]
         yield (
-            f"| {person + 1} | {chain[0, 1]:.3f}, {chain[1, 1]:.3f} | {plain.channel.scale:.2f} | {losses[0]:.3f} | "
-            f"{sure.channel.scale:.2f} | {losses[1]:.3f} | {quilts[0]:.2f} | {quilts[1]:.2f} | {truth:.2f} |"
+            f"| {person + 1} | {chain[0, 1]:.3f}, {chain[1, 1]:.3f} | {scales[0]:.2f} | {losses[0]:.3f} | "
+            f"{scales[1]:.2f} | {losses[1]:.3f} | {quilts[0]:.2f} | {quilts[1]:.2f} | {truth:.2f} |"
         )
 
 
