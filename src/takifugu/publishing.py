@@ -31,6 +31,7 @@ from takifugu.queries import (
 )
 from takifugu.releases import (
     DRIFTS,
+    INSECURE,
     ODDS,
     ORDERS,
     OTHERS,
@@ -342,7 +343,12 @@ class Published:
         """What may be told to anybody, in plain words and as a file that `takifugu.verify` reads; save it."""
         import narwhals as nw
 
-        count = nw.from_native(self.table).lazy().select(rows=nw.len()).collect()["rows"]
+        rows = nw.from_native(self.table).lazy()
+        if any(name.endswith(INSECURE) for name in rows.collect_schema().names()):
+            raise InputError(
+                "this table was drawn from a seed, which is for tests, and there is nothing to state of it"
+            )
+        count = rows.select(rows=nw.len()).collect()["rows"]
         return Statement.of(self.certificate, rows=int(count[0]), date=self.date)
 
     @property

@@ -19,6 +19,7 @@ from takifugu.certificates import Statement, require_public
 from takifugu.channels import InsecureSeededBits
 from takifugu.problems import Diagnostic
 from takifugu.queries import Cells, PrivateCounts
+from takifugu.releases.plan import InsecureReleaseWarning
 
 LISTS = {"ill": ["no", "yes"], "x": [0, 1, 2]}
 DAY = datetime.date(2026, 1, 31)
@@ -85,7 +86,15 @@ def test_verify_proves_a_statement_that_holds_its_certificate_and_refuses_every_
         changed(statement, **{name: wrong}).save(tmp_path / "changed.json")
         with pytest.raises(tk.CertificationError):
             tk.verify(tmp_path / "changed.json")
-    for name, wrong in {"rows": -1, "date": "today", "adversary": {}, "order": "any", "lists": 3, "more": 1}.items():
+    for name, wrong in {
+        "rows": -1,
+        "date": "today",
+        "adversary": {},
+        "order": "any",
+        "lists": 3,
+        "more": 1,
+        "people": "many",
+    }.items():
         (tmp_path / "wrong.json").write_text(json.dumps(statement.to_dict() | {name: wrong}))
         with pytest.raises(tk.InputError):
             tk.verify(tmp_path / "wrong.json")
@@ -177,6 +186,26 @@ def test_of_ones_own_rows_it_tells_neither_lists_nor_secrets_and_an_auditor_can_
     noise = tk.certify(tk.calibrate(gaussians, alpha=2, epsilon=1))
     with pytest.raises(tk.CertificationError, match="noise alone"):
         require_public(noise, statement)
+
+
+def test_what_it_says_of_lists_people_and_randomness_is_so():
+    """A list that the user gave was said to be read from the rows, and a person with two rows to have one."""
+    seen = rows().assign(nr=[*range(100), *range(100)])
+    asked = {"secret": "ill", "columns": ["x"], "allow_no_noise": True}
+    made = tk.publish(seen, **asked, domain={"x": LISTS["x"]})
+    assert made.statement.content["lists"] == {"x": LISTS["x"]}
+    assert "none was read from the table" in str(made.statement)
+    assert "list" not in made.statement.not_promised
+    assert "each person has one row" in str(made.statement)
+    require_public(made.certificate, made.statement)
+    read = tk.publish(seen, **asked, id="nr", repeats="independent").statement
+    assert read.content["lists"] is None
+    assert "the rows of a person are independent of one another given the secret, and" in str(read)
+    assert "has one row" not in str(read)
+    with pytest.warns(InsecureReleaseWarning):
+        seeded = tk.publish(seen, **asked, insecure_seed=1)
+    with pytest.raises(tk.InputError, match="drawn from a seed"):
+        seeded.statement  # noqa: B018
 
 
 def test_of_other_peoples_priors_and_of_no_data_it_is_public_too():

@@ -26,7 +26,7 @@ from takifugu.problems import Choices, belief_names, guarantee_from_state, has_c
 
 FORMAT, VERSION = "takifugu-statement", 1
 _FACTS = ("secret", "columns", "secrets", "pairs", "lists", "known", "guarantee", "adversary", "population", "order")
-_KEYS = ("format", "version", *_FACTS, "rows", "date", "certificate_sha256", "certificate")
+_KEYS = ("format", "version", *_FACTS, "rows", "people", "date", "certificate_sha256", "certificate")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SHUFFLED = "shuffled"
 
@@ -61,8 +61,12 @@ _NOT_PROMISED = {
 }
 _WORD = (
     "By the word of whoever published it: the number of rows, the date, that the table was drawn through this channel "
-    "by unpredictable random numbers{counts}, that each person has one row, and that these rows are published once."
+    "by unpredictable random numbers{counts}, that {people}, and that these rows are published once."
 )
+_PEOPLE = {
+    "one row each": "each person has one row",
+    "independent rows": "the rows of a person are independent of one another given the secret",
+}
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,7 @@ class Statement:
             {
                 **_facts(proof.calibration),
                 "rows": int(rows),
+                "people": list(_PEOPLE)[has_code("rows-of-one-person", certificate.calibration.findings)],
                 "date": day.isoformat(),
                 "certificate_sha256": proof.sha256,
                 "certificate": proof.to_dict() if is_public else None,
@@ -132,7 +137,7 @@ class Statement:
             sizes = ", ".join(f"{len(values)} of {name!r}" for name, values in facts["lists"].items())
             told.append(f"The values are from public lists ({sizes}), and none was read from the table.")
         told += ["What is not promised:", *(f"- {_NOT_PROMISED[one]}" for one in self.not_promised)]
-        told.append(_WORD.format(counts=self._counts))
+        told.append(_WORD.format(counts=self._counts, people=_PEOPLE[facts["people"]]))
         if facts["certificate"] is None:
             told.append(
                 f"The guarantee is proved in a certificate that describes the people and is private (SHA-256 "
@@ -207,6 +212,8 @@ class Statement:
         if content["order"] not in (_SHUFFLED, KEPT):
             raise InputError(f"'order' must be {_SHUFFLED!r} or {KEPT!r}")
         form.index(content["rows"], "'rows'", below=1 << 62)
+        if content["people"] not in _PEOPLE:
+            raise InputError(f"'people' must be one of {', '.join(map(repr, _PEOPLE))}")
         form.text_field(content["date"], "'date'", _DATE)
         form.hex_digest(content["certificate_sha256"], "'certificate_sha256'")
         return cls({name: content[name] for name in _KEYS[2:]})
@@ -247,7 +254,7 @@ def _facts(calibration: Calibration) -> dict[str, Any]:
     if answer is None:
         raise InputError("a statement is about a table: these priors were made by hand and name none")
     is_public, pairs = tells_probabilities(calibration), calibration.pairs
-    domain = answer.domain if is_public and isinstance(answer.domain, tuple) else None
+    domain = answer.domain if answer.is_public and isinstance(answer.domain, tuple) else None
     order = KEPT if has_code("order-kept", calibration.findings) else _SHUFFLED
     return {
         "secret": list(answer.secret),
