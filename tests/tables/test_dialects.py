@@ -181,3 +181,11 @@ def test_a_table_comes_back_from_every_dialect(folder, table, how):
         patch.setattr("takifugu.tables.text_file._MOST_KEPT", 0)  # as of a large file, which is read anew
         again = open_table(path, reading=Reading(sep=how["sep"], decimal=how["decimal"]))
         assert again.collect(again.frame) == expected
+    for once in (-1, 2):  # as of a table longer than what is looked at first: every cell by itself, or gathered
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("takifugu.tables.text_cells._SAMPLE", 1)
+            patch.setattr("takifugu.tables.text_cells._ONCE", once)
+            patch.setattr("takifugu.tables.text_file._KEPT_NOW", 0)  # kept when it is asked about again
+            again = open_table(path)
+            assert again.findings == opened.findings
+            assert [again.collect(again.frame) for _ in range(3)] == [expected] * 3

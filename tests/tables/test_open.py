@@ -348,10 +348,33 @@ def test_the_whole_file_decides(tmp_path, monkeypatch):
     assert [finding.code for finding in table.findings] == ["read-as", "decimal-commas", "missing-texts"]
 
 
-def test_columns_beyond_one_statement(tmp_path):
+@pytest.mark.parametrize(("rows", "once"), [(9, 2), (1, 2), (1, -1)])
+def test_columns_beyond_one_statement(tmp_path, monkeypatch, rows, once):
+    monkeypatch.setattr("takifugu.tables.text_cells._SAMPLE", rows)  # of which 1 is that the file has more of them
+    monkeypatch.setattr("takifugu.tables.text_cells._ONCE", once)
     names = [f"x{place}" for place in range(230)]
     (tmp_path / "a.csv").write_text(f"{','.join(names)}\n{','.join(map(str, range(230)))}\n")
     assert cells(Table(tmp_path / "a.csv")) == {name: [place] for place, name in enumerate(names)}
+
+
+def test_a_table_that_is_asked_about_again_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("takifugu.tables.text_file._KEPT_NOW", 0)
+    monkeypatch.setattr(
+        Workspace, "keep", lambda space, statement, keep=Workspace.keep: kept.append(1) or keep(space, statement)
+    )
+    kept = []
+    path = tmp_path / "a.csv"
+    path.write_text("name,x\n" + "Ann,1\n" * 9)
+    table = Table(path)
+    told = [cells(table)]
+    assert not kept
+    told += [cells(table), streamed(table), cells(table)]
+    assert len(kept) == 1
+    assert all(one == told[0] for one in told)
+    table.require_unchanged()
+    path.write_text("name,x\n" + "Ann,2\n" * 9)
+    with pytest.raises(tk.InputError, match="changed since it was counted"):
+        table.require_unchanged()
 
 
 def test_missing_values_are_dropped_and_counted_or_refused(tmp_path):

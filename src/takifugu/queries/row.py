@@ -35,7 +35,6 @@ from takifugu.tables import (
     require_groups,
     require_some,
     tally,
-    with_secrets,
 )
 
 if TYPE_CHECKING:
@@ -60,8 +59,13 @@ class Lines:
         self.missing: dict[Any, float] = {}
         self.empty: dict[Any, Counter[str]] = {}  # how many rows of each secret lack a value in each column
         self.without = 0.0
+        self.seen: list[dict[Secret, None]] = [{} for _ in columns]  # all values of each column in rows with a secret
         whole = []
         for line, row in enumerate(zip(*values, strict=True)):
+            if secrets[line] is not None:
+                for there, x in zip(self.seen, row, strict=True):
+                    if x is not None:
+                        there[x] = None
             if secrets[line] is None:
                 self.without += tallies[line]
             elif None in row:
@@ -172,22 +176,17 @@ def with_other(name: str, choices: Choices, other: Any) -> Choices:
         raise InputError(f"other={other!r} must be one of the values of the domain of {name!r}: add it") from None
 
 
-def read_domain(table: Table, name: str, findings: list[Diagnostic]) -> Choices:
-    """A domain from the data: its own values, or bins of a round width where they are many."""
-    import narwhals as nw
+def read_domain(table: Table, name: str, seen: Iterable[Secret], findings: list[Diagnostic]) -> Choices:
+    """A domain from the data: the values that were `seen` there, or bins of a round width where they are many.
 
+    A row that is not published has no say in it: one of totals at the end would widen every bin.
+    """
     numeric = table.schema[name].is_numeric()
-    value = value_of(table, name).alias("x")
-    limit = (MOST_NUMBERS if numeric else _MOST_LABELS) + 2
-    distinct = table.collect(table.frame.select(value).filter(~nw.col("x").is_null()).unique().head(limit))["x"]
-    found: list[Any] = [plain(x) for x in distinct if plain(x) is not None]
+    found: list[Any] = list(seen)
     if not found:
         raise InputError(f"column {name!r} has no value in any row")
     if numeric and len(found) > MOST_NUMBERS:
-        extent = table.collect(
-            table.frame.select(value).select(nw.col("x").min().alias("low"), nw.col("x").max().alias("high"))
-        )
-        low, high = float(extent["low"][0]), float(extent["high"][0])
+        low, high = float(min(found)), float(max(found))
         _require_finite(name, (low, high))
         found, step = bins(low, high)
         findings.append(Diagnostic("domain-read", column=name, values=len(found), step=step))
@@ -465,9 +464,10 @@ class Row:
             table.require(name)
         findings: list[Diagnostic] = []
         lines = count_rows(table, secret, self.columns, known)
-        # A row that is not published has no say in the lists: one of totals at the end would widen every bin.
-        held = with_secrets(table, [secret]) if lines.without else table
-        domain = tuple(self.domain.get(name) or _list_of(held, name, findings) for name in self.columns)
+        domain = tuple(
+            self.domain.get(name) or _list_of(table, name, seen, findings)
+            for name, seen in zip(self.columns, lines.seen, strict=True)
+        )
         for name, own, one in zip(self.columns, domain, lines.values, strict=True):
             if own.is_read and not own.is_numeric:
                 require_labels(name, one, lines.tallies)
@@ -562,9 +562,9 @@ class Row:
         )
 
 
-def _list_of(table: Table, name: str, findings: list[Diagnostic]) -> Choices:
+def _list_of(table: Table, name: str, seen: Iterable[Secret], findings: list[Diagnostic]) -> Choices:
     """The bins of a column that is cut, which are as public as the edges; of others what the data hold."""
-    return Choices(table.cuts[name].labels) if name in table.cuts else read_domain(table, name, findings)
+    return Choices(table.cuts[name].labels) if name in table.cuts else read_domain(table, name, seen, findings)
 
 
 def _smoothing(given: Any) -> float | str | None:

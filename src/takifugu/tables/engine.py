@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from itertools import count
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ _MOST_IDLE = 2  # what is published is often held against what it was made of
 _SMALL = 1 << 20  # bytes of files, packed or not
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_idle.clear)
+_ASKED_AGAIN = 2  # the question before which a table is kept
 _numbers = count(1)
 
 
@@ -50,6 +52,9 @@ class Workspace:
         self.folder, self._end = private_folder(self, "takifugu-")
         self._files = 0
         self._kept: list[str] = []
+        self._later: tuple[str, str] | None = None
+        self._questions = 0
+        self._lock = Lock()
         self._is_small = _are_small(paths)
         self._owner = os.getpid()
         self.connection: Any = _engine(os.path.join(self.folder, "spill"))
@@ -60,6 +65,23 @@ class Workspace:
         self.connection.execute(f"CREATE TABLE {kept} AS {statement}")
         self._kept.append(kept)
         return f"SELECT * FROM {kept}"
+
+    def keep_later(self, statement: str) -> str:
+        """The statement that yields the same; what it yields is taken into memory when it is asked for once more."""
+        view = f"view_{next(_numbers)}"
+        self.connection.execute(f"CREATE VIEW {view} AS {statement}")
+        self._later = view, statement
+        return f"SELECT * FROM {view}"
+
+    def question(self) -> None:
+        """Say that a question about the table comes: one reads the file, and more of them read what was kept."""
+        with self._lock:
+            self._questions += 1
+            if self._later is None or self._questions < _ASKED_AGAIN:
+                return
+            view, statement = self._later
+            self._later = None
+            self.connection.execute(f"CREATE OR REPLACE VIEW {view} AS {self.keep(statement)}")
 
     def new_file(self) -> "Path":
         """A path in the private folder that is not taken."""

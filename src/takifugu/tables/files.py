@@ -174,14 +174,11 @@ def survey(path: str, forced: str | None) -> Survey:
     ends = _LineEnds()
     valid = True
     decoder = codecs.getincrementaldecoder(guess)()
-    holes = controls = False  # a byte that cp1252 leaves undefined; one that steers a terminal
     with _bytes(path) as file:
         for chunk in iter(lambda: file.read(_CHUNK), b""):
             if not wide and any(byte in chunk for byte in _NEVER):
                 raise InputError(_no_text(path))
             ends.see(chunk)
-            controls = controls or len(chunk.translate(None, _CONTROL)) != len(chunk)
-            holes = holes or any(byte in chunk for byte in b"\x81\x8d\x8f\x90\x9d")
             valid = valid and _decodes(decoder, chunk)
     valid = valid and _decodes(decoder, b"", final=True)
     if valid:
@@ -190,8 +187,12 @@ def survey(path: str, forced: str | None) -> Survey:
         raise InputError(
             f"the file {path!r} cannot be read: it is not a text in {guess}, name another encoding (encoding=)"
         )
-    if controls:
-        raise InputError(_no_text(path))
+    holes = False  # a byte that cp1252 leaves undefined
+    with _bytes(path) as file:
+        for chunk in iter(lambda: file.read(_CHUNK), b""):
+            if len(chunk.translate(None, _CONTROL)) != len(chunk):  # one that steers a terminal
+                raise InputError(_no_text(path))
+            holes = holes or any(byte in chunk for byte in b"\x81\x8d\x8f\x90\x9d")
     return Survey("latin-1" if holes else "cp1252", False, False)
 
 
@@ -232,9 +233,11 @@ class _LineEnds:
         self._last = b""
 
     def see(self, chunk: bytes) -> None:
-        self._returns += chunk.count(b"\r")
         self._feeds += chunk.count(b"\n")
-        self._both += chunk.count(b"\r\n") + (self._last == b"\r" and chunk[:1] == b"\n")
+        if b"\r" in chunk:
+            self._returns += chunk.count(b"\r")
+            self._both += chunk.count(b"\r\n")
+        self._both += self._last == b"\r" and chunk[:1] == b"\n"
         self._last = chunk[-1:]
 
     @property

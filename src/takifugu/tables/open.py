@@ -1,7 +1,7 @@
 """The one way in: a path, a pattern of paths or a table of any library, opened and decided upon once for every door."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -89,7 +89,7 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
     _refuse_idle(files.kind, reading, shown)
     stamps = stamps_of(files.paths) if files.kind != "excel" else {}  # of that there is a copy
     space = Workspace(files.paths)
-    read_as, findings, aside, is_small = reading, [], "", False
+    read_as, findings, aside, kept = reading, [], "", "never"
     if files.kind == "parquet":
         sql = parquet_sql(space, files.paths, shown=shown)
     else:
@@ -105,11 +105,12 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
         else:
             found = read_text(space, files.paths, reading, shown=shown, sheet=None)
             findings = found.findings
-        sql, read_as, is_small = found.sql, found.reading, found.is_small
-    relation, why = attempt(lambda: space.connection.sql(space.keep(sql) if is_small else sql))
+        sql, read_as, kept = found.sql, found.reading, found.kept
+    how_kept: dict[str, Callable[[str], str]] = {"now": space.keep, "later": space.keep_later, "never": str}
+    relation, why = attempt(lambda: space.connection.sql(how_kept[kept](sql)))
     if relation is None:
         raise InputError(f"{shown} cannot be read: {why}")
-    again = {} if is_small else stamps
+    again = {} if kept == "now" else stamps
     return Opened(nw.from_native(relation), space, read_as, findings, files.kind != "parquet", aside, again)
 
 

@@ -7,8 +7,8 @@ is called on the result of a group-by, whose size `tables.counting` and `tables.
 
 import copy
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from takifugu.errors import InputError, MissingExtraError, suggestion
 from takifugu.problems import Diagnostic
@@ -20,6 +20,8 @@ from takifugu.tables.reading import AS_READ, Reading, lacking, present, refusal
 if TYPE_CHECKING:
     import narwhals as nw
 
+
+T = TypeVar("T")
 
 _SHOWN = 20  # values of a column of secrets that a sentence lists: more may be names
 _ACCEPTED = (
@@ -221,7 +223,9 @@ class Table:
         """Run the query in the engine and bring its (small) result here, column by column."""
         if frame.implementation.is_duckdb():
             relation: Any = frame.to_native()
-            rows, why = attempt(relation.fetchall)  # plain Python values: a whole number beside a NULL stays whole
+            rows, why = attempt(
+                lambda: self._asked(relation.fetchall)
+            )  # plain Python values: a whole number beside a NULL stays whole
             if rows is None:
                 raise InputError(f"{self.name} cannot be read: {why}")
             return {name: [row[place] for row in rows] for place, name in enumerate(relation.columns)}
@@ -229,6 +233,11 @@ class Table:
         if result is None:
             raise InputError(f"{self.name} cannot be read: {why}")
         return {name: result.get_column(name).to_list() for name in result.columns}
+
+    def _asked(self, question: Callable[[], T]) -> T:
+        if self.space is not None:
+            self.space.question()
+        return question()
 
 
 def plain_schema(frame: Any) -> dict[str, Any]:
@@ -364,6 +373,9 @@ def _arrow(table: Table, frame: "nw.LazyFrame[Any]") -> Iterator[Any]:
     relation: Any = frame.to_native()
     if table.space is not None:
         # On a connection of its own: a stream that is not finished must not stand in the way of a question.
+        _, why = attempt(table.space.question)
+        if why is not None:
+            raise InputError(f"{table.name} cannot be read: {why}")
         connection = table.space.connection.cursor()  # held by its name: a relation may outlive its connection
         relation = connection.sql(relation.sql_query())
     # DuckDB renamed it; only what the class has is asked for, since a relation takes other names for its columns.

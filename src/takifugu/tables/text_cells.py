@@ -6,9 +6,10 @@ column is depends on that number alone, so on all the cells, and on none of thei
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
+from itertools import count
 from typing import Any, Literal, NamedTuple
 
 from takifugu.tables.engine import text
@@ -226,9 +227,12 @@ def _allowed(thousands: str) -> set[Shape]:
 
 # One look at every cell of a text table: shapes, indents, and the texts that mean a missing value.
 
-_SAMPLE = 20_000  # rows that show which columns are plainly text, before all rows are asked about the others
-_COMMON = frozenset({Shape.WHOLE, Shape.POINT, Shape.SCIENTIFIC})  # a very small number is no surprise
-_AT_ONCE = 100  # columns in one statement
+_SAMPLE = 20_000  # rows that show which columns are plainly text, and which have a cell of its own in most rows
+_ONCE = (
+    0.75  # of these rows: where more have a cell that no other has, cells are not gathered before they are looked at
+)
+_AT_ONCE = 50  # columns in one statement
+_numbers = count(1)
 
 
 @dataclass(frozen=True)
@@ -251,30 +255,32 @@ class Scanned(NamedTuple):
 class _Seen:
     """What the rows that were looked at show of one column."""
 
-    shapes: Shapes
-    indented: bool
-    has_missing: bool  # some cell has a text that means a missing value
+    cells: Cells
+    rows: int
+    once: int  # how many of them have a cell that no other has
 
 
 def scan(connection: Any, raw: str, tokens: Sequence[tuple[str, ...]]) -> Scanned:
-    """What is in the columns c0, c1, … of the statement `raw`, where these texts mean a missing value."""
-    rows, seen = _first_rows(connection, raw, tokens)
-    if rows == _SAMPLE:
-        rows, seen = _all_rows(connection, raw, tokens, seen)
-    counts: dict[int, list[int]] = {}
-    for chosen in _portions([place for place, column in seen.items() if column.has_missing]):
-        # Each text is counted only where there is any: a histogram by the engine takes gigabytes.
-        texts = [[f"count(*) FILTER (WHERE {trimmed(p)} = {text(token)})" for token in tokens[p]] for p in chosen]
-        counts |= dict(zip(chosen, _ask(connection, raw, texts), strict=True))
-    cells = [
-        Cells(
-            column.shapes,
-            column.indented,
-            Counter({t: n for t, n in zip(tokens[place], counts.get(place, ()), strict=False) if n}),
-        )
-        for place, column in seen.items()
-    ]
-    return Scanned(cells, rows)
+    """What is in the columns c0, c1, … of the statement `raw`, where these texts mean a missing value.
+
+    The first rows tell which columns are plainly text, since no further row can make them numbers, and which have few
+    distinct cells: those are gathered first, and each is looked at once. One pass does it for all columns but those
+    with a cell of its own in nearly every row, which are looked at in a second one.
+    """
+    every = range(len(tokens))
+    long = f"unnest([{', '.join(map(str, every))}]) AS place, unnest([{', '.join(map('c{}'.format, every))}]) AS c"
+    first = f"SELECT {long} FROM (SELECT * FROM ({raw}) LIMIT {_SAMPLE})"
+    seen = _seen(connection, f"SELECT place, c, count(*) AS n FROM ({first}) GROUP BY ALL", tokens, every, every)
+    if seen[0].rows == _SAMPLE:
+        texts = {place for place in every if Shape.TEXT in seen[place].cells.shapes.all}
+        alone = [place for place in every if seen[place].once > _ONCE * _SAMPLE]
+        for chosen in _portions([place for place in every if place not in alone]):
+            seen |= _seen(connection, _gathered(raw, chosen), tokens, chosen, [p for p in chosen if p not in texts])
+        for chosen in _portions(alone):
+            seen |= _one_by_one(connection, raw, tokens, chosen, texts)
+        text_alone = Shapes.of(1 << Shape.TEXT)
+        seen |= {p: replace(seen[p], cells=replace(seen[p].cells, shapes=text_alone)) for p in texts}
+    return Scanned([seen[place].cells for place in every], seen[0].rows)
 
 
 def trimmed(place: int) -> str:
@@ -287,84 +293,75 @@ def among(value: str, tokens: Sequence[str]) -> str:
     return f"{value} IN ({', '.join(map(text, tokens))})"
 
 
-def _first_rows(connection: Any, raw: str, tokens: Sequence[tuple[str, ...]]) -> tuple[int, dict[int, _Seen]]:
-    """How many of the first rows there are, and what is in every column of them.
+def _gathered(raw: str, places: Sequence[int]) -> str:
+    """The distinct cells of each of these columns, in one pass, and how many rows have each."""
+    columns = ", ".join(f"c{place}" for place in places)
+    sets = ", ".join(f"(c{place})" for place in places)
+    which = " ".join(f"WHEN grouping(c{place}) = 0 THEN {place}" for place in places)
+    cell = " ".join(f"WHEN {place} THEN c{place}" for place in places)
+    inner = f"SELECT {columns}, CASE {which} END AS place, count(*) AS n FROM ({raw}) GROUP BY GROUPING SETS ({sets})"
+    return f"SELECT place, CASE place {cell} END AS c, n FROM ({inner})"
 
-    With every cell in a row of its own: an engine makes a pattern ready once for each place where it stands.
+
+def _seen(
+    connection: Any, cells: str, tokens: Sequence[tuple[str, ...]], places: Sequence[int], unsettled: Iterable[int]
+) -> dict[int, _Seen]:
+    """What is in these columns, of which a statement yields the cells `c`, each with its `place` and its rows `n`.
+
+    Shapes are asked of those that are `unsettled` alone. Cells of all columns stand below one another: an engine makes
+    a pattern ready once for each place where it stands.
     """
-    every = range(len(tokens))
-    texts = ", ".join(f"c{place}" for place in every)
-    cells = ", ".join(_present(place, tokens) for place in every)
-    numbers = ", ".join(map(str, every))
-    rows = f"SELECT * FROM ({raw}) LIMIT {_SAMPLE}"
-    long = f"SELECT unnest([{numbers}]) AS place, unnest([{texts}]) AS c, unnest([{cells}]) AS t FROM ({rows})"
-    bare = f"SELECT *, {bare_sql('t')} AS n FROM ({long})"
-    asked = f"bit_or({shape_sql('t', 'n')}), bool_and(prefix(c, ' ')), bool_or(t IS NULL AND c IS NOT NULL), count(*)"
-    answers = connection.execute(f"SELECT place, {asked} FROM ({bare}) GROUP BY place").fetchall()
-    of = {place: answer for place, *answer in answers}
-    nothing = [None, None, None, 0]
-    found = [of.get(place, nothing) for place in every]
-    seen = {
-        place: _Seen(Shapes.of(bits), bool(indented), bool(missing))
-        for place, (bits, indented, missing, _) in enumerate(found)
-    }
-    return found[0][-1], seen
+    held = f"cells_{next(_numbers)}"
+    connection.execute(f"CREATE TEMP TABLE {held} AS {cells}")
+    try:
+        ways = dict.fromkeys(tokens[place] for place in places)
+        means = " ".join(
+            f"WHEN place IN ({', '.join(str(p) for p in places if tokens[p] == way)}) THEN {among('trim(c)', way)}"
+            for way in ways
+        )
+        said = f"SELECT *, CASE {means} END AS missing, trim(c) AS trimmed FROM {held}"
+        asked = f"CASE WHEN missing OR place NOT IN ({', '.join(map(str, unsettled)) or -1}) THEN NULL ELSE trimmed END"
+        bare = f"SELECT *, {bare_sql('t')} AS b FROM (SELECT *, {asked} AS t FROM ({said}))"
+        answers = f"bit_or({shape_sql('t', 'b')}), bool_and(prefix(c, ' ')), sum(n), sum(n) FILTER (n = 1)"
+        found = connection.execute(f"SELECT place, {answers} FROM ({bare}) GROUP BY place").fetchall()
+        texts = f"SELECT place, trimmed, sum(n) FROM ({said}) WHERE missing GROUP BY ALL"
+        counts: dict[int, Counter[str]] = {place: Counter() for place in places}
+        for place, token, rows in connection.execute(texts).fetchall():
+            counts[place][token] = int(rows)
+    finally:
+        connection.execute(f"DROP TABLE {held}")
+    of = {place: answer for place, *answer in found}
+    seen = {}
+    for place in places:
+        bits, indented, rows, once = of.get(place, (None, None, 0, 0))
+        seen[place] = _Seen(Cells(Shapes.of(bits), bool(indented), counts[place]), int(rows), int(once or 0))
+    return seen
 
 
-def _all_rows(
-    connection: Any, raw: str, tokens: Sequence[tuple[str, ...]], first: Mapping[int, _Seen]
-) -> tuple[int, dict[int, _Seen]]:
-    """The number of rows, and what is in every column, from all its cells.
-
-    The first rows show which columns are plainly text: no further row can make them numbers. All rows are asked
-    about the others, but only whether they have the shapes seen so far: to try all shapes is dear, and done again
-    for the few columns that have a surprise further down.
-    """
-    shapes = {place: column.shapes for place, column in first.items()}
-    unsettled = [place for place in shapes if Shape.TEXT not in shapes[place].all]
-    bits = _expected_shapes(connection, raw, tokens, {place: shapes[place].all | _COMMON for place in unsettled})
-    surprised = dict.fromkeys((place for place in bits if Shapes.surprising(bits[place])), frozenset(Shape))
-    bits |= _expected_shapes(connection, raw, tokens, surprised)
-    shapes |= {place: Shapes.of(number) for place, number in bits.items()}
-    found: dict[int, _Seen] = {}
-    rows = 0
-    for chosen in _portions(list(shapes)):
-        asked = [[f"bool_and(prefix(c{p}, ' '))", f"bool_or({_is_missing(p, tokens)})"] for p in chosen]
-        ((rows,), *answers) = _ask(connection, raw, [["count(*)"], *asked])
-        for place, (indented, missing) in zip(chosen, answers, strict=True):
-            found[place] = _Seen(shapes[place], bool(indented), bool(missing))
-    return rows, found
-
-
-def _expected_shapes(
-    connection: Any, raw: str, tokens: Sequence[tuple[str, ...]], expected: Mapping[int, frozenset[Shape]]
-) -> dict[int, int | None]:
-    """The bits of the shapes in some columns, where those that are expected are tried."""
-    found: dict[int, int | None] = {}
-    for chosen in _portions(list(expected)):
-        inner = ", ".join(f"{_present(place, tokens)} AS t{place}" for place in chosen)
-        bare = ", ".join(f"{bare_sql(f't{place}')} AS n{place}" for place in chosen)
-        asked = ", ".join(f"bit_or({shape_sql(f't{place}', f'n{place}', expected[place])})" for place in chosen)
-        statement = f"SELECT {asked} FROM (SELECT *, {bare} FROM (SELECT {inner} FROM ({raw})))"
-        (answers,) = connection.execute(statement).fetchall()
-        found |= dict(zip(chosen, answers, strict=True))
-    return found
-
-
-def _is_missing(place: int, tokens: Sequence[tuple[str, ...]]) -> str:
-    return among(trimmed(place), tokens[place])
-
-
-def _present(place: int, tokens: Sequence[tuple[str, ...]]) -> str:
-    """The SQL of a cell without spaces around it, NULL where its text means a missing value."""
-    return f"CASE WHEN {_is_missing(place, tokens)} THEN NULL ELSE {trimmed(place)} END"
-
-
-def _ask(connection: Any, rows: str, questions: Sequence[Sequence[str]]) -> list[list[Any]]:
-    """One answer to each question about each column, in one pass."""
-    asked = ", ".join(question for mine in questions for question in mine)
-    ((*answers,),) = connection.execute(f"SELECT {asked} FROM ({rows})").fetchall()
-    return [[answers.pop(0) for _ in mine] for mine in questions]
+def _one_by_one(
+    connection: Any, raw: str, tokens: Sequence[tuple[str, ...]], places: Sequence[int], settled: Container[int]
+) -> dict[int, _Seen]:
+    """What is in these columns, in one pass that holds none of their cells."""
+    inner = ", ".join(
+        f"c{p}, CASE WHEN {among(trimmed(p), tokens[p])} THEN NULL ELSE {trimmed(p)} END AS t{p}" for p in places
+    )
+    bare = ", ".join(f"{bare_sql(f't{p}')} AS b{p}" for p in places)
+    shapes = {p: "NULL::BIGINT" if p in settled else f"bit_or({shape_sql(f't{p}', f'b{p}')})" for p in places}
+    asked = ", ".join(
+        f"{shapes[p]}, bool_and(prefix(c{p}, ' ')), bool_or(t{p} IS NULL AND c{p} IS NOT NULL)" for p in places
+    )
+    statement = f"SELECT count(*), {asked} FROM (SELECT *, {bare} FROM (SELECT {inner} FROM ({raw})))"
+    ((rows, *answers),) = connection.execute(statement).fetchall()
+    seen = {}
+    for place, (bits, indented, has_missing) in zip(
+        places, zip(answers[::3], answers[1::3], answers[2::3], strict=True), strict=True
+    ):
+        found: Counter[str] = Counter()
+        if has_missing:
+            there = f"SELECT {trimmed(place)} AS t FROM ({raw}) WHERE {among(trimmed(place), tokens[place])}"
+            found.update(dict(connection.execute(f"SELECT t, count(*) FROM ({there}) GROUP BY t").fetchall()))
+        seen[place] = _Seen(Cells(Shapes.of(bits), bool(indented), found), rows, 0)
+    return seen
 
 
 def _portions(places: Sequence[int]) -> list[Sequence[int]]:

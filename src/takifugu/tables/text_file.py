@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from takifugu.errors import InputError
 from takifugu.problems import Diagnostic
@@ -328,7 +328,7 @@ def _listed(values: set[str]) -> str | None:
     return " or ".join(sorted(values)) or None
 
 
-_MOST_KEPT = 1 << 29  # bytes of memory, about
+_KEPT_NOW, _MOST_KEPT = 1 << 24, 1 << 29  # bytes of memory, about
 _CELL = 16  # bytes that a cell takes at most, but for long texts
 _UNPACKED = 8  # times the size of a compressed file
 
@@ -348,14 +348,14 @@ class Part:
 class TextTable:
     """The statement that yields the table, what was decided on the way, and the decisions as a `Reading`.
 
-    `is_small` where all cells fit in little memory: to read them there is quicker than to make them out of text again
-    for every question.
+    `kept` says when its cells are taken into memory, where to read them is quicker than to make them out of text again:
+    of a small table now, of a larger one once it is asked about again, of one that fills the memory never.
     """
 
     sql: str
     findings: list[Diagnostic]
     reading: Reading
-    is_small: bool
+    kept: Literal["now", "later", "never"]
 
 
 def read_text(space: Workspace, paths: Sequence[str], reading: Reading, *, shown: str, sheet: str | None) -> TextTable:
@@ -397,8 +397,9 @@ def read_text(space: Workspace, paths: Sequence[str], reading: Reading, *, shown
         decimal=forced or decided.decimal,
     )
     sql = _typed(raw, names, columns, cells)
-    small = _CELL * seen.rows * len(names) + sum(map(_size, parts)) <= _MOST_KEPT
-    return TextTable(sql, findings_of(decided, reading), resolved, small)
+    size = _CELL * seen.rows * len(names) + sum(map(_size, parts))
+    kept: Literal["now", "later", "never"] = "never" if size > _MOST_KEPT else "now" if size <= _KEPT_NOW else "later"
+    return TextTable(sql, findings_of(decided, reading), resolved, kept)
 
 
 def _size(part: Part) -> int:
