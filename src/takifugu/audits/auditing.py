@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from takifugu._validation import Array, integer, real
+from takifugu.audits.all_other_rows import known_rows
 from takifugu.audits.attacks import (
     MOST_TAUGHT,
     SHARE,
@@ -31,7 +32,7 @@ from takifugu.audits.outcome import (
     Audit,
     Guess,
 )
-from takifugu.audits.rows import Rows, read_rows
+from takifugu.audits.rows import Rows, listed_rows, read_rows
 from takifugu.calibration import Calibration
 from takifugu.channels import ListChannel, Noise
 from takifugu.errors import InputError
@@ -131,25 +132,14 @@ def _noise(rows: Rows, calibration: Calibration, channel: Noise) -> list[Diagnos
 
 
 def _channel(rows: Rows, calibration: Calibration, channel: ListChannel) -> list[Diagnostic]:
-    domain = None if calibration.answer is None else calibration.answer.domain
-    columns = [rows.truth[name] for name in rows.answer]
     try:
-        if isinstance(domain, tuple):
-            true = [
-                np.array(one.values, dtype=object)[
-                    one.places(c.labels if c.numbers is None else c.numbers, name)
-                ].tolist()
-                for one, c, name in zip(domain, columns, rows.answer, strict=True)
-            ]
-        else:
-            true = [column.labels.tolist() for column in columns]
+        true, out = listed_rows(rows, calibration)
     except InputError:  # the truth has values that the domain does not: the attacks tell what comes of it
         return []
-    out = [rows.published[name].labels.tolist() for name in rows.answer]
     inputs, outputs = ({key(value): i for i, value in enumerate(side)} for side in (channel.inputs, channel.outputs))
     sources, targets, _ = channel.entries
     moves = set(zip(sources.tolist(), targets.tolist(), strict=True))
-    places = [(inputs.get(key(x)), outputs.get(key(y))) for x, y in zip(_entries(true), _entries(out), strict=True)]
+    places = [(inputs.get(key(x)), outputs.get(key(y))) for x, y in zip(true, out, strict=True)]
     wrong = sum(x is not None and (y is None or (x, y) not in moves) for x, y in places)
     if wrong:
         return [Diagnostic("not-through-channel", rows=wrong, of=len(rows))]
@@ -161,10 +151,6 @@ def _channel(rows: Rows, calibration: Calibration, channel: ListChannel) -> list
     if stayed < shares.sum() - _SURELY * math.sqrt(float((shares * (1 - shares)).sum())):
         return [Diagnostic("moved-rows", share=stayed / len(rows), expected=float(shares.mean()))]
     return []
-
-
-def _entries(columns: list[list[object]]) -> list[object]:
-    return list(columns[0]) if len(columns) == 1 else list(zip(*columns, strict=True))
 
 
 # Which attacks are made: who is set on which pair, among which rows.
@@ -277,6 +263,7 @@ def audit(
     level: float = 0.05,
     reading: Reading | None = None,
     progress: Callable[[int, int], None] | None = None,
+    all_other_rows: bool = False,
 ) -> Audit:
     """Attack what was published, and say what an adversary could have learned from it.
 
@@ -301,6 +288,9 @@ def audit(
         reading: what is known of the form of `truth`, where it is a file. What meant a missing value when the priors
             were fitted does so here, unless other sentinels or texts are named.
         progress: called with the number of attacks done and of all.
+        all_other_rows: also ask by how much the odds of anybody's secret move for who knows every other row, and fits
+            the channel again for each row that the last person may have: exactly, so of small tables alone. A channel
+            that was fitted to these rows promises nothing against them.
     """
     guarantee = _promise(calibration)
     level = real("level", level, "a probability between 0 and 0.5")
@@ -309,11 +299,14 @@ def audit(
     seed = integer("seed", seed, least=0)
     own = () if calibration.answer is None else calibration.answer.secret
     if secret is None and len(own) > 1:
+        if all_other_rows:
+            raise InputError("who knows all other rows is asked about one secret, and this calibration has several")
         part = level / len(own)  # of the chance of a false alarm
-        each = [
-            _audited(published, truth, calibration, guarantee, one, keys, positions, seed, part, reading, progress)
+        tables = (
+            read_rows(published, truth, calibration, secret=one, keys=keys, positions=positions, reading=reading)
             for one in own
-        ]
+        )
+        each = [_audited(rows, calibration, guarantee, seed, part, progress) for rows in tables]
         return Audit(
             guarantee=guarantee,
             attacks=tuple(attack for one in each for attack in one.attacks),
@@ -322,24 +315,24 @@ def audit(
             before=tuple(guess for one in each for guess in one.before),
             rows=max(one.rows for one in each),
         )
-    return _audited(published, truth, calibration, guarantee, secret, keys, positions, seed, level, reading, progress)
+    rows = read_rows(published, truth, calibration, secret=secret, keys=keys, positions=positions, reading=reading)
+    if not all_other_rows:
+        return _audited(rows, calibration, guarantee, seed, level, progress)
+    known = known_rows(rows, calibration)
+    if not any(min(len(rows.of(name)) for name in pair) >= LEAST_ROWS for pair in calibration.pairs):
+        return Audit(guarantee, (), confidence=1.0, findings=(), rows=len(rows), known_rows=known)
+    return replace(_audited(rows, calibration, guarantee, seed, level, progress), known_rows=known)
 
 
 def _audited(
-    published: Any,
-    truth: Any,
+    rows: Rows,
     calibration: Calibration,
     guarantee: Guarantee,
-    secret: str | None,
-    keys: Sequence[str] | str | None,
-    positions: Any,
     seed: int,
     level: float,
-    reading: Any,
     progress: Callable[[int, int], None] | None,
 ) -> Audit:
     """The attacks on one column's secrets."""
-    rows = read_rows(published, truth, calibration, secret=secret, keys=keys, positions=positions, reading=reading)
     known = known_columns(calibration.problem)
     pairs, findings = chosen_pairs(rows, calibration)
     findings += look(rows, calibration, pairs, known)

@@ -1,15 +1,17 @@
 """What an audit found: every attack, the best guess, and how much the publication is proved to tell."""
 
 import datetime
+import html
 import json
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from typing import Any, Self
 
 from takifugu import _validation as check
 from takifugu._display import Plotted, rounded_down
+from takifugu.audits.all_other_rows import KnownRows
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems import Diagnostic, Guarantee, Pair
@@ -72,7 +74,8 @@ class Attack:
 class Audit(Plotted):
     """All attacks on a publication. With probability `confidence` every bound in it holds.
 
-    `before` is how well gradient boosting guesses from the true values, where truth has them.
+    `before` is how well gradient boosting guesses from the true values, where truth has them. `known_rows` is what who
+    knows all other rows learns, where that was asked for: of a table too small for attacks on rows it is all there is.
     """
 
     guarantee: Guarantee
@@ -81,6 +84,7 @@ class Audit(Plotted):
     findings: tuple[Diagnostic, ...] = field(repr=False)
     before: tuple[tuple[Pair, Guess], ...] = field(default=(), repr=False)
     rows: int = 0
+    known_rows: KnownRows | None = None
 
     @property
     def _telling(self) -> tuple[Attack, ...]:
@@ -104,17 +108,18 @@ class Audit(Plotted):
     @property
     def best_guess(self) -> Guess:
         """How often the best attacker is right, between the two secrets it tells apart best."""
-        return self.best.guess
+        return self.best.guess if self.attacks else Guess(0.5, low=0.0, high=1.0)
 
     @property
     def lower_bound(self) -> float:
         """What D_α between the published laws of some pair exceeds, with this confidence."""
-        return max(one.lower_bound for one in self._telling)
+        return max((one.lower_bound for one in self._telling), default=0.0)
 
     @property
     def contradicted(self) -> bool:
         """Whether the publication is shown, with this confidence, to tell more than was promised."""
-        return self.order is not None or any(self._excess(one) > 0 for one in self._telling)
+        is_known = self.known_rows is not None and self.known_rows.contradicted
+        return is_known or self.order is not None or any(self._excess(one) > 0 for one in self._telling)
 
     @property
     def order(self) -> Diagnostic | None:
@@ -141,6 +146,11 @@ class Audit(Plotted):
     @property
     def sentences(self) -> tuple[str, ...]:
         """What was found, in words; none of them shows a record."""
+        known = () if self.known_rows is None else (self.known_rows.sentence,)
+        if not self.attacks:
+            return (*known, *(one.sentence for one in self.findings))
+        if known and self.known_rows is not None and self.known_rows.contradicted:
+            return (f"The promise is contradicted: {known[0]}", *replace(self, known_rows=None).sentences)
         worst, best, sure = self.strongest, self.best, f"{100 * self.confidence:g} %"
         a, b = worst.pair
         if self.order is not None and self._excess(worst) <= 0:
@@ -176,7 +186,7 @@ class Audit(Plotted):
         third = (by,) if self._excess(worst) > 0 else ()
         said = self.misplaced if not self.contradicted else self.order if self._excess(worst) <= 0 else None
         others = (one.sentence for one in self.findings if one is not said)
-        return (first, *third, second, *others)
+        return (first, *third, second, *known, *others)
 
     @property
     def _is_odds(self) -> bool:
@@ -217,18 +227,20 @@ class Audit(Plotted):
                 for one in self.attacks
             ],
             "findings": [finding.sentence for finding in self.findings],
-        }
+        } | ({} if self.known_rows is None else {"known_rows": asdict(self.known_rows)})
 
     # The page stands in a room to the right, which draws audits and is not needed to make one: it is looked up by
     # name when somebody wants to see it, as the public names of the package are.
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        return str(_page().fragment(self))
+        return str(_page().fragment(self)) if self.attacks else f"<p>{html.escape(str(self))}</p>"
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write one HTML file with everything in it. It describes the rows of each secret: for the auditor."""
         from takifugu.atomic import write_text
 
+        if not self.attacks:
+            raise InputError("too few rows were attacked for a page of pictures: print the audit")
         write_text(_page().render_audit(self), path, private=True)
 
 

@@ -158,6 +158,24 @@ class Rows:
         return tuple(name for name in self.published if name not in self.answer and name not in self.keys)
 
 
+def listed_rows(rows: Rows, calibration: Calibration) -> tuple[list[Any], list[Any]]:
+    """The true rows as values of the public lists, numbers at the nearest, and the published ones."""
+    domain = None if calibration.answer is None else calibration.answer.domain
+    columns = [rows.truth[name] for name in rows.answer]
+    if isinstance(domain, tuple):
+        true = [
+            np.array(one.values, dtype=object)[one.places(c.labels if c.numbers is None else c.numbers, name)].tolist()
+            for one, c, name in zip(domain, columns, rows.answer, strict=True)
+        ]
+    else:
+        true = [column.labels.tolist() for column in columns]
+    return _entries(true), _entries([rows.published[name].labels.tolist() for name in rows.answer])
+
+
+def _entries(columns: list[list[Any]]) -> list[Any]:
+    return list(columns[0]) if len(columns) == 1 else list(zip(*columns, strict=True))
+
+
 def read_rows(
     published: Any,
     truth: Any,

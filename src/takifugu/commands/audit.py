@@ -22,6 +22,9 @@ from takifugu.commands.progress import counting
 @single("--report", type=click.Path(), help="Where to write the page with pictures (private).")
 @single("--level", type=float, default=0.05, show_default=True, help="The chance of a false alarm, at most.")
 @single("--seed", type=int, default=0, show_default=True, help="Of the division of the rows and of the learners.")
+@click.option(
+    "--all-other-rows", is_flag=True, help="Ask also what who knows every other row learns (small tables alone)."
+)
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @quiet_option
@@ -35,6 +38,7 @@ def command(
     report: str | None,
     level: float,
     seed: int,
+    all_other_rows: bool,
     as_json: bool,
     quiet: bool,
     **reading: Any,
@@ -64,6 +68,7 @@ def command(
             level=level,
             reading=reading_from(reading),
             progress=progress,
+            all_other_rows=all_other_rows,
         )
     if report is not None:
         files.add(report, render(found), private=True)
