@@ -194,7 +194,7 @@ def test_confidence_withstands_its_draws(small_limit):
 
 def test_options_that_are_not_for_so_many_values(small_limit):
     laws = {s: Finite(ROWS, np.arange(1, 21) + 3 * k) for k, s in enumerate("ab")}
-    wishes = ({"keep": "marginal"}, {"unbiased": True}, {"radius": 0.1}, {"forbidden": [(ROWS[0], ROWS[1])]})
+    wishes = ({"keep": "mean"}, {"unbiased": True}, {"radius": 0.1}, {"forbidden": [(ROWS[0], ROWS[1])]})
     for wrong in (*wishes, {"diagonal": 0.1}, {"loss": [[1.0]]}):
         for solver in ("columns", "auto"):
             with pytest.raises(InputError, match="knows no"):

@@ -6,8 +6,8 @@ candidates, so the cost never rises. The proof comes afterwards and trusts nothi
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -15,41 +15,11 @@ import numpy as np
 from takifugu._validation import Array, reals
 from takifugu._work import detail
 from takifugu.errors import InputError
-from takifugu.mechanisms.optimal.finite_problem import Cells
 from takifugu.mechanisms.optimal.linear_program import Entries, Rows, highs
 from takifugu.mechanisms.optimal.lower_bound import TINY, UNDERFLOW, UNIT, total
+from takifugu.mechanisms.optimal.multiscale import by_levels, medoid, nearest, once_more
 from takifugu.mechanisms.optimal.program import Indices, components
-
-# The linear program of a sparse channel: laws, the groups of laws to hide from one another, and what it costs.
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnProgram:
-    """Bounded odds on thousands of values: for every output and group, no law of it is above `odds` times another.
-
-    laws: probabilities, one row per law; groups: rows that are all to be hidden from one another
-    mass: how much each input counts in the loss; cells: the loss itself
-    lean, floor: each law's published probability p is counted as p + lean·(p + floor) where it is the larger, and as
-        p − lean·(p + floor) where it is the smaller; zero where nothing is kept in hand for what is not known
-    """
-
-    laws: Array
-    groups: tuple[tuple[int, ...], ...]
-    mass: Array
-    cells: Cells
-    odds: float
-    lean: float
-    floor: Array
-
-    @property
-    def members(self) -> list[int]:
-        """The laws of each group, group after group: a law of several groups stands there several times."""
-        return [law for group in self.groups for law in group]
-
-    @property
-    def size(self) -> int:
-        """The number of values."""
-        return int(self.laws.shape[1])
+from takifugu.mechanisms.optimal.restricted_master import ColumnProgram, Generated, generated
 
 
 def groups_of(pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
@@ -141,111 +111,11 @@ def _scales(program: ColumnProgram, *, laws: Array, sources: Indices, targets: I
     return found
 
 
-# All rows of a channel at once, by column generation: of all moves, the program holds those that may be used.
-#
-# A channel that is best has hardly more moves than inputs. So the linear program starts with a few for each input,
-# and its own prices say which others would lower the cost; when none would, it is the best of all, whatever was left
-# out.
+# A channel of all rows at once where they fit into one program, and otherwise part after part.
 
-_NEW = 24  # moves that prices may add to an input in a round
-_MOST_ROWS = 45_000  # of a program that HiGHS' simplex solves in seconds
+_MOST_ROWS = 50_000  # of a program that HiGHS' simplex solves in seconds
 _MOST_LEAN = 2  # laws with something in hand: few outputs for thousands of inputs are slow for a simplex with more
-_AT_ONCE = 4_000_000  # moves that are priced together
-_CLOSE = 3e-3  # the share of the cost that further moves may yet save, and are not looked for
-_LEAST = 1e-13  # of a cost: less is a rounding error of HiGHS
-
-
-class Generated(NamedTuple):
-    """Moves, their shares, and the price of each group's law at each of the outputs (`Part.prices`)."""
-
-    sources: Indices
-    targets: Indices
-    shares: Array
-    prices: Array
-
-
-def fits(program: ColumnProgram, outputs: int) -> bool:
-    """Whether all rows can be free at once."""
-    if program.lean > 0 and len(program.members) > _MOST_LEAN:
-        return False
-    return program.size + 2 * len(program.members) * outputs <= _MOST_ROWS
-
-
-def generated(
-    program: ColumnProgram, sources: Indices, targets: Indices, outputs: Indices, *, rounds: int
-) -> Generated | None:
-    """The best channel to these outputs, or what so many rounds of pricing come to; None where HiGHS finds nothing.
-
-    sources, targets: moves to begin with, which must hold a channel that keeps the promise
-    outputs: in ascending order
-    """
-    width = len(outputs)
-    offered = np.union1d(sources * width + np.searchsorted(outputs, targets), _nearest(program, outputs))
-    found: Generated | None = None
-    for count in range(1, rounds + 1):
-        detail(f"round {count} of the linear program, of {len(offered):,} moves")
-        given, taken = offered // width, offered % width
-        cost = program.mass[given] * program.cells.along(given, outputs[taken])
-        part = solved(
-            program,
-            laws=program.laws,
-            cost=cost,
-            sources=given,
-            targets=taken,
-            held=np.zeros((len(program.laws), width)),
-        )
-        if part is None:
-            break
-        found = Generated(given, outputs[taken], part.shares, part.prices)
-        more, saving = _cheaper(program, part, given, taken, outputs)
-        if not len(more) or saving <= _CLOSE * float(cost @ part.shares):
-            break
-        offered = np.union1d(offered, more)
-    return found
-
-
-def brackets(program: ColumnProgram, prices: Array, outputs: Indices) -> Iterator[tuple[Indices, Array]]:
-    """What a whole share of every move costs with what the promise is priced at, some inputs at a time."""
-    step = max(1, _AT_ONCE // len(outputs))
-    for start in range(0, program.size, step):
-        some = np.arange(start, min(program.size, start + step))
-        loss = program.mass[some][:, None] * program.cells.between(some, outputs)
-        yield some, np.asarray(loss + program.laws[program.members][:, some].T @ prices)
-
-
-def _nearest(program: ColumnProgram, outputs: Indices) -> Indices:
-    """The outputs that cost each input least, as places input × outputs + output."""
-    number, step = min(_NEAREST, len(outputs)), max(1, _AT_ONCE // len(outputs))
-    found = []
-    for start in range(0, program.size, step):
-        some = np.arange(start, min(program.size, start + step))
-        near = np.argpartition(program.cells.between(some, outputs), number - 1, axis=1)[:, :number]
-        found.append((some[:, None] * len(outputs) + near).ravel())
-    return np.concatenate(found)
-
-
-def _cheaper(
-    program: ColumnProgram, part: Part, given: Indices, taken: Indices, outputs: Indices
-) -> tuple[Indices, float]:
-    """Moves that are not offered and priced below those that are, and a bound on what they would save."""
-    own = np.full(program.size, np.inf)
-    priced = program.mass[given] * program.cells.along(given, outputs[taken])
-    for law, price in zip(program.members, part.prices, strict=True):
-        priced += program.laws[law][given] * price[taken]
-    np.minimum.at(own, given, priced)
-    tiny = _LEAST * float(np.abs(own).max())
-    more, saving = [], 0.0
-    for some, table in brackets(program, part.prices, outputs):
-        least = table.min(axis=1)
-        saving += float(np.maximum(own[some] - least, 0.0).sum())
-        rows = np.flatnonzero(least < own[some] - tiny)
-        number = min(_NEW, len(outputs))
-        best = np.argpartition(table[rows], number - 1, axis=1)[:, :number]
-        cheaper = np.take_along_axis(table[rows], best, axis=1) < own[some[rows]][:, None] - tiny
-        more.append((some[rows][:, None] * len(outputs) + best)[cheaper])
-    return np.concatenate(more), saving
-
-
+_TIMES = 5  # rounds of pricing for one round of parts
 _GROUPS = 150  # of the coarse channel, about
 _FEW_OUTPUTS = 200  # outputs that are all offered to every input
 _NEAREST = 12  # moves offered to each input because they cost least, and as many because they are priced lowest
@@ -279,30 +149,66 @@ class Moves:
 def one_output(program: ColumnProgram) -> Moves:
     """Every input published as the one value that costs least: it tells nothing, whatever is promised."""
     everyone = np.arange(program.size)
-    best = _medoid(program, everyone, everyone[np.argsort(-program.mass, kind="stable")[:_GROUPS]])
+    best = medoid(program, everyone, everyone[np.argsort(-program.mass, kind="stable")[:_GROUPS]])
     return Moves(everyone, np.full(program.size, best), np.ones(program.size))
 
 
 class Searched(NamedTuple):
-    """Moves, and the prices of `ColumnProgram.members` at every output where one program held all rows."""
+    """Moves, and what the last program found where it held all rows and outputs, prices among it."""
 
     moves: Moves
-    prices: Array | None = None
+    whole: Generated | None = None
 
 
-def searched(program: ColumnProgram, *, rounds: int, seed: int = 0, start: Moves | None = None) -> Searched:
-    """The best channel that a number of rounds finds; it starts from `start`, or from a coarse one."""
+def fits(program: ColumnProgram, outputs: int) -> bool:
+    """Whether all rows can be free at once."""
+    if program.lean > 0 and len(program.members) > _MOST_LEAN:
+        return False
+    return fit(program.size, program.groups, outputs)
+
+
+def fit(inputs: int, groups: Sequence[Sequence[int]], outputs: int | None = None) -> bool:
+    """Whether one program holds so many inputs, groups of laws and outputs, by default as many as inputs."""
+    rows = sum(min(2 * len(group), len(group) * (len(group) - 1)) for group in groups)
+    return inputs + rows * (inputs if outputs is None else outputs) <= _MOST_ROWS
+
+
+def searched(program: ColumnProgram, *, rounds: int, seed: int = 0, start: Searched | None = None) -> Searched:
+    """The best channel that a number of rounds finds; it starts from `start`, or from coarse ones.
+
+    Where all rows fit into one program a marginal is preserved, and otherwise it is not.
+    """
     rng = np.random.default_rng(seed)
-    found = start if start is not None else coarse(program, rng)
+    if program.lean == 0 and fits(program, program.size):
+        if start is not None and start.whole is not None:
+            whole = once_more(program, start.whole, rounds=_TIMES * rounds)
+        else:
+            whole = by_levels(program, rng, rounds=_TIMES * rounds)
+        if whole is not None:
+            return Searched(_moves(program, whole), whole)
+    found = _begun(program, rng, rounds) if start is None else start.moves
     # A lean condition asks every output for some probability, which those of the coarse channel have.
     opened = np.unique(found.targets) if program.lean > 0 else np.arange(program.size)
-    if fits(program, len(opened)):
-        whole = generated(program, found.sources, found.targets, opened, rounds=2 * rounds)
+    if program.lean > 0 and fits(program, len(opened)):
+        places = np.searchsorted(opened, found.targets)
+        offered = np.union1d(found.sources * len(opened) + places, nearest(program, opened))
+        whole = generated(program, opened, offered, rounds=_TIMES * rounds)
         if whole is not None:
-            kept = whole.shares > _DUST
-            moves = _gathered(program.size, whole.sources[kept], whole.targets[kept], whole.shares[kept])
-            return Searched(moves, whole.prices if len(opened) == program.size else None)
+            return Searched(_moves(program, whole))
     return Searched(_part_by_part(program, found, opened, rng, rounds))
+
+
+def _begun(program: ColumnProgram, rng: np.random.Generator, rounds: int) -> Moves:
+    """A channel to improve part by part: that of groups of values."""
+    if program.lean == 0:
+        between_groups = by_levels(program, rng, rounds=_TIMES * rounds, is_refined=False)
+        if between_groups is not None:
+            return _moves(program, between_groups)
+    return coarse(program, rng)
+
+
+def _moves(program: ColumnProgram, found: Generated) -> Moves:
+    return _gathered(program.size, found.sources, found.targets, found.shares)
 
 
 def _part_by_part(
@@ -354,7 +260,7 @@ def _least_rows(program: ColumnProgram) -> Array:
 def _between(program: ColumnProgram, groups: list[Indices]) -> Moves | None:
     """The best channel from groups to their members that stand for them, or None where the promise leaves none."""
     laws = np.stack([program.laws[:, group].sum(axis=1) for group in groups], axis=1)
-    stand = np.array([_medoid(program, group, group) for group in groups])
+    stand = np.array([medoid(program, group, group) for group in groups])
     costs = np.zeros((len(groups), len(groups)))
     for code, table in zip(program.cells.codes, program.cells.tables, strict=True):
         weights = np.stack([np.bincount(code[g], weights=program.mass[g], minlength=len(table)) for g in groups])
@@ -383,14 +289,6 @@ def _between(program: ColumnProgram, groups: list[Indices]) -> Moves | None:
     ]
     given, taken, shares = (np.array(column) for column in zip(*rows, strict=True))
     return _gathered(program.size, given.astype(np.intp), taken.astype(np.intp), shares.astype(np.float64))
-
-
-def _medoid(program: ColumnProgram, part: Indices, candidates: Indices) -> int:
-    """The candidate that costs least as what all of a part is published as."""
-    costs = np.zeros(len(candidates))
-    for code, table in zip(program.cells.codes, program.cells.tables, strict=True):
-        costs += (np.bincount(code[part], weights=program.mass[part], minlength=len(table)) @ table)[code[candidates]]
-    return int(candidates[np.argmin(costs)])
 
 
 def _improved(program: ColumnProgram, found: Moves, part: Indices, opened: Indices, prices: Array) -> Moves:
@@ -459,50 +357,72 @@ def _least_of(table: Array, number: int) -> Indices:
 # A price for each law and output, whatever it is, proves a bound (proofs/sparse.md); those of the last linear program
 # make it a tight one. Sums of products of floats, whose rounding errors are bounded term by term and taken off.
 
+_AT_ONCE = 4_000_000  # moves that are priced together
 _SAFE = 1 - 1e-12  # more than the roundings of sums over a group
 
 
 @dataclass(frozen=True, eq=False)
 class Prices:
-    """Of each law of each group (`Program.members`), by outputs: any numbers prove a bound."""
+    """Of each law of each group (`Program.members`), by outputs: any numbers prove a bound.
+
+    kept: of each output itself, where the marginal is preserved; empty where it is not
+    """
 
     values: Array
+    kept: Array = field(default_factory=lambda: np.zeros(0))
 
     def to_json(self) -> dict[str, object]:
         """Plain lists."""
-        return {"prices": self.values.tolist()}
+        return {"prices": self.values.tolist()} | ({"kept": self.kept.tolist()} if self.kept.size else {})
 
     @classmethod
     def from_json(cls, plain: object) -> "Prices":
         """What `to_json` wrote."""
-        if not isinstance(plain, dict) or set(plain) != {"prices"}:
-            raise InputError("what proves the bound of a sparse channel must hold exactly prices")
-        values = reals("prices", plain["prices"])
-        if values.ndim != 2:
-            raise InputError("prices must be a table: a row for each law, a number for each output")
-        return cls(values)
+        if not isinstance(plain, dict) or not {"prices"} <= set(plain) <= {"prices", "kept"}:
+            raise InputError("what proves the bound of a sparse channel must hold exactly prices, or prices and kept")
+        values, kept = reals("prices", plain["prices"]), reals("kept", plain.get("kept", []))
+        if values.ndim != 2 or kept.ndim != 1:
+            raise InputError("prices must be a table, a row for each law and a number for each output, and kept a list")
+        return cls(values, kept)
 
 
 def lower_bound_by_columns(program: ColumnProgram, prices: Prices) -> float:
-    """What every channel costs whose odds are within `program.odds` in every group; `lean` and `floor` play no part."""
-    values = prices.values
+    """What every channel costs whose odds are within `program.odds` in every group; `lean` and `floor` play no part.
+
+    Where the program keeps the marginal, it is about channels that preserve it.
+    """
+    values, kept = prices.values, prices.kept
     if values.shape != (len(program.members), program.size) or not np.isfinite(values).all():
         raise InputError(
             f"prices must be {len(program.members)} rows of {program.size} finite numbers for this problem"
         )
+    if kept.shape != ((program.size,) if program.keeps_marginal else (0,)) or not np.isfinite(kept).all():
+        raise InputError("kept must be a finite number for each output where the marginal is preserved, and else empty")
     with np.errstate(all="ignore"):  # what overflows is not finite in the end, and then nothing is claimed
         allowed = _allowed(program, values)
         size = np.abs(allowed)
-        # No entry passes through more roundings: dividing by a sum of n weights, adding columns and laws, a few more.
-        steps = (program.size + len(program.cells.codes) + len(program.members) + 24) * UNIT * 1.1
-        everything = np.arange(program.size)
+        # No entry passes through more roundings: dividing by a sum of n weights, adding columns, laws and the price of
+        # the output, a few more.
+        steps = (program.size + len(program.cells.codes) + len(program.members) + 26) * UNIT * 1.1
         extra = UNDERFLOW * (size.sum(axis=0) + sum(float(table.max()) for table in program.cells.tables)) + TINY
-        rows = []
-        for (_, value), (_, absolute) in zip(
-            brackets(program, allowed, everything), brackets(program, size, everything), strict=True
-        ):
+        constant = 0.0
+        if program.keeps_marginal:
+            extra = extra + UNDERFLOW * np.abs(kept)
+            terms = kept * program.mass
+            constant = -math.fsum(terms.tolist())
+            constant -= steps * (math.fsum(np.abs(terms).tolist()) + abs(constant)) + TINY
+        rows, everything = [], np.arange(program.size)
+        step = max(1, _AT_ONCE // program.size)
+        for start in range(0, program.size, step):
+            some = everything[start : start + step]
+            mass, laws = program.mass[some][:, None], program.laws[program.members][:, some].T
+            loss = mass * program.cells.between(some, everything)
+            value, absolute = loss + laws @ allowed, loss + laws @ size
+            if program.keeps_marginal:
+                tilt = mass * kept
+                value, absolute = value + tilt, absolute + np.abs(tilt)
             rows.append((value - steps * absolute - extra).min(axis=1))
-    return total(np.concatenate(rows), 0.0)
+    return total(np.concatenate(rows), constant)
 
 
 def _allowed(program: ColumnProgram, prices: Array) -> Array:

@@ -423,7 +423,7 @@ class Cells:
         """The loss of each of some values published as each of others."""
         total = np.zeros((len(some), len(others)))
         for code, other, table in zip(self.codes, self.published, self.tables, strict=True):
-            total += table[code[some]][:, other[others]]
+            total += np.take(table[code[some]], other[others], axis=1)  # a third of the time of two brackets
         return total
 
     def along(self, some: Indices, others: Indices) -> Array:

@@ -16,9 +16,10 @@ from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws import Scalar, Space, Value, key, number
 from takifugu.mechanisms.base import Found, Mechanism, Optimality
 from takifugu.mechanisms.optimal.column_generation import (
-    ColumnProgram,
     Moves,
     Prices,
+    Searched,
+    fit,
     groups_of,
     lower_bound_by_columns,
     one_output,
@@ -38,6 +39,7 @@ from takifugu.mechanisms.optimal.finite_problem import (
 from takifugu.mechanisms.optimal.lower_bound import Duals, lower_bound, to_state
 from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 from takifugu.mechanisms.optimal.repair import repaired, repaired_moves
+from takifugu.mechanisms.optimal.restricted_master import ColumnProgram
 from takifugu.mechanisms.optimal.solving import solve, solve_faint
 from takifugu.problems import Guarantee, Problem, asked_for
 
@@ -49,7 +51,7 @@ KEEPS = ("marginal", "mean", None)
 
 # What only one of the solvers knows.
 _ONLY = {
-    "program": ("keep", "unbiased", "radius", "forbidden", "diagonal", "local_price"),
+    "program": ("unbiased", "radius", "forbidden", "diagonal", "local_price"),
     "columns": ("rounds", "caution"),
 }
 
@@ -75,7 +77,8 @@ class Optimal(Mechanism):
             added up, numbers relative to their variance.
         weights: of rows, how much each column counts, one number each; all the same by default.
         keep: "marginal" (published values are spread as the true ones are), "mean", or None; by default "marginal"
-            where one program holds the whole channel. By columns no shares can be kept.
+            where one program holds the whole channel. By columns no mean is kept without it, and the marginal only
+            where one linear program holds all rows (some 10,000 values for two secrets) and without `confidence`.
         unbiased: whether each value is right on average.
         radius: the promise then holds for every prior within this total variation of the given ones; one number, or
             one for each secret.
@@ -165,6 +168,8 @@ class Optimal(Mechanism):
         """What is asked for, in words, that a solver cannot do."""
         if solver == "columns" and isinstance(self.loss, tuple):
             return "loss that is a matrix"
+        if solver == "columns" and self.keep == "mean":
+            return "keep='mean'"
         asked = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) not in (f.default, None)}
         return next((f"{name}={asked[name]!r}" for name in _ONLY[_other(solver)] if name in asked), None)
 
@@ -386,18 +391,18 @@ _CLOSE = 0.97  # of the budget: a channel this close to it is not loosened furth
 def _by_columns(rule: Optimal, problem: Problem, asked: Guarantee) -> _Solved:
     # Odds within e^ε are a divergence within ε at every order; of finite order they may be larger, within reason.
     strict = min(asked.epsilon, math.inf if asked.odds_beside is None else math.log(asked.odds_beside))
-    moves, prices = searched(_column_program(rule, problem, strict), rounds=rule.rounds)
-    channel = _proved(problem, asked, moves, strict)
+    found = searched(_column_program(rule, problem, strict), rounds=rule.rounds)
+    channel = _proved(problem, asked, found.moves, strict)
     if channel is None:
-        moves = one_output(_column_program(rule, problem, strict))
-        channel = _proved(problem, asked, moves, strict)
+        found = Searched(one_output(_column_program(rule, problem, strict)), found.whole)
+        channel = _proved(problem, asked, found.moves, strict)
     if channel is None:
         raise CalibrationError("a channel that tells nothing could not be proved to: please report this case")
     if math.isfinite(asked.alpha):
-        return _Solved(_loosened(rule, problem, asked, moves, strict, channel))
-    if prices is None or rule.caution > 0:
+        return _Solved(_loosened(rule, problem, asked, found, strict, channel))
+    if found.whole is None or rule.caution > 0:
         return _Solved(channel)
-    proof = Prices(prices)
+    proof = Prices(found.whole.prices, found.whole.kept)
     return _Solved(channel, _bound_by_columns(rule, problem, asked, proof), proof)
 
 
@@ -412,7 +417,7 @@ def _bound_by_columns(rule: Optimal, problem: Problem, asked: Guarantee, prices:
 
 
 def _loosened(
-    rule: Optimal, problem: Problem, asked: Guarantee, moves: Moves, strict: float, channel: SparseChannel
+    rule: Optimal, problem: Problem, asked: Guarantee, begun: Searched, strict: float, channel: SparseChannel
 ) -> SparseChannel:
     """The cheapest of several channels with larger and larger odds that are proved to keep (α, ε) and the odds.
 
@@ -428,12 +433,12 @@ def _loosened(
         here = min(here, most, 4 * low)
         if high < 1.05 * low or here <= low:
             break
-        looser = searched(_column_program(rule, problem, here), rounds=max(1, rule.rounds // 2), start=moves).moves
-        found = _proved(problem, asked, looser, here)
+        looser = searched(_column_program(rule, problem, here), rounds=max(1, rule.rounds // 2), start=begun)
+        found = _proved(problem, asked, looser.moves, here)
         if found is None:
             high = here
             continue
-        moves, low = looser, here
+        begun, low = looser, here
         if rule.cost(problem, found) < rule.cost(problem, best):
             best = found
     return best
@@ -453,11 +458,17 @@ def _proved(problem: Problem, asked: Guarantee, moves: Moves, log_odds: float) -
 
 
 def _column_program(rule: Optimal, problem: Problem, log_odds: float) -> ColumnProgram:
-    table = table_of(problem)
+    table, groups = table_of(problem), groups_of(table_of(problem).pairs)
     if len(table.values) > MOST_CELLS:
         raise MechanismError(
             f"the laws are on {len(table.values):,} distinct values, and a channel is found for {MOST_CELLS:,} at "
             f"most: publish fewer columns together, or give them a coarser domain"
+        )
+    if rule.keep == "marginal" and (rule.caution > 0 or not fit(len(table.values), groups)):
+        raise MechanismError(
+            f"the marginal of {len(table.values):,} values is preserved where one linear program holds all, for "
+            f"the laws as they are: leave confidence out, take keep=None, publish fewer columns together, or give them "
+            f"a coarser domain"
         )
     odds = math.exp(min(log_odds, math.log(_LARGEST_ODDS))) * (1 - _MARGIN)
     if not odds > 1:
@@ -469,12 +480,13 @@ def _column_program(rule: Optimal, problem: Problem, log_odds: float) -> ColumnP
         floor = (rule.caution / (2 * lean)) ** 2 / _rows(problem)
     return ColumnProgram(
         laws=table.laws / table.laws.sum(axis=1, keepdims=True),
-        groups=groups_of(table.pairs),
+        groups=groups,
         mass=table.mass / table.mass.sum(),
         cells=_cells(rule.loss, rule.weights, problem, None),
         odds=odds,
         lean=lean,
         floor=floor,
+        keeps_marginal=rule.keep == "marginal",
     )
 
 

@@ -1,0 +1,336 @@
+"""The restricted master problem of column generation: some moves of a channel, priced by HiGHS that is kept warm.
+
+Every round adds the moves that would lower the cost, and HiGHS goes on from the basis it has, in place of a linear
+program that is written down and solved anew. Nothing rests on it: its shares are repaired and proved, and any prices
+prove a bound (proofs/sparse.md).
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from takifugu._validation import Array
+from takifugu._work import detail, interruptible
+from takifugu.mechanisms.optimal.finite_problem import Cells
+from takifugu.mechanisms.optimal.program import Indices
+
+if TYPE_CHECKING:
+    from highspy import Highs
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnProgram:
+    """Bounded odds on thousands of values: for every output and group, no law of it is above `odds` times another.
+
+    laws: probabilities, one row per law; groups: rows that are all to be hidden from one another
+    mass: how much each input counts in the loss; cells: the loss itself
+    lean, floor: each law's published probability p is counted as p + lean·(p + floor) where it is the larger, and as
+        p − lean·(p + floor) where it is the smaller; zero where nothing is kept in hand for what is not known
+    keeps_marginal: whether every value is published as often, on average, as it is there
+    """
+
+    laws: Array
+    groups: tuple[tuple[int, ...], ...]
+    mass: Array
+    cells: Cells
+    odds: float
+    lean: float
+    floor: Array
+    keeps_marginal: bool = False
+
+    @property
+    def members(self) -> list[int]:
+        """The laws of each group, group after group: a law of several groups stands there several times."""
+        return [law for group in self.groups for law in group]
+
+    @property
+    def size(self) -> int:
+        """The number of values."""
+        return int(self.laws.shape[1])
+
+
+class Generated(NamedTuple):
+    """Moves and their shares, and what proves that others would save little.
+
+    limits: what a unit of each row of the odds costs, rows by outputs (`Master.rows`)
+    prices: the same of the probability of each of `ColumnProgram.members`
+    kept: what a unit of each output costs, where the marginal is preserved
+    gap: how much of the cost more moves might save, as floats see it
+    """
+
+    sources: Indices
+    targets: Indices
+    shares: Array
+    limits: Array
+    prices: Array
+    kept: Array
+    gap: float
+
+
+_NEW = 12  # moves that prices may add to an input in a round
+_AT_ONCE = 4_000_000  # moves that are priced together
+_CLOSE = 2e-3  # the share of the cost that further moves may yet save, and are not looked for
+_LEAST = 1e-7  # of the largest loss: what a move must save to be offered
+_PAIRS = 3  # laws of a group: of so many there are no more pairs than rows with a level between them
+_LIGHT = 1e-6  # of an average input: lighter ones are counted as if they were as heavy, in a row of their own
+_PENALTY = 10.0  # of the largest loss, for a marginal that is missed
+_DUST = 1e-9  # of an average input: what HiGHS may be wrong by
+_TOLERANCE = 1e-9
+_MISSED = 1e-9  # of all that is published: what a preserved marginal may be off by
+
+
+class Master:
+    """A linear program over moves that grows: a row for each input, and for each output those of its odds.
+
+    A move is counted in units w(x) of its input: z = w(x)·K(y|x) with Σ_y z = w(x), so that the entries P_s(x)/w(x) of
+    the odds are of the size of one. Of groups of two or three laws each pair has a row, p_i ≤ ρ p_j; of larger ones,
+    and with a lean, each law has two, around a level of the output that is a variable.
+    """
+
+    def __init__(self, program: ColumnProgram, outputs: Indices) -> None:
+        """No moves yet."""
+        self.program, self.outputs, self.width = program, outputs, len(outputs)
+        size = program.size
+        heavy = np.maximum(program.mass, program.laws.mean(axis=0))
+        self.weight = np.maximum(heavy, _LIGHT / size)
+        self.rate = program.mass / self.weight
+        self.unit = max(*(float(table.max()) for table in program.cells.tables), 1e-300)
+        ratios = program.laws / self.weight
+        self.rows = _Rows.of(program, ratios)
+        self.keys = np.zeros(0, dtype=np.int64)
+        self.cost = np.zeros(0)
+        self.highs = _started()
+        self._add_rows()
+
+    def _add_rows(self) -> None:
+        size, width = self.program.size, self.width
+        given = self.weight * size
+        low = [given, *(np.full(width, -np.inf) for _ in self.rows.limits)]
+        high = [given, *(np.full(width, limit * size) for limit in self.rows.limits)]
+        if self.program.keeps_marginal:
+            low.append(self.program.mass[self.outputs] * size)
+            high.append(low[-1])
+        lower, upper = np.concatenate(low), np.concatenate(high)
+        none = np.zeros(0, dtype=np.int32)
+        self.highs.addRows(lower.size, lower, upper, 0, none, none, np.zeros(0))
+        at = np.arange(width)
+        for levels in self.rows.levels:
+            where = np.array([place for place, _ in levels], dtype=np.int64)
+            entries = np.array([entry for _, entry in levels])
+            rows = size + where[None, :] * width + at[:, None]
+            self._add_columns(np.zeros(width), rows, np.tile(entries, (width, 1)))
+        self.levels = width * len(self.rows.levels)
+        self.slack = 0
+        if self.program.keeps_marginal:
+            # What keeps the program solvable while the moves that keep the marginal are not all there yet.
+            rows = size + len(self.rows.limits) * width + at[:, None]
+            for sign in (1.0, -1.0):
+                self._add_columns(np.full(width, _PENALTY), rows, np.full((width, 1), sign))
+            self.slack = 2 * width
+
+    def _add_columns(self, cost: Array, rows: npt.NDArray[np.integer], entries: Array) -> None:
+        count, each = rows.shape
+        starts = np.arange(0, count * each, each, dtype=np.int32)
+        self.highs.addCols(
+            count,
+            cost,
+            np.zeros(count),
+            np.full(count, np.inf),
+            count * each,
+            starts,
+            rows.ravel().astype(np.int32),
+            entries.ravel(),
+        )
+
+    def offer(self, keys: Indices) -> int:
+        """Add moves, as input × outputs + place of the output, and say how many of them are new."""
+        new = np.setdiff1d(keys, self.keys)
+        if not new.size:
+            return 0
+        sources, places = new // self.width, new % self.width
+        cost = self.rate[sources] * self.program.cells.along(sources, self.outputs[places])
+        size, count = self.program.size, len(self.rows.limits)
+        rows = [sources, *(size + k * self.width + places for k in range(count))]
+        entries = [np.ones(new.size), *(entry[sources] for entry in self.rows.entries)]
+        if self.program.keeps_marginal:
+            rows.append(size + count * self.width + places)
+            entries.append(self.rate[sources])
+        self._add_columns(cost / self.unit, np.stack(rows, axis=1), np.stack(entries, axis=1))
+        self.keys, self.cost = np.concatenate([self.keys, new]), np.concatenate([self.cost, cost])
+        return int(new.size)
+
+    def solve(self) -> "Round | None":
+        """The best shares of the moves offered so far; None where HiGHS finds none."""
+        interruptible(self.highs.run)
+        import highspy
+
+        if self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        found, size, width = self.highs.getSolution(), self.program.size, self.width
+        variables = np.maximum(np.array(found.col_value), 0.0)
+        missed = float(variables[self.levels : self.levels + self.slack].sum())
+        priced = -self.unit * np.array(found.row_dual)
+        rows = priced[size:].reshape(-1, width)
+        kept = rows[-1] if self.program.keeps_marginal else np.zeros(0)
+        moved = variables[self.levels + self.slack :]
+        return Round(
+            amounts=moved,
+            cost=float(self.cost @ moved) / size,
+            worth=-priced[:size],
+            limits=np.maximum(rows[: len(self.rows.limits)], 0.0),
+            kept=kept,
+            missed=missed / size,
+        )
+
+    def priced(self, now: "Round") -> tuple[Indices, float]:
+        """Moves that would lower the cost, and about what no channel costs less than at these prices.
+
+        In floats of half the length: what is proved is computed anew.
+        """
+        size, width, cells = self.program.size, self.width, self.program.cells
+        rates = [entry.astype(np.float32) for entry in self.rows.entries]
+        prices = now.limits.astype(np.float32)
+        if self.program.keeps_marginal:
+            rates.append(self.rate.astype(np.float32))
+            prices = np.vstack([prices, now.kept.astype(np.float32)])
+        tables = [table.astype(np.float32) for table in cells.tables]
+        rate, worth = self.rate.astype(np.float32), now.worth.astype(np.float32)
+        least, found = np.empty(size), []
+        number, step = min(_NEW, width), max(1, _AT_ONCE // width)
+        tiny = np.float32(_LEAST * self.unit)
+        for start in range(0, size, step):
+            some = slice(start, min(size, start + step))
+            table = np.zeros((some.stop - start, width), dtype=np.float32)
+            for code, published, lost in zip(cells.codes, cells.published, tables, strict=True):
+                table += np.take(lost[code[some]], published[self.outputs], axis=1)
+            table *= rate[some, None]
+            for entry, price in zip(rates, prices, strict=True):
+                table += entry[some, None] * price
+            least[some] = table.min(axis=1)
+            rows = np.flatnonzero(least[some] < worth[some] - tiny)
+            best = np.argpartition(table[rows], number - 1, axis=1)[:, :number]
+            cheaper = np.take_along_axis(table[rows], best, axis=1) < worth[start + rows][:, None] - tiny
+            found.append(((start + rows)[:, None] * width + best)[cheaper])
+        bound = float(self.weight @ least)
+        bound -= sum(float(line.sum()) * limit for line, limit in zip(now.limits, self.rows.limits, strict=True))
+        if self.program.keeps_marginal:
+            bound -= float(now.kept @ self.program.mass[self.outputs])
+        return np.concatenate(found).astype(np.int64), bound
+
+    def channel(self, last: "Round", proof: "Round", bound: float) -> Generated:
+        """The shares of the last round, and the prices of the round that proves the most."""
+        sources, targets = self.offered(last)
+        kept = last.amounts > _DUST * np.minimum(1.0, self.weight * self.program.size)[sources]
+        sources, targets, amounts = sources[kept], targets[kept], last.amounts[kept]
+        shares = amounts / np.bincount(sources, weights=amounts, minlength=self.program.size)[sources]
+        gap = (last.cost - bound) / max(last.cost, 1e-300)
+        prices = self.rows.to_members(proof.limits)
+        return Generated(sources, targets, shares, proof.limits, prices, proof.kept, gap)
+
+    def offered(self, now: "Round") -> tuple[Indices, Indices]:
+        """Sources and targets of the moves that a round was solved with."""
+        keys = self.keys[: now.amounts.size]
+        return keys // self.width, self.outputs[keys % self.width]
+
+
+class Round(NamedTuple):
+    """What HiGHS found: amounts of the moves, their cost, what each input and each row of the odds is worth."""
+
+    amounts: Array
+    cost: float
+    worth: Array
+    limits: Array
+    kept: Array
+    missed: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The rows of an output's odds: what each input adds to them, their limits, and the levels in them.
+
+    entries: for each row, a number for each input, in units of its weight
+    levels: for each group, the rows that its level is in and with what factor; none where the rows are pairs
+    signs: rows by members: how much of a member's probability is in the row
+    """
+
+    entries: list[Array]
+    limits: list[float]
+    levels: list[list[tuple[int, float]]]
+    signs: Array
+
+    @classmethod
+    def of(cls, program: ColumnProgram, ratios: Array) -> "_Rows":
+        """Of pairs where there are few laws in a group, and around a level otherwise."""
+        lean, odds = program.lean, program.odds
+        lines: list[dict[int, float]] = []  # of each row, the factor of each member
+        limits: list[float] = []
+        levels: list[list[tuple[int, float]]] = []
+        first = 0
+        for group in program.groups:
+            places = range(first, first + len(group))
+            if lean == 0 and len(group) <= _PAIRS:
+                lines += [{i: 1.0, j: -odds} for i in places for j in places if i != j]
+                limits += [0.0] * (len(group) * (len(group) - 1))
+            else:
+                # level ≤ p − lean(p + floor) and p + lean(p + floor) ≤ odds·level
+                levels.append([])
+                for law, place in zip(group, places, strict=True):
+                    floor = lean * float(program.floor[law])
+                    levels[-1] += [(len(lines), 1.0), (len(lines) + 1, -odds)]
+                    lines += [{place: -(1 - lean)}, {place: 1 + lean}]
+                    limits += [-floor, -floor]
+            first += len(group)
+        members = program.members
+        signs = np.zeros((len(lines), len(members)))
+        for row, line in zip(signs, lines, strict=True):
+            row[list(line)] = list(line.values())
+        return cls(list(signs @ ratios[members]), limits, levels, signs)
+
+    def to_members(self, limits: Array) -> Array:
+        """Prices of the rows as prices of the members."""
+        return np.asarray(self.signs.T @ limits)
+
+
+def _started() -> "Highs":
+    import highspy
+
+    solver = highspy.Highs()
+    for name, value in (
+        ("output_flag", False),
+        ("solver", "simplex"),
+        ("simplex_strategy", 1),
+        ("primal_feasibility_tolerance", _TOLERANCE),
+        ("dual_feasibility_tolerance", _TOLERANCE),
+    ):
+        solver.setOptionValue(name, value)
+    return solver
+
+
+def generated(program: ColumnProgram, outputs: Indices, offered: Indices, *, rounds: int) -> Generated | None:
+    """The best channel to these outputs, or what so many rounds of pricing come to; None where HiGHS finds nothing.
+
+    outputs: in ascending order; offered: moves to begin with, as input × outputs + place of the output
+    """
+    master = Master(program, outputs)
+    master.offer(offered)
+    last: Round | None = None
+    proof: Round | None = None
+    bound = -np.inf
+    for count in range(1, rounds + 1):
+        detail(f"round {count} of the linear program, of {len(master.keys):,} moves")
+        now = master.solve()
+        if now is None:
+            break
+        last = now
+        more, proved = master.priced(now)
+        if proof is None or proved > bound:
+            proof, bound = now, proved
+        if now.missed <= _MISSED and now.cost - bound <= _CLOSE * now.cost:
+            break
+        if not master.offer(more):
+            break
+    if last is None or proof is None or last.missed > _MISSED:
+        return None
+    return master.channel(last, proof, bound)
