@@ -202,3 +202,10 @@ def test_odds_are_swept_from_any_iterable():
     assert found["error"].tolist() == pytest.approx([tk.calibrate(laws, odds=most).error for most in (1.5, 2.0)])
     with pytest.raises(tk.InputError, match="nothing to calibrate at"):
         sweep(laws, alpha=[2])
+
+
+@pytest.mark.parametrize("asked", [{"epsilon": 1, "delta": 1e-3}, {"guarantee": tk.Approximate(1, 1e-3)}])
+def test_a_guarantee_that_no_mechanism_knows_is_refused_in_words(asked):
+    laws = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(1, 1)}
+    with pytest.raises(tk.MechanismError, match=r"finds no channel for \(ε, δ\) = \(1, 0.001\)"):
+        tk.calibrate(laws, **asked)

@@ -273,6 +273,14 @@ def test_where_a_ledger_lies():
     assert ledger_beside("a.b/people.v2.parquet").as_posix() == "a.b/people.v2.ledger"
 
 
+def test_the_ledger_of_a_pattern_has_a_name_that_every_system_allows(tmp_path):
+    for name in ("a1.csv", "a2.csv"):
+        (tmp_path / "of 2024").mkdir(exist_ok=True)
+        (tmp_path / "of 2024" / name).touch()
+    for pattern, name in {"of 2024/a*.csv": "a", "of */a[12].csv": "a12", "**/*.csv": "tables"}.items():
+        assert ledger_beside(tmp_path / pattern) == tmp_path / "of 2024" / f"{name}.ledger"
+
+
 def test_secrets_can_be_left_out_in_python_too():
     people = tk.datasets.load("heart")
     made = tk.publish(people, secret="slope", columns=["sex"], leave_out=[3], odds=2, allow_no_noise=True)

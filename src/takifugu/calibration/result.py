@@ -157,7 +157,7 @@ _DEFAULTS: dict[Space, tuple[str, dict[str, object]]] = {
 
 def default_mechanism(problem: Problem, asked: Guarantee) -> str:
     """The name of the mechanism for the laws of a problem, where none is asked for."""
-    if problem.space == "number" and math.isinf(asked.alpha):
+    if problem.space == "number" and math.isinf(getattr(asked, "alpha", 0.0)):  # of (ε, δ) there is no order
         return "laplace"  # Gaussian noise bounds no odds
     return _DEFAULTS[problem.space][0]
 

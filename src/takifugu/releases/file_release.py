@@ -52,6 +52,9 @@ def ledger_beside(path: str | os.PathLike[str]) -> Path:
     'data/people.ledger'
     """
     where = Path(path)
+    if not where.exists() and (found := sorted(glob.glob(os.fspath(path), recursive=True))):  # a pattern of several
+        name = "".join(letter for letter in where.name if letter not in "*?[]")
+        where = Path(found[0]).parent / (f"tables{name}" if not name or name.startswith(".") else name)
     stem = where.name
     for suffix in reversed(where.suffixes):
         if suffix.lower() in (".csv", ".tsv", ".txt", ".gz", ".zst", ".parquet", ".pq", ".xlsx"):
