@@ -288,22 +288,21 @@ def calibrate(
             raise InputError(f"the noise of a series has its own rule: leave {' and '.join(given)} out")
         asked = guarantee_asked(guarantee, alpha=alpha, epsilon=epsilon, odds=odds, delta=delta)
         return priors.calibrated(asked)
-    if hasattr(priors, "of_people"):  # a chain that was fitted to several of them
-        from takifugu.calibration.of_people import kept_for_people
-
+    if hasattr(priors, "of_people") or hasattr(priors, "of_box"):  # chains: of several people, or all between bounds
         if beliefs is not None or error is not None or assurance is not None:
-            raise InputError("a chain fitted to people takes confidence: leave beliefs, error and assurance out")
-
+            raise InputError(
+                "chains of people, or of a box, have a rule of their own: leave beliefs, error and assurance out"
+            )
+        chains: Any = priors
+        together = Problem.of(list(chains), pairs)
         wanted = {"alpha": alpha, "epsilon": epsilon, "delta": delta, "odds": odds}
-        fitted: Any = priors
-        together = Problem.of(list(fitted), pairs)
         require_one_way(together, guarantee, best_guess=best_guess, error=None, **wanted)
+        asked = promise_asked(together, guarantee, best_guess=best_guess, **wanted)
 
         def find(held: Sequence[Mapping[Any, Law]], aim: Guarantee) -> Calibration:
             return calibrate(held, aim, pairs=pairs, mechanism=mechanism, **options)
 
-        asked = promise_asked(together, guarantee, best_guess=best_guess, **wanted)
-        return kept_for_people(fitted, find, asked, level=0.95 if confidence is None else confidence, seed=seed)
+        return _of_chains(chains, find, asked, confidence=confidence, seed=seed)
     population = Population(confidence, assurance, seed)
     if mechanism == "data-free":
         from takifugu.queries import point_masses
@@ -339,6 +338,19 @@ def calibrate(
         made = made.with_finding(Diagnostic("guess-asked", asked=best_guess, promise=str(asked)))
     warn(one for one in made.findings if one not in problem.findings)  # those were shown where the priors were fitted
     return made
+
+
+def _of_chains(priors: Any, find: Any, asked: Guarantee, *, confidence: float | None, seed: int) -> Calibration:
+    """What is enough for people drawn like those of a chain, or for every chain of a box."""
+    if hasattr(priors, "of_people"):
+        from takifugu.calibration.of_people import kept_for_people
+
+        return kept_for_people(priors, find, asked, level=0.95 if confidence is None else confidence, seed=seed)
+    from takifugu.calibration.of_boxes import kept_for_box
+
+    if confidence is not None:
+        raise InputError("a box of chains holds for all of them, not with some confidence: leave confidence out")
+    return kept_for_box(priors, find, asked)
 
 
 def _bounded_below(found: Found, sample: Found, rule: Mechanism) -> Found:

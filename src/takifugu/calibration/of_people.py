@@ -75,7 +75,7 @@ def kept_for_people(priors: OfPeople, find: Find, asked: Guarantee, *, level: fl
         level: of the confidence.
         seed: of the draws.
     """
-    _parts(asked)
+    parts_of(asked)
     draws_needed(level)
     beliefs, people = list(priors), priors.of_people(_FIRST, seed)
     for turn, share in enumerate(_SHARES):
@@ -96,7 +96,7 @@ def _fitted(
     priors: OfPeople, beliefs: list[Belief], people: list[Array], find: Find, asked: Guarantee, share: float
 ) -> tuple[Calibration, list[Belief]]:
     """Add the worst belief about those who are furthest beyond a share of the budget, until nobody is."""
-    found, aim = list(beliefs), _stricter(asked, share)
+    found, aim = list(beliefs), stricter(asked, share)
     for _ in range(_FITS):
         made = find(found, aim)
         if not is_ours(made.mechanism):
@@ -107,9 +107,9 @@ def _fitted(
     raise CalibrationError("no channel was found for all the people drawn: ask for less confidence, or a larger budget")
 
 
-def _stricter(asked: Guarantee, share: float) -> Guarantee:
+def stricter(asked: Guarantee, share: float) -> Guarantee:
     """With this share of every budget."""
-    (order, budget), *others = _parts(asked)
+    (order, budget), *others = parts_of(asked)
     found: Guarantee = Odds(math.exp(share * budget)) if math.isinf(order) else Renyi(order, share * budget)
     for _, beside in others:
         found &= Odds(math.exp(share * beside))
@@ -118,7 +118,7 @@ def _stricter(asked: Guarantee, share: float) -> Guarantee:
 
 def beyond(priors: OfPeople, made: Calibration, people: list[Array], room: float = _ROOM) -> list[Beyond]:
     """Those about whom a published value tells more than is promised, the worst first; by floats."""
-    parts, found = _parts(made.guarantee), []
+    parts, found = parts_of(made.guarantee), []
     states = list(priors.believed(priors.laws(people[0])[0], 0))
     pairs = np.array([(states.index(a), states.index(b)) for a, b in made.pairs.directed()]).T
     for person in people:
@@ -156,7 +156,7 @@ def _losses(channel: Channel, values: Sequence[int | float], laws: Array, pairs:
     return most
 
 
-def _parts(asked: Guarantee) -> list[tuple[float, float]]:
+def parts_of(asked: Guarantee) -> list[tuple[float, float]]:
     """Orders, each with its budget."""
     if not asked.is_provable or not hasattr(asked, "alpha"):
         raise MechanismError(f"confidence for other people is for Rényi guarantees and odds, not for {asked}")

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array
-from takifugu.dependence.chains import MarkovChain, Probability, decimal, decimals
+from takifugu.dependence.chains import Answer, MarkovChain, Probability, decimal, decimals
+from takifugu.dependence.imprecise import BoxPriors
 from takifugu.errors import InputError
 
 _UNIT = 2.0**-53
@@ -93,6 +94,15 @@ class ChainBox:
         return len(chain.states) == len(self.states) and all(
             a <= p <= b for (low, high), row in rows for a, p, b in zip(low, row, high, strict=True)
         )
+
+    def priors(self, length: int, answer: Answer) -> BoxPriors:
+        """The laws of an answer of some chains of the box; `calibrate` holds its guarantee for all of them.
+
+        Args:
+            length: the number of times; for a count of two states some 60 at most.
+            answer: `Count(state)`, or `Total({state: number})`.
+        """
+        return BoxPriors(self, length, answer)
 
     def bounds(self, length: int) -> Bounds:
         """From below and above, every step rounded outwards."""

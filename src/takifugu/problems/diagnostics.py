@@ -377,6 +377,10 @@ _LISTS = {
         "{draws} people drawn anew from how the {people} of the table differ, and as many drawn from those themselves, "
         "were all within the guarantee: evidence that at least {level:%.4g} of such people are, and no proof"
     ),
+    "box-held": Template(
+        "bounds for every chain of the box, also for those that change over time within it, are within {most:%.4g} of "
+        "the budget; the beliefs that are listed are of some of them"
+    ),
     "few-for-confidence": Template(
         "what confidence says of secret {secret!r} rests on {rows} rows and the model of one more: merge it with "
         "another secret, or {to:@page→give the command or the Python below --assurance band (assurance='band')|ask for "
