@@ -1,5 +1,6 @@
 """takifugu demo: everything it says it made is there, and holds."""
 
+import json
 import os
 
 import numpy as np
@@ -63,3 +64,22 @@ def test_it_writes_over_nothing(demo):
     result = CliRunner().invoke(main, ["demo", "--output", str(folder)])
     assert result.exit_code == 2
     assert "choose another name" in result.stderr
+
+
+def test_the_demo_says_what_it_is_good_for_in_odds(demo):
+    _, result = demo
+    assert "What that means: a true row with" in result.stdout
+    assert "no published row changes any odds by more than a factor of 3." in result.stdout
+
+
+def test_the_papers_path_is_proved_and_costs_less_than_its_bounds(tmp_path):
+    folder = tmp_path / "paper"
+    told = CliRunner().invoke(main, ["demo", "paper", "--output", str(folder), "--json"])
+    assert told.exit_code == 0, told.output
+    found = json.loads(told.stdout)
+    assert found["theta"]["exact"] < found["theta"]["wasserstein-aware"] < found["theta"]["gmm-transport"]
+    assert found["proved_loss"] <= 1
+    proved = tk.verify(folder / "certificate.json")
+    assert proved.theta == found["theta"]["exact"]
+    words = CliRunner().invoke(main, ["demo", "paper", "--output", str(tmp_path / "again")])
+    assert f"θ = {found['theta']['exact']:.3f}" in words.stdout

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from takifugu.commands.options import Command, quiet_option, single, workers_option
-from takifugu.commands.output import in_flags
+from takifugu.commands.options import Command, json_option, quiet_option, single, workers_option
+from takifugu.commands.output import in_flags, print_json
 from takifugu.commands.progress import counting
 from takifugu.problems import Diagnostic, has_code
 
@@ -22,8 +22,19 @@ def tell_replaced(*papers: str | None) -> None:
             click.echo(f"{path!r} will be written over: {old}", err=True)
 
 
-def tell_proved(certificate: Any) -> None:
-    """What is proved, and what is said of the population: evidence from draws is looked at, and no proof."""
+def tell_proved(certificate: Any, *, as_json: bool = False) -> None:
+    """What is proved, and what is said of the population: Monte Carlo evidence is looked at, and no proof."""
+    if as_json:
+        made = getattr(certificate, "calibration", None)
+        print_json(
+            {
+                "proved": certificate.claim,
+                "population": getattr(certificate, "population", None),
+                "guarantee": None if made is None else made.total.to_state(),
+                "sha256": getattr(certificate, "sha256", None),
+            }
+        )
+        return
     click.echo(f"Proved: {in_flags(certificate.claim)}.")
     if (population := getattr(certificate, "population", None)) is not None:
         click.echo(f"For the population, looked at again: {population}.")
@@ -38,8 +49,9 @@ def tell_proved(certificate: Any) -> None:
 @single("-o", "--output", required=True, type=click.Path(), help="Where to write the certificate (private).")
 @single("--public", type=click.Path(), help="Where to write the redacted certificate, to be published.")
 @workers_option
+@json_option
 @quiet_option
-def command(calibration: str, output: str, public: str | None, workers: int, quiet: bool) -> None:
+def command(calibration: str, output: str, public: str | None, workers: int, as_json: bool, quiet: bool) -> None:
     """Prove the CALIBRATION (the JSON of `takifugu calibrate --json`) and write a certificate.
 
     The certificate holds the priors: it is for an auditor. What --public writes holds none.
@@ -51,13 +63,13 @@ def command(calibration: str, output: str, public: str | None, workers: int, qui
 
     files = Files(output, public)
     tell_replaced(output, public)
-    with counting("proved", quiet=quiet) as progress:
+    with counting("proved", quiet=quiet or as_json) as progress:
         certificate = certify(Calibration.load(calibration), workers=workers, progress=progress)
     files.add(output, file_of(certificate.to_dict()), private=True)
     if public is not None:
         files.add(public, file_of(certificate.redacted().to_dict()))
     files.write()
-    tell_proved(certificate)
+    tell_proved(certificate, as_json=as_json)
 
 
 # takifugu verify: a certificate proved again.
@@ -79,9 +91,10 @@ def command(calibration: str, output: str, public: str | None, workers: int, qui
     help="A factor on the default limit, for the patient.",
 )
 @workers_option
+@json_option
 @quiet_option
 def verifying(
-    certificate: str, public: str | None, limit: int | None, effort: float, workers: int, quiet: bool
+    certificate: str, public: str | None, limit: int | None, effort: float, workers: int, as_json: bool, quiet: bool
 ) -> None:
     """Prove the CERTIFICATE again from its priors, trusting no figure in it.
 
@@ -92,8 +105,8 @@ def verifying(
     from takifugu.certificates import load_public, require_public, verify
 
     published = None if public is None else load_public(public)
-    with counting("proved", quiet=quiet) as progress:
+    with counting("proved", quiet=quiet or as_json) as progress:
         proved = verify(certificate, limit=limit, effort=effort, workers=workers, progress=progress)
     if published is not None:
         require_public(proved, published)
-    tell_proved(proved)
+    tell_proved(proved, as_json=as_json)

@@ -2,7 +2,7 @@
 
 import click
 
-from takifugu.commands.options import Command, single
+from takifugu.commands.options import Command, json_option, single
 
 
 @click.command("depend", cls=Command)
@@ -14,6 +14,7 @@ from takifugu.commands.options import Command, single
 @single("--epsilon", type=float, help="Refuse what makes all releases tell more than this.")
 @single("--ledger", type=click.Path(), help="A file that remembers what releases about these records cost.")
 @single("--certificate", type=click.Path(), help="Write what `takifugu verify` proves again.")
+@json_option
 def command(
     chain: str,
     length: int,
@@ -23,6 +24,7 @@ def command(
     epsilon: float | None,
     ledger: str | None,
     certificate: str | None,
+    as_json: bool,
 ) -> None:
     """Say what a differentially private release tells of a record whose neighbours in time depend on it.
 
@@ -45,7 +47,7 @@ def command(
     its epsilon, and four times its rho. Exit status: 0 done, 1 above --epsilon or not proved, 2 bad input.
     """
     from takifugu.atomic import Files
-    from takifugu.commands.output import file_of
+    from takifugu.commands.output import file_of, print_json
     from takifugu.dependence import chains_from_file
     from takifugu.releases import depend
 
@@ -62,4 +64,7 @@ def command(
     if certificate is not None:
         files.add(certificate, file_of(found.to_dict()), private=True)
         files.write()
-    click.echo(str(found))
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        click.echo(str(found))

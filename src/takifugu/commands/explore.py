@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from takifugu.commands.options import Command, reading_from, reading_options
+from takifugu.commands.options import Command, json_option, reading_from, reading_options
+from takifugu.commands.output import print_json
 from takifugu.commands.progress import doing, done
 from takifugu.errors import InputError
 
@@ -23,9 +24,16 @@ from takifugu.errors import InputError
     help="Where publications from the page are written down. [default: beside TABLE; for a dropped file, here]",
 )
 @click.option("--link", metavar="LINK", help="A link copied from the page: open with what it held.")
+@json_option
 @reading_options
 def command(
-    table: str | None, port: int, no_browser: bool, ledger: str | None, link: str | None, **reading: Any
+    table: str | None,
+    port: int,
+    no_browser: bool,
+    ledger: str | None,
+    link: str | None,
+    as_json: bool,
+    **reading: Any,
 ) -> None:
     """Open a page to choose secrets and promises, see what they cost, and publish.
 
@@ -46,7 +54,10 @@ def command(
         def ready(address: str) -> None:
             done()
             address += held
-            click.echo(f"The explorer is open at\n\n    {address}\n\nKeep the address to yourself. Ctrl-C ends it.")
+            if as_json:
+                print_json({"address": address})
+            else:
+                click.echo(f"The explorer is open at\n\n    {address}\n\nKeep the address to yourself. Ctrl-C ends it.")
             if not no_browser:
                 import webbrowser
 
@@ -55,7 +66,8 @@ def command(
         if table is not None:
             doing(f"Reading {table}")
         serve(table, reading=how, port=port, ledger=ledger, ready=ready)
-    click.echo("\nThe explorer has ended.")
+    if not as_json:
+        click.echo("\nThe explorer has ended.")
     _leave_unfinished_work()
 
 

@@ -5,9 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from takifugu.commands.options import Command, reading_from, reading_options, single
+from takifugu.atomic import Files
+from takifugu.commands.options import Command, json_option, reading_from, reading_options, single
 from takifugu.commands.output import console, print_json, tell_findings
+from takifugu.commands.plan_file import plan_of
 from takifugu.commands.progress import doing, done
+from takifugu.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,8 +28,9 @@ _SHOWN = 20  # groups of the secret, and columns that betray it, before the rest
 @click.argument("table")
 @single("--secret", metavar="COLUMN", help="The column to hide: tells which others betray it.")
 @reading_options
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON instead; null is infinite.")
-def command(table: str, secret: str | None, as_json: bool, **reading: Any) -> None:
+@single("--plan", metavar="FILE", type=click.Path(), help="Begin a plan to edit, for publish --plan (private).")
+@json_option
+def command(table: str, secret: str | None, plan: str | None, as_json: bool, **reading: Any) -> None:
     """Look at TABLE: what its columns hold, and which betray a secret.
 
     \b
@@ -34,6 +38,8 @@ def command(table: str, secret: str | None, as_json: bool, **reading: Any) -> No
       takifugu inspect people.csv
     Which columns tell the diagnosis, and which groups are rare:
       takifugu inspect people.csv --secret diagnosis
+    And begin a plan: a file to edit, which takifugu publish takes:
+      takifugu inspect people.csv --secret diagnosis --plan plan.toml
 
     No record is shown: values are called by their names where five rows or more share them, and secrets always. What
     is printed describes the people in the table all the same: keep it private.
@@ -47,6 +53,12 @@ def command(table: str, secret: str | None, as_json: bool, **reading: Any) -> No
     doing("Reading the table")
     found = inspect(source, secret, reading=reading_from(reading))
     done()
+    if plan is not None:
+        files = Files(plan)
+        if Path(plan).exists():
+            raise InputError(f"{plan!r} exists already: what was edited is not written over")
+        files.add(plan, plan_of(found, table), private=True)
+        files.write()
     if as_json:
         print_json(found.to_dict())
     else:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from takifugu.commands.help_text import help_all, is_folded, write_options
 from takifugu.errors import InputError, suggestion
 
 if TYPE_CHECKING:
@@ -37,6 +38,15 @@ class Command(click.Command):
         """Keep the arguments for `Single`, up to a `--` that ends the options."""
         ctx.meta[_ARGUMENTS] = args[: args.index("--")] if "--" in args else list(args)
         return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its options, and --help-all where they are too many for one look."""
+        more = [help_all(self)] if is_folded(self) else []
+        return [*super().get_params(ctx), *more]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options in groups."""
+        write_options(self, ctx, formatter)
 
 
 _ARGUMENTS = "takifugu.arguments"
@@ -157,6 +167,7 @@ READING_NAMES = (
 )
 
 
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON; null is infinite.")
 quiet_option = click.option("--quiet", is_flag=True, help="Show no progress.")
 workers_option = single(
     "--workers",
@@ -233,7 +244,7 @@ def domain_of(path: str) -> dict[str, list[Any]]:
     """The lists in the file that --domain names."""
     from takifugu import strict_json
 
-    content = strict_json.read(path)
+    content = strict_json.parse(path.encode()) if path.lstrip().startswith("{") else strict_json.read(path)
     if not isinstance(content, dict) or not all(isinstance(values, list) for values in content.values()):
         raise InputError(
             f"--domain {path!r} must hold a list for each column, such as {json.dumps({'ward': ['A', 'B']})}"

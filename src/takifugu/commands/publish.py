@@ -17,6 +17,7 @@ from takifugu.commands.options import (
     beliefs_from,
     domain_of,
     drift_option,
+    json_option,
     known_of,
     names_in,
     order_option,
@@ -27,7 +28,8 @@ from takifugu.commands.options import (
     require_one_promise,
     single,
 )
-from takifugu.commands.output import console, file_of, in_flags, tell_files, tell_findings
+from takifugu.commands.output import console, file_of, in_flags, print_json, tell_files, tell_findings
+from takifugu.commands.plan_file import arguments_of
 from takifugu.commands.progress import Steps
 from takifugu.errors import CalibrationError, InputError, LedgerError
 from takifugu.problems import Diagnostic, has_code
@@ -37,16 +39,34 @@ if TYPE_CHECKING:
     from takifugu.tables import Reading
 
 
-@click.command("publish", cls=Command)
+class _Planned(Command):
+    """A command whose options may stand in a plan."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the plan's arguments behind those that are written, which count before them."""
+        if "--help" in args or "-h" in args or "--help-all" in args:
+            return super().parse_args(ctx, args)
+        names = [word for word in args if word == "--plan" or word.startswith("--plan=")]
+        if len(names) == 1:
+            _, equals, path = names[0].partition("=")
+            place = args.index(names[0]) + 1
+            if not equals and place < len(args):
+                path = args[place]
+            args = [*args, *arguments_of(path, self, args)]
+        return super().parse_args(ctx, args)
+
+
+@click.command("publish", cls=_Planned)
 @click.argument("source", type=click.Path())
 @click.argument("target", type=click.Path())
 @click.option(
     "--secret", required=True, multiple=True, metavar="COLUMN", help="The column to hide; may be repeated for several."
 )
+@single("--plan", metavar="FILE", type=click.Path(), help="A plan, begun by takifugu inspect: its options count here.")
 @click.option(
     "--columns", required=True, multiple=True, metavar="COLUMN,COLUMN", help="The columns to publish, with commas."
 )
-@single("--odds", type=float, help="The factor by which nobody's odds may move. [default: 3]")
+@single("--odds", type=float, help="Posterior odds change by at most this factor. [default: 3]")
 @single("--alpha", type=float, help="In place of odds: the Rényi order, above 1.")
 @single("--epsilon", type=float, help="In place of odds: the budget, above 0.")
 @single("--best-guess", type=float, help="In place of odds: the most often that a guess may be right, such as 0.6.")
@@ -114,6 +134,7 @@ if TYPE_CHECKING:
 @single("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws behind the confidence.")
 @click.option("--dry-run", is_flag=True, help="Find the channel and tell what it would do; publish nothing.")
 @click.option("--allow-no-noise", is_flag=True, help="Publish values as they are where nothing had to be changed.")
+@json_option
 @quiet_option
 @belief_options
 @click.option("--only-beliefs", is_flag=True, help="Take the priors of --belief alone, and not those of SOURCE.")
@@ -122,6 +143,7 @@ def command(
     source: str,
     target: str,
     secret: tuple[str, ...],
+    plan: str | None,
     columns: tuple[str, ...],
     odds: float | None,
     alpha: float | None,
@@ -155,6 +177,7 @@ def command(
     seed: int,
     dry_run: bool,
     allow_no_noise: bool,
+    as_json: bool,
     quiet: bool,
     beliefs: tuple[str, ...],
     only_beliefs: bool,
@@ -162,7 +185,7 @@ def command(
 ) -> None:
     """Publish columns of SOURCE as TARGET so that they hide a secret, with report, proof and ledger.
 
-    Nothing published moves anyone's odds by more than the factor --odds. SOURCE is a CSV, TSV, Parquet or Excel file,
+    Posterior odds between two secrets change by at most the factor --odds. SOURCE is a CSV, TSV, Parquet or Excel file,
     or a bundled dataset (adult, heart, student-mat, student-por); TARGET a CSV or Parquet file.
 
     \b
@@ -171,22 +194,9 @@ def command(
     See what that would change, and publish nothing:
       takifugu publish people.csv published.csv \\
           --secret diagnosis --columns stay_days,ward --dry-run
-    Hide it also from who knows sex and age band:
-      takifugu publish people.csv published.csv --secret diagnosis \\
-          --columns stay_days,ward --known sex --known age_band
-    The strongest promise that leaves values within a fifth of their spread:
-      takifugu publish people.csv published.csv --secret diagnosis \\
-          --columns stay_days,ward --error 0.2
-    And from who believes last year's table:
-      takifugu publish people.csv published.csv --secret diagnosis \\
-          --columns stay_days,ward --belief "last year=2023.csv"
-    Publish one column now and another later, both within the odds:
-      takifugu publish people.csv first.csv --secret diagnosis \\
-          --columns ward --later stay_days
-      takifugu publish people.csv second.csv --secret diagnosis \\
-          --columns stay_days
-
-    Publish every month what was appended to the file since:
+    From a plan that takifugu inspect began and you edited:
+      takifugu publish people.csv published.csv --plan plan.toml
+    Every month, what was appended to the file since:
       takifugu publish people.csv february.csv --secret diagnosis \\
           --columns stay_days,ward --id patient_nr --only-new
 
@@ -241,6 +251,7 @@ def command(
             reading=reading_from(reading),
         ),
         quiet=quiet,
+        as_json=as_json,
     )
 
 
@@ -296,6 +307,37 @@ def tell(
     for folder in dict.fromkeys(path.parent for path, _ in made_files):
         out.print(f"In {os.fspath(folder)}:")
         tell_files([(path.name, what) for path, what in made_files if path.parent == folder], out)
+
+
+def _figures(made: Any) -> dict[str, Any]:
+    """The summary as plain values."""
+    from takifugu.estimates import compared_laws
+    from takifugu.reports import told
+
+    found = told(made)
+    return {
+        "guarantee": made.total.to_state(),
+        "summary": list(found.sentences),
+        "attack_accuracy": {"before": found.guess_before, "after": found.guess_after},
+        "columns": [one.to_dict() for one in found.columns],
+        "never_output": found.never_output,
+        "survives": compared_laws(made).to_dict(),
+        "findings": [one.to_dict() for one in made.findings],
+    }
+
+
+def _print(made: Any, done: Any, paths: dict[str, Path]) -> None:
+    files = {name: os.fspath(path) for name, path in paths.items()}
+    print_json(_figures(made) | {"published": True, "rows": done.rows, "files": files})
+
+
+def _tell_dry(asked: "Asked", made: Any, words: str | None, known: str | None, *, as_json: bool) -> None:
+    """What a dry run has to say."""
+    bare = None if asked.allow_no_noise else words
+    if as_json:
+        print_json(_figures(made) | {"published": False, "would_be_refused": known or bare})
+    else:
+        tell_before(made, bare, known)
 
 
 def _left(ledger: Any) -> str | None:
@@ -384,7 +426,7 @@ class Asked:
         return [*self.columns, *self.later, *secrets, *self.keep, *(known_of(self.known) or ())]
 
 
-def run(asked: Asked, *, quiet: bool) -> None:
+def run(asked: Asked, *, quiet: bool, as_json: bool = False) -> None:
     """Do it, and tell."""
     from takifugu.certificates import Statement, certify
     from takifugu.publishing import odds_by_default
@@ -394,7 +436,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
     _require_what_flags_need(asked)
     others = beliefs_from(asked.beliefs)
     out = console()
-    step = Steps(out, quiet=quiet)
+    step = Steps(out, quiet=quiet or as_json)
     promise = {name: getattr(asked, name) for name in ("odds", "alpha", "epsilon", "best_guess", "error")}
     odds_by_default(**promise)  # before any work, whether it is a promise; an account may have settled the odds
     folder = asked.target.parent if asked.folder is None else asked.folder
@@ -424,8 +466,7 @@ def run(asked: Asked, *, quiet: bool) -> None:
     words = drawing_of(made, {}).bare
     if asked.dry_run:
         step.end()
-        tell_before(made, None if asked.allow_no_noise else words, known)
-        return
+        return _tell_dry(asked, made, words, known, as_json=as_json)
     if words is not None and not asked.allow_no_noise:
         raise CalibrationError(f"{words}. Nothing was published; give --allow-no-noise if that is what you want")
     step("Proving that it keeps the promise")
@@ -456,6 +497,8 @@ def run(asked: Asked, *, quiet: bool) -> None:
         files.write()
         undo.pop_all()
     step.end()
+    if as_json:
+        return _print(made, done, {"table": asked.target, **paths, "ledger": ledger.path})
     tell(made, done, asked.target, paths, ledger, asked.positions)
 
 
@@ -594,56 +637,3 @@ def _source(asked: Asked) -> tuple[Any, Path | None]:
     if asked.source in datasets.names() and not os.path.exists(asked.source):
         return datasets.load(asked.source), None
     return asked.source, Path(asked.source)
-
-
-# takifugu demo: a table published once, on bundled data, with everything it makes left in a folder.
-
-
-_FOLDER = "takifugu-demo"
-_SECRETS = [("White", "Black"), ("White", "Asian-Pac-Islander"), ("Black", "Asian-Pac-Islander")]
-
-
-@click.command("demo")
-@click.option(
-    "-o", "--output", type=click.Path(), help=f"The folder to write to. [default: {_FOLDER}, or the next free]"
-)
-def demo(output: str | None) -> None:
-    """Publish schooling and marital status of the bundled census without giving away anyone's race.
-
-    This is `takifugu publish` on bundled data: it reads, finds the channel that changes least, proves it, draws, and
-    writes table, report, certificates, calibration and ledger. Takes less than half a minute.
-
-    \b
-      takifugu demo
-      takifugu demo --output somewhere
-    """
-    from takifugu.tables import Reading
-
-    folder = _folder(output)
-    folder.mkdir(parents=True, exist_ok=True)
-    run(
-        Asked(
-            source="adult",
-            target=folder / "published.csv",
-            secret="race",
-            columns=["education-num", "marital-status"],
-            odds=3.0,
-            pairs=_SECRETS,
-            others="drop",
-            ledger=folder / "adult.ledger",
-            reading=Reading(),
-        ),
-        quiet=False,
-    )
-    click.echo("\nNext, with a table of your own: takifugu inspect people.csv, then takifugu publish --help")
-
-
-def _folder(output: str | None) -> Path:
-    """An empty folder: what an earlier run published is not written over."""
-    if output is not None:
-        folder = Path(output)
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError(f"{output!r} exists already and is not an empty folder: choose another name")
-        return folder
-    names = [_FOLDER, *(f"{_FOLDER}-{k}" for k in range(2, 1000))]
-    return next(Path(name) for name in names if not Path(name).exists())

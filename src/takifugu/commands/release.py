@@ -7,6 +7,7 @@ import click
 from takifugu.commands.options import (
     Command,
     drift_option,
+    json_option,
     names_in,
     order_option,
     positions_option,
@@ -15,7 +16,7 @@ from takifugu.commands.options import (
     reading_options,
     single,
 )
-from takifugu.commands.output import in_flags, said
+from takifugu.commands.output import in_flags, print_json, said
 from takifugu.commands.progress import counting
 
 
@@ -68,6 +69,7 @@ from takifugu.commands.progress import counting
 @click.option(
     "--accept-weaker-promise", is_flag=True, help="Publish under a promise that leaves a share of the cases out."
 )
+@json_option
 @quiet_option
 def command(
     source: str,
@@ -87,6 +89,7 @@ def command(
     drift: str,
     allow_no_noise: bool,
     accept_weaker_promise: bool,
+    as_json: bool,
     quiet: bool,
     **options: Any,
 ) -> None:
@@ -112,7 +115,7 @@ def command(
     account = None
     if ledger is not None:
         account = Ledger(ledger, id=id, new_people=new_people, repeats=repeats, new=True if new_ledger else None)
-    with counting("rows", quiet=quiet) as progress:
+    with counting("rows", quiet=quiet or as_json) as progress:
         done = release_file(
             source,
             target,
@@ -131,6 +134,13 @@ def command(
             reading=reading,
             **options,
         )
+    if as_json:
+        findings = [one.to_dict() for one in done.findings]
+        print_json(
+            {"target": target, "rows": done.rows, "theta": done.theta, "granularity": done.granularity}
+            | {"ledger": ledger, "findings": findings, "unchecked": list(done.unchecked)}
+        )
+        return
     rounding = "" if done.granularity is None else f", rounded to multiples of {done.granularity!r}"
     how = "through a channel" if isinstance(calibrated.channel, ListChannel) else f"with noise of a shape{rounding}"
     if done.theta is not None:

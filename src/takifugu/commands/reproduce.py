@@ -2,14 +2,16 @@
 
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from takifugu.commands.options import quiet_option
+from takifugu.commands.options import Command, json_option, quiet_option
+from takifugu.commands.output import print_json
 
 
-@click.command("reproduce")
+@click.command("reproduce", cls=Command)
 @click.argument("figures", nargs=-1)
 @click.option("-o", "--output", type=click.Path(), default="reproduction", show_default=True, help="The folder.")
 @click.option(
@@ -18,6 +20,7 @@ from takifugu.commands.options import quiet_option
 @click.option("--quick", is_flag=True, help="Five budgets, and models trained on less: minutes become one or two.")
 @click.option("--student", type=click.Choice(["mat", "por"]), default="mat", show_default=True, help="Which course.")
 @click.option("--cache", type=click.Path(), help="Where to keep what was computed; TAKIFUGU_CACHE by default, if set.")
+@json_option
 @quiet_option
 def command(
     figures: tuple[str, ...],
@@ -26,6 +29,7 @@ def command(
     quick: bool,
     student: str,
     cache: str | None,
+    as_json: bool,
     quiet: bool,
 ) -> None:
     """Redraw the paper's figures, its headline number and its claims, with exact calibration beside them.
@@ -41,10 +45,14 @@ def command(
         raise InputError(f"to draw only some figures, write --only before them: --only {' '.join(figures)}")
     plan = Plan.of(only=tuple(f for one in (*only, *figures) for f in one.split(",")), student=student, quick=quick)
     store = Cache(Path(cache) if cache is not None else default_folder())
-    progress = _Progress(quiet=quiet)
+    progress = _Progress(quiet=quiet or as_json)
     whole = not (only or figures)
     results = reproduce(Path(output), plan, store, progress.tell, population=whole)
     progress.close()
+    if as_json:
+        claims = [{"name": one.name, "verdict": one.verdict, "checked": one.checked} for one in results.claims]
+        print_json({"headline": [asdict(row) for row in results.headline], "claims": claims, "folder": output})
+        return
     failed = sorted({claim.name for claim in results.claims if claim.verdict == "fails"})
     for row in results.headline:
         if row.theirs == "drawn" and row.mean is not None:

@@ -459,6 +459,11 @@ _COLUMNS = {
         "like any other label",
         "warning",
     ),
+    "word-for-missing": Template(
+        "{column!r} has the label {word!r} ({rows:rows}), which is a value like any other: if it means a missing one, "
+        "{to:@page→say so under {reading:sentinels=}|give {reading:sentinels=[{sentinel!r}]}}",
+        "note",
+    ),
     "looks-like-identifier": Template(
         "{column!r} has {distinct:,} different values in {rows:rows} and looks like an identifier: never publish it, "
         "whoever knows it knows the person",

@@ -3,6 +3,7 @@ from takifugu.queries.data_free import point_masses as point_masses
 from takifugu.queries.fitting import beside as beside
 from takifugu.queries.fitting import fit_priors as fit_priors
 from takifugu.queries.fitting import priors_asked_for as priors_asked_for
+from takifugu.queries.inspecting import InspectedColumn as InspectedColumn
 from takifugu.queries.inspecting import Inspection as Inspection
 from takifugu.queries.inspecting import inspect as inspect
 from takifugu.queries.leakage import Proposal as Proposal

@@ -16,7 +16,14 @@ import numpy as np
 from takifugu.errors import InputError
 from takifugu.problems import Diagnostic
 from takifugu.queries.leakage import Betrayal, Proposal, betrayals_of, proposed
-from takifugu.queries.remarks import about_left_out, heavy_tail, read_alike, suspected_code, suspected_word
+from takifugu.queries.remarks import (
+    about_left_out,
+    heavy_tail,
+    read_alike,
+    suspected_code,
+    suspected_word,
+    words_for_missing,
+)
 from takifugu.queries.several_secrets import several_rows
 from takifugu.tables import (
     MOST_LABELS,
@@ -80,6 +87,7 @@ def look_alike(one: ColumnFacts) -> Iterable[Diagnostic]:
     """Labels that read the same, where a column of labels has any."""
     if one.labels is None or one.kind != "labels" or one.is_identifier or one.form is not None or is_free_text(one):
         return
+    yield from words_for_missing(one.name, one.labels)
     yield from read_alike(one.name, one.labels)
 
 
@@ -92,7 +100,7 @@ def advice(one: ColumnFacts, is_listed: bool, told: Betrayal | None) -> str:
         "numbers in text: convert first": one.form is not None,
         "free text: do not publish": is_free_text(one),
         "tells the secret: leave it out": told is not None and told.outright,
-        "publishable": is_listed,
+        "supported": is_listed,
     }
     return next((words for words, holds in reasons.items() if holds), "cannot be published as it is")
 

@@ -101,6 +101,23 @@ def suspected_word(column: str, word: str, rows: int) -> Diagnostic:
     return Diagnostic("suspected-word", column=column, word=word, rows=rows, sentinel=f"{column}={word}")
 
 
+_MISSING = {
+    *("unknown", "unk", "not known", "missing", "none given", "not given", "not stated", "not specified"),
+    *("no answer", "refused", "declined", "other/unknown", "not available", "not recorded", "?", "??", "-", "--"),
+}
+
+
+def words_for_missing(column: str, labels: Mapping[Any, int]) -> Iterable[Diagnostic]:
+    """The labels of a column that may say that nothing is known, beside others that say something.
+
+    >>> [one["word"] for one in words_for_missing("smoker", {"yes": 9, "no": 20, "Unknown": 3})]
+    ['Unknown']
+    """
+    for label, rows in labels.items():
+        if len(labels) > 1 and " ".join(str(label).casefold().split()) in _MISSING:
+            yield Diagnostic("word-for-missing", column=column, word=label, rows=rows, sentinel=f"{column}={label}")
+
+
 def require_no_codes(table: Table, columns: Iterable[str], lists: Mapping[str, Choices]) -> None:
     """Refuse to publish columns of which a number that nobody has declared may mean a missing value.
 

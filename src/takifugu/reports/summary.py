@@ -155,18 +155,23 @@ class Publication:
             )
         return tuple(lines)
 
+    @property
+    def never_output(self) -> dict[str, list[Scalar]]:
+        """Of each column, the values that no row is published with."""
+        found = {column.name: _gone(self._channel, place) for place, column in enumerate(self.columns)}
+        return {name: gone for name, gone in found.items() if gone}
+
     def _never_output(self, *, would: bool) -> str:
         """The values that no row is published with, by name."""
         verb = "Would never be output" if would else "Never output"
         if not self.gone:
             return f"{verb}: none; every value of the lists can be."
         told, left = [], _MOST_NAMED
-        for place, column in enumerate(self.columns):
-            if gone := _gone(self._channel, place):
-                shown = [clean(named(value), 40) for value in gone[:left]]
-                more = f" and {len(gone) - len(shown):,} more" if len(gone) > len(shown) else ""
-                told.append(f"{clean(column.name)} {', '.join(shown)}{more}".rstrip())
-                left -= len(shown)
+        for name, gone in self.never_output.items():
+            shown = [clean(named(value), 40) for value in gone[:left]]
+            more = f" and {len(gone) - len(shown):,} more" if len(gone) > len(shown) else ""
+            told.append(f"{clean(name)} {', '.join(shown)}{more}")
+            left -= len(shown)
         return f"{verb}: {'; '.join(told)}."
 
     @property
