@@ -208,6 +208,27 @@ def test_what_it_says_of_lists_people_and_randomness_is_so():
         seeded.statement  # noqa: B018
 
 
+def test_what_kept_columns_tell_is_not_said_to_be_hidden(tmp_path):
+    """Odds within 2 were stated of everything published, and a column that was handed over moved them by 9."""
+    chance = np.random.default_rng(0)
+    ill = chance.random(2_000) < 0.5
+    ward = np.where(chance.random(2_000) < np.where(ill, 0.9, 0.1), "u", "v")
+    table = pd.DataFrame({"ill": np.where(ill, "yes", "no"), "x": chance.integers(0, 3, 2_000), "ward": ward})
+    asked = {"secret": "ill", "columns": ["x"], "odds": 2, "allow_no_noise": True}
+    made = tk.publish(table, **asked, keep=["ward"])
+    told = made.statement.sentences
+    assert told[0].startswith("For whoever has read 'ward', published as it is: nothing else published moves the odds")
+    assert told[1].startswith("Of two that then seem equally likely")
+    assert "2,000 rows of 'x', beside 'ward'," in told[2]
+    assert "kept" in made.statement.not_promised
+    assert tk.publish(table, **asked, known=["ward"]).statement.sentences[0].startswith("Nothing published")
+    last = tk.fit_priors(table, secret="ill", query=tk.Row("x", domain=[0, 1, 2]), known=["ward"])
+    public = tk.publish(table, **asked, keep=["ward"], beliefs={"last year": last}, own=False).statement
+    public.save(tmp_path / "statement.json")
+    assert public.content["kept"] == ["ward"]
+    assert "last year" in str(tk.verify(tmp_path / "statement.json").calibration.beliefs[0].label)
+
+
 def test_of_other_peoples_priors_and_of_no_data_it_is_public_too():
     query = tk.Row("x", domain=LISTS["x"])
     others = tk.fit_priors(rows(), secret="ill", query=query)

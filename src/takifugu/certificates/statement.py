@@ -26,7 +26,7 @@ from takifugu.problems import Choices, belief_names, guarantee_from_state, has_c
 
 FORMAT, VERSION = "takifugu-statement", 1
 _FACTS = ("secret", "columns", "secrets", "pairs", "lists", "known", "guarantee", "adversary", "population", "order")
-_KEYS = ("format", "version", *_FACTS, "rows", "people", "date", "certificate_sha256", "certificate")
+_KEYS = ("format", "version", *_FACTS, "kept", "rows", "people", "date", "certificate_sha256", "certificate")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SHUFFLED = "shuffled"
 
@@ -54,6 +54,7 @@ _NOT_PROMISED = {
     "several rows": (
         "Nothing about several rows of one person, or people who share a secret, taken together: it is about one row."
     ),
+    "kept": "Nothing about what the columns tell by themselves that are published as they are.",
     "presence": "Not that nobody learns who is in the table, or how many rows it has.",
     "elsewhere": ("Nothing about what other columns, other publications, or other sources tell of the same people."),
     "list": "Not that the list of values tells nothing: it was read from the table.",
@@ -94,12 +95,14 @@ class Statement:
             raise InputError("a statement is about a published table, and this is a certificate of noise alone")
         is_public = tells_probabilities(certificate.calibration)
         proof = certificate.published() if is_public else certificate
+        findings = certificate.calibration.findings
         day = datetime.datetime.now(datetime.UTC).date() if date is None else date
         return cls(
             {
                 **_facts(proof.calibration),
+                "kept": [name for one in findings if one.code == "cell-tells" for name in one["columns"]],
                 "rows": int(rows),
-                "people": list(_PEOPLE)[has_code("rows-of-one-person", certificate.calibration.findings)],
+                "people": list(_PEOPLE)[has_code("rows-of-one-person", findings)],
                 "date": day.isoformat(),
                 "certificate_sha256": proof.sha256,
                 "certificate": proof.to_dict() if is_public else None,
@@ -120,16 +123,19 @@ class Statement:
         secret = " and ".join(map(repr, facts["secret"])) or " and ".join(map(repr, facts["columns"]))
         if facts["pairs"] is not None:
             secret += f" ({', '.join(f'{a} or {b}' for a, b in facts['pairs'])})"
+        read = ", ".join(map(repr, facts["kept"]))
+        whoever = f"For whoever has read {read}, published as {'it is' if len(facts['kept']) == 1 else 'they are'}: "
+        start = f"{whoever}nothing else" if read else "Nothing"
         if (most := guarantee.most_odds) is not None:
             by = f"by more than a factor of {rounded_up(most, 6)}"
-            kept = f"Nothing published moves the odds between two values of {secret} {by}."
+            kept = f"{start} published moves the odds between two values of {secret} {by}."
         else:
-            kept = f"Two values of {secret} are hidden from one another {guarantee.bound}."
+            kept = f"{whoever if read else ''}Two values of {secret} are hidden from one another {guarantee.bound}."
         guess = (
-            f"Of two that seemed equally likely nobody guesses right with a chance above "
+            f"Of two that {'then seem' if read else 'seemed'} equally likely nobody guesses right with a chance above "
             f"{rounded_up(100 * guarantee.best_guess(), 4)} %."
         )
-        columns = ", ".join(map(repr, facts["columns"]))
+        columns = ", ".join(map(repr, facts["columns"])) + (f", beside {read}" if read else "")
         of = f"{facts['rows']:,} rows of {columns}, published on {facts['date']}"
         where = "in random order" if facts["order"] == _SHUFFLED else "in an order that the publisher states is random"
         told = [kept, guess, f"It is about {of}, {where}.", self._against()]
@@ -161,7 +167,7 @@ class Statement:
         facts, kind = self.content, self.content["adversary"]["kind"]
         told = ["other rows"] if kind == "population" else []
         told += [] if kind == "anybody" else ["beliefs"]
-        told += ["several rows", "presence", "elsewhere"]
+        told += [*(["kept"] if facts["kept"] else []), "several rows", "presence", "elsewhere"]
         told += [] if facts["lists"] is not None else ["list"]
         return (*told, *([] if facts["order"] == _SHUFFLED else ["order"]))
 
@@ -201,7 +207,7 @@ class Statement:
             raise InputError(f"adversary.kind must be one of {', '.join(map(repr, _ADVERSARIES))}")
         form.number(facts["private"], "adversary.private", least=0)
         form.texts(facts["believes"], "adversary.believes")
-        for name in ("secret", "columns", "known"):
+        for name in ("secret", "columns", "known", "kept"):
             form.texts(content[name], repr(name))
         if content["lists"] is not None and not isinstance(content["lists"], dict):
             raise InputError("'lists' must be an object of lists, or null")
