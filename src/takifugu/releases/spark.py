@@ -1,6 +1,7 @@
 """A PySpark table released where it lies, each partition with its own operating system's randomness."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from takifugu.tables import SAME_NAME, Coded, attempt
 
 T = TypeVar("T")
 
+_BATCH = 1 << 16  # rows that are drawn together
 _SAMPLED = 100_000  # rows that show whether the table is the one of the priors
 
 
@@ -41,17 +43,21 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
         fields[name] = StructField(name, types.get(kind, StringType()))
     schema = StructType([fields[name] for name in columns.published])
     _of_engine(lambda: _check(frame, plan, columns))
+    carried = replace(plan, elsewhere=_nowhere)  # to the executors, where no table stands beside a ledger
 
     def released(batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         named = (pa.RecordBatch.from_arrays(batch.columns, columns.read) for batch in batches)
-        yield from release_batches(named, plan, columns)
+        yield from release_batches(named, carried, columns)
 
     numbered = [_col(name).alias(f"c{place}") for place, name in enumerate(columns.read)]  # no name with a dot
     rows = frame.select(*numbered)
     rows = rows if plan.order == "keep" else rows.orderBy(rand())
     return _of_engine(lambda: rows.mapInArrow(released, schema).localCheckpoint(eager=True))
+
+
+def _nowhere() -> None: ...
 
 
 def made_once(frame: Any) -> Any:
@@ -128,14 +134,29 @@ def release_batches(batches: Iterable[Any], plan: Plan, columns: Columns) -> Ite
     import pyarrow as pa
 
     known = KnownCells(plan, columns.keep)  # of all batches: what each cell is called is looked up once
-    for batch in batches:
-        table = nw.from_native(pa.Table.from_batches([batch]), eager_only=True)
+    for some in _together(batches):
+        table = nw.from_native(pa.Table.from_batches(some), eager_only=True)
         rows = protected(table, plan.calibration, columns.secret, columns.others)
         values = ready(rows, plan, columns)
         known.look([Coded.of(rows[name]) for name in known.names], {}, values)
         known.refuse()
         published = leaving(rows, plan.drawn(values), plan, columns).select(columns.published)
         yield from published.combine_chunks().to_batches()
+
+
+def _together(batches: Iterable[Any]) -> Iterator[list[Any]]:
+    """Batches, which Spark makes small, several at a time: what is asked once of each is then asked less often."""
+    waiting: list[Any] = []
+    for batch in batches:
+        if waiting and not batch.schema.equals(waiting[0].schema):
+            yield waiting
+            waiting = []
+        waiting.append(batch)
+        if sum(one.num_rows for one in waiting) >= _BATCH:
+            yield waiting
+            waiting = []
+    if waiting:
+        yield waiting
 
 
 def _check(frame: Any, plan: Plan, columns: Columns) -> None:
@@ -154,30 +175,31 @@ def _check(frame: Any, plan: Plan, columns: Columns) -> None:
         ends.append([low, high])
     if ends and ends[0][0] is not None:
         plan.drawing.check_columns(ends, columns.answer)
+    rows = None
     if len(columns.secret) == 1 and columns.others == "error":
         counts = frame.groupBy(_col(columns.secret[0])).count().collect()
+        rows = sum(many for _, many in counts)
         kept = protected_rows([who for who, _ in counts], plan.calibration, "drop")
         if kept is not None:
-            strange = sum(rows for (_, rows), stays in zip(counts, kept, strict=True) if not stays)
-            known = protected_secrets(plan.calibration)
-            raise InputError(outside(strange, sum(rows for _, rows in counts), known))
+            strange = sum(many for (_, many), stays in zip(counts, kept, strict=True) if not stays)
+            raise InputError(outside(strange, rows, protected_secrets(plan.calibration)))
     for secret in columns.secret:
         for name in columns.keep:
             _check_kept(frame, plan, columns, name, secret)
-    _check_drift(frame, plan, columns)
+    _check_drift(frame, plan, columns, rows)
 
 
-def _check_drift(frame: Any, plan: Plan, columns: Columns) -> None:
-    """Refuse rows that are not those of the priors, by a sample of them that fits in memory."""
+def _check_drift(frame: Any, plan: Plan, columns: Columns, count: int | None) -> None:
+    """Refuse rows that are not those of the priors, by a sample of them that fits in memory; `count` is of all rows."""
     import narwhals as nw
 
     drift, known = plan.drift_watch(), KnownCells(plan, columns.keep)
     if drift is None and not known.names:
         return
-    from pyspark.sql.functions import rand
-
     looked_at = dict.fromkeys((*columns.secret, *columns.answer, *known.names))
-    some = frame.select(*map(_col, looked_at)).orderBy(rand()).limit(_SAMPLED).toArrow()
+    every = frame.count() if count is None else count
+    seen = frame.select(*map(_col, looked_at))
+    some = (seen if every <= _SAMPLED else seen.sample(fraction=_SAMPLED / every)).toArrow()
     rows = protected(nw.from_native(some, eager_only=True), plan.calibration, columns.secret, columns.others)
     values = ready(rows, plan, columns)
     called = {name: as_called(Coded.of(rows[name]), name, of=columns.secret) for name in columns.secret}
