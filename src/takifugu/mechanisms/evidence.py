@@ -22,7 +22,16 @@ from takifugu.mechanisms.confidence import (
     normal_draws,
     withstands_vectors,
 )
-from takifugu.mechanisms.draws import APART, LatticeDraws, draws_needed, lattice_draws, points_of, posterior
+from takifugu.mechanisms.draws import (
+    APART,
+    MOST_CONFIDENT,
+    LatticeDraws,
+    draws_needed,
+    is_private,
+    lattice_draws,
+    points_of,
+    posterior,
+)
 from takifugu.mechanisms.optimal.finite_problem import table_of
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.posterior_margin import (
@@ -182,7 +191,9 @@ def confident(
     wishes = _wishes(rule, problem, asked, found, level)
     if rule.solver == "program" and _goes_twice(problem):
         halvings += 1  # also for who keeps the shares: what passes there must pass here
-    made, draws, apart = confident_channel(problem, asked, wishes, level=level, seed=seed, halvings=halvings)
+    # Private counts hide the sample as well as the population: the draws of both are to hold, together this often.
+    each = min((1 + level) / 2, MOST_CONFIDENT) if is_private(problem) else level
+    made, draws, apart = confident_channel(problem, asked, wishes, level=each, seed=seed, halvings=halvings)
     return made, Confidence(level, draws, apart, without)
 
 
