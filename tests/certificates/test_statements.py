@@ -237,6 +237,13 @@ def test_of_other_peoples_priors_and_of_no_data_it_is_public_too():
     assert "believes" in str(statement)
     assert "'last year'" in str(statement)
     assert statement.matched().calibration.channel == made.calibration.channel
+    told = replace(
+        made.certificate, calibration=made.calibration.with_finding(Diagnostic("few-rows", secret="no", rows=9))
+    )
+    for public in (told.for_everybody, Statement.of(told, rows=200)):
+        require_public(told, public)
+        with pytest.raises(tk.CertificationError):
+            require_public(tk.certify(made.calibration), public)
     free = stated(tk.calibrate(query, odds=3, mechanism="data-free"))
     assert "against anybody" in str(free)
     assert "beliefs" not in free.not_promised

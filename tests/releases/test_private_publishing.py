@@ -161,6 +161,12 @@ def test_on_the_command_line_a_clean_folder_proves_it_from_the_public_file_alone
     proved = takifugu("verify", "s.json", cwd=folder)
     assert proved.returncode == 0, proved.stderr
     assert "factor of 3 for an adversary who knows every other row" in proved.stdout
+    (folder / "c.json").write_bytes((tmp_path / "out-certificate-public.json").read_bytes())
+    proved = takifugu("verify", "c.json", cwd=folder)
+    assert "factor of 3 for an adversary who knows every other row" in proved.stdout, proved.stderr
+    for public in ("out-certificate-public.json", "out-statement.json"):
+        assert takifugu("verify", "out-certificate.json", "--public", public).returncode == 0
+    assert tk.estimate(tmp_path / "out.csv", folder / "c.json").bounds("x").low < 1
     (tmp_path / "out-counts.json").rename(tmp_path / "counts.json")
     assert PrivateCounts.load(tmp_path / "counts.json").total == 4_000
     # What was published tells nothing more of these counts: whoever is new goes out through the same ones.

@@ -264,6 +264,11 @@ class ChannelCertificate(Sealed):
         kept = tuple(one for one in problem.findings if one.code in _OF_NO_ROWS)
         return replace(self, calibration=replace(self.calibration, problem=replace(problem, findings=kept)))
 
+    @property
+    def for_everybody(self) -> "ChannelCertificate | RedactedChannel":
+        """What may be published: the whole certificate where its priors may be, else its redaction."""
+        return self.published() if tells_probabilities(self.calibration) else self.redacted()
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file that `verify` takes; for the owner of it alone, unless it may be published."""
         of_rows = [one for one in self.calibration.findings if one.code not in _OF_NO_ROWS]

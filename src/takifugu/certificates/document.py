@@ -300,6 +300,11 @@ class Certificate(Sealed):
         certificate.require_digest(content["sha256"])
         return certificate
 
+    @property
+    def for_everybody(self) -> "RedactedCertificate":
+        """What may be published."""
+        return self.redacted()
+
     def redacted(self) -> RedactedCertificate:
         """What may be published: the claim without the priors, with the digest of this certificate."""
         return RedactedCertificate(

@@ -341,17 +341,25 @@ def _of_statement(data: Any, path: str | os.PathLike[str]) -> Statement:
         raise InputError(f"{os.fspath(path)!r} is not a statement that can be used: {error}") from None
 
 
-def load_public(path: str | os.PathLike[str]) -> RedactedCertificate | RedactedChannel | Statement:
-    """Read what was published of a certificate: a redaction of it, or a statement."""
+Public: TypeAlias = RedactedCertificate | RedactedChannel | ChannelCertificate | Statement
+
+
+def load_public(path: str | os.PathLike[str]) -> Public:
+    """Read what was published of a certificate: a redaction of it, all of it, or a statement."""
     data = strict_json.read(path, most_bytes=1 << 28)
+    if isinstance(data, dict) and (data.get("format"), data.get("version")) == (version_1.FORMAT, CHANNEL_VERSION):
+        return ChannelCertificate.from_dict(data)
     return _of_statement(data, path) if is_statement(data) else load_redacted(path)
 
 
-def require_public(certificate: Proved, public: RedactedCertificate | RedactedChannel | Statement) -> None:
+def require_public(certificate: Proved, public: Public) -> None:
     """Make sure that what was published is of this certificate, in every field that follows from it."""
     if not isinstance(certificate, Certificate | ChannelCertificate):
         raise InputError("what was published is not of this certificate, which is about chains or series")
-    if not isinstance(public, Statement):
+    if isinstance(public, ChannelCertificate):
+        if not isinstance(certificate, ChannelCertificate) or certificate.published() != public:
+            raise CertificationError("the public certificate is not that of this certificate: they differ")
+    elif not isinstance(public, Statement):
         certificate.require_match(public)
     elif isinstance(certificate, ChannelCertificate):
         public.matched(certificate)

@@ -194,6 +194,6 @@ def _papers(files: "Files", proved: Any, certificate: str | None, public: str | 
         files.add(certificate, file_of(proved.to_dict()), private=True)
         told.append((certificate, "the certificate: proved (private)"))
     if proved is not None and public is not None:
-        files.add(public, file_of(proved.redacted().to_dict()))
+        files.add(public, file_of(proved.for_everybody.to_dict()))
         told.append((public, "the certificate without priors, to be published"))
     return told

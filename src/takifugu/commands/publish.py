@@ -280,6 +280,7 @@ def tell(
     made: Any, done: Any, target: Path, paths: dict[str, Path], ledger: Any, positions: Path | None = None
 ) -> None:
     """Five lines: what is hidden, can be guessed, changed and survives; and which files to keep private."""
+    from takifugu.certificates import tells_probabilities
     from takifugu.reports import told
 
     out = console()
@@ -296,7 +297,7 @@ def tell(
     made_files = [
         (target, f"{done.rows:,} rows{'' if has_code('order-kept', done.findings) else ', shuffled'} (public)"),
         (paths["statement"], "what is promised, and what is not, for everybody (public)"),
-        (paths["public"], "the promise, without priors (public)"),
+        (paths["public"], f"{'the proof' if tells_probabilities(made) else 'the promise, without priors'} (public)"),
         *([(paths["counts"], "to calibrate from again, for nothing (public)")] if "counts" in paths else []),
         (paths["report"], "open it in a browser (private)"),
         (paths["certificate"], "the proof, for an auditor (private)"),
@@ -474,7 +475,7 @@ def run(asked: Asked, *, quiet: bool, as_json: bool = False) -> None:
     step("Writing the report")
     with listening(step.meanwhile):
         files.add(paths["report"], report(made, certificate=proved, words=in_flags), private=True)
-    for name, content in (("certificate", proved), ("public", proved.redacted()), ("calibration", made)):
+    for name, content in (("certificate", proved), ("public", proved.for_everybody), ("calibration", made)):
         files.add(paths[name], file_of(content.to_dict()), private=name != "public")
     step("Drawing what is published")
     with ExitStack() as undo:

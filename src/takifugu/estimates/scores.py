@@ -4,6 +4,7 @@ import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from takifugu.certificates import (
     RedactedChannel,
     is_withheld,
     kept,
+    load_public,
 )
 from takifugu.channels import (
     Channel,
@@ -37,6 +39,7 @@ from takifugu.errors import InputError
 from takifugu.laws import columns, key, number
 from takifugu.problems import has_code
 
+_CERTIFICATE = "takifugu-certificate"  # one that may be public holds its channel
 _ACCEPTED = "the public certificate of the release (a path, or what .redacted() gives), its calibration or its channel"
 
 
@@ -127,7 +130,10 @@ def _read(path: str | os.PathLike[str]) -> Any:
     data = strict_json.read(path, most_bytes=1 << 28)
     told = data.get("format") if isinstance(data, dict) else None
     if told == REDACTED:
-        return (RedactedCertificate if data.get("version") == 1 else RedactedChannel).from_dict(data)
+        return load_public(path)
+    if told == _CERTIFICATE:
+        with suppress(InputError):
+            return load_public(path)
     if told == "takifugu-calibration":
         return Calibration.from_dict(data)
     raise InputError(f"{os.fspath(path)!r} is something else: estimates need {_ACCEPTED}")

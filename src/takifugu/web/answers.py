@@ -229,7 +229,7 @@ class Answers:
     def public_certificate(self, asked: Question) -> str:
         """The certificate without the priors, of the one an auditor would get."""
         with self.desk.errand(asked.page, DOWNLOAD) as errand:
-            return _file(self.proved(asked.choice, errand).redacted().to_dict())
+            return _file(self.proved(asked.choice, errand).for_everybody.to_dict())
 
     def calibration(self, asked: Question) -> str:
         """The calibration, as the text of the file that `takifugu certify` and `takifugu release` take."""
