@@ -3,6 +3,7 @@
 import itertools
 from dataclasses import replace
 from fractions import Fraction
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from how_many import some_of
+from takifugu.divergences import Masses, within_odds
 from takifugu.errors import InputError, MechanismError
 from takifugu.laws import Finite
-from takifugu.mechanisms.optimal.column_generation import Prices, fit, lower_bound_by_columns
-from takifugu.mechanisms.optimal.finite_problem import Cells
+from takifugu.mechanisms.optimal.column_generation import Moves, Prices, fit, lower_bound_by_columns, resampled
+from takifugu.mechanisms.optimal.finite_problem import Cells, table_of
 from takifugu.mechanisms.optimal.multiscale import by_levels, coarser, once_more
 from takifugu.mechanisms.optimal.restricted_master import ColumnProgram
 
@@ -196,12 +198,7 @@ def test_the_marginal_is_preserved_at_the_cost_of_the_best_channel(seed, odds):
     best = tk.calibrate(laws, odds=odds, solver="program", keep="marginal")
     assert best.lower_bound * (1 - 1e-6) <= found.error <= 1.003 * best.error + 1e-4
     assert found.lower_bound <= best.error * (1 + 1e-9)
-    mass = sum(np.array(law.weights) for law in laws.values())
-    spread = found.channel.through(mass[None, :] / mass.sum())[0]
-    place = {value: k for k, value in enumerate(found.channel.inputs)}
-    whole = np.zeros(len(ROWS))
-    whole[[place[value] for value in found.channel.outputs]] = spread
-    assert np.abs(whole - mass / mass.sum()).sum() / 2 <= 1e-6
+    assert spread_of(found) <= 1e-6
 
 
 def test_the_bound_with_the_marginal_is_certified(tmp_path):
@@ -213,11 +210,50 @@ def test_the_bound_with_the_marginal_is_certified(tmp_path):
     assert '"kept"' in text
 
 
-def test_a_marginal_that_cannot_be_preserved_is_refused_by_name():
+def spread_of(found):
+    """The total variation between true and published values, from the channel alone."""
+    mass = table_of(found.problem).mass
+    place = {value: k for k, value in enumerate(found.channel.inputs)}
+    whole = np.zeros(len(mass))
+    whole[[place[value] for value in found.channel.outputs]] = found.channel.through(mass[None, :] / mass.sum())[0]
+    return np.abs(whole - mass / mass.sum()).sum() / 2
+
+
+@settings(max_examples=some_of(10))
+@given(st.integers(0, 10_000), st.sampled_from([1.2, 3.0]), st.sampled_from(["square", "absolute", "change"]))
+def test_sampling_anew_preserves_the_marginal_at_twice_the_cost(seed, odds, loss):
+    rng = np.random.default_rng(seed)
+    laws = {s: Finite(range(12), rng.dirichlet(np.full(12, 0.5)) * 50) for s in "ab"}
+    free, kept = (tk.calibrate(laws, odds=odds, loss=loss, solver="columns", keep=keep) for keep in (None, "marginal"))
+    with patch("takifugu.mechanisms.optimal.mechanism.fit", lambda *_: False):
+        anew = tk.calibrate(laws, odds=odds, loss=loss, solver="columns", keep="marginal")
+    assert spread_of(anew) <= 1e-6
+    assert kept.lower_bound <= anew.error <= 2 * free.error * (1 + 1e-4) + 1e-6
+    assert kept.error <= 2 * free.error * 1.003 + 1e-6
+    for a, b in anew.pairs.directed():
+        p, q = (anew.channel.exactly(Masses.of(np.array(laws[s].weights))) for s in (a, b))
+        assert within_odds(p, q, odds=Fraction(odds))
+
+
+def test_caution_preserves_the_marginal_by_sampling_anew():
+    found = tk.calibrate(laws_of(0), odds=2, solver="columns", keep="marginal", caution=0.5)
+    assert spread_of(found) <= 1e-6
+    assert found.lower_bound is None
+    finite = tk.calibrate(laws_of(1), alpha=3, epsilon=0.5, solver="columns", keep="marginal")
+    assert spread_of(finite) <= 1e-6
+
+
+def test_what_takes_too_many_moves_is_refused_by_name():
     assert fit(10_000, [(0, 1)])
     assert not fit(40_000, [(0, 1)])
-    with pytest.raises(MechanismError, match="marginal"):
-        tk.calibrate(laws_of(0), odds=2, solver="columns", keep="marginal", caution=1.0)
+    size = 1_500
+    everyone = np.arange(size)
+    assert resampled(Moves(everyone, np.zeros(size, dtype=np.intp), np.ones(size)), np.full(size, 1 / size)) is None
+    with (
+        patch("takifugu.mechanisms.optimal.column_generation._MOST_RESAMPLED", 10),
+        pytest.raises(MechanismError, match="marginal"),
+    ):
+        tk.calibrate(laws_of(0), odds=2, solver="columns", keep="marginal", caution=0.5)
 
 
 def test_the_same_is_found_again():

@@ -140,6 +140,11 @@ class Moves:
             np.add.at(into, self.targets, law[self.sources] * self.shares)
         return found
 
+    def apart(self, mass: Array) -> float:
+        """The total variation between values as they are there and as they are published on average."""
+        spread = np.bincount(self.targets, weights=mass[self.sources] * self.shares, minlength=len(mass))
+        return float(np.abs(spread - mass).sum() / 2)
+
     def cost(self, program: ColumnProgram) -> float:
         """The expected loss."""
         lost = program.cells.along(self.sources, self.targets) * self.shares
@@ -151,6 +156,31 @@ def one_output(program: ColumnProgram) -> Moves:
     everyone = np.arange(program.size)
     best = medoid(program, everyone, everyone[np.argsort(-program.mass, kind="stable")[:_GROUPS]])
     return Moves(everyone, np.full(program.size, best), np.ones(program.size))
+
+
+_MOST_RESAMPLED = 1_000_000  # moves of a channel that is sampled anew: as many as a file may hold
+
+
+def resampled(moves: Moves, mass: Array) -> Moves | None:
+    """The channel that publishes, for each output of another, what may have led to it, as often as it does.
+
+    The true value and what is published are then alike given the output, so that the marginal is preserved; it is
+    post-processing, so that nothing more is told; and no metric loses more than twice as much (proofs/optimal.md).
+    None where it takes too many moves.
+    """
+    from scipy.sparse import csr_array
+
+    size = len(mass)
+    if int((np.bincount(moves.targets, minlength=size) ** 2).sum()) > _MOST_RESAMPLED:
+        return None
+    there = mass[moves.sources] * moves.shares
+    total = np.bincount(moves.targets, weights=there, minlength=size)
+    # An output that only values come to that nobody has is published as they come.
+    parts = np.divide(there, total[moves.targets], out=moves.shares.copy(), where=total[moves.targets] > 0)
+    onwards = csr_array((parts, (moves.targets, moves.sources)), shape=(size, size))
+    both = (csr_array((moves.shares, (moves.sources, moves.targets)), shape=(size, size)) @ onwards).tocoo()
+    kept = both.data > _DUST
+    return _gathered(size, both.row[kept].astype(np.intp), both.col[kept].astype(np.intp), both.data[kept])
 
 
 class Searched(NamedTuple):

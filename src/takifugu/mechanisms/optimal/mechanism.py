@@ -23,6 +23,7 @@ from takifugu.mechanisms.optimal.column_generation import (
     groups_of,
     lower_bound_by_columns,
     one_output,
+    resampled,
     searched,
 )
 from takifugu.mechanisms.optimal.finite_problem import (
@@ -77,8 +78,8 @@ class Optimal(Mechanism):
             added up, numbers relative to their variance.
         weights: of rows, how much each column counts, one number each; all the same by default.
         keep: "marginal" (published values are spread as the true ones are), "mean", or None; by default "marginal"
-            where one program holds the whole channel. By columns no mean is kept without it, and the marginal only
-            where one linear program holds all rows (some 10,000 values for two secrets) and without `confidence`.
+            where one program holds the whole channel. By columns no mean is kept without it, and the marginal, where
+            no linear program holds all rows or `confidence` is asked for, by sampling anew: at up to twice the cost.
         unbiased: whether each value is right on average.
         radius: the promise then holds for every prior within this total variation of the given ones; one number, or
             one for each secret.
@@ -385,6 +386,7 @@ _LEANING = 0.8  # of the most that a published probability may be kept in hand
 _LARGEST_ODDS = 1e6  # beyond, a promise of finite order is not loosened further
 _LARGEST_LOGARITHM = 700.0  # of odds that are a float
 _LOOSENINGS = 8
+_PRESERVED = 1e-7  # total variation between true and published values that is taken for a preserved marginal
 _CLOSE = 0.97  # of the budget: a channel this close to it is not loosened further
 
 
@@ -392,15 +394,15 @@ def _by_columns(rule: Optimal, problem: Problem, asked: Guarantee) -> _Solved:
     # Odds within e^ε are a divergence within ε at every order; of finite order they may be larger, within reason.
     strict = min(asked.epsilon, math.inf if asked.odds_beside is None else math.log(asked.odds_beside))
     found = searched(_column_program(rule, problem, strict), rounds=rule.rounds)
-    channel = _proved(problem, asked, found.moves, strict)
+    channel = _proved(rule, problem, asked, found.moves, strict)
     if channel is None:
         found = Searched(one_output(_column_program(rule, problem, strict)), found.whole)
-        channel = _proved(problem, asked, found.moves, strict)
+        channel = _proved(rule, problem, asked, found.moves, strict)
     if channel is None:
         raise CalibrationError("a channel that tells nothing could not be proved to: please report this case")
     if math.isfinite(asked.alpha):
         return _Solved(_loosened(rule, problem, asked, found, strict, channel))
-    if found.whole is None or rule.caution > 0:
+    if found.whole is None or rule.caution > 0 or (rule.keep == "marginal" and not found.whole.kept.size):
         return _Solved(channel)
     proof = Prices(found.whole.prices, found.whole.kept)
     return _Solved(channel, _bound_by_columns(rule, problem, asked, proof), proof)
@@ -434,7 +436,7 @@ def _loosened(
         if high < 1.05 * low or here <= low:
             break
         looser = searched(_column_program(rule, problem, here), rounds=max(1, rule.rounds // 2), start=begun)
-        found = _proved(problem, asked, looser.moves, here)
+        found = _proved(rule, problem, asked, looser.moves, here)
         if found is None:
             high = here
             continue
@@ -452,7 +454,16 @@ def _used(problem: Problem, asked: Guarantee, channel: SparseChannel) -> float:
     return float(finite_divergence(published[first], published[second], alpha=asked.alpha).max()) / asked.epsilon
 
 
-def _proved(problem: Problem, asked: Guarantee, moves: Moves, log_odds: float) -> SparseChannel | None:
+def _proved(rule: Optimal, problem: Problem, asked: Guarantee, moves: Moves, log_odds: float) -> SparseChannel | None:
+    mass = table_of(problem).mass / table_of(problem).mass.sum()
+    if rule.keep == "marginal" and moves.apart(mass) > _PRESERVED:
+        anew = resampled(moves, mass)
+        if anew is None:
+            raise MechanismError(
+                f"to preserve the marginal of {len(mass):,} values takes more moves than a file should hold: publish "
+                f"fewer columns together, give them a coarser domain, or take keep=None"
+            )
+        moves = anew
     odds = Fraction(max(1.0, math.exp(min(log_odds, math.log(_LARGEST_ODDS))) * (1 - 1e-12)))
     return repaired_moves(moves, table_of(problem).values, promise_of(problem, asked), odds=odds)
 
@@ -463,12 +474,6 @@ def _column_program(rule: Optimal, problem: Problem, log_odds: float) -> ColumnP
         raise MechanismError(
             f"the laws are on {len(table.values):,} distinct values, and a channel is found for {MOST_CELLS:,} at "
             f"most: publish fewer columns together, or give them a coarser domain"
-        )
-    if rule.keep == "marginal" and (rule.caution > 0 or not fit(len(table.values), groups)):
-        raise MechanismError(
-            f"the marginal of {len(table.values):,} values is preserved where one linear program holds all, for "
-            f"the laws as they are: leave confidence out, take keep=None, publish fewer columns together, or give them "
-            f"a coarser domain"
         )
     odds = math.exp(min(log_odds, math.log(_LARGEST_ODDS))) * (1 - _MARGIN)
     if not odds > 1:
@@ -486,7 +491,7 @@ def _column_program(rule: Optimal, problem: Problem, log_odds: float) -> ColumnP
         odds=odds,
         lean=lean,
         floor=floor,
-        keeps_marginal=rule.keep == "marginal",
+        keeps_marginal=rule.keep == "marginal" and rule.caution == 0 and fit(len(table.values), groups),
     )
 
 
