@@ -15,6 +15,7 @@ from takifugu.dependence import AR as AR
 from takifugu.dependence import ChainBox as ChainBox
 from takifugu.dependence import Count as Count
 from takifugu.dependence import Group as Group
+from takifugu.dependence import Histogram as Histogram
 from takifugu.dependence import MarkovChain as MarkovChain
 from takifugu.dependence import MarkovQuilt as MarkovQuilt
 from takifugu.dependence import Profiles as Profiles

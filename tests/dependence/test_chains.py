@@ -164,3 +164,24 @@ def test_labels_take_no_noise():
         tk.calibrate(
             {"a": tk.Finite(["x", "y"], [1, 2]), "b": tk.Finite(["x", "y"], [2, 1])}, odds=3, mechanism="laplace"
         )
+
+
+def test_a_histogram_is_the_joint_law_of_all_counts():
+    chain, length = MarkovChain([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.25, 0.25, 0.5]], states=["a", "b", "c"]), 4
+    beliefs = chain.priors(length, tk.Histogram())
+    for time, belief in enumerate(beliefs):
+        exact = {state: {} for state in chain.states}
+        for path in itertools.product(range(3), repeat=length):
+            p = chain.start[path[0]] * math.prod(chain.transition[a][b] for a, b in itertools.pairwise(path))
+            counts, law = tuple(path.count(k) for k in range(3)), exact[chain.states[path[time]]]
+            law[counts] = law.get(counts, 0) + p
+        for state, law in exact.items():
+            have = dict(zip(belief[state].values, belief[state].probabilities.tolist(), strict=True))
+            assert have == pytest.approx({k: float(p / sum(law.values())) for k, p in law.items()}, rel=1e-14)
+    made = tk.calibrate(beliefs, odds=3)
+    tk.verify(tk.certify(made))
+    assert len(tk.release([(1, 1, 2), (4, 0, 0)], made, order="keep")) == 2
+    with pytest.raises(tk.MechanismError):
+        tk.calibrate(beliefs, odds=3, mechanism="laplace")
+    two = CHAIN.priors(5, tk.Histogram())
+    assert sorted(k for _, k in two[0][0].values) == list(CHAIN.priors(5, Count(1))[0][0].values)

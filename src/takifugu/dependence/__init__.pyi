@@ -1,6 +1,7 @@
 from takifugu.dependence.boxes import ChainBox as ChainBox
 from takifugu.dependence.chains import Count as Count
 from takifugu.dependence.chains import Group as Group
+from takifugu.dependence.chains import Histogram as Histogram
 from takifugu.dependence.chains import MarkovChain as MarkovChain
 from takifugu.dependence.chains import Total as Total
 from takifugu.dependence.influence import Cost as Cost

@@ -25,7 +25,7 @@ _FURTHEST = 10_000  # times; a path of years by the hour
 _MOST_VALUES = 1_000_000  # of an answer
 _FAINTEST = Fraction(1, 10**300)  # below it a probability is no float to speak of
 Probability = int | float | str | Fraction
-Answer: TypeAlias = "Count | Total"
+Answer: TypeAlias = "Count | Histogram | Total"
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Count:
     state: Hashable
     column: str | None = None
 
-    def numbers(self, states: Sequence[Hashable]) -> list[Fraction]:
+    def numbers(self, states: Sequence[Hashable], length: int) -> list[Fraction]:
         """What a visit of each state adds to the answer."""
         if self.state not in states:
             raise InputError(f"there is no state {self.state!r}: the chain has {', '.join(map(repr, states))}")
@@ -48,12 +48,40 @@ class Total:
 
     number: Mapping[Hashable, float]
 
-    def numbers(self, states: Sequence[Hashable]) -> list[Fraction]:
+    def numbers(self, states: Sequence[Hashable], length: int) -> list[Fraction]:
         """What a visit of each state adds to the answer."""
         missing = [state for state in states if state not in self.number]
         if missing:
             raise InputError(f"every state needs a number, and none is given for {', '.join(map(repr, missing))}")
         return [decimal(self.number[state], f"the number of {state!r}") for state in states]
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How often each state is visited, all counts published together: their joint law, and one guarantee for all.
+
+    Counts that are published one by one add up to more than any of them; these do not.
+
+    >>> chain = MarkovChain([["1/2", "1/4", "1/4"]] * 3, states=["home", "work", "away"])
+    >>> chain.priors(2, Histogram())[0]["home"].values  # visits of home, work, away
+    ((1, 0, 1), (1, 1, 0), (2, 0, 0))
+    """
+
+    def numbers(self, states: Sequence[Hashable], length: int) -> list[Fraction]:
+        """A digit for each state but the last, to the base of more times than there are."""
+        return [
+            Fraction((length + 1) ** (len(states) - 2 - k)) if k < len(states) - 1 else Fraction(0)
+            for k in range(len(states))
+        ]
+
+    def counts(self, number: int, states: int, length: int) -> tuple[int, ...] | None:
+        """The counts that a number stands for; None where there are none."""
+        found = []
+        for _ in range(states - 1):
+            number, digit = divmod(number, length + 1)
+            found.append(digit)
+        last = length - sum(found)
+        return None if number or last < 0 else (*reversed(found), last)
 
 
 class MarkovChain:
@@ -126,7 +154,7 @@ class MarkovChain:
 
         Args:
             length: the number of times.
-            answer: `Count(state)`, or `Total({state: number})`.
+            answer: `Count(state)`, `Histogram()` of all states together, or `Total({state: number})`.
 
         Returns:
             Beliefs that `calibrate` takes: to hide the state at every single time.
@@ -168,7 +196,8 @@ class Counting:
         self.chain, self.length = chain, check.integer("length", length, least=1)
         if self.length > _FURTHEST:
             raise InputError(f"length is at most {_FURTHEST:,}, got {length!r}: take a coarser step of time")
-        numbers = answer.numbers(chain.states)
+        self.answer = answer
+        numbers = answer.numbers(chain.states, self.length)
         self.low = min(numbers)
         gaps = [number - self.low for number in numbers]
         self.step = _common(gaps)
@@ -237,8 +266,11 @@ class Counting:
         return Finite([self.values[k] for k in kept], [weights[k] / whole for k in kept])
 
     @cached_property
-    def values(self) -> list[int | float]:
-        """What each power stands for."""
+    def values(self) -> "list[Any]":
+        """What each power stands for; None for one that is never reached."""
+        if isinstance(self.answer, Histogram):
+            states = len(self.chain.states)
+            return [self.answer.counts(k, states, self.length) for k in range(max(self.powers) * self.length + 1)]
         at = (self.low * self.length + k * self.step for k in range(max(self.powers) * self.length + 1))
         return [int(value) if value.denominator == 1 else float(value) for value in at]
 

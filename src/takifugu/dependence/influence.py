@@ -67,6 +67,8 @@ class Influence:
 
     def __post_init__(self) -> None:
         """Find the bound where none is given."""
+        if self.quilts.parents is not None:
+            raise InputError("certificates are of chains: of a tree there is MarkovQuilt(chain, parents=...).epsilon")
         if bool(self.cost.epsilons) == bool(self.cost.rhos):
             raise InputError("releases are of differential privacy (epsilon) or of zero-concentrated (rho), all alike")
         if (self.alpha is None) != bool(self.cost.epsilons):
@@ -93,7 +95,8 @@ class Influence:
     def _nearby(self) -> float:
         """The records within the quilt of the time of which most is told."""
         spent, found = float(self.cost.total), 0.0
-        for one in self.quilts.each:
+        for chain in self.quilts.chains:
+            one = Quilts(bounds_of(chain, self.quilts.length))
             for time in range(1, self.quilts.length + 1):
                 _, _, score, nearby = _proposed(one, time, spent, self.alpha)
                 found = max(found, nearby if score >= self.epsilon * (1 - 1e-6) else 0.0)

@@ -18,6 +18,7 @@ from takifugu._validation import Array
 from takifugu.dependence.boxes import Bounds, ChainBox
 from takifugu.dependence.chains import MarkovChain
 from takifugu.dependence.people import FittedChain
+from takifugu.dependence.trees import TreeQuilts, require_tree
 from takifugu.errors import InputError
 
 _MOST_TIMES = 2_000
@@ -50,6 +51,9 @@ class MarkovQuilt:
     Args:
         chain: a `MarkovChain`, a `ChainBox`, or several of either, of which the worst counts.
         length: the number of times.
+        parents: in place of `length`, for a tree: None for the root, and for each record after it the place of the
+            record before it on which it depends, from 0; `time` k is then the k-th record. With several branches a
+            household, an outbreak or a chain of command. Rényi orders are bounded by the log-ratio; no certificates.
 
     >>> quilts = MarkovQuilt(MarkovChain([[0.8, 0.2], [0.4, 0.6]]), 24)
     >>> round(quilts.scale(math.log(3)), 9)
@@ -59,10 +63,16 @@ class MarkovQuilt:
     """
 
     chain: Chains | Sequence[Chains]
-    length: int
+    length: int = 0
+    parents: Sequence[int | None] | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is no number of times, and no chain."""
+        if self.parents is not None:
+            if self.length not in (0, len(self.parents)):
+                raise InputError("give one of length and parents: a tree has as many records as parents")
+            require_tree(self.parents)
+            object.__setattr__(self, "length", len(self.parents))
         times = check.integer("length", self.length, least=1)
         if times > _MOST_TIMES:
             raise InputError(f"length is at most {_MOST_TIMES:,}, got {self.length!r}: take a coarser step of time")
@@ -71,6 +81,8 @@ class MarkovQuilt:
             raise InputError(f"a quilt needs a MarkovChain, a ChainBox, or a list of them, got {self.chain!r}")
         if len(given) > 1 and any(isinstance(one, FittedChain) for one in given):
             raise InputError("a chain that was fitted to people stands for them all: give it alone")
+        if self.parents is not None and any(isinstance(one, ChainBox) for one in given):
+            raise InputError("the quilts of a tree are of chains, and not of boxes of them")
 
     @cached_property
     def chains(self) -> tuple[Chains, ...]:
@@ -81,8 +93,10 @@ class MarkovQuilt:
         return given
 
     @cached_property
-    def each(self) -> "list[Quilts]":
+    def each(self) -> "list[Quilts | TreeQuilts]":
         """The quilts of each of them."""
+        if self.parents is not None:
+            return [TreeQuilts(one, self.parents) for one in self.chains if isinstance(one, MarkovChain)]
         return [Quilts(bounds_of(one, self.length)) for one in self.chains]
 
     def scale(self, epsilon: float) -> float:
@@ -103,7 +117,10 @@ class MarkovQuilt:
         if when > self.length:
             raise InputError(f"time is at most {self.length}, got {time!r}")
         worst = max(self.each, key=lambda one: float(one.scores(when, budget).min()))
-        return worst.quilt(when, worst.scores(when, budget))
+        scores = worst.scores(when, budget)
+        place = np.unravel_index(int(scores.argmin()), scores.shape)
+        before, after = (None, None) if self.parents is not None else (int(k) or None for k in place)
+        return Quilt(when, before, after, int(worst.nearby(when)[place]), float(worst.told(when)[place]))
 
     def epsilon(self, dp_epsilon: float) -> float:
         """The ε that all that is published together keeps for the state at any time, if it is differentially private.
@@ -122,7 +139,7 @@ class MarkovQuilt:
         order, private = check.order(alpha), check.budget(rho)
         return self._most(lambda one, time: one.divergence(time, order) + order * private * one.nearby(time) ** 2.0)
 
-    def _most(self, of: "Callable[[Quilts, int], Array]") -> float:
+    def _most(self, of: "Callable[[Quilts | TreeQuilts, int], Array]") -> float:
         """The largest over chains and times of the least over quilts, rounded up."""
         times = range(1, self.length + 1)
         return max(float(of(one, time).min()) for one in self.each for time in times) * (1 + 2.0**-40)
@@ -147,12 +164,6 @@ class Quilts:
         with np.errstate(divide="ignore"):
             found: Array = np.where(rest > 0, self.nearby(time) / np.where(rest > 0, rest, 1.0), math.inf)
         return found
-
-    def quilt(self, time: int, scores: Array) -> Quilt:
-        """The one with the least score."""
-        before, after = (int(k) for k in np.unravel_index(int(scores.argmin()), scores.shape))
-        nearby, told = int(self.nearby(time)[before, after]), float(self.told(time)[before, after])
-        return Quilt(time, before or None, after or None, nearby, told)
 
     def nearby(self, time: int) -> Array:
         """The records within each quilt: rows by the distance before, columns by that after; 0 stands for none."""
