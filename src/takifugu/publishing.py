@@ -875,10 +875,11 @@ def _known_by(table: Any, ledger: Ledger | None, read: Sequence[str]) -> Sequenc
 
 
 def _frame(table: Any, made: Calibration, reading: Reading | None, *, also: Sequence[str], keep: Sequence[str]) -> Any:
-    """The rows to publish; those without a needed value are left out, as was counted.
+    """The rows to publish; those without a needed value are left out, as was counted, but of private counts.
 
     `also` are the columns that are published before or after these: the joint law is about rows that have them all.
     """
     answer = made.answer
     needed = [] if answer is None else list(dict.fromkeys([*answer.columns, *also, *answer.secret]))
-    return complete_rows(table, needed=needed, columns=[*needed, *keep], reading=reading)
+    dropped = [] if answer is not None and answer.private else needed
+    return complete_rows(table, needed=dropped, columns=[*needed, *keep], reading=reading)

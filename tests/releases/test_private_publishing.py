@@ -193,3 +193,34 @@ def test_tables_of_other_libraries_are_taken(library):
     ]
     made = tk.publish(make(people(600)), **ASKED, private_fit=0.5)
     assert made.statement.content["rows"] == made.counts.total == 600
+
+
+@pytest.mark.parametrize(
+    "change", [{"x": np.nan}, {"ill": None}, {"ill": "unsure"}], ids=["value", "no secret", "secret"]
+)
+def test_no_row_is_left_out_of_what_goes_through_counts_of_others(change, tmp_path):
+    """A row without a value was dropped: who knows all the others saw that, and from it, whose it was."""
+    counts = PrivateCounts.load(_saved(tk.private_counts(people(), **ASKED, epsilon=1.0), tmp_path / "counts.json"))
+    table = people(500, first=8_000).astype({"x": float, "ill": object})
+    table.loc[7, list(change)] = list(change.values())
+    made = tk.calibrate(counts, odds=6)
+    table.to_csv(tmp_path / "people.csv", index=False)
+    ways = [
+        lambda: tk.publish(table, **ASKED, private_fit=counts, odds=6),
+        lambda: tk.publish(tmp_path / "people.csv", **ASKED, private_fit=counts, odds=6),
+        lambda: tk.release(table, made),
+        lambda: tk.release(table, made, missing="drop"),
+        lambda: tk.release(table, made, others="drop"),
+        lambda: tk.release_file(tmp_path / "people.csv", tmp_path / "out.csv", made, reading=tk.Reading()),
+        lambda: tk.release_file(tk.tables.Table(tmp_path / "people.csv"), tmp_path / "out.csv", made),
+        lambda: tk.release_file(tmp_path / "people.csv", tmp_path / "out.csv", made, others="drop"),
+    ]
+    for way in ways:
+        with pytest.raises(tk.InputError, match=r"missing values|outside the calibrated pairs|every row is published"):
+            way()
+    assert not (tmp_path / "out.csv").exists()
+
+
+def _saved(counts, path):
+    counts.save(path)
+    return path

@@ -101,6 +101,11 @@ def bound_columns(
             f"{keep[0]!r} was to be kept, and private counts are about the published columns alone: nothing would be "
             f"guaranteed to who reads others beside them. Leave keep out, or publish {keep[0]!r} among the columns"
         )
+    if others == "drop" and answer is not None and answer.private:
+        raise InputError(
+            "with private counts every row is published, since what is left out tells of whom it belongs to: leave "
+            "others='drop' out"
+        )
     if answer is not None and (strange := [name for name in keep if name not in answer.known]):
         _log.warning(
             "kept columns (%s) were no part of this calibration: what they tell together with the answer is not "

@@ -309,6 +309,7 @@ class _Reader:
 
     def __init__(self, source: Path | Table, reading: Reading, plan: Plan) -> None:
         self.table = Table(source, None if isinstance(source, Table) else reading)
+        self._is_private = plan.is_private
         require_as_fitted(self.table, plan.calibration)
         if (answer := plan.calibration.answer) is not None:
             self.table.cut((*answer.drawn, *answer.secret, *plan.in_turn))
@@ -329,4 +330,4 @@ class _Reader:
     def _needed(self, columns: Columns) -> list[str]:
         # Where missing values are refused, `ready` and `protected` do that as they come, without another pass.
         needed = [*columns.answer, *columns.secret, *columns.also]
-        return needed if self.table.reading.missing == "drop" else []
+        return needed if self.table.reading.missing == "drop" and not self._is_private else []
