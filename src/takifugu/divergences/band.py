@@ -9,13 +9,17 @@ from bisect import bisect_left
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from takifugu._validation import Array
 from takifugu.divergences.numerics.balls import Effort, UndecidableError, fraction, outward
 from takifugu.laws import Band, Lattice, exact
+
+if TYPE_CHECKING:
+    from flint import acb, arb, fmpq
 
 _NODES = 12  # of the Gauss–Legendre rule on each part of a half step
 _PART = 0.75  # standard deviations that one part may span
@@ -101,7 +105,7 @@ class BandLoss:
         total = float(np.exp(log_f - top) @ size)
         return max(0.0, top + math.log(total)) / (alpha - 1)
 
-    def _log_f(self, halves: Any, t: Array, alpha: float, noise: float) -> Array:
+    def _log_f(self, halves: npt.NDArray[np.intp], t: Array, alpha: float, noise: float) -> Array:
         """The log-integrand at places t, one row per half step."""
         z = (t[:, :, None] - np.arange(self.size)) / noise
         exponents = -0.5 * z * z
@@ -175,7 +179,7 @@ class _Exact:
         self.size = chosen.size
         self.p, self.q = _levels(chosen, p, q)
 
-    def without_noise(self, alpha: float) -> Any:
+    def without_noise(self, alpha: float) -> "arb":
         """Σ (p⁺)^α (q⁻)^(1−α) over the points."""
         from flint import arb
 
@@ -190,7 +194,7 @@ class _Exact:
         return total
 
 
-def _levels(chosen: BandLoss, p: Band, q: Band) -> tuple[list[list[Any]], list[list[Any]]]:
+def _levels(chosen: BandLoss, p: Band, q: Band) -> "tuple[list[list[fmpq]], list[list[fmpq]]]":
     """The distribution functions of the envelopes' laws as rationals, picked as `BandLoss` picks them in floats."""
 
     size = chosen.size
@@ -205,7 +209,7 @@ def _levels(chosen: BandLoss, p: Band, q: Band) -> tuple[list[list[Any]], list[l
     return largest, smallest
 
 
-def _masses(upto: list[Any]) -> list[Any]:
+def _masses(upto: "list[fmpq]") -> "list[fmpq]":
     from flint import fmpq
 
     ends = [fmpq(0), *upto, fmpq(1)]
@@ -226,7 +230,7 @@ class _Integral:
         # How far the points, which are floats, are from the exact decimals at most.
         self.off = max(abs(Fraction(float(x)) - low - k * step) for k, x in enumerate(lattice.points))
 
-    def upper(self) -> Any:
+    def upper(self) -> "arb":
         """A ball whose upper end bounds the integral."""
         from flint import arb
 
@@ -240,18 +244,18 @@ class _Integral:
             reach = max(reach, far)
         return total * self._off_lattice(reach)
 
-    def _off_lattice(self, reach: Fraction) -> Any:
+    def _off_lattice(self, reach: Fraction) -> "arb":
         """What the points' being floats, and not the decimals they stand for, can add: a factor on the integral."""
         return ((2 * self.alpha - 1) * self._shift(reach)).exp()
 
-    def _shift(self, reach: Fraction) -> Any:
+    def _shift(self, reach: Fraction) -> "arb":
         """ρ with every bell within e^±ρ of the one at the exact decimal, up to `reach` steps beyond the lattice."""
         from flint import arb
 
         farthest = (self.size - 1 + reach) * exact(self.lattice.step)
         return arb(_rational((farthest * self.off + self.off**2 / 2) / self.theta**2))
 
-    def _piece(self, half: int, start: Fraction, end: Fraction) -> Any:
+    def _piece(self, half: int, start: Fraction, end: Fraction) -> "arb":
         from flint import acb, arb
 
         middle = (start + end) / 2
@@ -270,7 +274,7 @@ class _Integral:
             raise UndecidableError("the integrand could not be bounded within the limits")
         return value.real
 
-    def _tail(self, half: int, sign: int, total: Any) -> tuple[Any, Fraction]:
+    def _tail(self, half: int, sign: int, total: "arb") -> "tuple[arb, Fraction]":
         """What lies beyond the lattice on one side, and how far out the bound on the rest was taken.
 
         Beyond the last point the slope of the log-integrand is at most −(t − c)/s², so what is left beyond T is at most
@@ -289,7 +293,7 @@ class _Integral:
             at += step
         raise UndecidableError("the tail does not fall within reach")
 
-    def _rest(self, half: int, sign: int, at: Fraction) -> Any | None:
+    def _rest(self, half: int, sign: int, at: Fraction) -> "arb | None":
         """A bound on what lies beyond `at`, or None where it is not far enough out for one."""
         from flint import arb
 
@@ -328,7 +332,7 @@ class _Integrand:
         self._up, self._down, self._scale = acb(self.alpha), acb(self.alpha - 1), acb(self.scale)
         self._curve, self._middle = acb(self.curve), acb(self.middle)
 
-    def __call__(self, h: Any, analytic: bool) -> Any:
+    def __call__(self, h: "acb", analytic: bool) -> "acb":
         """At a complex ball, as `acb.integral` asks."""
         self.calls += 1
         v = (h * self._curve).exp()
@@ -337,7 +341,7 @@ class _Integrand:
         rest = -self._curve * h * (h / 2 + self._middle)
         return self._scale * (logs + rest).exp()
 
-    def real_value(self) -> Any:
+    def real_value(self) -> "arb":
         """At the middle itself."""
         from flint import arb
 
@@ -345,13 +349,13 @@ class _Integrand:
         return self.scale * (self.alpha * p_total.log() + (1 - self.alpha) * self.q_total.log()).exp()
 
 
-def _ball(number: float) -> Any:
+def _ball(number: float) -> "arb":
     from flint import arb
 
     return arb(fraction(number))
 
 
-def _rational(number: Fraction) -> Any:
+def _rational(number: Fraction) -> "fmpq":
     from flint import fmpq
 
     return fmpq(number.numerator, number.denominator)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from takifugu._validation import budget, noise, order
 from takifugu.divergences.numerics.ball_grids import SharedGrid
@@ -25,6 +25,9 @@ from takifugu.divergences.numerics.balls import (
 )
 from takifugu.errors import InputError
 from takifugu.laws import Mixture
+
+if TYPE_CHECKING:
+    from flint import arb, fmpq
 
 # One divergence, taken apart into what is exact, what has a formula and what is an integral.
 
@@ -47,7 +50,7 @@ class Divergence:
         self.effort = effort if effort is not None else Effort()
         self.effort.spend(_FORMULA + _ROUNDING * (len(p) + len(q)))
         self.p, self.q = ExactMixture.after_noise(p, theta), ExactMixture.after_noise(q, theta)
-        self.exact: Any = None
+        self.exact: arb | fmpq | None = None
         if self.p == self.q:
             self.exact = fmpq(0)
         elif not _absolutely_continuous(self.p, self.q) or (
@@ -59,7 +62,7 @@ class Divergence:
             self.exact = self.alpha * (mine.mean - other.mean) ** 2 / (2 * mine.variance)
         self._integral: Integral | None = None
 
-    def ball(self, goal: int) -> Any:
+    def ball(self, goal: int) -> "arb | fmpq":
         """A ball around the divergence, from an integral known to about `goal` bits; `exact` where there is one."""
         from flint import arb
 
@@ -78,7 +81,7 @@ class Divergence:
     def _one_each(self) -> bool:
         return not self.p.atoms and not self.q.atoms and len(self.p.bells) == len(self.q.bells) == 1
 
-    def _atoms(self) -> Any:
+    def _atoms(self) -> "arb":
         """Σ P(x)^α Q(x)^(1-α) over the points of p; points of q alone add nothing."""
         from flint import arb
 
@@ -87,7 +90,7 @@ class Divergence:
             arb(0),
         )
 
-    def _bells(self, goal: int) -> Any:
+    def _bells(self, goal: int) -> "arb":
         from flint import arb
 
         if not self.p.bells:
@@ -101,7 +104,7 @@ class Divergence:
         return self._integral.ball(goal)
 
 
-def gaussian_ball(p: Bell, q: Bell, alpha: Any) -> Any:
+def gaussian_ball(p: Bell, q: Bell, alpha: "fmpq") -> "arb":
     """The divergence of two normals by its formula, for α·q.variance > (α-1)·p.variance.
 
     All that is rational is exact; what is left to balls is the two logarithms.
@@ -119,7 +122,7 @@ def _absolutely_continuous(p: ExactMixture, q: ExactMixture) -> bool:
     return p.atoms.keys() <= q.atoms.keys() and (bool(q.bells) or not p.bells)
 
 
-def _powers(weight: Any, other: Any, alpha: Any) -> Any:
+def _powers(weight: "fmpq", other: "fmpq", alpha: "fmpq") -> "arb":
     from flint import arb
 
     return (arb(alpha) * arb(weight).log() - arb(alpha - 1) * arb(other).log()).exp()
@@ -208,7 +211,7 @@ def settle(
     return Decision(None, found, f"{reason}; D lies in [{found.lower!r}, {found.upper!r}]")
 
 
-def _values(divergence: Divergence) -> Iterator[Any]:
+def _values(divergence: Divergence) -> "Iterator[arb | fmpq]":
     """The divergence where it is exact; otherwise ever smaller balls around it."""
     if divergence.exact is not None:
         yield divergence.exact
@@ -219,7 +222,7 @@ def _values(divergence: Divergence) -> Iterator[Any]:
         goal += goal // 2
 
 
-def _bounds(claim: Enclosure, value: Any) -> tuple[Any, Any]:
+def _bounds(claim: Enclosure, value: "arb | fmpq") -> "tuple[arb | fmpq, arb | fmpq]":
     """The ends of the claim as exact numbers that compare with a ball or a rational."""
     from flint import arb, fmpq
 
@@ -254,9 +257,9 @@ _CHEAP_FORMULA = 10  # units of work: no more than ten operations on balls
 class _Normal(NamedTuple):
     """One normal after noise, in balls; the logarithm is that of its variance."""
 
-    mean: Any
-    variance: Any
-    log: Any
+    mean: "arb"
+    variance: "arb"
+    log: "arb"
 
 
 class Family:
@@ -292,7 +295,7 @@ class Family:
             return Decision(None, UNKNOWN, f"undecided: {limit}")
         return settle(self._laws[i], self._laws[j], claim, alpha=self._alpha, theta=self._theta, effort=self._effort)
 
-    def _quick(self, i: int, j: int) -> Any:
+    def _quick(self, i: int, j: int) -> "arb | None":
         """A ball around the divergence from what is shared; None where that does not tell."""
         p, q = self._normal(i), self._normal(j)
         effort = Effort(_NO_LIMIT) if self._effort is None else self._effort
@@ -319,7 +322,7 @@ class Family:
             ball = arb(variance)
             return _Normal(arb(float(law.means[0])), ball, ball.log())
 
-    def _formula(self, p: _Normal, q: _Normal) -> Any:
+    def _formula(self, p: _Normal, q: _Normal) -> "arb | None":
         """A ball around αΔ/2S + [α ln u − β ln v − ln S]/2β, S = αu − βv; None where S is not seen to be positive."""
         alpha, beta, half = self._orders
         margin = alpha * q.variance - beta * p.variance
@@ -329,7 +332,7 @@ class Family:
         return alpha * gap * gap / (margin + margin) + (alpha * q.log - beta * p.log - margin.log()) * half
 
     @cached_property
-    def _orders(self) -> tuple[Any, Any, Any]:
+    def _orders(self) -> "tuple[arb, arb, arb]":
         from flint import arb
 
         alpha = arb(self._alpha)
@@ -337,7 +340,7 @@ class Family:
         return alpha, beta, 1 / (2 * beta)
 
 
-def _lies_within(value: Any, claim: Enclosure) -> bool:
+def _lies_within(value: "arb", claim: Enclosure) -> bool:
     """Whether every number in the ball is in the claim; a comparison of balls is true only if it is for all of them."""
     from flint import arb
 

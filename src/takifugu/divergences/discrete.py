@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ from takifugu._validation import Array, budget, real
 from takifugu.divergences.certified import Decision
 from takifugu.divergences.numerics.balls import UNKNOWN, Enclosure, meet, outward
 from takifugu.errors import InputError
+
+if TYPE_CHECKING:
+    from flint import arb
 
 _ROUNDING = 1e-12  # a sum that is off by less was meant to be one
 
@@ -262,7 +265,7 @@ def largest_ratio(p: Masses, q: Masses) -> Fraction | None:
     return best * Fraction(q.denominator, p.denominator)
 
 
-def _values(p: Masses, q: Masses, alpha: float) -> Iterator[Any]:
+def _values(p: Masses, q: Masses, alpha: float) -> "Iterator[arb]":
     """The divergence where it is exact; otherwise ever smaller balls around it."""
     from flint import arb, ctx, fmpq
 
@@ -281,7 +284,7 @@ def _values(p: Masses, q: Masses, alpha: float) -> Iterator[Any]:
         precision *= 2
 
 
-def _ball(p: Masses, q: Masses, alpha: float) -> Any:
+def _ball(p: Masses, q: Masses, alpha: float) -> "arb":
     """ln(Σ p^α q^(1-α))/(α-1) at the precision in force, with the largest term taken out of the sum."""
     from flint import arb
 

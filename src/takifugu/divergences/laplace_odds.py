@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from takifugu.divergences.numerics.balls import (
 )
 from takifugu.errors import InputError
 from takifugu.laws import Mixture
+
+if TYPE_CHECKING:
+    from flint import acb, arb, fmpq
 
 _BITS = 192
 _REACH = 9.0  # standard deviations from a mean within which a float search looks; the tails' limits are beside it
@@ -77,7 +80,7 @@ def _looked_at(p: Mixture, q: Mixture, scale: float) -> Array:
     return np.unique(np.concatenate(parts))
 
 
-def _refined(ratio: Any, at: Array, values: Array) -> Iterator[float]:
+def _refined(ratio: Callable[[Array], Array], at: Array, values: Array) -> Iterator[float]:
     """The largest local maxima between the points that were looked at."""
     from scipy.optimize import minimize_scalar
 
@@ -214,7 +217,7 @@ class ExactLaplace:
             for one in self.law.bells
         ]
 
-    def parts(self, y: Any) -> tuple[Any, Any]:
+    def parts(self, y: "fmpq") -> "tuple[arb, arb]":
         """A(y) and B(y)."""
         from flint import arb
 
@@ -232,7 +235,7 @@ class ExactLaplace:
             above += normal.weight * (u * gap).exp() * upper_normal_tail(tilt + gap / normal.std)
         return below, above
 
-    def at_points(self, places: list[Any]) -> list[Any]:
+    def at_points(self, places: "list[fmpq]") -> "list[arb]":
         """A + B at places in order, of a law whose points are all among them: one pass up and one down."""
         from flint import arb
 
@@ -246,7 +249,7 @@ class ExactLaplace:
             above.append((above[-1] + mass) * fall)
         return [one + other for one, other in zip(below, reversed(above), strict=True)]
 
-    def between(self, a: Any, c: Any) -> Callable[[Any], Any]:
+    def between(self, a: "fmpq", c: "fmpq") -> "Callable[[acb], acb]":
         """A + B as an analytic function of a complex place near the interval; no point lies inside that."""
         from flint import acb, arb
 
@@ -258,7 +261,7 @@ class ExactLaplace:
             else:
                 above += arb(weight) * arb(self.u * (middle - point)).exp()
 
-        def value(y: Any) -> Any:
+        def value(y: "acb") -> "acb":
             self._effort.spend(2 + 4 * len(self._normals))
             far = (u * (y - arb(middle))).exp()
             total = acb(below) / far + acb(above) * far
@@ -271,7 +274,7 @@ class ExactLaplace:
 
         return value
 
-    def mass(self, a: Any, c: Any) -> Any:
+    def mass(self, a: "fmpq", c: "fmpq") -> "arb":
         """A bound on the probability of the open interval; no point lies in it."""
         from flint import arb
 
@@ -286,14 +289,14 @@ class ExactLaplace:
             total += arb(self.law.bells[k].weight) * between
         return total
 
-    def mass_to(self, a: Any, c: Any) -> Any:
+    def mass_to(self, a: "fmpq", c: "fmpq") -> "arb":
         """The law's probability of (a, c]: no point lies between the two, and one may lie at c."""
         from flint import arb
 
         at = self.law.atoms.get(c)
         return self.mass(a, c) + (arb(at) if at is not None else arb(0))
 
-    def mass_beyond(self, y: Any, sign: int) -> Any:
+    def mass_beyond(self, y: "fmpq", sign: int) -> "arb":
         """The law's probability beyond a place: above it without it, or below it with it."""
         from flint import arb
 
@@ -304,7 +307,7 @@ class ExactLaplace:
         )
         return sum(tails, points)
 
-    def moment(self, sign: int) -> Any:
+    def moment(self, sign: int) -> "arb":
         """E e^(sign·u·X)."""
         from flint import arb
 
@@ -313,7 +316,7 @@ class ExactLaplace:
         return sum((n.weight * (sign * u * n.mean).exp() for n in self._normals), total)
 
     @cached_property
-    def breaks(self) -> list[Any]:
+    def breaks(self) -> "list[fmpq]":
         """The points, and one step of a standard deviation after another around each mean."""
         steps = [fraction(0.5 * k) for k in range(-8, 9)]
         around = [one.mean + step * _root(one.variance) for one in self.law.bells for step in steps]
@@ -324,26 +327,29 @@ class ExactLaplace:
 class _Normal:
     """In balls: the weight times e^(u²σ²/2), the mean and the standard deviation."""
 
-    weight: Any
-    mean: Any
-    std: Any
+    weight: "arb"
+    mean: "arb"
+    std: "arb"
 
 
-def upper_normal_tail(z: Any) -> Any:
+Ball = TypeVar("Ball", "arb", "acb")
+
+
+def upper_normal_tail(z: Ball) -> Ball:
     """The probability that a standard normal is above z."""
     from flint import arb
 
     return (z / arb(2).sqrt()).erfc() / 2
 
 
-def normal_mass(low: Any, high: Any, *, is_above: bool) -> Any:
+def normal_mass(low: "arb", high: "arb", *, is_above: bool) -> "arb":
     """The probability between two places of a standard normal, from the tail that keeps the digits."""
     if is_above:
         return upper_normal_tail(low) - upper_normal_tail(high)
     return upper_normal_tail(-high) - upper_normal_tail(-low)
 
 
-def _root(variance: Any) -> Any:
+def _root(variance: "fmpq") -> "fmpq":
     """A rational number near its root: where to cut, and no part of any proof."""
     return fraction(math.sqrt(float(variance.numer()) / float(variance.denom())) or 5e-324)
 
@@ -387,7 +393,7 @@ def _over_points(p: ExactLaplace, q: ExactLaplace, limit: float) -> Decision:
     return Decision(True, found, f"proved: the log-ratio is at most {found.upper!r}, within {limit!r}")
 
 
-def _end_of_tail(p: ExactLaplace, q: ExactLaplace, cuts: list[Any], sign: int, most: Any) -> Any:
+def _end_of_tail(p: ExactLaplace, q: ExactLaplace, cuts: "list[fmpq]", sign: int, most: "arb") -> "fmpq | None":
     """A place beyond which the ratio is proved to be at most `most`; None where none is found."""
     end = cuts[-1] if sign > 0 else cuts[0]
     width = max(cuts[-1] - cuts[0], fraction(1e-3) / p.u)
@@ -398,12 +404,12 @@ def _end_of_tail(p: ExactLaplace, q: ExactLaplace, cuts: list[Any], sign: int, m
     return None
 
 
-def _over_cells(p: ExactLaplace, q: ExactLaplace, cuts: list[Any], upper: Any, limit: float) -> Decision:
+def _over_cells(p: ExactLaplace, q: ExactLaplace, cuts: "list[fmpq]", upper: "arb", limit: float) -> Decision:
     """Every cell decided, halved where that takes it; `upper` is a bound on the ratio beyond them."""
     from flint import arb
 
     most, largest = arb(limit).exp(), arb(1)  # somewhere the ratio is at least one
-    waiting: list[tuple[Any, Any]] = []
+    waiting: list[tuple[fmpq, fmpq]] = []
     fresh = list(pairwise(cuts))
     places = list(cuts)
     for _ in range(_MOST_CELLS):
@@ -427,25 +433,25 @@ def _over_cells(p: ExactLaplace, q: ExactLaplace, cuts: list[Any], upper: Any, l
     return Decision(None, UNKNOWN, f"undecided: {_MOST_CELLS:,} cells are not enough")
 
 
-def _refuted(ratio: Any, limit: float) -> Decision:
+def _refuted(ratio: "arb", limit: float) -> Decision:
     found = outward(ratio.log())
     return Decision(
         False, Enclosure(found.lower, math.inf), f"refuted: it is at least {found.lower!r}, above {limit!r}"
     )
 
 
-def _ratio(p: tuple[Any, Any], q: tuple[Any, Any]) -> Any:
+def _ratio(p: "tuple[arb, arb]", q: "tuple[arb, arb]") -> "arb":
     return (p[0] + p[1]) / (q[0] + q[1])
 
 
-def _larger(one: Any, other: Any) -> Any:
+def _larger(one: "arb", other: "arb") -> "arb":
     """A number that is at least both; infinite where either is not known, since a comparison with NaN is false."""
     if not (one.is_finite() and other.is_finite()):
         return one.pos_inf()
     return one.upper() if one.upper() >= other.upper() else other.upper()
 
 
-def _at_most(p: ExactLaplace, q: ExactLaplace, a: Any, c: Any) -> Any:
+def _at_most(p: ExactLaplace, q: ExactLaplace, a: "fmpq", c: "fmpq") -> "arb":
     """A bound on the ratio over the cell from a to c, in which no point lies.
 
     With t from 1 to T it is at most (A_p + B_p t)/(A_q + B_q t − Q·(t − 1)), Q the mass of q in the cell: a ratio of
@@ -461,7 +467,7 @@ def _at_most(p: ExactLaplace, q: ExactLaplace, a: Any, c: Any) -> Any:
     return arb(_larger(_ratio(mine, other), (mine[0] + mine[1] * t) / below))
 
 
-def _at_most_beyond(p: ExactLaplace, q: ExactLaplace, end: Any, sign: int) -> Any:
+def _at_most_beyond(p: ExactLaplace, q: ExactLaplace, end: "fmpq", sign: int) -> "arb":
     """A bound on the ratio from `end` on: what the one above grows to, over what the one below has reached."""
     from flint import arb
 

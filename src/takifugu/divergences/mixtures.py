@@ -1,8 +1,8 @@
 """The divergence of mixtures on the line, in float64."""
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -172,7 +172,10 @@ def half_line_loss(p: Mixture, q: Mixture, *, alpha: float) -> float:
 # The Rényi divergence of two laws on points: a finite sum, with all the digits of a float64 and never too small.
 
 
-def point_divergence(p: Mapping[Any, float], q: Mapping[Any, float], *, alpha: float) -> float:
+Point = TypeVar("Point", bound=Hashable)
+
+
+def point_divergence(p: Mapping[Point, float], q: Mapping[Point, float], *, alpha: float) -> float:
     """D_α of two laws given as the weight of each point, 1 < α ≤ ∞; +∞ where p has a point that q has not.
 
     The weights are taken as the exact numbers their floats are, each law's divided by their sum. Floats alone would

@@ -276,9 +276,9 @@ def _enclosed(p: Any, q: Any, epsilon: float, delta: float | None) -> Enclosure:
         put(a, middle)
         put(middle, c)
     doubt = sum((arb(one[4].upper()) for one in order), arb(0))
-    found = outward(upper + doubt + tails)
-    below = outward(arb(lower.lower())).lower if lower.lower() > 0 else 0.0
-    return Enclosure(below, min(1.0, found.upper))
+    whole = outward(upper + doubt + tails)
+    least = outward(arb(lower.lower())).lower if lower.lower() > 0 else 0.0
+    return Enclosure(least, min(1.0, whole.upper))
 
 
 # The privacy curve: δ at every ε of two published laws, from which every other figure of the pair comes.

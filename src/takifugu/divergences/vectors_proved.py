@@ -4,8 +4,9 @@ The parameters are the exact numbers that their floats are (proofs/vector.md).
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +17,16 @@ from takifugu.divergences.numerics.balls import UNKNOWN, Effort, Enclosure, Unde
 from takifugu.errors import CertificationError, InputError
 from takifugu.laws import VectorMixture, covariance_matrix
 
+if TYPE_CHECKING:
+    from flint import arb, fmpq, fmpq_mat
+
 # Matrices of rational numbers: signs and determinants with no rounding at all.
 #
 # A float is a fraction with a power of two below it. Whether a symmetric matrix of such numbers is positive definite
 # is read off the signs of its characteristic polynomial, whose roots are all real (proofs/vector.md, lemma 1).
 
 
-def exact_matrix(array: Array) -> Any:
+def exact_matrix(array: Array) -> "fmpq_mat":
     """A float64 matrix, or a vector as one column, as a matrix of rational numbers."""
     from flint import fmpq_mat
 
@@ -30,17 +34,17 @@ def exact_matrix(array: Array) -> Any:
     return fmpq_mat([[fraction(x) for x in row] for row in rows])
 
 
-def nearest_floats(matrix: Any) -> Array:
+def nearest_floats(matrix: "fmpq_mat") -> Array:
     """A matrix of rational numbers in float64, each entry rounded once."""
     return np.array([[int(x.numer()) / int(x.denom()) for x in row] for row in matrix.tolist()])
 
 
-def is_definite(matrix: Any) -> bool:
+def is_definite(matrix: "fmpq_mat") -> bool:
     """Whether every eigenvalue of a symmetric matrix is above 0."""
     return volume_if_definite(matrix) is not None
 
 
-def require_definite(name: str, matrix: Any) -> None:
+def require_definite(name: str, matrix: "fmpq_mat") -> None:
     """Raise unless a covariance is definite as the exact numbers it holds.
 
     To floats a direction of −10⁻¹⁷ is one of 0 or a little more: a matrix of a rank too few, rounded, may pass there.
@@ -49,19 +53,19 @@ def require_definite(name: str, matrix: Any) -> None:
         raise InputError(f"{name} must be positive definite: but for rounding it is singular")
 
 
-def volume_if_definite(matrix: Any) -> Any:
+def volume_if_definite(matrix: "fmpq_mat") -> "fmpq | None":
     """The determinant of a symmetric matrix whose eigenvalues are all above 0, None for any other."""
     coefficients = _alternated(matrix)
     return coefficients[0] if all(c > 0 for c in coefficients) else None
 
 
-def is_semidefinite(matrix: Any) -> bool:
+def is_semidefinite(matrix: "fmpq_mat") -> bool:
     """Whether no eigenvalue of a symmetric matrix is below 0."""
     coefficients = _alternated(matrix)
     return all(c >= 0 for c in coefficients)
 
 
-def pivots(matrix: Any) -> list[int]:
+def pivots(matrix: "fmpq_mat") -> list[int]:
     """The first columns that span the range of the matrix."""
     reduced, rank = matrix.rref()
     found = []
@@ -70,7 +74,7 @@ def pivots(matrix: Any) -> list[int]:
     return found
 
 
-def block(matrix: Any, rows: list[int], columns: list[int]) -> Any:
+def block(matrix: "fmpq_mat", rows: list[int], columns: list[int]) -> "fmpq_mat":
     """The entries in some rows and columns."""
     from flint import fmpq_mat
 
@@ -78,14 +82,14 @@ def block(matrix: Any, rows: list[int], columns: list[int]) -> Any:
     return fmpq_mat([[entries[i][j] for j in columns] for i in rows])
 
 
-def beside(left: Any, right: Any) -> Any:
+def beside(left: "fmpq_mat", right: "fmpq_mat") -> "fmpq_mat":
     """Two matrices of as many rows, one beside the other."""
     from flint import fmpq_mat
 
     return fmpq_mat([a + b for a, b in zip(left.tolist(), right.tolist(), strict=True)])
 
 
-def quadratic_form(matrix: Any, column: Any, determinant: Any) -> Any:
+def quadratic_form(matrix: "fmpq_mat", column: "fmpq_mat", determinant: "fmpq") -> "fmpq":
     """xᵀ·matrix⁻¹·x from two determinants: that of the matrix bordered by x is −|matrix|·xᵀ·matrix⁻¹·x."""
     from flint import fmpq, fmpq_mat
 
@@ -94,11 +98,13 @@ def quadratic_form(matrix: Any, column: Any, determinant: Any) -> Any:
     return -bordered.det() / determinant
 
 
-def _alternated(matrix: Any) -> list[Any]:
+def _alternated(matrix: "fmpq_mat") -> "list[fmpq]":
     """The elementary symmetric functions of the eigenvalues, from the determinant down to the trace."""
+    from flint import fmpq
+
     coefficients = matrix.charpoly().coeffs()
     size = matrix.nrows()
-    coefficients += [0] * (size + 1 - len(coefficients))
+    coefficients += [fmpq(0)] * (size + 1 - len(coefficients))
     return [c if (size - k) % 2 == 0 else -c for k, c in enumerate(coefficients[:size])]
 
 
@@ -114,13 +120,13 @@ FIRST, _MOST = 96, 3072  # bits of the logarithms; laws that agree to more are n
 class ExactGaussian:
     """One Gaussian vector after noise, rational; `sound` is False where its matrix is no covariance."""
 
-    mean: Any
-    covariance: Any
-    determinant: Any
+    mean: "fmpq_mat"
+    covariance: "fmpq_mat"
+    determinant: "fmpq"
     sound: bool
 
     @classmethod
-    def after_noise(cls, mean: Array, covariance: Array, noise: Any) -> "ExactGaussian":
+    def after_noise(cls, mean: Array, covariance: Array, noise: "fmpq_mat") -> "ExactGaussian":
         """N(mean, covariance + noise) for float64 numbers taken as exact, the noise rational already."""
         total = exact_matrix(covariance) + noise
         return cls(exact_matrix(mean), total, total.det(), is_semidefinite(total))
@@ -133,12 +139,12 @@ class GaussianVectors:
     nothing can be proved, because a matrix is no covariance.
     """
 
-    def __init__(self, p: ExactGaussian, q: ExactGaussian, *, alpha: Any) -> None:
+    def __init__(self, p: ExactGaussian, q: ExactGaussian, *, alpha: "fmpq") -> None:
         """Decide what can be decided without rounding; `alpha` is rational."""
         from flint import arb, fmpq
 
         self.alpha = alpha
-        self.exact: Any = None
+        self.exact: arb | fmpq | None = None
         self.sound = p.sound and q.sound
         if not self.sound:
             return
@@ -168,7 +174,7 @@ class GaussianVectors:
         if lead == follow:
             self.exact = self.shift
 
-    def ball(self, precision: int) -> Any:
+    def ball(self, precision: int) -> "arb | fmpq":
         """A ball around the divergence, with logarithms of so many bits."""
         from flint import arb, ctx
 
@@ -180,7 +186,7 @@ class GaussianVectors:
             logs = arb(self.ratio - 1).log1p() - arb(self.tilt - 1).log1p() / arb(self.alpha - 1)
             return arb(self.shift) + logs / 2
 
-    def balls(self) -> Any:
+    def balls(self) -> "Iterator[arb | fmpq]":
         """Ever smaller balls; one alone where the divergence is exact or nothing can be proved."""
         precision = FIRST
         while precision <= _MOST:
@@ -318,7 +324,7 @@ def _checked(
     return (p.simplified(), q.simplified(), sigma) if simplify else (p, q, sigma)
 
 
-def _check_sums(w: Any, v: Any, p: VectorMixture, q: VectorMixture) -> None:
+def _check_sums(w: "fmpq_mat", v: "fmpq_mat", p: VectorMixture, q: VectorMixture) -> None:
     weight_p, weight_q = ([fraction(x) for x in law.weights.tolist()] for law in (p, q))
     whole_p, whole_q = sum(weight_p, fraction(0.0)), sum(weight_q, fraction(0.0))
     rows, columns = w.tolist(), list(zip(*v.tolist(), strict=True))

@@ -9,7 +9,7 @@ which nothing rests: a bad plan gives a wide ball, and the pair is then settled 
 import math
 from collections.abc import Iterator, Sequence
 from operator import mul
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from takifugu.divergences.numerics.balls import (
 from takifugu.divergences.numerics.envelope import Side
 from takifugu.laws import Mixture
 
+if TYPE_CHECKING:
+    from flint import acb, arb, fmpq
+
 _BITS = 128
 _FEWEST_LAWS = 4  # for fewer the grid is not worth making
 _MOST_COMPONENTS, _MOST_NODES, _MOST_WORK = 2_000, 3_000, 400_000  # beyond it pairs are better settled one by one
@@ -40,9 +43,9 @@ _TAIL = 40  # units of work in the bound on the tails of one pair, for each comp
 class Grid(NamedTuple):
     """Midpoints start + (k + ½)·step, and boxes of `group` steps each, up to `height` off the line; all exact."""
 
-    start: Any
-    step: Any
-    height: Any
+    start: "fmpq"
+    step: "fmpq"
+    height: "fmpq"
     boxes: int
     group: int
 
@@ -52,11 +55,11 @@ class Grid(NamedTuple):
         return self.boxes * self.group
 
     @property
-    def end(self) -> Any:
+    def end(self) -> "fmpq":
         """Where the window ends."""
         return self.start + self.nodes * self.step
 
-    def midpoints(self) -> Iterator[Any]:
+    def midpoints(self) -> "Iterator[fmpq]":
         """The points at which densities are looked at, rational."""
         return (self.start + (2 * k + 1) * self.step / 2 for k in range(self.nodes))
 
@@ -64,12 +67,12 @@ class Grid(NamedTuple):
 class Row(NamedTuple):
     """One law on the grid: p^α and q^(1-α) at the midpoints, and bounds on both along the edges and over both ends."""
 
-    lead: list[Any]
-    follow: list[Any]
-    lead_edges: list[Any]
-    follow_edges: list[Any]
-    lead_ends: list[Any]
-    follow_ends: list[Any]
+    lead: "list[arb]"
+    follow: "list[arb]"
+    lead_edges: "list[arb]"
+    follow_edges: "list[arb]"
+    lead_ends: "list[arb]"
+    follow_ends: "list[arb]"
 
 
 class SharedGrid:
@@ -84,7 +87,7 @@ class SharedGrid:
         self._rows: dict[int, Row] = {}
         self._is_planned = False
 
-    def ball(self, i: int, j: int, effort: Effort) -> Any:
+    def ball(self, i: int, j: int, effort: Effort) -> "arb | None":
         """A ball around D_α of law i against law j; None where the grid cannot tell."""
         from flint import arb
 
@@ -162,8 +165,8 @@ class SharedGrid:
 class Bounds(NamedTuple):
     """Two numbers between which ln |p| stays."""
 
-    least: Any
-    most: Any
+    least: "arb"
+    most: "arb"
 
 
 class Strip(NamedTuple):
@@ -202,7 +205,7 @@ def _over_boxes(bells: Bells, grid: Grid) -> Strip | None:
     return Strip(edges, ends)
 
 
-def _bounded(lead: tuple[Any, ...], others: list[tuple[Any, ...]], u: Any) -> Bounds | None:
+def _bounded(lead: "tuple[arb, ...]", others: "list[tuple[arb, ...]]", u: "acb") -> Bounds | None:
     """Bounds on ln |exp(lead(u))·(1 + Σ exp(other(u)))| for u in a ball; None where it might be the logarithm of 0."""
     from flint import acb
 

@@ -6,7 +6,7 @@ The proof that the ball returned holds the integral is proofs/certified.md.
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from takifugu.divergences.numerics.balls import (
     working_precision,
 )
 from takifugu.divergences.numerics.envelope import Piece, Plan, Side
+
+if TYPE_CHECKING:
+    from flint import acb, arb, fmpq
 
 # Bells of one width on a lattice: over the leading one they are powers of a single exponential.
 #
@@ -40,7 +43,7 @@ class Lattice(NamedTuple):
     """The place of each bell as a whole number of steps, and by how much the exponent grows from one to the next."""
 
     positions: list[int]
-    rate: Any  # step / variance, rational
+    rate: "fmpq"  # step / variance, rational
 
 
 def lattice_of(bells: tuple[Bell, ...]) -> Lattice | None:
@@ -61,7 +64,7 @@ def lattice_of(bells: tuple[Bell, ...]) -> Lattice | None:
 class Powers:
     """Σ exp(a_n + n·rate·u) over whole n, none of them 0."""
 
-    def __init__(self, logs: dict[int, Any], rate: Any) -> None:
+    def __init__(self, logs: "dict[int, arb]", rate: "arb") -> None:
         """Keep the logarithms of the coefficients in balls."""
         from flint import acb, acb_poly
 
@@ -78,7 +81,7 @@ class Powers:
         """The number of terms."""
         return len(self._terms)
 
-    def __call__(self, u: Any) -> Any:
+    def __call__(self, u: "acb") -> "acb":
         """The sum in balls: as a polynomial for all but a wide ball, which each product would make wider."""
         from flint import acb
 
@@ -108,14 +111,14 @@ class Bells:
     def __init__(self, bells: tuple[Bell, ...], side: Side) -> None:
         """Keep the rational parameters, and the floats for a quick look."""
         self.bells, self.side = bells, side
-        self._cache: dict[int, list[tuple[Any, Any, Any]]] = {}
+        self._cache: dict[int, list[tuple[arb, arb, arb]]] = {}
 
     @cached_property
     def lattice(self) -> Lattice | None:
         """The lattice on which the bells stand; None where they do not, or are not all equally wide."""
         return lattice_of(self.bells)
 
-    def balls(self) -> list[tuple[Any, Any, Any]]:
+    def balls(self) -> "list[tuple[arb, arb, arb]]":
         """For each component: mean, 1/(2·variance) and the logarithm of its height, in force precision."""
         from flint import arb, ctx
 
@@ -131,7 +134,7 @@ class Bells:
             ]
         return self._cache[ctx.prec]
 
-    def log_density(self, y: Any) -> Any:
+    def log_density(self, y: "fmpq") -> "arb":
         """The logarithm of the density at a rational number."""
         from flint import arb
 
@@ -166,7 +169,7 @@ class Expansion:
         carried[lead] = True
         return math.log2(1.0 + float(squares[carried].max()))
 
-    def coefficients(self) -> tuple[tuple[Any, Any, Any], "_Sum"]:
+    def coefficients(self) -> "tuple[tuple[arb, arb, arb], _Sum]":
         """The leading quadratic, and the sum of the others over it for |u| <= radius."""
         from flint import arb
 
@@ -199,7 +202,7 @@ class Expansion:
 class Integrand:
     """A function for `acb.integral`: a ball that holds p^α q^(1-α) on the ball given, counted."""
 
-    def __init__(self, p: Bells, q: Bells, alpha: Any, piece: Piece, drop_bits: int) -> None:
+    def __init__(self, p: Bells, q: Bells, alpha: "fmpq", piece: Piece, drop_bits: int) -> None:
         """Place the piece around its middle; all of its ends are exact."""
         middle = 0.5 * piece.start + 0.5 * piece.end
         self.low = fraction(piece.start) - fraction(middle)
@@ -236,7 +239,7 @@ class Integrand:
         )
         self.cost = self._p.size + self._q.size + 4
 
-    def __call__(self, u: Any, analytic: bool) -> Any:
+    def __call__(self, u: "acb", analytic: bool) -> "acb":
         """The ball; not finite where the integrand might not be analytic or is not bounded."""
         self.calls += 1
         if not u.abs_upper() <= self._limit:
@@ -251,7 +254,7 @@ class _Parabola:
 
     __slots__ = ("centred", "constant", "curve", "place")
 
-    def __init__(self, a: Any, b: Any, c: Any, radius: float) -> None:
+    def __init__(self, a: "arb", b: "arb", c: "arb", radius: float) -> None:
         from flint import acb
 
         self.centred = bool(abs(b) <= 4 * radius * abs(c)) and not c.contains(0)
@@ -259,7 +262,7 @@ class _Parabola:
         self.place = acb(-b / (2 * c)) if self.centred else acb(b)
         self.constant = acb(a - b * b / (4 * c)) if self.centred else acb(a)
 
-    def __call__(self, u: Any) -> Any:
+    def __call__(self, u: "acb") -> "acb":
         if self.centred:
             gap = u - self.place
             return gap * gap * self.curve + self.constant
@@ -269,7 +272,7 @@ class _Parabola:
 class _Sum:
     """1 + Σ exp(a + b·u + c·u²) + a remainder no larger than `rest`."""
 
-    def __init__(self, terms: list[tuple[Any, Any, Any]], powers: Powers, rest: Any, radius: float) -> None:
+    def __init__(self, terms: "list[tuple[arb, arb, arb]]", powers: Powers, rest: "arb", radius: float) -> None:
         from flint import acb, arb
 
         around = arb(0, rest)
@@ -279,7 +282,7 @@ class _Sum:
         self.curved = [_Parabola(*term, radius) for term in terms if not term[2].is_zero()]
         self.size = len(terms) + len(powers)
 
-    def __call__(self, u: Any) -> Any:
+    def __call__(self, u: "acb") -> "acb":
         total = self.constant if self.powers is None else self.constant + self.powers(u)
         for a, b in self.linear:
             total = total + (b * u + a).exp()
@@ -299,21 +302,21 @@ class _Sum:
 class Term:
     """exp(log_size) times exp(-curve·(y - centre)²/2), or exp(-slope·y) where there is no curve."""
 
-    log_size: Any
-    curve: Any
-    centre: Any
-    slope: Any
+    log_size: "arb"
+    curve: "fmpq"
+    centre: "fmpq"
+    slope: "fmpq"
 
 
 class RightTail:
     """The bound on the integral from `start` to infinity, for any start; mirror the bells for the left."""
 
-    def __init__(self, p: tuple[Bell, ...], q: tuple[Bell, ...], alpha: Any) -> None:
+    def __init__(self, p: tuple[Bell, ...], q: tuple[Bell, ...], alpha: "fmpq") -> None:
         """Work out each term at the precision in force."""
         widest_of_q = widest(q)
         self.terms = [term(bell, widest_of_q, alpha) for bell in p]
 
-    def bound(self, start: Any) -> Any:
+    def bound(self, start: "arb") -> "arb":
         """A ball whose upper end bounds the tail beyond `start` (an exact ball)."""
         from flint import arb
 
@@ -345,7 +348,7 @@ class RightTail:
         return float(best)
 
 
-def term(bell: Bell, other: Bell, alpha: Any) -> Term:
+def term(bell: Bell, other: Bell, alpha: "fmpq") -> Term:
     """One component of p over the component of q that outweighs the others."""
     from flint import arb, fmpq
 
@@ -364,7 +367,7 @@ def term(bell: Bell, other: Bell, alpha: Any) -> Term:
     return Term(heights - norms + arb(peak), curve, centre, fmpq(0))
 
 
-def _log_norm(variance: Any) -> Any:
+def _log_norm(variance: "fmpq") -> "arb":
     from flint import arb
 
     return (2 * arb.pi() * arb(variance)).log()
@@ -386,7 +389,7 @@ _START = 2000  # units of work to lay out a window
 class Integral:
     """The integral of p^α q^(1-α) for two sets of bells, to any accuracy asked for."""
 
-    def __init__(self, p: tuple[Bell, ...], q: tuple[Bell, ...], alpha: Any, effort: Effort) -> None:
+    def __init__(self, p: tuple[Bell, ...], q: tuple[Bell, ...], alpha: "fmpq", effort: Effort) -> None:
         """Move the line so that the widest component of q stands at 0 with a width near 1."""
         if len(p) + len(q) > _MOST_COMPONENTS:
             raise UndecidableError(f"{len(p) + len(q)} components are over the limit of {_MOST_COMPONENTS}")
@@ -400,7 +403,7 @@ class Integral:
         self._balls = Bells(self.p, self.plan.p), Bells(self.q, self.plan.q)
         self._log2_size = self._guess()  # until a lower bound is proved
 
-    def ball(self, goal: int) -> Any:
+    def ball(self, goal: int) -> "arb":
         """A ball around the integral, its radius about 2^-goal of it where the limits allow."""
         self.effort.spend(_START + _SETUP * (len(self.p) + len(self.q)))
         with working_precision(goal + _GUARD_BITS):
@@ -432,7 +435,7 @@ class Integral:
             ]
         return max((float(log) / math.log(2) for log in logs if log.is_finite()), default=0.0)
 
-    def _window(self, goal: int) -> tuple[float, float, Any]:
+    def _window(self, goal: int) -> "tuple[float, float, arb]":
         """Two ends, and a ball that holds what lies beyond them."""
         from flint import arb
 
@@ -444,7 +447,7 @@ class Integral:
             minus_start, left = _end(mirror, -float(core.min()), log2_target)
             return -minus_start, end, arb(0).union(right + left)
 
-    def _integrate(self, piece: Piece, goal: int, exponent: int) -> Any:
+    def _integrate(self, piece: Piece, goal: int, exponent: int) -> "arb":
         from flint import acb, arb
 
         if piece.log_mass < (exponent - _HOPELESSLY_LITTLE) * math.log(2):  # says the plan, which is not trusted
@@ -471,7 +474,7 @@ class Integral:
         self.effort.spend(function.calls * cost)
         return value.real + little
 
-    def _shortened(self, piece: Piece, exponent: int) -> tuple[Piece, Any]:
+    def _shortened(self, piece: Piece, exponent: int) -> "tuple[Piece, arb]":
         """What is left of a long piece without halves on which the integrand is next to nothing, and a ball for those.
 
         Between far clusters lies a crossing, around which a sum of bells has zeros next to the line: it would have to
@@ -494,7 +497,7 @@ class Integral:
                 break
         return piece, little
 
-    def _most(self, piece: Piece) -> Any:
+    def _most(self, piece: Piece) -> "arb":
         """A bound on the integral over a piece: its width times the largest that the integrand can be on it.
 
         p is at most so many times its largest component, and q at least any one of its own: for each pair of them the
@@ -528,7 +531,7 @@ class Integral:
         return (largest + up * arb(len(self.p)).log()).exp() * (end - start)
 
 
-def _moved(bells: tuple[Bell, ...], centre: Any, unit: Any) -> tuple[Bell, ...]:
+def _moved(bells: tuple[Bell, ...], centre: "fmpq", unit: "fmpq") -> tuple[Bell, ...]:
     """The bells on a line moved and scaled, which no divergence notices."""
     return tuple(Bell(bell.weight, (bell.mean - centre) / unit, bell.variance / unit**2) for bell in bells)
 
@@ -544,7 +547,7 @@ def _require_cover(pieces: list[Piece], start: float, end: float) -> None:
         raise UndecidableError("the window could not be cut into pieces")
 
 
-def _end(tail: RightTail, least: float, log2_target: int) -> tuple[float, Any]:
+def _end(tail: RightTail, least: float, log2_target: int) -> "tuple[float, arb]":
     """A point, not before `least`, with a tail beyond it that is small enough, and the bound on that tail."""
     from flint import arb
 

@@ -9,10 +9,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 from takifugu.errors import CertificationError
 from takifugu.laws import Mixture
+
+if TYPE_CHECKING:
+    from flint import arb, fmpq
 
 _LARGEST_EXPONENT = 1 << 12  # beyond it a float is 0 or infinite whatever the mantissa
 _PLAIN = 1000  # up to it a float has all its digits
@@ -39,14 +42,14 @@ INFINITE = Enclosure(math.inf, math.inf)
 UNKNOWN = Enclosure(0.0, math.inf)  # what is true of every divergence
 
 
-def dyadic(number: Any) -> Any:
+def dyadic(number: "fmpq") -> "arb":
     """A rational number whose denominator is a power of two, as a ball of radius zero."""
     from flint import arb
 
     return arb((number.numer(), 1 - int(number.denom()).bit_length()))
 
 
-def outward(divergence: Any) -> Enclosure:
+def outward(divergence: "arb | fmpq") -> Enclosure:
     """A ball or a rational number around a divergence, as floats rounded outwards; it is never negative."""
     from flint import fmpq
 
@@ -70,7 +73,7 @@ def meet(first: Enclosure, second: Enclosure) -> Enclosure:
     return Enclosure(lower, upper)
 
 
-def bits(number: Any) -> float:
+def bits(number: "arb") -> float:
     """Roughly log2 of the size of a ball, for choosing a precision; never for a proof."""
     size = abs(number).upper()
     if size.is_zero() or not size.is_finite():
@@ -79,7 +82,7 @@ def bits(number: Any) -> float:
     return float(int(mantissa).bit_length() + int(exponent))
 
 
-def _rounded(exact: Any, *, down: bool) -> float:
+def _rounded(exact: "arb", *, down: bool) -> float:
     mantissa, exponent = (int(part) for part in exact.man_exp())
     if mantissa == 0:
         return 0.0
@@ -213,16 +216,16 @@ class Effort:
 class Bell:
     """One normal component: its weight in the whole, its mean and its variance, all rational."""
 
-    weight: Any
-    mean: Any
-    variance: Any
+    weight: "fmpq"
+    mean: "fmpq"
+    variance: "fmpq"
 
 
 @dataclass(frozen=True, slots=True)
 class ExactMixture:
     """Point masses (value to weight) and bells; all weights together sum to one exactly."""
 
-    atoms: dict[Any, Any]
+    atoms: "dict[fmpq, fmpq]"
     bells: tuple[Bell, ...]
 
     @classmethod
@@ -230,7 +233,7 @@ class ExactMixture:
         """The mixture plus N(0, theta²), weights divided by their exact sum, equal components merged."""
         noise = fraction(theta) ** 2
         # Floats are equal, and in order, as the numbers they stand for are, and are compared in far less time.
-        weights: defaultdict[tuple[float, float], Any] = defaultdict(lambda: fraction(0.0))
+        weights: defaultdict[tuple[float, float], fmpq] = defaultdict(lambda: fraction(0.0))
         lists = (mixture.weights.tolist(), mixture.means.tolist(), mixture.stds.tolist())
         for weight, mean, std in zip(*lists, strict=True):
             if weight > 0:
@@ -245,7 +248,7 @@ class ExactMixture:
         )
 
 
-def fraction(number: float) -> Any:
+def fraction(number: float) -> "fmpq":
     """The float as a rational number, exactly."""
     from flint import fmpq
 
@@ -262,7 +265,7 @@ def widest(bells: tuple[Bell, ...]) -> Bell:
     return max(bells, key=lambda bell: (bell.variance, bell.mean))
 
 
-def converges(p: tuple[Bell, ...], q: tuple[Bell, ...], alpha: Any) -> bool:
+def converges(p: tuple[Bell, ...], q: tuple[Bell, ...], alpha: "fmpq") -> bool:
     """Whether ∫ p^α q^(1-α) is finite, decided without rounding (proofs/certified.md, lemma 1)."""
     right_p, right_q = widest(p), widest(q)
     margin = alpha * right_q.variance - (alpha - 1) * right_p.variance

@@ -9,13 +9,16 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, reduce
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array
 from takifugu.divergences.numerics.balls import Bell
+
+if TYPE_CHECKING:
+    from flint import fmpq
 
 Indices = npt.NDArray[np.intp]
 
@@ -352,7 +355,7 @@ class Plan:
         far = (centre + _STEPS[:, None, None] * width)[:, keep] if keep.size <= 400 else centre[keep]
         return _finite(far.ravel())
 
-    def _points(self, start: float, end: float) -> tuple[Array, Any]:
+    def _points(self, start: float, end: float) -> tuple[Array, npt.NDArray[np.bool_]]:
         low, high = float(self.core.min()), float(self.core.max())
         first = max(high - low, 1e-3) / 4
         outward = first * _GROWTH ** np.arange(0.0, 200.0)
@@ -384,7 +387,7 @@ class Plan:
         return result
 
 
-def as_float(number: Any) -> float:
+def as_float(number: "fmpq") -> float:
     """A rational as a float; the nearest finite positive one where it is too large or too small."""
     try:
         value = float(number)
@@ -400,7 +403,7 @@ def _finite(points: Array) -> Array:
     return kept
 
 
-def _stretch(p_lack: Array, q_lack: Array, forced: Any, i: int) -> tuple[int, int, int]:
+def _stretch(p_lack: Array, q_lack: Array, forced: npt.NDArray[np.bool_], i: int) -> tuple[int, int, int]:
     """The furthest point up to which one component of each side stands out, and which they are."""
     best = None
     p_most, q_most = p_lack[i], q_lack[i]
@@ -445,7 +448,7 @@ def _plan_crossings(side: Side, points: Array) -> Array:
     return np.unique(inside)
 
 
-def _with_cuts(points: Array, forced: Any, cuts: Array) -> tuple[Array, Any]:
+def _with_cuts(points: Array, forced: npt.NDArray[np.bool_], cuts: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
     """The points and the cuts together, all cuts forced."""
     everything = np.concatenate([points, cuts])
     order = np.argsort(everything)
