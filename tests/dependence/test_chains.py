@@ -4,6 +4,8 @@ import itertools
 import math
 from fractions import Fraction
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -75,6 +77,11 @@ def test_a_start_that_stays_is_solved_exactly():
         (lambda: MarkovChain([[float("nan"), 1], [1, 0]]), "finite number"),
         (lambda: MarkovChain([[0.5, 0.5], [0.5, 0.5]], start=[1]), "start must have one probability"),
         (lambda: MarkovChain([[0.5, 0.5], [0.5, 0.5]], states=["a", "a"]), "name each"),
+        (lambda: MarkovChain(None), "a list of rows"),
+        (lambda: MarkovChain("ab"), "a list of numbers"),
+        (lambda: MarkovChain(pd.DataFrame([[0.5, 0.5], [0.5, 0.5]])), "a list of numbers"),
+        (lambda: MarkovChain([[True, False], [0.5, 0.5]]), "finite number"),
+        (lambda: CHAIN.priors(4, "1"), "answer must be"),
         (lambda: CHAIN.priors(0, Count(1)), "length"),
         (lambda: CHAIN.priors(4, Count("x")), "no state 'x'"),
         (lambda: CHAIN.priors(4, Total({0: 1.0})), "none is given for 1"),
@@ -86,6 +93,12 @@ def test_a_start_that_stays_is_solved_exactly():
 def test_what_is_no_chain_is_refused(call, words):
     with pytest.raises(tk.InputError, match=words):
         call()
+
+
+def test_rows_that_add_up_in_floats_alone_add_up_to_one():
+    for row in ([1 / 3] * 3, [0.1] * 10, np.full(7, 1 / 7), np.full(4, 0.25, dtype=np.float32)):
+        chain = MarkovChain([row] * len(row))
+        assert all(sum(one) == 1 for one in (*chain.transition, chain.start))
 
 
 def test_impossible_states_ask_for_nothing():

@@ -111,6 +111,8 @@ def test_gaussian_noise_holds_for_people_too():
         (people(9, 5, 1), "9 people .* too few"),
         (pd.concat([people(12, 5, 1)] * 2), "stands twice"),
         (people(12, 5, 1).drop(index=2), "without gaps"),
+        (people(12, 5, 1).assign(hour=list(pd.date_range("2024-01-01", periods=5, freq="MS")) * 12), "such as months"),
+        (people(12, 5, 1).assign(hour=[str(k) for k in range(5)] * 12), "numbers or dates"),
         (people(12, 5, 1).assign(state="on"), "1 different values"),
         (people(12, 5, 1).assign(state=None), "cells without a value"),
         (people(12, 5, 1).drop(columns="state"), "no column 'state'"),
@@ -161,3 +163,20 @@ def test_laplace_noise_goes_on_with_the_beliefs_of_a_round_before():
     made = kept_for_people(priors, find, tk.Odds(math.e), level=0.95, seed=0)
     assert made.guarantee == tk.Odds(math.e)
     assert len(set(rounds)) > 1
+
+
+def test_a_table_need_not_be_sorted_nor_people_have_as_many_times():
+    table = people(12, 20, 3)
+    chain = tk.MarkovChain.fit(table, **NAMED)
+    days = pd.date_range("2024-03-20", periods=20, tz="UTC").tz_convert("Europe/Paris")  # clocks change on the 31st
+    for same in (
+        table.sample(frac=1, random_state=1),
+        table.assign(hour=list(days) * 12),
+        table.assign(hour=table.hour * 7),
+    ):
+        assert tk.MarkovChain.fit(same, **NAMED).transition == chain.transition
+    shorter = table[(table.who != "p3") | (table.hour < 4)]
+    assert tk.MarkovChain.fit(shorter, **NAMED).counts[5].sum() == 3  # p3, of p0, p1, p10, p11, p2, p3
+    local = list(pd.date_range("2024-03-20", periods=20, tz="Europe/Paris")) * 12
+    with pytest.raises(tk.InputError, match="without gaps"):  # a day of the clock is 23 hours long once a year
+        tk.MarkovChain.fit(table.assign(hour=local), **NAMED)

@@ -240,3 +240,13 @@ def test_gaps_and_times_that_stand_twice_are_refused(found, people):
     mean = tk.calibrate(tk.Series(25, 1.0, answer="mean"), alpha=3, epsilon=1)
     with pytest.raises(tk.InputError, match="counts for more"):
         tk.release(people, mean, **named)
+
+
+def test_a_calibration_is_its_own_certificate(found, tmp_path):
+    made = next(iter(found.values())) if isinstance(found, dict) else found
+    made.save(tmp_path / "series.json")
+    proved = tk.verify(tmp_path / "series.json")
+    assert proved.claim == made.claim
+    assert "keeps two values of one time" in proved.claim
+    with pytest.raises(tk.InputError, match="its own certificate"):
+        tk.certify(made)

@@ -218,6 +218,8 @@ def certify(
     >>> certify(result).theta == result.theta
     True
     """
+    if hasattr(calibration, "prove"):
+        raise InputError("this is its own certificate: save it, and verify proves it again")
     if not isinstance(calibration, Calibration):
         raise InputError(f"certify takes the result of calibrate, got {type(calibration).__name__}")
     mechanism = form.mechanism(calibration.mechanism)

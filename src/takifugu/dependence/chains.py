@@ -111,6 +111,8 @@ class MarkovChain:
         states: Sequence[Hashable] | None = None,
     ) -> None:
         """Read every number as a fraction."""
+        if not hasattr(transition, "__iter__"):
+            raise InputError(f"transition must be a list of rows, got {transition!r}")
         rows = [distribution(row, f"row {k} of the transition matrix") for k, row in enumerate(transition)]
         if not rows or any(len(row) != len(rows) for row in rows):
             raise InputError(
@@ -196,6 +198,8 @@ class Counting:
         self.chain, self.length = chain, check.integer("length", length, least=1)
         if self.length > _FURTHEST:
             raise InputError(f"length is at most {_FURTHEST:,}, got {length!r}: take a coarser step of time")
+        if not isinstance(answer, Count | Histogram | Total):
+            raise InputError(f"answer must be Count(state), Histogram() or Total({{state: number}}), got {answer!r}")
         self.answer = answer
         numbers = answer.numbers(chain.states, self.length)
         self.low = min(numbers)
@@ -288,6 +292,8 @@ def decimal(number: object, name: str) -> Fraction:
 
 def decimals(given: Sequence[Probability], name: str) -> list[Fraction]:
     """Each number as the fraction that it prints."""
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        raise InputError(f"{name} must be a list of numbers, got {given!r}")
     return [decimal(number, f"{name}, entry {k},") for k, number in enumerate(given)]
 
 

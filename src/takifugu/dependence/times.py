@@ -1,5 +1,6 @@
 """Tables of people in time: one row for each person and time, the times one step apart without gaps."""
 
+import datetime
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ def instants(column: Any) -> npt.NDArray[Any]:
     """The times of a column of narwhals as numbers."""
     found = np.asarray(column.to_list()) if not column.dtype.is_numeric() else np.asarray(column.to_numpy())
     if found.dtype.kind == "O" and len(found) and hasattr(found[0], "isoformat"):
-        found = np.array([one.isoformat() for one in found], dtype="datetime64[us]")
+        found = np.array([_of_utc(one).isoformat() for one in found], dtype="datetime64[us]")
     if found.dtype.kind == "M":
         found = found.astype("datetime64[us]").astype(np.int64)
     if found.dtype.kind not in "iuf" or not np.isfinite(found).all():
@@ -43,5 +44,12 @@ def require_regular(times: npt.NDArray[Any], ends: npt.NDArray[np.intp]) -> None
     if not (np.abs(steps - step) <= _SAME_STEP * step).all():
         raise InputError(
             "the times of a person must be one step apart, the same step for everybody, without gaps: take a coarser "
-            "step of time at which everybody has a value"
+            "step of time at which everybody has a value, and number what is of no one length, such as months"
         )
+
+
+def _of_utc(one: Any) -> Any:
+    """A date, or a time without its zone: days that clocks make longer or shorter are not of one length."""
+    if getattr(one, "tzinfo", None) is None:
+        return one
+    return one.astimezone(datetime.UTC).replace(tzinfo=None)

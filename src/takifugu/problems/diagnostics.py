@@ -375,7 +375,8 @@ _LISTS = {
     ),
     "people-drawn": Template(
         "{draws} people drawn anew from how the {people} of the table differ, and as many drawn from those themselves, "
-        "were all within the guarantee: evidence that at least {level:%.4g} of such people are, and no proof"
+        "were all within the guarantee: evidence that at least {level:%.4g} of such people are, and no proof. It is "
+        "about people other than the {people}, of whom the chain itself tells"
     ),
     "box-held": Template(
         "bounds for every chain of the box, also for those that change over time within it, are within {most:%.4g} of "
