@@ -104,13 +104,14 @@ def joint(secret, noisy, others, belief, channel, r, size):
 @pytest.mark.parametrize("epsilon", [0.2, 0.4, 1.0])
 def test_the_odds_of_counts_channel_and_table_together_never_exceed_e_epsilon_f_times_f(epsilon):
     r = Fraction(math.exp(-epsilon / 2)).limit_denominator(200)
-    most, rng, largest = Fraction(2), random.Random(int(10 * epsilon)), Fraction(0)
-    for _ in range(340):
+    most, rng, largest, tables = Fraction(2), random.Random(int(10 * epsilon)), Fraction(0), 0
+    while tables < 334:  # of each epsilon: a thousand in all
         size = rng.choice([2, 3])
         weights = [[rng.randint(0, 5) for _ in range(size)] for _ in range(2)]
         beliefs = [[Fraction(w, sum(row)) for w in row] for row in weights if sum(row)]
         if len(beliefs) < 2:
             continue
+        tables += 1
         others = [(rng.randrange(2), rng.randrange(size)) for _ in range(rng.randrange(4))]
         for _ in range(3):
             counts = Counter(others)
@@ -482,3 +483,13 @@ def test_the_page_states_the_total_and_for_whom():
     assert "stay private" not in sentences
     free = tk.calibrate(tk.Row("x", domain=LISTS["x"]), odds=3, mechanism="data-free")
     assert "fitted to no rows" in " ".join(told(free).details)
+
+
+def test_of_few_rows_other_ways_are_proposed_by_their_public_number_alone():
+    for total, is_few in ((4_999, True), (5_000, False)):
+        for noisy in ([[900, 300, 210], [190, 410, 1_390]], [[1, 2, 3], [9_000, 9_000, 0]]):
+            codes = [
+                one.code for one in tk.calibrate(PrivateCounts(CELLS, noisy, total), odds=5, confidence=0.8).findings
+            ]
+            assert ("few-for-counts" in codes) is is_few
+    assert "take the priors of another table, or a channel that needs no data" in " ".join(map(str, drawn().findings))

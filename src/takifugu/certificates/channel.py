@@ -145,7 +145,7 @@ def _require_public(value: Any) -> None:
 
 
 _KEYS = ("format", "version", "nonce", "calibration", "losses", "software", "sha256")
-_OF_NO_ROWS = ("private-total", "data-free", "order-kept")  # diagnostics that may be published
+_OF_NO_ROWS = ("private-total", "data-free", "order-kept", "few-for-counts")  # diagnostics that may be published
 _WISHES = {"unbiased": "lack of bias", "forbidden": "forbidden moves", "diagonal": "share of values that stay"}
 
 

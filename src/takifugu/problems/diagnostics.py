@@ -238,6 +238,10 @@ def warn_ahead(diagnostics: Iterable[Diagnostic]) -> None:
 
 _PRIORS = {
     "few-rows": Template("secret {secret!r} has {rows} rows: its prior is uncertain", "warning"),
+    "few-for-counts": Template(
+        "of {rows:,} rows private counts leave little: below some 5,000 take the priors of another table, or a channel "
+        "that needs no data"
+    ),
     "scarce-rows": Template(
         "secret {secret!r} has {rows:rows}: by chance alone its prior is off by about {distance:%.0f} of its mass, "
         "which confidence pays for",

@@ -19,6 +19,7 @@ from takifugu.queries.priors import Beliefs as Beliefs
 from takifugu.queries.priors import ColumnWeights as ColumnWeights
 from takifugu.queries.priors import Priors as Priors
 from takifugu.queries.priors import Query as Query
+from takifugu.queries.private_counts import FEW_FOR_COUNTS as FEW_FOR_COUNTS
 from takifugu.queries.private_counts import Cells as Cells
 from takifugu.queries.private_counts import PrivateCounts as PrivateCounts
 from takifugu.queries.raw import KINDS as KINDS

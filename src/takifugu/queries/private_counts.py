@@ -31,6 +31,7 @@ from takifugu.tables import Table, match_secret
 
 _FORMAT, _VERSION = "takifugu-private-counts", 1
 _KEYS = ("format", "version", "answer", "secrets", "rows", "counts", "sha256")
+FEW_FOR_COUNTS = 5_000  # rows, which are public: of fewer little is left (docs/studies/private-fit.md)
 _MOST_ROWS = 1 << 53  # beyond, a count is no float
 _OUTSIDE = (
     "a row has no value in {column!r}, or one that is not on the public list: every row is to be on it, since what is "
@@ -153,7 +154,8 @@ class PrivateCounts(Priors):
         super().__init__(
             laws,
             answer=answer,
-            findings=[Diagnostic("few-rows", secret=name, rows=n) for name, n in rows.items() if n < FEW],
+            findings=[Diagnostic("few-rows", secret=name, rows=n) for name, n in rows.items() if n < FEW]
+            + [Diagnostic("few-for-counts", rows=self.total)] * (self.total < FEW_FOR_COUNTS),
             rows=rows,
             counts=counts,
             pseudo=dict.fromkeys(counts, pseudo),

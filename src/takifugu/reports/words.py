@@ -11,6 +11,7 @@ from takifugu.problems import (
     Guarantee,
     recommended_alpha,
 )
+from takifugu.queries import FEW_FOR_COUNTS
 from takifugu.reports.adversary import Adversary
 from takifugu.reports.channel_facts import STRONGER, ChannelFacts, ColumnFacts, is_of_own_rows
 from takifugu.reports.common import Facts
@@ -356,14 +357,11 @@ def gaussian(facts: ChannelFacts) -> str | None:
     return f"{none} Even the weaker {promise} would take noise of {least}{number(noise.error, 3)}.{beside}"
 
 
-_FEW_FOR_COUNTS = 5_000  # rows, which are public: of fewer, private counts leave little (docs/studies/private-fit.md)
-
-
 def stronger(calibration: Calibration) -> str:
     """What would hold against who knows all other rows, by the number of rows alone; with what is not promised."""
     rows = sum(calibration.beliefs[0].rows.get(secret, 0) for secret in calibration.pairs.secrets)
-    few = f"for a table of fewer than {_FEW_FOR_COUNTS:,} rows, one fitted to another table or to no data"
-    other = few if rows < _FEW_FOR_COUNTS else "one fitted to private counts"
+    few = f"for a table of fewer than {FEW_FOR_COUNTS:,} rows, one fitted to another table or to no data"
+    other = few if rows < FEW_FOR_COUNTS else "one fitted to private counts"
     return f"This channel promises nothing against somebody who knows all other rows; {other} does."
 
 
