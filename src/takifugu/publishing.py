@@ -785,9 +785,7 @@ def publish(
         bits=None if insecure_seed is None else bits_of(insecure_seed),
         drawn=counts.append,
     )
-    if order == "keep":
-        made = made.with_finding(Diagnostic("order-kept"))
-    for finding in of_people:
+    for finding in (*stated(order, others), *of_people):
         made = made.with_finding(finding)
     step("Proving that it keeps the promise")
     certificate = certify(made)
@@ -828,6 +826,12 @@ def publish(
         _positions=places,
         _true=_true_rows(frame, made, others, keep),
     )
+
+
+def stated(order: str, others: str) -> list[Diagnostic]:
+    """What whoever publishes states of the rows, or leaves without a guarantee."""
+    said = {Diagnostic("order-kept"): order == "keep", Diagnostic("others-published"): others == "release"}
+    return [one for one, is_so in said.items() if is_so]
 
 
 def _true_rows(frame: Any, made: Calibration, others: str, keep: Sequence[str]) -> Any:

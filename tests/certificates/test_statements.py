@@ -229,6 +229,34 @@ def test_what_kept_columns_tell_is_not_said_to_be_hidden(tmp_path):
     assert "last year" in str(tk.verify(tmp_path / "statement.json").calibration.beliefs[0].label)
 
 
+def test_whose_rows_are_published_without_a_guarantee_is_said():
+    """Everybody with the third value could be told by it, and the statement was about any two values."""
+    chance = np.random.default_rng(0)
+    table = pd.DataFrame({"ill": chance.choice(["no", "yes", "unsure"], 1_500), "x": chance.integers(0, 3, 1_500)})
+    table.loc[table.ill == "unsure", "x"] = 3
+    asked = {"secret": "ill", "columns": ["x"], "odds": 2, "others": "release", "domain": {"x": [0, 1, 2, 3]}}
+    with pytest.warns(tk.DiagnosticWarning, match="nothing is guaranteed about them"):
+        made = tk.publish(table, **asked, secrets=["no", "yes"], allow_no_noise=True)
+    assert "between two values of 'ill' that are hidden by" in made.statement.sentences[0]
+    assert "others" in made.statement.not_promised
+    with pytest.warns(tk.DiagnosticWarning, match="nothing is guaranteed about them"):
+        made = tk.publish(table, **asked, pairs=[("no", "yes")], allow_no_noise=True)
+    assert "two values of 'ill' (no or yes) that are hidden by" in made.statement.sentences[0]
+    assert "two values of 'ill' (no or yes) change" in str(made)
+
+
+def test_of_several_secrets_the_pairs_are_named_unless_they_are_all():
+    chance = np.random.default_rng(0)
+    table = pd.DataFrame({"s": chance.choice(["a", "b"], 900), "t": chance.choice(["u", "v"], 900)})
+    table["x"] = np.where(table.t == "u", 1, chance.integers(0, 3, 900))
+    asked = {"secret": ["s", "t"], "columns": ["x"], "odds": 2, "allow_no_noise": True}
+    assert tk.publish(table, **asked).statement.content["pairs"] is None
+    some = tk.publish(table, **asked, pairs=[("s = a", "s = b")])  # what t is, x tells
+    assert some.statement.content["pairs"] == [["s = a", "s = b"]]
+    assert "(s = a or s = b)" in some.statement.sentences[0]
+    assert "(s = a or s = b)" in str(some)
+
+
 def test_of_other_peoples_priors_and_of_no_data_it_is_public_too():
     query = tk.Row("x", domain=LISTS["x"])
     others = tk.fit_priors(rows(), secret="ill", query=query)

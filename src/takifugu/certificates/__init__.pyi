@@ -13,3 +13,4 @@ from takifugu.certificates.proving import load_redacted as load_redacted
 from takifugu.certificates.proving import require_public as require_public
 from takifugu.certificates.proving import verify as verify
 from takifugu.certificates.statement import Statement as Statement
+from takifugu.certificates.statement import hides_every as hides_every

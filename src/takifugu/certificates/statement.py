@@ -7,9 +7,11 @@ many draws a confidence took, nor a list of values that was read from the table.
 """
 
 import datetime
+import math
 import os
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,11 +24,11 @@ from takifugu.calibration import Calibration
 from takifugu.certificates.channel import KEPT, ChannelCertificate, tells_probabilities
 from takifugu.certificates.document import Certificate
 from takifugu.errors import CertificationError, InputError
-from takifugu.problems import Choices, belief_names, guarantee_from_state, has_code
+from takifugu.problems import Choices, Pairs, belief_names, guarantee_from_state, has_code
 
 FORMAT, VERSION = "takifugu-statement", 1
 _FACTS = ("secret", "columns", "secrets", "pairs", "lists", "known", "guarantee", "adversary", "population", "order")
-_KEYS = ("format", "version", *_FACTS, "kept", "rows", "people", "date", "certificate_sha256", "certificate")
+_KEYS = ("format", "version", *_FACTS, "kept", "others", "rows", "people", "date", "certificate_sha256", "certificate")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SHUFFLED = "shuffled"
 
@@ -55,6 +57,7 @@ _NOT_PROMISED = {
         "Nothing about several rows of one person, or people who share a secret, taken together: it is about one row."
     ),
     "kept": "Nothing about what the columns tell by themselves that are published as they are.",
+    "others": "Nothing about people with another value than those that are hidden: their rows are published too.",
     "presence": "Not that nobody learns who is in the table, or how many rows it has.",
     "elsewhere": ("Nothing about what other columns, other publications, or other sources tell of the same people."),
     "list": "Not that the list of values tells nothing: it was read from the table.",
@@ -101,6 +104,7 @@ class Statement:
             {
                 **_facts(proof.calibration),
                 "kept": [name for one in findings if one.code == "cell-tells" for name in one["columns"]],
+                "others": has_code("others-published", findings),
                 "rows": int(rows),
                 "people": list(_PEOPLE)[has_code("rows-of-one-person", findings)],
                 "date": day.isoformat(),
@@ -123,6 +127,7 @@ class Statement:
         secret = " and ".join(map(repr, facts["secret"])) or " and ".join(map(repr, facts["columns"]))
         if facts["pairs"] is not None:
             secret += f" ({', '.join(f'{a} or {b}' for a, b in facts['pairs'])})"
+        secret += " that are hidden" if facts["others"] else ""
         read = ", ".join(map(repr, facts["kept"]))
         whoever = f"For whoever has read {read}, published as {'it is' if len(facts['kept']) == 1 else 'they are'}: "
         start = f"{whoever}nothing else" if read else "Nothing"
@@ -167,7 +172,7 @@ class Statement:
         facts, kind = self.content, self.content["adversary"]["kind"]
         told = ["other rows"] if kind == "population" else []
         told += [] if kind == "anybody" else ["beliefs"]
-        told += [*(["kept"] if facts["kept"] else []), "several rows", "presence", "elsewhere"]
+        told += [*(name for name in ("kept", "others") if facts[name]), "several rows", "presence", "elsewhere"]
         told += [] if facts["lists"] is not None else ["list"]
         return (*told, *([] if facts["order"] == _SHUFFLED else ["order"]))
 
@@ -218,6 +223,8 @@ class Statement:
         if content["order"] not in (_SHUFFLED, KEPT):
             raise InputError(f"'order' must be {_SHUFFLED!r} or {KEPT!r}")
         form.index(content["rows"], "'rows'", below=1 << 62)
+        if not isinstance(content["others"], bool):
+            raise InputError("'others' must be true or false")
         if content["people"] not in _PEOPLE:
             raise InputError(f"'people' must be one of {', '.join(map(repr, _PEOPLE))}")
         form.text_field(content["date"], "'date'", _DATE)
@@ -268,7 +275,7 @@ def _facts(calibration: Calibration) -> dict[str, Any]:
         "secret": list(answer.secret),
         "columns": list(answer.drawn),
         "secrets": [form.plain(one) for one in pairs.secrets] if is_public and answer.secret else None,
-        "pairs": None if pairs.is_every or len(answer.secret) > 1 else [list(map(form.plain, one)) for one in pairs],
+        "pairs": None if hides_every(pairs, answer.secret) else [list(map(form.plain, one)) for one in pairs],
         "lists": None if domain is None else dict(zip(answer.columns, map(_listed, domain), strict=True)),
         "known": list(answer.known),
         "guarantee": calibration.total.to_state(),
@@ -280,6 +287,15 @@ def _facts(calibration: Calibration) -> dict[str, Any]:
         "population": None if calibration.evidence is None else calibration.evidence.level,
         "order": order,
     }
+
+
+def hides_every(pairs: Pairs, columns: Sequence[str]) -> bool:
+    """Whether any two values of each column of secrets are hidden from one another."""
+    if pairs.is_every or len(columns) < 2:
+        return pairs.is_every
+    longest = sorted(columns, key=len, reverse=True)
+    of = Counter(next(name for name in longest if str(one).startswith(f"{name} = ")) for one in pairs.secrets)
+    return len(pairs) == sum(math.comb(values, 2) for values in of.values())
 
 
 def _listed(choices: Choices) -> list[Any]:

@@ -32,7 +32,7 @@ from takifugu.commands.output import console, file_of, in_flags, print_json, tel
 from takifugu.commands.plan_file import arguments_of
 from takifugu.commands.progress import Steps
 from takifugu.errors import CalibrationError, InputError, LedgerError
-from takifugu.problems import Diagnostic, has_code
+from takifugu.problems import has_code
 
 if TYPE_CHECKING:
     from takifugu.publishing import People
@@ -430,7 +430,7 @@ class Asked:
 def run(asked: Asked, *, quiet: bool, as_json: bool = False) -> None:
     """Do it, and tell."""
     from takifugu.certificates import Statement, certify
-    from takifugu.publishing import odds_by_default
+    from takifugu.publishing import odds_by_default, stated
     from takifugu.releases import check_format, drawing_of, release_file
     from takifugu.reports import report
 
@@ -461,8 +461,8 @@ def run(asked: Asked, *, quiet: bool, as_json: bool = False) -> None:
     table, ledger, of_people, known = _opened(asked, source, where, step)
     step("Counting what goes with each secret")
     with listening(step.meanwhile):
-        made = _stated(asked, _calibrated(asked, table, promise, others, ledger, step, fitted))
-    for finding in of_people:
+        made = _calibrated(asked, table, promise, others, ledger, step, fitted)
+    for finding in (*stated(asked.order, asked.others), *of_people):
         made = made.with_finding(finding)
     words = drawing_of(made, {}).bare
     if asked.dry_run:
@@ -501,11 +501,6 @@ def run(asked: Asked, *, quiet: bool, as_json: bool = False) -> None:
     if as_json:
         return _print(made, done, {"table": asked.target, **paths, "ledger": ledger.path})
     tell(made, done, asked.target, paths, ledger, asked.positions)
-
-
-def _stated(asked: Asked, made: Any) -> Any:
-    """The calibration with what whoever publishes states of the rows."""
-    return made.with_finding(Diagnostic("order-kept")) if asked.order == "keep" else made
 
 
 def _calibrated(

@@ -409,6 +409,10 @@ _ASKED = {
         "the rows were not shuffled: whoever published them states that their order is random, and has nothing to do "
         "with the secret or with any column. Where it has, the guarantee does not hold"
     ),
+    "others-published": Template(
+        "rows of other secrets than those that are hidden are published too, and nothing is guaranteed about them",
+        "warning",
+    ),
     "others-left-out": Template("{rows:rows} of other secrets {rows:were} left out"),
 }
 

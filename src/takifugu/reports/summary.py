@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from takifugu.calibration import Calibration
+from takifugu.certificates import hides_every
 from takifugu.channels import ListChannel, named
 from takifugu.errors import InputError
 from takifugu.estimates import compared_laws
@@ -74,6 +75,7 @@ _USELESS = 0.5  # of a column's variance, or of its labels: what is published is
 _SHIFTED = 0.1  # of the rows: the shares of values move by more than whoever counts them would overlook
 _GIVEN_AWAY = 0.95  # of the guesses from the true row: right
 _MOST_NAMED = 20  # values that are never output, one by one
+_MOST_PAIRS = 3  # that were chosen, one by one
 
 
 @dataclass(frozen=True)
@@ -246,6 +248,10 @@ class Publication:
         """Against whom, what changes by how much at most, and what that rests on."""
         answer, guarantee = self.calibration.answer, self.calibration.total
         secret = "the secret" if answer is None or not answer.secret else " and ".join(map(repr, answer.secret))
+        pairs = self.calibration.pairs
+        if answer is not None and not hides_every(pairs, answer.secret):
+            some = [f"{clean(str(a))} or {clean(str(b))}" for a, b in pairs[:_MOST_PAIRS]]
+            secret += f" ({', '.join(some)}{' …' if len(pairs) > _MOST_PAIRS else ''})"
         change = "would change" if would else "change"
         if guarantee.most_odds is not None:
             kept = f"posterior odds between two values of {secret} {change} by at most a factor of "
