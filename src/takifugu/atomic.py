@@ -18,14 +18,21 @@ _OURS = re.compile(r'\{\s*"format":\s*"(takifugu-[\w-]+)"|(<!DOCTYPE html>)')  #
 def draft(goal: Path) -> Iterator[Path]:
     """An empty file beside the goal that only its owner can read, gone again if it was not renamed."""
     name = goal.with_name(f".{goal.name}.{os.getpid()}.{randomness.token_hex(8)}.partial")
-    try:
-        os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except OSError as error:
-        raise InputError(f"{os.fspath(goal)!r} cannot be written: {error.strerror or error}") from error
-    try:
+    refused = False
+    try:  # from here on, since Ctrl-C may come the moment after the file was made
+        try:
+            os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except OSError as error:
+            refused = True
+            raise InputError(f"{os.fspath(goal)!r} cannot be written: {error.strerror or error}") from error
         yield name
     finally:
-        name.unlink(missing_ok=True)
+        try:
+            if not refused:
+                name.unlink(missing_ok=True)
+        except KeyboardInterrupt:
+            name.unlink(missing_ok=True)
+            raise
 
 
 def open_to_readers(finished: Path) -> None:

@@ -1,6 +1,10 @@
+import gc
 import os
+import signal
 import subprocess
 import sys
+import tempfile
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -78,8 +82,53 @@ def test_every_row_is_released_in_order(source, tmp_path, suffix):
     assert 0.9e-6 < gaps.std() < 1.1e-6
     assert (result.rows, result.theta, result.insecure) == (ROWS, 1e-6, False)
     assert len(seen) > 3
-    assert seen[-1] == (ROWS, ROWS if source.suffix == ".parquet" else None)
+    assert {of for _, of in seen} == {ROWS}
+    assert seen[-1] == (ROWS, ROWS)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([source.name, target.name])
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of files that were being opened
+@pytest.mark.parametrize("order", ["shuffle", "keep"])
+def test_ctrl_c_at_any_moment_leaves_nothing_behind(source, tmp_path, monkeypatch, order):
+    """But for the ledger, once it was charged: a value that was drawn and never seen is paid for all the same."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setattr("takifugu.releases.shuffling.AT_ONCE", ROWS // 4)  # in buckets on the disk
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    target, ledger, key = tmp_path / "out.parquet", tmp_path / "l.ledger", tmp_path / "key.csv"
+    before = signal.signal(signal.SIGALRM, interrupt)
+    there, stopped, delay = {source.name, "temporary"}, 0, 0.004
+    try:
+        while True:
+            signal.setitimer(signal.ITIMER_REAL, delay)
+            try:
+                release_file(source, target, hand_made(1.0), **NAMES, ledger=ledger, order=order, positions=key)
+                break
+            except KeyboardInterrupt:
+                stopped += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            gc.collect()
+            if target.exists():  # it was done already
+                break
+            left = {path.name for path in tmp_path.iterdir() if not path.name.startswith((".l.ledger", "l.ledger"))}
+            assert left == there
+            at_exit = {
+                str(known[2][0]) for one in list(weakref.finalize._registry) if (known := one.peek()) and known[2]
+            }
+            assert {str(path) for path in temporary.iterdir()} <= at_exit  # gone at the latest with the process
+            for path in (*tmp_path.glob(".l.ledger*"), *tmp_path.glob("l.ledger*")):
+                path.unlink()
+            delay *= 1.3
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert stopped > 5
+    assert {path.name for path in tmp_path.glob("[!.l]*")} == there | {"out.parquet", "key.csv"}
 
 
 def test_nothing_is_charged_where_nothing_can_be_written(source, tmp_path):

@@ -135,15 +135,50 @@ def counting(what: str, *, quiet: bool) -> Iterator[Callable[[int, int | None], 
         yield None
         return
 
+    pace = Pace()
+
     def show(count: int, of: int | None) -> None:
         share = "" if not of else f" of {of:,} ({count / of:.0%})"
-        doing(f"{what} {count:,}{share}", anew=False)
+        doing(f"{what} {count:,}{share}{pace.left(count, of)}", anew=False)
 
     doing(f"{what} 0")
     try:
         yield show
     finally:
         done()
+
+
+class Pace:
+    """How long the rest of a count will take, at the pace that it has had.
+
+    >>> clock = iter([0.0, 1.0, 10.0]).__next__
+    >>> pace = Pace(clock)
+    >>> pace.left(100, 1_000), pace.left(1_000, 5_000)
+    ('', ', about 40 s left')
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """The count begins."""
+        self._clock, self._since = clock, clock()
+
+    def left(self, count: int, of: int | None) -> str:
+        """The end of a sentence; nothing before it is worth the words, or where nobody knows how many there are."""
+        seconds = self._clock() - self._since
+        if not of or not 0 < count < of or seconds < _WORTH_COUNTING:
+            return ""
+        rest = seconds * (of - count) / count
+        return f", about {_in_words(rest)} left"
+
+
+def _in_words(seconds: float) -> str:
+    """A length of time with as many digits as a guess has.
+
+    >>> [_in_words(one) for one in (0.4, 41, 90, 4_000, 20_000)]
+    ['1 s', '41 s', '2 min', '67 min', '5.6 h']
+    """
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 7_200 else f"{seconds / 3_600:.1f} h"
 
 
 class Steps:
@@ -173,6 +208,16 @@ class Steps:
         """What is tried within a step, on a line that the next one writes over."""
         if not self._quiet:
             doing(f"    {what}", anew=False)
+
+    def counting(self, what: str) -> Callable[[int, int | None], None]:
+        """A function that tells how many are done within a step, of how many, and how long the rest will take."""
+        pace = Pace()
+
+        def show(count: int, of: int | None) -> None:
+            share = "" if not of else f" of {of:,}"
+            self.meanwhile(f"{count:,}{share} {what}{pace.left(count, of)}")
+
+        return show
 
     def end(self) -> None:
         """Nothing more is done: what was found takes the place of the line."""

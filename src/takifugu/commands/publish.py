@@ -471,7 +471,7 @@ def run(asked: Asked, *, quiet: bool, as_json: bool = False) -> None:
     if words is not None and not asked.allow_no_noise:
         raise CalibrationError(f"{words}. Nothing was published; give --allow-no-noise if that is what you want")
     step("Proving that it keeps the promise")
-    proved = certify(made, progress=lambda one, of: step.meanwhile(f"{one:,} of {of:,} places"))
+    proved = certify(made, progress=step.counting("places"))
     step("Writing the report")
     with listening(step.meanwhile):
         files.add(paths["report"], report(made, certificate=proved, words=in_flags), private=True)
@@ -490,7 +490,7 @@ def run(asked: Asked, *, quiet: bool, as_json: bool = False) -> None:
             positions=asked.positions,
             drift=asked.drift,
             allow_no_noise=True,
-            progress=lambda rows, _: step.meanwhile(f"{rows:,} rows"),
+            progress=step.counting("rows"),
         )
         for path in (asked.target, *asked.keys):
             undo.callback(path.unlink)

@@ -161,7 +161,8 @@ def release_file(
     more than fit in memory each goes into a random one of some files without a name in the folder of `target`, which
     are shuffled one by one. `order="keep"` is your own statement that their order is random.
 
-    `progress` is called with the number of rows done and, where it is known, of all rows. `reading` is what is known
+    `progress` is called with the number of rows done and of all rows, as far as that is known: a row that was looked at
+    is a third of one that is done, and one that is drawn and waits to be written two thirds. `reading` is what is known
     of the file, as for `takifugu.tables.open.open_table`; without it missing values are refused, but of a mean (`of`),
     which is taken over those that are there.
     """
@@ -193,18 +194,23 @@ def release_file(
     columns = columns.with_those_in_turn(plan.in_turn, reader.names)
     rows_known, read = plan.recognise(columns, reader.names), plan.reads(columns)
     plan = replace(plan, elsewhere=partial(refuse_known_elsewhere, reader.table, plan.ledger, read))
-    with draft(goal) as unfinished:  # before the ledger is opened: there is a place to write to
-        paid, count = _first_reading(reader, plan, columns, rows_known)
+    with draft(goal) as unfinished, ExitStack() as undo:  # before the ledger is opened: there is a place to write to
+        told = _Told(progress, reader.rows)
+        paid, count = _first_reading(reader, plan, columns, rows_known, told)
+        told.of = count
         plan.charge(rows_known, count)
         watch = Watch(columns, plan)
         with ExitStack() as files:
             write = files.enter_context(writer(unfinished, goal.suffix))
+            if positions is not None:  # which are no key to what does not appear
+                undo.callback(Path(positions).unlink, missing_ok=True)
             key = None if positions is None else files.enter_context(positions_writer(positions))
             shuffle = files.enter_context(Shuffle(count, len(columns.published), goal.parent, plan.source))
-            drawn, done, left_out = _draw(reader, plan, columns, watch, shuffle, write, key, progress)
+            drawn, done, left_out = _draw(reader, plan, columns, watch, shuffle, write, key, told)
         _refuse_changed(reader, watch, is_same=drawn == paid)
         synchronise(unfinished)
         appear(unfinished, goal)
+        undo.pop_all()
     synchronise(goal.parent)
     unchecked = NOT_CHECKED if calibration.answer is None else ()
     noise = plan.theta, plan.drawing.granularity
@@ -221,7 +227,7 @@ def _draw(
     shuffle: Shuffle,
     write: Callable[[Any], None],
     key: Callable[[Any], None] | None,
-    progress: Progress | None,
+    told: "_Told",
 ) -> tuple[bytes, int, int]:
     """Draw and write all rows; the digest of what was drawn for, how many there are, and how many were left out.
 
@@ -238,6 +244,7 @@ def _draw(
             key(made.column(made.num_columns - 1))
             made = made.remove_column(made.num_columns - 1)
         write(made)
+        told.add(made.num_rows)
 
     for rows, values, others_here in _values(reader, plan, columns):
         left_out += others_here
@@ -256,8 +263,7 @@ def _draw(
         (publish if plan.order == "keep" else shuffle.add)(made)
         drawn.update(np.ascontiguousarray(values).tobytes())
         done += len(values)
-        if progress is not None:
-            progress(done, reader.rows)
+        told.add(len(values))
     for made in shuffle.tables():
         publish(made)
     return drawn.digest(), done, left_out
@@ -286,7 +292,7 @@ def _refuse_changed(reader: "_Reader", watch: Watch, *, is_same: bool) -> None:
 
 
 def _first_reading(
-    reader: "_Reader", plan: Plan, columns: Columns, rows_known: Recognition | None
+    reader: "_Reader", plan: Plan, columns: Columns, rows_known: Recognition | None, told: "_Told"
 ) -> tuple[bytes, int]:
     """Refuse what is to be refused, and have the rows known; a digest of all values, and how many there are."""
     digest, count, watch = _digest(), 0, Watch(columns, plan)
@@ -297,11 +303,27 @@ def _first_reading(
             rows_known.look(rows)
         digest.update(np.ascontiguousarray(values).tobytes())
         count += len(values)
+        told.add(len(values))
     watch.refuse()
     reader.table.require_unchanged()
     if count == 0:
         raise InputError("the file has no rows: there is nothing to publish")
     return digest.digest(), count
+
+
+@dataclass
+class _Told:
+    """Tells how many rows are done, each of which is looked at, drawn and written."""
+
+    to: Progress | None
+    of: int | None
+    thirds: int = 0
+
+    def add(self, rows: int) -> None:
+        """So many are a step further."""
+        self.thirds += rows
+        if self.to is not None:
+            self.to(self.thirds // 3, self.of)
 
 
 class _Reader:
@@ -314,8 +336,8 @@ class _Reader:
         if (answer := plan.calibration.answer) is not None:
             self.table.cut((*answer.drawn, *answer.secret, *plan.in_turn))
         self.names = self.table.columns
-        quick = isinstance(source, Table) or source.suffix.lower() in PARQUET
-        self.rows = self.table.row_count() if quick else None
+        is_parquet = any(str(one).lower().endswith(PARQUET) for one in self.table.files)
+        self.rows = self.table.row_count() if is_parquet or not self.table.files else self.table.rows_read
 
     def batches(self, columns: Columns) -> Iterator[Any]:
         """Tables of the columns that are needed, some ten thousand rows at a time."""

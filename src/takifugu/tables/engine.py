@@ -2,12 +2,13 @@
 
 import atexit
 import os
+import secrets
 import shutil
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import count
 from threading import Lock
@@ -57,7 +58,8 @@ class Workspace:
         self._lock = Lock()
         self._is_small = _are_small(paths)
         self._owner = os.getpid()
-        self.connection: Any = _engine(os.path.join(self.folder, "spill"))
+        with heeding_ctrl_c():
+            self.connection: Any = _engine(os.path.join(self.folder, "spill"))
 
     def keep(self, statement: str) -> str:
         """Take what a statement yields into memory, once; the statement that yields it from there, in its order."""
@@ -181,9 +183,28 @@ def attempt(work: Callable[[], T]) -> tuple[T | None, str | None]:
     try:
         return work(), None
     except Exception as error:
+        if _is_interrupted(error):
+            raise KeyboardInterrupt from None
         if not is_engine_error(error):
             raise
         return None, reason(error)
+
+
+def _is_interrupted(error: Exception) -> bool:
+    """Whether somebody pressed Ctrl-C, which DuckDB tells in ways of its own."""
+    is_told = type(error) is RuntimeError and str(error) == "Query interrupted"
+    return is_told or type(error).__name__ == "InterruptException"
+
+
+@contextmanager
+def heeding_ctrl_c() -> Iterator[None]:
+    """Work of an engine that ends with Ctrl-C as all other work does."""
+    try:
+        yield
+    except Exception as error:
+        if _is_interrupted(error):
+            raise KeyboardInterrupt from None
+        raise
 
 
 def reason(error: Exception) -> str:
@@ -206,13 +227,19 @@ def reason(error: Exception) -> str:
 
 def private_folder(of: object, prefix: str) -> tuple[str, Callable[[], Any]]:
     """A folder for its owner alone, under a name nobody can foresee; gone when `of` is, or with what is returned."""
-    folder = tempfile.mkdtemp(prefix=prefix)
-    return folder, weakref.finalize(of, _remove, folder, os.getpid())
+    folder = os.path.join(tempfile.gettempdir(), prefix + secrets.token_hex(8))
+    end = weakref.finalize(of, _remove, folder, os.getpid())  # before it is there: Ctrl-C may come the moment after
+    os.mkdir(folder, 0o700)
+    return folder, end
 
 
 def _remove(folder: str, owner: int) -> None:
     if os.getpid() == owner:  # a forked child must not empty its parent's folder
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+        except KeyboardInterrupt:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
 
 
 # Cells as floats, the same ones in every engine: this is where a number in a table becomes a number of ours.

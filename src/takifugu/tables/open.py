@@ -35,6 +35,7 @@ class Opened:
     is_text: bool
     aside: str = ""  # what to add where a column is missed, or rows are: they may be on another sheet
     stamps: dict[str, Stamp] = field(default_factory=dict)  # of files that every question reads anew
+    rows: int | None = None  # of a text file, all of which was looked at
 
 
 def open_table(source: Any, *, reading: Reading | None = None) -> Table:
@@ -89,7 +90,7 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
     _refuse_idle(files.kind, reading, shown)
     stamps = stamps_of(files.paths) if files.kind != "excel" else {}  # of that there is a copy
     space = Workspace(files.paths)
-    read_as, findings, aside, kept = reading, [], "", "never"
+    read_as, findings, aside, kept, rows = reading, [], "", "never", None
     if files.kind == "parquet":
         sql = parquet_sql(space, files.paths, shown=shown)
     else:
@@ -105,13 +106,13 @@ def _file(source: str, reading: Reading, shown: str) -> Opened:
         else:
             found = read_text(space, files.paths, reading, shown=shown, sheet=None)
             findings = found.findings
-        sql, read_as, kept = found.sql, found.reading, found.kept
+        sql, read_as, kept, rows = found.sql, found.reading, found.kept, found.rows
     how_kept: dict[str, Callable[[str], str]] = {"now": space.keep, "later": space.keep_later, "never": str}
     relation, why = attempt(lambda: space.connection.sql(how_kept[kept](sql)))
     if relation is None:
         raise InputError(f"{shown} cannot be read: {why}")
     again = {} if kept == "now" else stamps
-    return Opened(nw.from_native(relation), space, read_as, findings, files.kind != "parquet", aside, again)
+    return Opened(nw.from_native(relation), space, read_as, findings, files.kind != "parquet", aside, again, rows)
 
 
 def _refuse_idle(kind: str, reading: Reading, shown: str) -> None:

@@ -59,6 +59,7 @@ class Table:
         self.findings: list[Diagnostic] = found.findings
         self._aside = found.aside
         self._stamps = found.stamps
+        self.rows_read = found.rows  # of a text file; None where nobody has counted
         self.schema = plain_schema(self.frame)
         self.cuts: dict[str, Binned] = {}
         if not self.schema:

@@ -356,6 +356,7 @@ class TextTable:
     findings: list[Diagnostic]
     reading: Reading
     kept: Literal["now", "later", "never"]
+    rows: int
 
 
 def read_text(space: Workspace, paths: Sequence[str], reading: Reading, *, shown: str, sheet: str | None) -> TextTable:
@@ -399,7 +400,7 @@ def read_text(space: Workspace, paths: Sequence[str], reading: Reading, *, shown
     sql = _typed(raw, names, columns, cells)
     size = _CELL * seen.rows * len(names) + sum(map(_size, parts))
     kept: Literal["now", "later", "never"] = "never" if size > _MOST_KEPT else "now" if size <= _KEPT_NOW else "later"
-    return TextTable(sql, findings_of(decided, reading), resolved, kept)
+    return TextTable(sql, findings_of(decided, reading), resolved, kept, seen.rows)
 
 
 def _size(part: Part) -> int:
