@@ -238,6 +238,7 @@ def test_further_releases_pay_their_own_share_alone(tmp_path):
         ({"chains": [{"transition": [["0.99", "0.01"], ["0.01", "0.99"]]}]}, "not proved"),
         ({"chains": [{"transition": [["9" * 30_000, 0.5], [0.5, 0.5]]}]}, "fractions"),
         ({"chains": [{"transition": [[True, 0], [0, 1]]}]}, "fractions"),
+        ({"chains": [{"transition": [["1e999999999", 0], [0, 1]]}]}, "fractions"),
         ({"epsilon": "NaN"}, "a number"),
         ({"version": 2}, "upgrade"),
     ],
@@ -268,6 +269,12 @@ def test_from_the_command_line(tmp_path):
     assert proved.exit_code == 0
     assert proved.stdout.startswith("Proved: a differentially private release")
     assert "2 differentially private releases" in run(*asked, "--ledger", ledger).stdout
+    assert json.loads(run(*asked, "--json").stdout)["epsilon"] == pytest.approx(2.40397, abs=1e-5)
+    CHAIN.save(chain)
+    assert run(*asked).stdout == made.stdout
+    box = tk.ChainBox.around(CHAIN, 0.01)
+    box.save(chain)
+    assert f"within epsilon = {tk.depend(box, 96, dp_epsilon=0.5).epsilon!r}" in run(*asked).stdout
     assert run(*asked, "--epsilon", 2).exit_code == 1
     assert run(*asked, "--rho", 1).exit_code == 2
     assert run("depend", "--chain", tmp_path / "none.json", "--length", 3, "--dp-epsilon", 1).exit_code == 2

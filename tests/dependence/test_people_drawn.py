@@ -10,7 +10,7 @@ import pytest
 
 import takifugu as tk
 from takifugu.calibration.of_people import kept_for_people
-from takifugu.dependence import joint_in_floats
+from takifugu.dependence import chains_from_file, joint_in_floats
 from takifugu.dependence.people import FittedChain, PeoplePriors, transitions
 
 
@@ -136,8 +136,10 @@ def test_what_confidence_of_people_does_not_know_is_refused():
             call()
 
 
-def test_quilts_of_a_fitted_chain_are_those_of_people_drawn_too():
+def test_quilts_of_a_fitted_chain_are_those_of_people_drawn_too(tmp_path):
     chain = tk.MarkovChain.fit(people(15, 40, 5), **NAMED)
+    chain.save(tmp_path / "chain.json")  # with all that are drawn: the chain of all together would be too little
+    assert len(chains_from_file(tmp_path / "chain.json")) == 1 + 2 * 59
     quilts = tk.MarkovQuilt(chain, 24)
     assert len(quilts.chains) == 1 + 2 * 59
     together = tk.MarkovQuilt(tk.MarkovChain(chain.transition), 24)

@@ -5,6 +5,7 @@ within it: bounds on the probability of getting from one state to another follow
 box that is worst (Hartfiel's set-chains). Every step is rounded outwards (proofs/dependence.md, claim 13).
 """
 
+import os
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -94,6 +95,12 @@ class ChainBox:
         return len(chain.states) == len(self.states) and all(
             a <= p <= b for (low, high), row in rows for a, p, b in zip(low, row, high, strict=True)
         )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file that `takifugu depend --chain` takes."""
+        from takifugu.dependence.influence import save_chains
+
+        save_chains([self], path)
 
     def priors(self, length: int, answer: Answer) -> BoxPriors:
         """The laws of an answer of some chains of the box; `calibrate` holds its guarantee for all of them.

@@ -7,6 +7,7 @@ is written as floats (proofs/dependence.md).
 """
 
 import math
+import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -162,6 +163,12 @@ class MarkovChain:
             Beliefs that `calibrate` takes: to hide the state at every single time.
         """
         return Counting(self, length, answer).beliefs()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file that `takifugu depend --chain` takes."""
+        from takifugu.dependence.influence import save_chains
+
+        save_chains([self], path)
 
     @classmethod
     def fit(cls, table: object, *, state: str, time: str, by: str) -> "FittedChain":

@@ -7,6 +7,7 @@ trusted (proofs/dependence.md, claims 3 to 5).
 
 import math
 import os
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 _BITS = 128
 _FORMAT, _VERSION = "takifugu-influence", 1
-_MOST_CHAINS, _MOST_STATES, _MOST_RELEASES = 1_000, 50, 100_000
-_LONGEST = 20_000  # characters of a fraction
+_MOST_CHAINS, _MOST_STATES, _MOST_RELEASES = 1_000, 500, 100_000
+_FRACTION = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000}|\.[0-9]{1,400})?")
 
 
 class Cost(NamedTuple):
@@ -376,6 +377,12 @@ def chains_from_file(path: str | os.PathLike[str]) -> Chains | list[Chains]:
         raise InputError(f"{name!r} holds no chain: {error}") from None
 
 
+def save_chains(chains: Sequence[Chains], path: str | os.PathLike[str], *, private: bool = False) -> None:
+    """Write what `chains_from_file` reads."""
+    states = [chain_to(one) for one in chains]
+    form.write(states[0] if len(states) == 1 else states, path, private=private)
+
+
 def _rows(value: object, where: str) -> list[list[int | float | str]]:
     return [_row(one, f"{where}[{k}]") for k, one in enumerate(form.items(value, where, least=1, most=_MOST_STATES))]
 
@@ -383,6 +390,7 @@ def _rows(value: object, where: str) -> list[list[int | float | str]]:
 def _row(value: object, where: str) -> list[int | float | str]:
     found = form.items(value, where, least=1, most=_MOST_STATES)
     for one in found:
-        if isinstance(one, bool) or not isinstance(one, int | float | str) or len(str(one)) > _LONGEST:
+        is_number = isinstance(one, int | float) and not isinstance(one, bool)
+        if not is_number and not (isinstance(one, str) and _FRACTION.fullmatch(one)):
             raise InputError(f'{where} must hold numbers, or fractions such as "1/3"')
     return list(found)

@@ -6,6 +6,7 @@ calibrates holds the guarantee for draws of both kinds. Draws are evidence and n
 """
 
 import math
+import os
 from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast, overload
@@ -58,6 +59,12 @@ class FittedChain(MarkovChain):
             yield _matrix(alike, rng)
             one = self.counts[rng.integers(self.people)]
             yield _matrix([row + own for row, own in zip(alike, one, strict=True)], rng)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the chain with those of people drawn: the file describes the people, and is private."""
+        from takifugu.dependence.influence import save_chains
+
+        save_chains([self, *self.others()], path, private=True)
 
     def others(self, draws: int = 59, seed: int = 0) -> list[MarkovChain]:
         """The chains of people drawn anew, and of as many from those of the table: 59 of each are confidence 0.95."""
