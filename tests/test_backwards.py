@@ -205,8 +205,8 @@ def test_an_error_out_of_reach_is_refused_with_advice():
         ({"error": 0.2, "epsilon": 1, "alpha": 2}, "takes the place"),
         ({"error": 0}, "above 0"),
         ({"error": float("nan")}, "above 0"),
-        ({"best_guess": 0.5}, "blind luck"),
-        ({}, "promise is missing"),
+        ({"best_guess": 0.5}, "a random guess"),
+        ({}, "guarantee is missing"),
     ],
 )
 def test_two_promises_at_once_and_none_are_refused(asked, words):

@@ -124,7 +124,7 @@ def test_the_command_publishes_in_turn_and_says_how(tmp_path):
     first = run("first.csv", "--columns", "ward", "--later", "stay", "--spend", "0.5", "--odds", "4")
     assert first.exit_code == 0, first.output
     assert (
-        "50 % of the promise (odds within a factor of 4) is spent. Still to be published within it: stay."
+        "50 % of the guarantee (odds within a factor of 4) is spent. Still to be published within it: stay."
         in " ".join(first.stdout.split())
     )
     wrong = run("wrong.csv", "--columns", "sex")

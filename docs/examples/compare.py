@@ -1,4 +1,4 @@
-"""One column, one secret, the same promise: what each way of publishing changes."""
+"""One column, one secret, the same guarantee: what each way of publishing changes."""
 
 import numpy as np
 

@@ -35,7 +35,7 @@ class CalibrationError(TakifuguError):
 
 
 class NoAnswerError(CalibrationError):
-    """The mechanism asked for has no channel that keeps the promise; the message names those that do."""
+    """The mechanism asked for has no channel that keeps the guarantee; the message names those that do."""
 
 
 class CertificationError(TakifuguError):
@@ -63,7 +63,7 @@ class PublishedOnceError(BudgetError, CompositionError):
 
 
 class DiagnosticWarning(UserWarning):
-    """Something about the table or the priors that may make a promise worth less than it looks; see `findings`."""
+    """Something about the table or the priors that may make a guarantee worth less than it looks; see `findings`."""
 
 
 # Names that were not found, and the one that was probably meant.

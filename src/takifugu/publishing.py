@@ -283,7 +283,7 @@ def _without(leave_out: Sequence[Any], table: Any, secret: Any, reading: Reading
 
 
 def odds_by_default(**promise: float | None) -> dict[str, Any]:
-    """The promise as it was asked for, odds of 3 where it was not; what is no promise is refused before any work.
+    """The guarantee as it was asked for, odds of 3 where it was not; what is no guarantee is refused before any work.
 
     >>> odds_by_default(odds=None, alpha=None, epsilon=None, best_guess=None, error=None)["odds"]
     3.0
@@ -652,8 +652,8 @@ def publish(
 ) -> Published:
     """Publish columns of a table so that nothing published moves the odds of anyone's secret by more than a factor.
 
-    Counts what goes with each secret, finds the channel that changes the values least among all that keep the promise,
-    proves it, and draws. Nothing leaves unless all of it succeeds.
+    Counts what goes with each secret, finds the channel that changes the values least among all that keep the
+    guarantee, proves it, and draws. Nothing leaves unless all of it succeeds.
 
     Args:
         table: a path, or a table of any dataframe library, as for `fit_priors`.
@@ -664,7 +664,7 @@ def publish(
         epsilon: see `odds`.
         best_guess: see `odds`.
         error: see `odds`.
-        confidence: the promise is for the population: see `calibrate`. None promises it for the sample alone.
+        confidence: the guarantee is for the population: see `calibrate`. None guarantees it for the sample alone.
         assurance: "band" proves that, as for `calibrate`.
         pairs: the pairs of secrets to hide from one another; every pair by default.
         secrets: the values of the secret to hide; all by default.
@@ -673,9 +673,9 @@ def publish(
         beliefs: what others may believe, as for `fit_priors`: other tables by name.
         own: False takes the priors of `beliefs` alone, so that nothing tells anything about one's own rows.
         later: further columns of the same people that may be published later on, each by another call with the same
-            ledger: everything together then keeps the promise. Columns published together cost less.
-        spend: the share of the promise that is spent on `columns` where others are to follow; by default it is divided
-            evenly.
+            ledger: everything together then keeps the guarantee. Columns published together cost less.
+        spend: the share of the guarantee that is spent on `columns` where others are to follow; by default it is
+            divided evenly.
         ledger: a `Ledger`, or the path of one: it lets each record out once, or each column of an account once.
         id: a column that tells people apart, by which the ledger knows records; by default all that is read of a row.
             It is not published. An id that repeats is refused: the guarantee is about one row, and so about one person
@@ -700,9 +700,10 @@ def publish(
         diagonal: at least this share of the values stays as it is.
         forbidden: pairs of a true value and a published one that it never becomes.
         unbiased: True publishes every number right on average.
-        radius: the promise holds for every prior within this total variation of those given.
+        radius: the guarantee holds for every prior within this total variation of those given.
         private_fit: what `private_counts` may cost, such as 0.2, or the counts that were drawn before. The channel is
-            fitted to nothing else, and the promise is for everything together, also against who knows every other row.
+            fitted to nothing else, and the guarantee is for everything together, also against who knows every other
+            row.
             `domain` then gives the public list of the secret and of each column. Of a few thousand rows little is left.
         reading: how the table is to be read: see `Reading`. The tables of `beliefs` are read in the same way.
         seed: of the draws behind the confidence.
@@ -787,7 +788,7 @@ def publish(
     )
     for finding in (*stated(order, others), *of_people):
         made = made.with_finding(finding)
-    step("Proving that it keeps the promise")
+    step("Proving that it keeps the guarantee")
     certificate = certify(made)
     step("Drawing what is published")
     account = None if book is None else book.account()

@@ -120,8 +120,8 @@ def test_a_plain_release_of_a_small_table_is_contradicted(plain):
     assert found.known_rows.factor > 3
     assert found.known_rows.is_refitted
     assert not found.attacks  # too few rows for any other
-    assert found.sentences[0].startswith("for who knows all other rows the odds of")
-    assert "promises nothing against them" in found.sentences[0]
+    assert found.sentences[0].startswith("for an adversary who knows all other rows the odds of")
+    assert "guarantees nothing against them" in found.sentences[0]
     assert json.loads(json.dumps(found.to_dict()))["known_rows"]["beyond"] == found.known_rows.beyond > 0
     assert found.best_guess.high == 1
     with pytest.raises(tk.InputError, match="20 published rows"):

@@ -28,7 +28,7 @@ def test_a_broken_release_is_caught(make):
         found = audited(make, BROKEN[make], seed)
         assert found.contradicted
         assert found.lower_bound > found.guarantee.epsilon
-        assert str(found).startswith("The promise is contradicted")
+        assert str(found).startswith("The guarantee is contradicted")
 
 
 @pytest.mark.parametrize("make", HONEST, ids=lambda make: make.__name__)

@@ -103,7 +103,7 @@ class TestCertify:
             certify(short)
 
     def test_a_weaker_promise_is_refused_in_words(self):
-        with pytest.raises(CertificationError, match="weaker promise"):
+        with pytest.raises(CertificationError, match="weaker guarantee"):
             certify(calibrate(GAUSSIANS, alpha=2, epsilon=1, mechanism="wasserstein-approx"))
 
     def test_only_a_calibration_is_taken(self):
@@ -195,7 +195,7 @@ class TestVerify:
 
     @pytest.mark.parametrize("change", [{"guarantee": "approximate"}, {"mechanism": "wasserstein-approx"}])
     def test_a_weaker_promise_is_refused(self, tmp_path, certificate, change):
-        with pytest.raises(CertificationError, match="weaker promise"):
+        with pytest.raises(CertificationError, match="weaker guarantee"):
             verify(written(tmp_path / "weaker.json", resealed(certificate, **change)))
 
     def test_a_limit_on_work_is_not_a_proof(self):

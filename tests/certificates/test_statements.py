@@ -48,13 +48,13 @@ def test_a_statement_about_private_counts_says_all_and_holds_its_proof():
     statement = stated(made)
     page = str(statement)
     for told in (
-        "odds between two values of 'ill' by more than a factor of 3.",
-        "right with a chance above 75 %",
+        "odds between two values of 'ill' change by at most a factor of 3.",
+        "right with a probability above 75 %",
         "1,850 rows of 'x', published on 2026-01-31, in random order",
         "knows all other rows of the table and the private counts (epsilon = 0.5)",
         "with 95 % confidence",
         "public lists (3 of 'x')",
-        "What is not promised",
+        "What is not guaranteed",
         "the counts hold the noise that is stated",
     ):
         assert told in page
@@ -217,11 +217,15 @@ def test_what_kept_columns_tell_is_not_said_to_be_hidden(tmp_path):
     asked = {"secret": "ill", "columns": ["x"], "odds": 2, "allow_no_noise": True}
     made = tk.publish(table, **asked, keep=["ward"])
     told = made.statement.sentences
-    assert told[0].startswith("For whoever has read 'ward', published as it is: nothing else published moves the odds")
+    assert "covered and who has read 'ward', published as it is, posterior odds between" in told[0]
     assert told[1].startswith("Of two that then seem equally likely")
     assert "2,000 rows of 'x', beside 'ward'," in told[2]
     assert "kept" in made.statement.not_promised
-    assert tk.publish(table, **asked, known=["ward"]).statement.sentences[0].startswith("Nothing published")
+    assert (
+        tk.publish(table, **asked, known=["ward"])
+        .statement.sentences[0]
+        .startswith("For any adversary whose beliefs are covered, posterior")
+    )
     last = tk.fit_priors(table, secret="ill", query=tk.Row("x", domain=[0, 1, 2]), known=["ward"])
     public = tk.publish(table, **asked, keep=["ward"], beliefs={"last year": last}, own=False).statement
     public.save(tmp_path / "statement.json")
@@ -237,11 +241,11 @@ def test_whose_rows_are_published_without_a_guarantee_is_said():
     asked = {"secret": "ill", "columns": ["x"], "odds": 2, "others": "release", "domain": {"x": [0, 1, 2, 3]}}
     with pytest.warns(tk.DiagnosticWarning, match="nothing is guaranteed about them"):
         made = tk.publish(table, **asked, secrets=["no", "yes"], allow_no_noise=True)
-    assert "between two values of 'ill' that are hidden by" in made.statement.sentences[0]
+    assert "between two values of 'ill' that are hidden change by" in made.statement.sentences[0]
     assert "others" in made.statement.not_promised
     with pytest.warns(tk.DiagnosticWarning, match="nothing is guaranteed about them"):
         made = tk.publish(table, **asked, pairs=[("no", "yes")], allow_no_noise=True)
-    assert "two values of 'ill' (no or yes) that are hidden by" in made.statement.sentences[0]
+    assert "two values of 'ill' (no or yes) that are hidden change by" in made.statement.sentences[0]
     assert "two values of 'ill' (no or yes) change" in str(made)
 
 

@@ -37,7 +37,7 @@ def run(folder, published, *arguments):
 def test_an_honest_file_passes(folder):
     result = run(folder, "published.csv", "--keys", "id", "--report", folder / "audit.html")
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("No attack contradicts the promise of odds within a factor of 2")
+    assert result.stdout.startswith("No attack contradicts the guarantee of odds within a factor of 2")
     assert "Not contradicted" in (folder / "audit.html").read_text(encoding="utf-8")
 
 

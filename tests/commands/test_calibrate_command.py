@@ -144,7 +144,7 @@ def test_nothing_is_written_where_nothing_is_proved(tmp_path):
     files = (part for name in ("report", "certificate", "output") for part in (f"--{name}", tmp_path / name))
     result = run(*MEAN, "--mechanism", "wasserstein-approx", *files)
     assert result.exit_code == 1
-    assert "weaker promise" in result.stderr
+    assert "weaker guarantee" in result.stderr
     assert os.listdir(tmp_path) == []
 
 
@@ -215,7 +215,7 @@ def test_a_promise_can_be_asked_for_backwards():
     result = run(*ASKED, "--best-guess", "0.6")
     assert result.exit_code == 0, result.output
     told = " ".join(result.stdout.split())
-    assert "nobody guesses right with a chance above 60 %" in told
+    assert "no guess is right with a probability above 60 %" in told
     found = run(*ASKED, "--error", "2", "--json")
     assert json.loads(found.stdout)["alpha"] == tk.recommended_alpha(2)
     assert "Trying" in found.stderr

@@ -110,8 +110,8 @@ def test_options_that_may_be_repeated_are(table, tmp_path):
     [
         (("--alpha", "1", "--epsilon", "1"), "alpha"),
         (("--alpha", "2", "--epsilon", "0"), "epsilon"),
-        (("--alpha", "2"), "epsilon is missing: a promise has both --alpha and --epsilon; or give --odds alone\n"),
-        ((), "the promise is missing: give --alpha and --epsilon, or --odds\n"),
+        (("--alpha", "2"), "epsilon is missing: a guarantee has both --alpha and --epsilon; or give --odds alone\n"),
+        ((), "the guarantee is missing: give --alpha and --epsilon, or --odds\n"),
         (("--odds", "1"), "odds"),
         ((*PROMISE, "--mechanism", "exakt"), "no mechanism 'exakt'"),
         ((*PROMISE, "--delta", "0.1"), "'exact' has no option 'delta'"),
@@ -226,5 +226,5 @@ def test_a_weaker_promise_has_no_certificate_and_leaves_no_file(table, tmp_path)
         "--certificate", tmp_path / "c.json", "-o", tmp_path / "o.json",
     )  # fmt: skip
     assert result.exit_code == 1
-    assert "weaker promise" in result.stderr
+    assert "weaker guarantee" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]

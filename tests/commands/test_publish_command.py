@@ -57,7 +57,7 @@ def test_what_was_published_is_audited_with_its_positions(table):
     attack = ["audit", folder / "published.csv", *given, "--positions", folder / "key.csv"]
     found = CliRunner().invoke(main, [*map(str, attack)])
     assert found.exit_code == 0, found.output
-    assert found.stdout.startswith("No attack contradicts the promise")
+    assert found.stdout.startswith("No attack contradicts the guarantee")
 
 
 def test_the_key_is_a_file_of_its_own(table):
@@ -246,7 +246,7 @@ def test_what_others_believe_and_cells_of_kept_columns(table):
     first = run(table, "--columns", "stay", "--belief", f"last year={last_year}", "--quiet")
     assert first.exit_code == 0, first.output
     report = html.unescape(table.with_name("published-report.html").read_text("utf-8"))
-    assert "It holds also for who believes 'last year'" in report
+    assert "It holds also for an adversary who believes 'last year'" in report
     for path in set(table.parent.iterdir()) - {table, last_year}:  # the ledger's marks too
         path.unlink()
     second = run(table, "--columns", "stay", "--keep", "ward", "--quiet", "--order", "keep")
@@ -330,7 +330,7 @@ def test_an_account_that_a_refused_try_opened_is_gone_on_with(table):
     assert "name the columns to come with --later, anew" in other.stderr
     again = run(table, "--columns", "plain", "--allow-no-noise")
     assert again.exit_code == 0, again.stderr
-    assert "50 % of the promise" in " ".join(again.stdout.split())
+    assert "50 % of the guarantee" in " ".join(again.stdout.split())
     second = CliRunner().invoke(
         main,
         [

@@ -285,11 +285,11 @@ def of(query, *, known=None, **asked):
 CALIBRATIONS = WhenAsked(
     {
         "exact on a grid": of(tk.Raw("x", bounds=(0, 5), step=1), alpha=2, epsilon=0.5),
-        "exact for who knows more": of(tk.Raw("x"), known=["k"], alpha=2, epsilon=0.5),
+        "exact for an adversary who knows more": of(tk.Raw("x"), known=["k"], alpha=2, epsilon=0.5),
         "closed form": of(tk.Mean("x"), alpha=2, epsilon=0.5, mechanism="closed-form"),
         "rows": of(tk.Row("x", "w"), odds=3),
         "rows with confidence": of(tk.Row("x"), alpha=3, epsilon=0.4, odds=2, confidence=0.8),
-        "weaker promise": lambda: tk.calibrate(
+        "weaker guarantee": lambda: tk.calibrate(
             {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(3, 1)},
             alpha=2,
             epsilon=1,

@@ -93,7 +93,7 @@ add(
 add("publish, a dry run", transcript(f"publish clinic.csv out.csv --columns ward --dry-run {CLINIC}"))
 add("publish, no such column", transcript(f"publish clinic.csv out.csv --columns wards {CLINIC}"))
 add("publish, no such file", transcript(f"publish clinics.csv out.csv --columns ward {CLINIC}"))
-add("publish, two promises", transcript(f"publish clinic.csv out.csv --columns ward --odds 2 --error 0.1 {CLINIC}"))
+add("publish, two guarantees", transcript(f"publish clinic.csv out.csv --columns ward --odds 2 --error 0.1 {CLINIC}"))
 add("publish, no such option", transcript(f"publish clinic.csv out.csv --columns ward --odd 2 {CLINIC}"))
 add(
     "calibrate, certify, verify, release",

@@ -121,7 +121,7 @@ add("clinic, band", published(clinic, columns=["ward"], odds=3, assurance="band"
 add("clinic, a column twice", published(clinic, columns=["stay", "stay"], **ILL))
 add("clinic, the secret itself", published(clinic, columns=["diagnosis"], **ILL))
 add("clinic, no such column", published(clinic, columns=["stays"], **ILL))
-add("clinic, two promises", published(clinic, columns=["stay"], odds=2, best_guess=0.6, **ILL))
+add("clinic, two guarantees", published(clinic, columns=["stay"], odds=2, best_guess=0.6, **ILL))
 add("census", published(people, columns=["marital-status"], odds=2, **CENSUS))
 add("census, others refused", published(people, columns=["sex"], odds=2, **{**CENSUS, "others": "error"}))
 once = {"columns": ["stay"], "odds": 2, **ILL}

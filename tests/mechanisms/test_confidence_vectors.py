@@ -81,7 +81,7 @@ def test_noise_is_enough_for_the_centre_and_all_draws(calibration):
     assert evidence.without == pytest.approx(without.error)
     assert calibration.error > without.error
     assert tk.verify(tk.certify(calibration)).calibration == calibration
-    assert "evidence from draws" in tk.report(calibration)
+    assert "Monte Carlo evidence" in tk.report(calibration)
 
 
 def test_a_file_with_less_noise_or_false_evidence_is_refused(calibration, tmp_path):

@@ -68,7 +68,7 @@ def test_a_channel_withstands_draws_that_did_not_make_it(promise):
     beyond = sum(divergence(p, q, found.alpha) > found.epsilon for p, q in fresh @ found.channel.matrix)
     assert beyond <= 0.05 * 401  # at least 95 % of the posterior, seen by draws of our own
     assert f"{evidence.draws} draws (seed {evidence.seed})" in evidence.sentence
-    assert "evidence from draws, not a proof" in evidence.sentence
+    assert "Monte Carlo evidence, not a proof" in evidence.sentence
 
 
 def test_noise_on_a_lattice_withstands_its_draws():

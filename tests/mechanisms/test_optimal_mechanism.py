@@ -186,7 +186,7 @@ def test_bad_options_are_told(options, says):
 @pytest.mark.parametrize(
     ("promise", "says"),
     [
-        ({}, "the promise is missing"),
+        ({}, "the guarantee is missing"),
         ({"alpha": 2}, "epsilon is missing"),
         ({"epsilon": 2}, "alpha is missing"),
         ({"alpha": 0.5, "epsilon": 1}, "alpha must be a finite number above 1"),

@@ -115,7 +115,7 @@ def test_promises_are_told_in_a_few_words():
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"alpha": None, "epsilon": None, "odds": None}, "the promise is missing: give alpha and epsilon, or odds$"),
+        ({"alpha": None, "epsilon": None, "odds": None}, "the guarantee is missing: give alpha and epsilon, or odds$"),
         ({"alpha": 2, "epsilon": None, "odds": 3}, "epsilon is missing: .* or give odds alone$"),
         ({"alpha": None, "epsilon": 2, "odds": None}, "alpha is missing"),
     ],

@@ -165,7 +165,7 @@ def test_the_order_advised_keeps_luck_where_it_is_for_one_value(values):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: promise_of_guess(0.5), "blind luck"),
+        (lambda: promise_of_guess(0.5), "a random guess"),
         (lambda: promise_of_guess(1), "between 0.5"),
         (lambda: promise_of_guess(60), "between 0.5"),
         (lambda: promise_of_guess(0.6, alpha=1), "above 1"),

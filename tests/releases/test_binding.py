@@ -194,7 +194,7 @@ def test_a_file_of_the_first_version_is_told_what_to_do(tmp_path):
 def test_a_weaker_promise_is_published_only_when_asked(tmp_path):
     priors = {"flu": tk.Mixture.gaussian(3, 1), "none": tk.Mixture.gaussian(5, 2)}
     weaker = tk.calibrate(priors, alpha=2, epsilon=1, mechanism="wasserstein-approx", delta=0.1)
-    with pytest.raises(CalibrationError, match=r"weaker promise, \(α, ε, δ\)"):
+    with pytest.raises(CalibrationError, match=r"weaker guarantee, \(α, ε, δ\)"):
         tk.release(TABLE, weaker, column="stay", secret="diagnosis")
     weaker.save(tmp_path / "c.json")
     TABLE.to_csv(tmp_path / "in.csv", index=False)

@@ -220,15 +220,15 @@ def test_a_budget_is_worth_its_own_promise_and_no_more(tmp_path):
     assert weak.theta < exact.theta / 2
     changed = dataclasses.replace(exact, channel=GaussianNoise(0.5))
     values = np.arange(5.0)
-    for budget, says in ((weak, "a weaker promise"), (changed, "does not meet the budget")):
+    for budget, says in ((weak, "a weaker guarantee"), (changed, "does not meet the budget")):
         with pytest.raises(tk.CalibrationError, match=says):
             tk.release(values, exact, ledger=Ledger(tmp_path / "l.db", budget=budget))
     assert not (tmp_path / "l.db").exists()
     ledger = Ledger(tmp_path / "l.db", budget=weak)
-    with pytest.raises(CompositionError, match="set under a weaker promise"):
+    with pytest.raises(CompositionError, match="set under a weaker guarantee"):
         tk.release(values, exact, ledger=ledger, accept_weaker_promise=True)
     tk.release(values, weak, ledger=ledger, accept_weaker_promise=True)
-    with pytest.raises(CompositionError, match="set under a weaker promise"):
+    with pytest.raises(CompositionError, match="set under a weaker guarantee"):
         tk.release(values, exact, ledger=Ledger(tmp_path / "l.db"))
     assert tk.release(values, exact, ledger=Ledger(tmp_path / "m.db", budget=exact)).theta == exact.theta
 

@@ -104,7 +104,7 @@ def test_gaussian_noise_is_that_of_the_same_promise():
     assert noise.error == tk.calibrate(points, alpha=2, epsilon=0.1).theta
     assert not noise.is_weaker
     assert not noise.is_least
-    assert "Gaussian noise that keeps the same promise" in words.gaussian(facts)
+    assert "Gaussian noise that keeps the same guarantee" in words.gaussian(facts)
 
 
 def test_no_gaussian_noise_bounds_the_odds_and_the_report_says_so():
@@ -326,7 +326,8 @@ def test_the_report_says_what_is_not_promised_and_what_a_guarantee_against_all_o
     assert costs["No data at all"].error == pytest.approx(math.sqrt(law @ (free.matrix * gaps).sum(1) / law.sum()))
     assert costs["Private counts (ε = 0.2)"].error > costs["This channel"].error
     assert all(
-        costs[label].promise == "odds within a factor of 3, also for who knows all other rows" for label in STRONGER
+        costs[label].promise == "odds within a factor of 3, also for an adversary who knows all other rows"
+        for label in STRONGER
     )
     told = words.all_other_rows(facts)
     assert "nothing against somebody who knows all other rows; for a table of fewer than 5,000 rows" in told

@@ -181,6 +181,6 @@ def test_a_page_says_once_whether_the_probabilities_may_go_out(own):
     asked = {"secret": "s", "columns": ["v"], "domain": ["x", "y"], "odds": 2, "confidence": None}
     made = tk.publish(table, **asked, beliefs={"last year": table}, own=own, allow_no_noise=True).calibration
     page = render(facts_of(made))
-    assert ("the probabilities of the channel, the promise" in page) is not own
+    assert ("the probabilities of the channel, the guarantee" in page) is not own
     assert ("The probabilities are for you alone" in page) is own
     assert ("The probabilities may be published" in page) is not own

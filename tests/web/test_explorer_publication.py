@@ -104,7 +104,7 @@ def test_that_nothing_changes_is_said_before_it_is_confirmed(publication: Public
         ({"query": "mean", "columns": ["oldpeak"]}, "has none"),
         (
             {"query": "raw", "columns": ["oldpeak"], "mechanism": "wasserstein-approx", "pair": ["1", "3"]},
-            "weaker promise",
+            "weaker guarantee",
         ),
         ({"table": "file:gone.csv"}, "drop the file"),
     ],

@@ -59,14 +59,14 @@ def test_every_control_of_a_dropped_table(
             lambda: visit.slide("odds, the factor", 300),
             lambda: visit.type_number("odds, the factor, as a number", "2"),
             lambda: visit.tick("columns", "ward"),
-            lambda: visit.choose("Promise", "renyi"),
+            lambda: visit.choose("Guarantee", "renyi"),
             lambda: visit.slide("ε, the budget", 600),
             lambda: visit.tick("columns", "stay_days", on=False),
-            lambda: visit.choose("Promise", "odds"),
+            lambda: visit.choose("Guarantee", "odds"),
             lambda: visit.slide("odds, the factor", 200),
             lambda: visit.choose("Hide", DIAGNOSES[11]),
             lambda: visit.tick("known", "sex"),
-            lambda: visit.choose("The promise holds", "0.9"),
+            lambda: visit.choose("The guarantee holds", "0.9"),
         ):
             before = visit.page.locator("#answer").inner_html()
             question = move()
@@ -241,7 +241,7 @@ def test_what_a_download_waits_for_is_told_where_its_end_will_be(browser: Browse
     with opened(browser, running.quick) as visit:
         page = visit.page
         visit.publish_as("row")
-        at_work = {"answer": None, "download": {"words": "proving that it keeps the promise", "seconds": 3}}
+        at_work = {"answer": None, "download": {"words": "proving that it keeps the guarantee", "seconds": 3}}
         page.route("**/api/progress", lambda route: route.fulfill(json=at_work))
         made: list[Route] = []
 
@@ -255,12 +255,12 @@ def test_what_a_download_waits_for_is_told_where_its_end_will_be(browser: Browse
         )
         with page.expect_download():
             page.get_by_role("button", name="Certificate for an auditor", exact=True).click()
-            page.locator("#saved").filter(has_text="Proving that it keeps the promise, 3 s").wait_for()
+            page.locator("#saved").filter(has_text="Proving that it keeps the guarantee, 3 s").wait_for()
             made.pop().continue_()
         page.locator("#saved").filter(has_text="Saved as").wait_for()
         said = page.evaluate("window.said")
         assert said[0] == "Proving…"
-        assert "Proving that it keeps the promise, 3 s" in said
+        assert "Proving that it keeps the guarantee, 3 s" in said
         page.wait_for_timeout(1500)
         assert visit.text("#saved").startswith("Saved as")  # and nothing is told any more
 

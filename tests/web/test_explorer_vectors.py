@@ -169,10 +169,10 @@ def test_columns_are_published_together_with_noise(
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"columns": ["oldpeak"]}, "with the belief “counts with a pseudo-row” it can be promised"),
-        ({"columns": ["oldpeak"], "prior": "counts"}, "“The promise holds” can make it for the population too"),
-        ({}, "“A table” can be promised for the population"),
-        ({"query": "mean"}, "“The promise holds” can make it for the population too"),
+        ({"columns": ["oldpeak"]}, "with the belief “counts with a pseudo-row” it can be guaranteed"),
+        ({"columns": ["oldpeak"], "prior": "counts"}, "“The guarantee holds” can include the population"),
+        ({}, "“A table” can be guaranteed for the population"),
+        ({"query": "mean"}, "“The guarantee holds” can include the population"),
     ],
     ids=["a belief without draws", "counts", "a vector", "means"],
 )

@@ -76,7 +76,7 @@ def test_hostile_names_are_text_and_nothing_more(browser: Browser, own: Explorer
         asked = visit.asks()
         assert (asked["table"], asked["query"], asked["columns"]) == (_NAME, "row", ["other"])  # which tells less
         assert asked["confidence"] == 0.95  # which takes seconds to find, and is overtaken
-        assert visit.choose("The promise holds", "")["columns"] == ["other"]
+        assert visit.choose("The guarantee holds", "")["columns"] == ["other"]
         assert visit.tick("columns", _COLUMN)["columns"] == [_COLUMN, "other"]
         visit.publish_as("noise")
         visit.choose("of the column", _COLUMN)

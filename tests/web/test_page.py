@@ -136,7 +136,7 @@ def test_the_downloads_verify(visit: Visit, tmp_path: Path) -> None:
 
 def test_what_promises_less_has_no_certificate(visit: Visit) -> None:
     visit.choose("Mechanism", "wasserstein-approx")
-    assert "promises less" in visit.text("#in-words")
+    assert "guarantees less" in visit.text("#in-words")
     assert visit.page.get_by_role("button", name="Public certificate").is_disabled()
     visit.choose("Mechanism", "exact")
     assert visit.page.get_by_role("button", name="Public certificate").is_enabled()

@@ -34,7 +34,7 @@ _WISHES = ("loss", "keep", "diagonal", "forbidden", "unbiased")
 
 @dataclass(frozen=True)
 class KnownRows:
-    """By how much the odds between two secrets of somebody move, for who knows all other rows.
+    """By how much the odds between two secrets of somebody move, for an adversary who knows all other rows.
 
     `factor` is the largest, beside the `limit` of the guarantee; `beyond` of `people` are moved further than that.
     `is_refitted` says that the channel was fitted to the rows themselves.
@@ -56,18 +56,20 @@ class KnownRows:
         """What was found."""
         if not self.contradicted:
             return (
-                f"for who knows all other rows nobody's odds move by more than a factor of {self.factor:.4g} "
+                f"for an adversary who knows all other rows posterior odds change by no more than a factor of "
+                f"{self.factor:.4g} "
                 f"(guaranteed: {self.limit:.6g})"
             )
         by = "without end" if math.isinf(self.factor) else f"by up to a factor of {self.factor:.4g}"
         why = (
-            ". The channel was fitted to these rows, and promises nothing against them: fit it to private counts, to "
+            ". The channel was fitted to these rows, and guarantees nothing against them: fit it to private counts, to "
             "another table, or to no data"
             if self.is_refitted
             else ""
         )
         return (
-            f"for who knows all other rows the odds of {self.beyond:,} of {self.people:,} people move {by}, beyond "
+            f"for an adversary who knows all other rows the odds of {self.beyond:,} of {self.people:,} people move "
+            f"{by}, beyond "
             f"{self.limit:.6g}{why}"
         )
 
@@ -229,7 +231,7 @@ def table_chance(matrix: Mapping[Key, Array], tallies: Mapping[Key, int], told: 
     if math.prod(shape) * sum(told) * len(told) > _MOST_WORK:
         raise InputError(
             f"a table of {sum(told):,} rows with {len(told)} values is too large to say exactly how likely it is for "
-            f"who knows all other rows"
+            f"one who knows all other rows"
         )
     law = np.zeros(shape)
     law[(0,) * len(shape)] = 1.0

@@ -277,7 +277,7 @@ def audit(
         published: the table that went out, or a column of it; any kind of table that Takifugu reads. Several that went
             out about the same people, row beside row in one order, are given as a tuple and attacked together.
         truth: the table it was made from, with the column of secrets.
-        calibration: what was promised.
+        calibration: what was guaranteed.
         secret: the column of secrets in `truth`; needed for priors made by hand. Of several columns of secrets, the
             one to attack; by default each in turn.
         keys: the columns that say which published row is whose. Without them and `positions`, row k is row k.
@@ -288,9 +288,10 @@ def audit(
         reading: what is known of the form of `truth`, where it is a file. What meant a missing value when the priors
             were fitted does so here, unless other sentinels or texts are named.
         progress: called with the number of attacks done and of all.
-        all_other_rows: also ask by how much the odds of anybody's secret move for who knows every other row, and fits
+        all_other_rows: also ask by how much the odds of anybody's secret move for an adversary who knows every other
+            row, and fits
             the channel again for each row that the last person may have: exactly, so of small tables alone. A channel
-            that was fitted to these rows promises nothing against them.
+            that was fitted to these rows guarantees nothing against them.
     """
     guarantee = _promise(calibration)
     level = real("level", level, "a probability between 0 and 0.5")
@@ -368,14 +369,14 @@ def _promise(calibration: Any) -> Guarantee:
         )
     if not calibration.guarantee.is_provable:
         raise InputError(
-            f"{calibration.mechanism!r} promises {calibration.guarantee}, which says nothing about a share of the "
+            f"{calibration.mechanism!r} guarantees {calibration.guarantee}, which says nothing about a share of the "
             f"cases: no attack on rows can contradict it. Audit a calibration by 'exact' or 'optimal'"
         )
     return calibration.guarantee
 
 
 def _limits(guarantee: Guarantee) -> list[float]:
-    """The orders at which something was promised."""
+    """The orders at which something was guaranteed."""
     return [guarantee.alpha] if guarantee.odds_beside is None else [guarantee.alpha, np.inf]
 
 

@@ -103,9 +103,9 @@ def _fortune(m: float, distinct: Array, counts: Array, stake: float) -> float:
 
 
 def best_wager(first: Array, second: Array, *, alpha: float, risk: float, rows: tuple[int, int]) -> tuple[Wager, float]:
-    """The wager that promises most for a test on `rows` further rows, judged by rows kept for this choice.
+    """The wager that guarantees most for a test on `rows` further rows, judged by rows kept for this choice.
 
-    What it promises is a guess, and nothing rests on it.
+    What it guarantees is a guess, and nothing rests on it.
     """
     best, most = Wager(alpha, 0.0, is_event=True), -math.inf
     for wager in _candidates(first, second, alpha):

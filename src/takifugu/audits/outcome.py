@@ -26,7 +26,7 @@ ORDER = "order"  # the attacker who sees where a row stands, and nothing else
 
 
 class Guess(float):
-    """How often an attacker is right between two secrets, half of the rows from each: 0.5 is blind luck.
+    """How often an attacker is right between two secrets, half of the rows from each: 0.5 is a random guess.
 
     `low` and `high` are an interval that holds the true share, for all attacks of an audit at once, with its
     confidence.
@@ -55,7 +55,7 @@ class Attack:
     """One attacker against one pair of secrets, and perhaps among the rows of one cell of what is known.
 
     `lower_bound` is on the larger D_α of the two directions; `odds_bound` on the logarithm of the odds, where the
-    calibration promises both. `roc` has the share of the second secret's rows and of the first's that score above
+    calibration guarantees both. `roc` has the share of the second secret's rows and of the first's that score above
     each of some thresholds. `rows` are those of either secret that were tested.
     """
 
@@ -102,7 +102,7 @@ class Audit(Plotted):
 
     @property
     def strongest(self) -> Attack:
-        """The attack with the largest bound, beside what is promised about it."""
+        """The attack with the largest bound, beside what is guaranteed about it."""
         return max(self._telling, key=lambda one: (self._excess(one), one.lower_bound))
 
     @property
@@ -117,7 +117,7 @@ class Audit(Plotted):
 
     @property
     def contradicted(self) -> bool:
-        """Whether the publication is shown, with this confidence, to tell more than was promised."""
+        """Whether the publication is shown, with this confidence, to tell more than was guaranteed."""
         is_known = self.known_rows is not None and self.known_rows.contradicted
         return is_known or self.order is not None or any(self._excess(one) > 0 for one in self._telling)
 
@@ -133,11 +133,11 @@ class Audit(Plotted):
 
     @property
     def guess_limit(self) -> float:
-        """The largest share of right guesses between two secrets that the promise allows."""
+        """The largest share of right guesses between two secrets that the guarantee allows."""
         return self.guarantee.best_guess()
 
     def _excess(self, attack: Attack) -> float:
-        """How far an attack is above the promise; below 0 where it is within it."""
+        """How far an attack is above the guarantee; below 0 where it is within it."""
         over = attack.lower_bound - self.guarantee.epsilon
         if attack.odds_bound is not None and self.guarantee.odds_beside is not None:
             over = max(over, attack.odds_bound - math.log(self.guarantee.odds_beside))
@@ -150,15 +150,16 @@ class Audit(Plotted):
         if not self.attacks:
             return (*known, *(one.sentence for one in self.findings))
         if known and self.known_rows is not None and self.known_rows.contradicted:
-            return (f"The promise is contradicted: {known[0]}", *replace(self, known_rows=None).sentences)
+            return (f"The guarantee is contradicted: {known[0]}", *replace(self, known_rows=None).sentences)
         worst, best, sure = self.strongest, self.best, f"{100 * self.confidence:g} %"
         a, b = worst.pair
         if self.order is not None and self._excess(worst) <= 0:
-            first = f"The promise is contradicted: with {sure} confidence {self.order.sentence}"
+            first = f"The guarantee is contradicted: with {sure} confidence {self.order.sentence}"
         elif self.contradicted:
             first = (
-                f"The promise is contradicted: with {sure} confidence the publication tells {a!r} from {b!r}"
-                f"{worst.where} by {self._told(worst)}, and {self.guarantee} was promised. Withdraw it, or find out why"
+                f"The guarantee is contradicted: with {sure} confidence the publication tells {a!r} from {b!r}"
+                f"{worst.where} by {self._told(worst)}, and {self.guarantee} was guaranteed. Withdraw it, or find "
+                f"out why"
             )
         elif self.misplaced is not None:
             first = f"Nothing follows from this audit: {self.misplaced.sentence}"
@@ -171,14 +172,14 @@ class Audit(Plotted):
             )
             shown = f"they show {what}" if some else "none of them shows any loss"
             first = (
-                f"No attack contradicts the promise of {self.guarantee}: with {sure} confidence {shown}, and others "
+                f"No attack contradicts the guarantee of {self.guarantee}: with {sure} confidence {shown}, and others "
                 f"may show more. An audit is evidence, never a proof"
             )
         guess = best.guess
         c, d = best.pair
         second = (
             f"The best guess between {c!r} and {d!r}{best.where} is right in {_percent(guess)} of the cases "
-            f"({_percent(guess.low)} to {_percent(guess.high)}; 50 % is blind luck, and the promise allows "
+            f"({_percent(guess.low)} to {_percent(guess.high)}; 50 % is a random guess, and the guarantee allows "
             f"{_percent(self.guess_limit)}), by "
             f"{best.attacker} from {best.sees}"
         )
@@ -190,7 +191,7 @@ class Audit(Plotted):
 
     @property
     def _is_odds(self) -> bool:
-        """Whether the promise is told as a factor of odds, beside which its logarithm would look harmless."""
+        """Whether the guarantee is told as a factor of odds, beside which its logarithm would look harmless."""
         return math.isinf(self.guarantee.alpha)
 
     def _told(self, attack: Attack) -> str:
@@ -349,13 +350,13 @@ def release_card(
 
 
 def _require_same(calibration: Any, certificate: Any, audit: Any) -> None:
-    """Refuse papers of another release: a card that mixes two would promise what was not done."""
+    """Refuse papers of another release: a card that mixes two would guarantee what was not done."""
     if not isinstance(calibration, Calibration):
         raise InputError(f"a card is made for a Calibration, got {type(calibration).__name__}")
     if certificate is not None:
         theirs = getattr(certificate, "calibration", certificate)
         if isinstance(theirs, Calibration) and theirs != calibration:  # one channel may be proved for other beliefs
-            raise InputError("the certificate is not of this calibration: its problem, promise or channel differs")
+            raise InputError("the certificate is not of this calibration: its problem, guarantee or channel differs")
         for name in ("alpha", "epsilon", "channel", "theta"):
             ours = getattr(calibration, name, None)
             if hasattr(theirs, name) and getattr(theirs, name, None) != ours:
@@ -363,7 +364,9 @@ def _require_same(calibration: Any, certificate: Any, audit: Any) -> None:
         if not hasattr(certificate, "sha256"):
             raise InputError("the certificate has no digest: give what takifugu.certify returned")
     if audit is not None and audit.guarantee != calibration.guarantee:
-        raise InputError(f"the audit is about {audit.guarantee}, and the calibration promises {calibration.guarantee}")
+        raise InputError(
+            f"the audit is about {audit.guarantee}, and the calibration guarantees {calibration.guarantee}"
+        )
 
 
 def _text(name: str, value: Any) -> str:

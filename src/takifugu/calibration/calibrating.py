@@ -1,4 +1,4 @@
-"""From beliefs and a promise to the channel that keeps it."""
+"""From beliefs and a guarantee to the channel that keeps it."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -61,9 +61,9 @@ class Population:
     halvings: int = 0
 
     def tried(self, number: int, problem: Problem) -> "Population":
-        """The same for one of 2ʰ promises of which one will be chosen: draws of its own, h halvings more strictly.
+        """The same for one of 2ʰ guarantees of which one will be chosen: draws of its own, h halvings more strictly.
 
-        A model keeps some draws of its parameters and there are no others: each promise would be judged by nearly the
+        A model keeps some draws of its parameters and there are no others: each guarantee would be judged by nearly the
         same ones, whatever its seed, so they are the same and h is larger.
         """
 
@@ -237,38 +237,38 @@ def calibrate(
     step: Step = lambda what: None,
     **options: Any,
 ) -> "Calibration | SeriesCalibration":
-    """The channel that costs least and keeps every pair of secrets within the promise, both ways.
+    """The channel that costs least and keeps every pair of secrets within the guarantee, both ways.
 
     Args:
         priors: what `fit_priors` returns; or the law of the answer for each secret, as {secret: Mixture}; or a list
             of such mappings, one per belief the adversary may hold, of which the worst counts. Of a `Series` the
             noise is correlated over time; it takes a Rényi guarantee of finite order and nothing else.
-        guarantee: what is promised, such as `Odds(3)`, `Renyi(3, 1)`, `Approximate(1, 1e-5)`, or several joined with
+        guarantee: what is guaranteed, such as `Odds(3)`, `Renyi(3, 1)`, `Approximate(1, 1e-5)`, or several joined with
             `&`; or one of the short forms that follow.
         alpha: the Rényi order, above 1.
         epsilon: the budget in nats, above 0, with `alpha` or with `delta`.
         delta: with `epsilon` and no `alpha`, an (ε, δ) guarantee: `Approximate(epsilon, delta)`; beside `alpha` the
             option of "wasserstein-approx".
         odds: no published value may change the odds of any pair by more than this factor: alone, or beside `alpha`
-            and `epsilon`. Gaussian noise cannot promise it.
+            and `epsilon`. Gaussian noise cannot guarantee it.
         pairs: the pairs of secrets to hide from one another; every pair by default.
         mechanism: by default "optimal" for Finite laws, "exact" for a Mixture and
             "shaped" for a VectorMixture; see `list_mechanisms`. "data-free" is the best channel that is fitted to no
             data, and `priors` is then a `Row` with public lists. Also an object with the interface of
             `takifugu.mechanisms.Mechanism`.
-        confidence: such as 0.95. The promise is then seen to hold for the centre and for all of a number of draws from
-            the posterior of the population's priors (59 for 0.95; more for a channel), not only for the sample's.
-        assurance: "band" proves the promise for the population, with probability `confidence` (0.95 by default) over
+        confidence: such as 0.95. The guarantee is then seen to hold for the centre and for all of a number of draws
+            from the posterior (59 for 0.95; more for a channel), not only for the sample's.
+        assurance: "band" proves the guarantee for the population, with probability `confidence` (0.95 by default) over
             independent rows and no model: more noise, and no evidence but a proof.
         seed: of those draws. Whoever tries several and takes what suits best has less confidence than is stated.
-        beliefs: what others may believe beside that, by name, such as {"last year": priors}; the promise holds for each
+        beliefs: what others may believe beside that, by name, such as {"last year": priors}; it holds for each
             of them, and `problem.words(place)` names the one that binds.
         best_guess: in place of odds and epsilon, such as 0.6: between two secrets that were equally likely before,
             nobody's guess from one published value may be right more often.
-        error: in place of all of them, such as 0.2: the strongest promise, to two per cent of its budget, at which a
+        error: in place of all of them, such as 0.2: the strongest guarantee, to two per cent of its budget, at which a
             published value is off by at most this share of the spread (the standard deviation of the true values), or
             of labels this share is changed. Of several columns the worst counts.
-        step: called with each promise that a search for `error` has tried.
+        step: called with each guarantee that a search for `error` has tried.
         **options: options of the mechanism, such as `radius` of "optimal".
 
     >>> from takifugu import Mixture
@@ -333,7 +333,7 @@ def calibrate(
     if best_guess is not None:
         if not made.guarantee.is_provable:
             raise MechanismError(
-                f"{made.mechanism!r} promises less than (α, ε), and bounds no guess: leave best_guess out"
+                f"{made.mechanism!r} guarantees less than (α, ε), and bounds no guess: leave best_guess out"
             )
         made = made.with_finding(Diagnostic("guess-asked", asked=best_guess, promise=str(asked)))
     warn(one for one in made.findings if one not in problem.findings)  # those were shown where the priors were fitted
@@ -354,7 +354,7 @@ def _of_chains(priors: Any, find: Any, asked: Guarantee, *, confidence: float | 
 
 
 def _bounded_below(found: Found, sample: Found, rule: Mechanism) -> Found:
-    """What keeps a promise for the population keeps it for the sample too: it loses no less than the best does there.
+    """What keeps a guarantee for the population keeps it for the sample too: it loses no less than the best does there.
 
     With a radius it is about channels that meet a sufficient condition, which others need not meet.
     """
@@ -452,7 +452,7 @@ def sweep(
         odds: one factor, or several, each a row of infinite order.
         mechanism: one name, or several; by default the one that `calibrate` would take.
         pairs: as for `calibrate`, and so are `confidence`, `assurance` and `seed`.
-        confidence: the promise is then for the population.
+        confidence: the guarantee is then for the population.
         assurance: "band" for a proof of that.
         seed: of its draws.
 
@@ -527,7 +527,7 @@ def calibrate_later(
 ) -> Calibration:
     """The channel of everything published so far and now: `past` for the first columns, the best one for the others.
 
-    `problem` is about all these columns, and so is the promise: no published row changes the odds of any pair by more
+    `problem` is about all these columns, and so is the guarantee: no published row changes the odds of any pair by more
     than e^ε. `steps` is how often columns may yet be published, this time included: exact probabilities of all of them
     share the bits that there are.
     """

@@ -1,4 +1,4 @@
-"""Whether a channel keeps its promise: asked of every rule's answer, and again of every file before a release."""
+"""Whether a channel keeps its guarantee: asked of every rule's answer, and again of every file before a release."""
 
 import math
 import os
@@ -54,7 +54,7 @@ _ROOM = 1e-9  # of the budget: what a second look at a calibration may find more
 def checked(rule: Mechanism, found: Found, problem: Problem, asked: Guarantee) -> Found:
     """What a rule found, with the noise that the exact divergence asks for where that is more.
 
-    The bound promises it; the exact divergence makes sure, rounding and other people's code included.
+    The bound guarantees it; the exact divergence makes sure, rounding and other people's code included.
     """
     if not isinstance(found, Found):
         raise CalibrationError(f"{rule.name!r} gave a {type(found).__name__} where a Found with a channel is needed")
@@ -62,7 +62,7 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Guarantee) -
     if promised.is_provable:
         if not promised.implies(asked):
             raise CalibrationError(
-                f"{rule.name!r} promises {promised}, which is less than {asked}: ask for that if it will do"
+                f"{rule.name!r} guarantees {promised}, which is less than {asked}: ask for that if it will do"
             )
         asked = promised  # what the calibration will say is what is checked
     if is_trusted(rule):
@@ -125,7 +125,7 @@ def _proved(rule: Mechanism, channel: Noise, found: Found, problem: Problem, ask
 def noise_is_enough(
     problem: Problem, channel: Noise, promised: Guarantee, *, mechanism: str, options: dict[str, Any]
 ) -> bool:
-    """Whether noise keeps the promise: by a bound, or in balls where that does not clear a place."""
+    """Whether noise keeps the guarantee: by a bound, or in balls where that does not clear a place."""
     if not channel.is_gaussian:
         return _bounds_odds(problem, channel, promised)
     if promised.most_odds is not None:
@@ -134,7 +134,7 @@ def noise_is_enough(
     if not promised.is_provable:
         rule = get_mechanism(mechanism, options)
     if not isinstance(rule, Additive):
-        raise InputError(f"{mechanism!r} promises less than Rényi Pufferfish Privacy, which cannot be checked")
+        raise InputError(f"{mechanism!r} guarantees less than Rényi Pufferfish Privacy, which cannot be checked")
     here = channel.variance * (1 + 2**-50)
     needed = rule.needed(problem, alpha=promised.alpha, epsilon=promised.epsilon * (1 + _ROOM), floor=here)
     if needed.variance != here:
@@ -358,13 +358,13 @@ def _options(name: str, value: Any, guarantee: Guarantee, problem: Problem) -> t
     refuse_former(name)
     if not is_ours(name):
         if not guarantee.is_provable:
-            raise InputError(f"{name!r} is not known here, and a weaker promise cannot be checked without it")
+            raise InputError(f"{name!r} is not known here, and a weaker guarantee cannot be checked without it")
         return tuple(sorted(value.items()))
     rule = get_mechanism(name, value)
     asked = guarantee if guarantee.is_provable else Renyi(guarantee.alpha, guarantee.epsilon)
     promised = rule.promise(asked)
     if promised != guarantee:
-        raise InputError(f"{name!r} promises {promised}, and not {guarantee}")
+        raise InputError(f"{name!r} guarantees {promised}, and not {guarantee}")
     return tuple(sorted(rule.settled(problem).options.items()))
 
 
@@ -440,7 +440,7 @@ def told(calibration: "Calibration") -> str:
         )
     if channel.is_bare:
         return f"No noise is needed: without any, {who} is {promise.bound}. The closest to the limit is {closest}"
-    hides = f"hides {who}" if promise.is_provable else f"gives the weaker, approximate promise of {rule!r} to {who}"
+    hides = f"hides {who}" if promise.is_provable else f"gives the weaker, approximate guarantee of {rule!r} to {who}"
     foreign = "" if is_ours(rule) else ", not one of Takifugu's own: the exact divergence was checked"
     return f"{channel.describe()} {hides} {promise.bound} ({rule}{foreign}). The worst pair is {closest}"
 
@@ -457,11 +457,11 @@ def _protected(pairs: Pairs) -> str:
 
 @dataclass(frozen=True)
 class Calibration(Plotted):
-    """A channel that keeps a promise for a problem, and how it was found.
+    """A channel that keeps a guarantee for a problem, and how it was found.
 
     `place` is the belief and pair closest to the limit. `theta` is the standard deviation of the noise, where the
     channel is Gaussian noise. `error` is what a published value is expected to lose; where `lower_bound` is a number,
-    no channel between these values that keeps the promise loses less, and `optimality` holds what proves it.
+    no channel between these values that keeps the guarantee loses less, and `optimality` holds what proves it.
     """
 
     problem: Problem = field(repr=False)
@@ -518,18 +518,18 @@ class Calibration(Plotted):
 
     @property
     def _rule(self) -> Mechanism:
-        """The rule that knows what the channel keeps and costs, with its options; of others only the promise counts."""
+        """The rule that knows what the channel keeps and costs, with its options; of others the guarantee counts."""
         rule = get_mechanism(self.mechanism, dict(self.options)) if is_ours(self.mechanism) else None
         return knowing(self.channel, rule)
 
     @property
     def alpha(self) -> float:
-        """The Rényi order of the promise."""
+        """The Rényi order of the guarantee."""
         return self.guarantee.alpha
 
     @property
     def epsilon(self) -> float:
-        """The budget of the promise."""
+        """The budget of the guarantee."""
         return self.guarantee.epsilon
 
     @property
@@ -600,7 +600,7 @@ class Calibration(Plotted):
         return told(self)
 
     def meets_budget(self) -> bool:
-        """Whether the channel is seen, once more, to keep the promise for every pair and belief.
+        """Whether the channel is seen, once more, to keep the guarantee for every pair and belief.
 
         A release asks this, since a calibration may come from a file that somebody has changed. Places that a bound
         does not clear are decided in ball arithmetic; for a proof of all see `takifugu.certify`.

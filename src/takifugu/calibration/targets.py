@@ -190,7 +190,7 @@ def strongest(
         if refusal is not None and all(map(math.isinf, tried.values())):
             raise refusal
         raise NoAnswerError(
-            f"no promise was found whose channel errs at most {most:g} of the spread; the weakest that was tried, "
+            f"no guarantee was found whose channel errs at most {most:g} of the spread; the weakest that was tried, "
             f"{Renyi(alpha, max(tried))}, errs {tried[max(tried)]:.3g}. Allow a larger error, give a finer domain, "
             f"publish fewer columns, or merge rare secrets"
         )

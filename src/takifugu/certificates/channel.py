@@ -1,6 +1,6 @@
-"""Version 2 of the certificate: a channel of any kind, and what it promises.
+"""Version 2 of the certificate: a channel of any kind, and what it guarantees.
 
-Noise on the line has version 1, unless its promise is for the population: the evidence for that is part of version 2.
+Noise on the line has version 1, unless its guarantee is for the population: the evidence for that is part of version 2.
 """
 
 import os
@@ -151,7 +151,7 @@ _WISHES = {"unbiased": "lack of bias", "forbidden": "forbidden moves", "diagonal
 
 @dataclass(frozen=True)
 class ChannelCertificate(Sealed):
-    """A claim with all that is needed to prove it: this channel keeps this promise, and none loses less than said.
+    """A claim with all that is needed to prove it: this channel keeps this guarantee, and none loses less than said.
 
     It holds the priors, which describe people: it is for the auditor, and `redacted()` is for the public. Where the
     priors are private counts or other people's, and the list is public, `published()` is too: then anybody can prove
@@ -165,7 +165,7 @@ class ChannelCertificate(Sealed):
 
     @property
     def alpha(self) -> float:
-        """The Rényi order; infinite for a promise about odds."""
+        """The Rényi order; infinite for a guarantee about odds."""
         return self.calibration.alpha
 
     @property
@@ -185,7 +185,7 @@ class ChannelCertificate(Sealed):
 
     @property
     def lower_bound(self) -> float | None:
-        """What no channel between these values that keeps the promise loses less than, where that is proved."""
+        """What no channel between these values that keeps the guarantee loses less than, where that is proved."""
         return self.calibration.lower_bound
 
     @property
@@ -276,7 +276,7 @@ class ChannelCertificate(Sealed):
         strict_json.write(self.to_dict(), path, private=not is_public)
 
     def redacted(self) -> "RedactedChannel":
-        """What may be published: the promise and the channel, without the priors, and the digest of this file."""
+        """What may be published: the guarantee and the channel, without the priors, and the digest of this file."""
         return RedactedChannel(
             {
                 "guarantee": self.calibration.guarantee.to_state(),

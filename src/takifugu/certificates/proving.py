@@ -64,9 +64,9 @@ def _told(calibration: Calibration, effort: Effort | None, progress: Progress | 
 
 
 def _proved(calibration: Calibration, effort: Effort | None) -> Iterator[Enclosure]:
-    """An enclosure of the loss at every place, in order; an error where the promise is not proved there."""
+    """An enclosure of the loss at every place, in order; an error where the guarantee is not proved there."""
     if not calibration.guarantee.is_provable:
-        raise CertificationError("a channel can be proved for (α, ε) and for odds, and for no other promise")
+        raise CertificationError("a channel can be proved for (α, ε) and for odds, and for no other guarantee")
     if isinstance(calibration.channel, ListChannel):
         return _of_list(calibration, calibration.channel, calibration.guarantee)
     if isinstance(calibration.channel, GaussianVector):
@@ -209,7 +209,7 @@ def certify(
 ) -> Certificate | ChannelCertificate:
     """Prove, in exact and ball arithmetic, that a calibration keeps every pair within its budget.
 
-    Raises `CertificationError` where that is false or cannot be proved, or where the mechanism promises less. With
+    Raises `CertificationError` where that is false or cannot be proved, or where the mechanism guarantees less. With
     Gaussian noise the pairs can be shared out among `workers` processes (a script then needs the usual
     `if __name__ == "__main__":`); `progress` is called with the number of places proved and of all.
 
@@ -383,7 +383,7 @@ def _require_full_promise(mechanism: str, guarantee: Guarantee) -> None:
 
 def _weaker(mechanism: str, guarantee: str) -> CertificationError:
     return CertificationError(
-        f"{mechanism!r} gives a weaker promise ({guarantee[:60]}) than Rényi Pufferfish Privacy: its budget may be "
+        f"{mechanism!r} gives a weaker guarantee ({guarantee[:60]}) than Rényi Pufferfish Privacy: its budget may be "
         "exceeded for a share of the cases, and so there is no proof to be had; calibrate with 'exact' instead"
     )
 

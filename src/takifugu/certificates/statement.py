@@ -1,4 +1,4 @@
-"""The statement that goes with a published table: what may be told to anybody, and what it does not promise.
+"""The statement that goes with a published table: what may be told to anybody, and what it does not guarantee.
 
 Everything in it but the date and the number of rows follows from the certificate. Where that may be public it is part
 of the statement, and `verify` proves the guarantee from the statement alone; otherwise its digest is, and whoever has
@@ -84,7 +84,8 @@ class Statement:
     >>> counts = tk.private_counts(pd.DataFrame(rows), secret="ill", columns="age", domain=lists, epsilon=0.5)
     >>> made = tk.calibrate(counts, odds=3)
     >>> print(Statement.of(tk.certify(made), rows=1_000).sentences[0])
-    Nothing published moves the odds between two values of 'ill' by more than a factor of 3.
+    For any adversary whose beliefs are covered, posterior odds between two values of 'ill' change by at most a factor \
+of 3.
     """
 
     content: Mapping[str, Any]
@@ -129,15 +130,17 @@ class Statement:
             secret += f" ({', '.join(f'{a} or {b}' for a, b in facts['pairs'])})"
         secret += " that are hidden" if facts["others"] else ""
         read = ", ".join(map(repr, facts["kept"]))
-        whoever = f"For whoever has read {read}, published as {'it is' if len(facts['kept']) == 1 else 'they are'}: "
-        start = f"{whoever}nothing else" if read else "Nothing"
+        published = f"published as {'it is' if len(facts['kept']) == 1 else 'they are'}"
+        whom = "any adversary whose beliefs are covered"
+        whom += f" and who has read {read}, {published}" if read else ""
         if (most := guarantee.most_odds) is not None:
-            by = f"by more than a factor of {rounded_up(most, 6)}"
-            kept = f"{start} published moves the odds between two values of {secret} {by}."
+            by = f"by at most a factor of {rounded_up(most, 6)}"
+            kept = f"For {whom}, posterior odds between two values of {secret} change {by}."
         else:
-            kept = f"{whoever if read else ''}Two values of {secret} are hidden from one another {guarantee.bound}."
+            kept = f"For {whom}, two values of {secret} are hidden from one another {guarantee.bound}."
         guess = (
-            f"Of two that {'then seem' if read else 'seemed'} equally likely nobody guesses right with a chance above "
+            f"Of two that {'then seem' if read else 'seemed'} equally likely no guess is right with a probability "
+            f"above "
             f"{rounded_up(100 * guarantee.best_guess(), 4)} %."
         )
         columns = ", ".join(map(repr, facts["columns"])) + (f", beside {read}" if read else "")
@@ -147,7 +150,7 @@ class Statement:
         if facts["lists"] is not None:
             sizes = ", ".join(f"{len(values)} of {name!r}" for name, values in facts["lists"].items())
             told.append(f"The values are from public lists ({sizes}), and none was read from the table.")
-        told += ["What is not promised:", *(f"- {_NOT_PROMISED[one]}" for one in self.not_promised)]
+        told += ["What is not guaranteed:", *(f"- {_NOT_PROMISED[one]}" for one in self.not_promised)]
         told.append(_WORD.format(counts=self._counts, people=_PEOPLE[facts["people"]]))
         if facts["certificate"] is None:
             told.append(
@@ -168,7 +171,7 @@ class Statement:
 
     @property
     def not_promised(self) -> tuple[str, ...]:
-        """What is not promised, by the names of its sentences."""
+        """What is not guaranteed, by the names of its sentences."""
         facts, kind = self.content, self.content["adversary"]["kind"]
         told = ["other rows"] if kind == "population" else []
         told += [] if kind == "anybody" else ["beliefs"]

@@ -45,8 +45,8 @@ def command(
 ) -> None:
     """Attack the file PUBLISHED as an adversary would, and say what could be learned from it.
 
-    Exit status 1 where the attacks contradict the promise of the calibration, or where the rows cannot be those of the
-    truth. That no attack contradicts it is evidence, never a proof: for that there is `takifugu certify`.
+    Exit status 1 where the attacks contradict the guarantee of the calibration, or where the rows cannot be those of
+    the truth. That no attack contradicts it is evidence, never a proof: for that there is `takifugu certify`.
     """
     from takifugu.atomic import Files
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 @single(
     "--error", type=float, help="In place of --epsilon or --odds: how far off values may be, as a share of the spread."
 )
-@single("--confidence", type=float, help="Such as 0.95: promise it for the population, not only for the sample.")
-@single("--assurance", type=click.Choice(["band"]), help="Promise it for the population, proved: more noise.")
+@single("--confidence", type=float, help="Such as 0.95: guarantee it for the population, not only for the sample.")
+@single("--assurance", type=click.Choice(["band"]), help="Guarantee it for the population, proved: more noise.")
 @single("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws behind the confidence.")
 @single("--mechanism", help="The rule that finds the noise. [default: exact, and optimal for row]")
 @single("--delta", type=float, help="For wasserstein-approx: the share of cases left unprotected.")
@@ -86,10 +86,10 @@ def command(
     A group mean; secrets that are numbers are written as they are:
       takifugu calibrate heart --secret slope --pair 1 3 \\
           --query mean:oldpeak --alpha 2 --epsilon 0.5
-    Laplace noise that moves nobody's odds by more than a factor of 3:
+    Laplace noise that changes posterior odds by at most a factor of 3:
       takifugu calibrate heart --secret slope --pair 1 3 \\
           --query mean:oldpeak --odds 3
-    The noise at which nobody guesses right more than six times in ten:
+    The noise at which no guess is right more than six times in ten:
       takifugu calibrate heart --secret slope --pair 1 3 \\
           --query mean:oldpeak --best-guess 0.6
     Publish the column once the noise is known:

@@ -35,7 +35,7 @@ def command(
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Open a page to choose secrets and promises, see what they cost, and publish.
+    """Open a page to choose secrets and guarantees, see what they cost, and publish.
 
     The bundled datasets are ready; TABLE, a CSV, Parquet or Excel file or the name of a bundled dataset, is added and
     opened first, and others can be dropped on the page. The page is served to this machine alone, and to those who have

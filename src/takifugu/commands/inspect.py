@@ -21,17 +21,17 @@ _WIDEST = 20  # characters of a column's name before it is broken
 _HOLDS, _ADVICE, _LIST = 16, 14, 11  # characters for what is broken between words
 _ROOMY = 110  # characters of a terminal in which advice stays on one line
 _INDENT = 2
-_SHOWN = 20  # groups of the secret, and columns that betray it, before the rest is counted
+_SHOWN = 20  # groups of the secret, and columns that tell it, before the rest is counted
 
 
 @click.command("inspect", cls=Command)
 @click.argument("table")
-@single("--secret", metavar="COLUMN", help="The column to hide: tells which others betray it.")
+@single("--secret", metavar="COLUMN", help="The column to hide: tells what the others tell of it.")
 @reading_options
 @single("--plan", metavar="FILE", type=click.Path(), help="Begin a plan to edit, for publish --plan (private).")
 @json_option
 def command(table: str, secret: str | None, plan: str | None, as_json: bool, **reading: Any) -> None:
-    """Look at TABLE: what its columns hold, and which betray a secret.
+    """Look at TABLE: what its columns hold, and what they tell of a secret.
 
     \b
     What is in a file:
@@ -161,7 +161,7 @@ def _tell_betrayals(found: "Inspection", out: "Console") -> None:
     more = len(found.betrayals) - len(shown)
     out.print(
         (f"{more} columns that tell less are not shown. " if more else "")
-        + "50 % is blind luck; by chance: about what groups of these sizes would show if they did not differ at all. "
+        + "50 % is a random guess; by chance: about what groups of these sizes would show if they did not differ. "
         "×∞: one group has a value that another never has. Groups of fewer than 5 rows are left out.",
         style="dim",
     )

@@ -65,7 +65,7 @@ def single(*names: str, **options: Any) -> Callable[[Any], Any]:
 
 
 def require_one_promise(*, of_noise: bool = False, **promise: float | None) -> None:
-    """Refuse a promise that is asked for in two ways, and half of one, in the words of the options."""
+    """Refuse a guarantee that is asked for in two ways, and half of one, in the words of the options."""
     given = {name for name, value in promise.items() if value is not None}
     for name, others in (("error", {"epsilon", "odds", "best_guess"}), ("best_guess", {"epsilon", "odds"})):
         if name in given and given & others:
@@ -76,7 +76,7 @@ def require_one_promise(*, of_noise: bool = False, **promise: float | None) -> N
     if len(given & {"alpha", "epsilon"}) == 1:
         missing = ({"alpha", "epsilon"} - given).pop()
         beside = "" if of_noise else "; or give --odds alone"
-        raise InputError(f"--{missing} is missing: a promise has both --alpha and --epsilon{beside}")
+        raise InputError(f"--{missing} is missing: a guarantee has both --alpha and --epsilon{beside}")
 
 
 def require_promise(
@@ -88,7 +88,7 @@ def require_promise(
     error: float | None,
     of_noise: bool,
 ) -> None:
-    """Refuse what is no promise, or more than one; `of_noise` where it is to be kept by Gaussian noise."""
+    """Refuse what is no guarantee, or more than one; `of_noise` where it is to be kept by Gaussian noise."""
     from takifugu.problems import asked_for, promise_of_guess
 
     require_one_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error, of_noise=of_noise)

@@ -300,7 +300,7 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
     rows = []
     for one in facts.comparisons:
         chosen = one.mechanism == facts.calibration.mechanism
-        note = "weaker promise" if one.is_weaker else "no finite answer" if math.isinf(one.theta) else ""
+        note = "weaker guarantee" if one.is_weaker else "no finite answer" if math.isinf(one.theta) else ""
         rows.append(((one.label, one.told(), "chosen" if chosen else note), chosen))
     _rows(("At the same budget", "noise θ", ""), rows, out)
 

@@ -71,8 +71,10 @@ class _Planned(Command):
 @single("--epsilon", type=float, help="In place of odds: the budget, above 0.")
 @single("--best-guess", type=float, help="In place of odds: the most often that a guess may be right, such as 0.6.")
 @single("--error", type=float, help="In place of odds: how far off values may be, such as 0.2 of their spread.")
-@single("--confidence", type=float, default=0.95, show_default=True, help="Promise it for the population; 0 for none.")
-@single("--assurance", type=click.Choice(["band"]), help="Promise it for the population, proved: changes more.")
+@single(
+    "--confidence", type=float, default=0.95, show_default=True, help="Guarantee it for the population; 0 for none."
+)
+@single("--assurance", type=click.Choice(["band"]), help="Guarantee it for the population, proved: changes more.")
 @click.option(
     "--known",
     multiple=True,
@@ -102,9 +104,9 @@ class _Planned(Command):
 @single(
     "--later",
     metavar="COLUMN,COLUMN",
-    help="Columns of the same people that may be published later on, within the same promise.",
+    help="Columns of the same people that may be published later on, within the same guarantee.",
 )
-@single("--spend", type=float, help="The share of the promise to spend now, where columns follow. [default: even]")
+@single("--spend", type=float, help="The share of the guarantee to spend now, where columns follow. [default: even]")
 @single("--domain", metavar="FILE", type=click.Path(), help="The lists of values that may be published, as JSON.")
 @single(
     "--private-fit",
@@ -296,8 +298,8 @@ def tell(
     out.print()
     made_files = [
         (target, f"{done.rows:,} rows{'' if has_code('order-kept', done.findings) else ', shuffled'} (public)"),
-        (paths["statement"], "what is promised, and what is not, for everybody (public)"),
-        (paths["public"], f"{'the proof' if tells_probabilities(made) else 'the promise, without priors'} (public)"),
+        (paths["statement"], "what is guaranteed, and what is not, for everybody (public)"),
+        (paths["public"], f"{'the proof' if tells_probabilities(made) else 'the guarantee, without priors'} (public)"),
         *([(paths["counts"], "to calibrate from again, for nothing (public)")] if "counts" in paths else []),
         (paths["report"], "open it in a browser (private)"),
         (paths["certificate"], "the proof, for an auditor (private)"),
@@ -348,7 +350,9 @@ def _left(ledger: Any) -> str | None:
     account = ledger.account()
     if not isinstance(account, JointAccount):
         return None
-    spent = f"{100 * account.fraction_spent:.0f} % of the promise (odds within a factor of {account.odds:.4g}) is spent"
+    spent = (
+        f"{100 * account.fraction_spent:.0f} % of the guarantee (odds within a factor of {account.odds:.4g}) is spent"
+    )
     if not account.left:
         return f"{spent}: all columns of this account are published."
     if account.fraction_spent >= 1:
@@ -470,7 +474,7 @@ def run(asked: Asked, *, quiet: bool, as_json: bool = False) -> None:
         return _tell_dry(asked, made, words, known, as_json=as_json)
     if words is not None and not asked.allow_no_noise:
         raise CalibrationError(f"{words}. Nothing was published; give --allow-no-noise if that is what you want")
-    step("Proving that it keeps the promise")
+    step("Proving that it keeps the guarantee")
     proved = certify(made, progress=step.counting("places"))
     step("Writing the report")
     with listening(step.meanwhile):

@@ -67,7 +67,7 @@ from takifugu.commands.progress import counting
 @reading_options
 @click.option("--allow-no-noise", is_flag=True, help="Publish values as they are where the priors ask for no noise.")
 @click.option(
-    "--accept-weaker-promise", is_flag=True, help="Publish under a promise that leaves a share of the cases out."
+    "--accept-weaker-promise", is_flag=True, help="Publish under a guarantee that leaves a share of the cases out."
 )
 @json_option
 @quiet_option

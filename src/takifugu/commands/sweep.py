@@ -15,10 +15,10 @@ from takifugu.errors import InputError
 @asking
 @click.option("--alpha", "alphas", multiple=True, help="Rényi orders: 2,3 or repeat the option.")
 @click.option("--epsilon", "epsilons", multiple=True, help="Budgets: 0.5,1,2 or repeat the option.")
-@click.option("--odds", "odds", multiple=True, help="For --query row: promises by odds, 2,3,5 or repeat the option.")
+@click.option("--odds", "odds", multiple=True, help="For --query row: guarantees by odds, 2,3,5 or repeat the option.")
 @click.option("--mechanism", "mechanisms", multiple=True, help="Mechanisms, with commas. [default: as calibrate]")
-@single("--confidence", type=float, help="Such as 0.95: promise it for the population, not only for the sample.")
-@single("--assurance", type=click.Choice(["band"]), help="Promise it for the population, proved: more noise.")
+@single("--confidence", type=float, help="Such as 0.95: guarantee it for the population, not only for the sample.")
+@single("--assurance", type=click.Choice(["band"]), help="Guarantee it for the population, proved: more noise.")
 @single("--csv", "csv_path", type=click.Path(allow_dash=True), help="Write the table as CSV; - for here.")
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON instead; null is infinite.")
 def command(

@@ -302,7 +302,7 @@ class Profiles(Memory):
     """Profiles of one's own: each the list k(1), k(2), … by which other times move with a value, alike on both sides.
 
     Or a pair of such lists, before and after. Nothing else is held possible, so an adversary who knows other values is
-    one more profile: all zeros for who knows every one.
+    one more profile: all zeros for one who knows every value.
     """
 
     lists: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]

@@ -214,8 +214,9 @@ def bounded_channel(
     matrix = bounded(program, promise, allowed, touching=touching)
     if matrix is None:
         raise MechanismError(
-            "no channel was found in time that keeps these wishes for every law that the rows allow: drop a wish, "
-            "promise less, give a coarser domain, or use confidence alone"
+            "no channel was found in time that keeps these utility constraints for every law that the rows allow: "
+            "drop a constraint, "
+            "guarantee less, give a coarser domain, or use confidence alone"
         )
     counts = repaired(matrix, promise, allowed=None if program.forbidden is None else ~program.forbidden)
     values = table_of(problem).values
@@ -245,7 +246,8 @@ class ProvedBand:
         """What is promised."""
         return (
             f"with probability {100 * self.level:g} % over independent rows, for values from a list that was not "
-            f"chosen from them, an adversary who knows the population itself is within the promise, whatever its laws: "
+            f"chosen from them, an adversary who knows the population itself is within the guarantee, whatever its "
+            f"laws: "
             f"proved"
         )
 

@@ -274,7 +274,8 @@ def refuse_odds(asked: Guarantee, name: str) -> None:
     if asked.most_odds is not None:
         other = "" if name == "shaped" else "use 'laplace', whose noise bounds the odds of a number (odds alone), "
         raise MechanismError(
-            f"Gaussian noise bounds the odds at no size, since its tails know no bound, so {name!r} cannot promise it: "
+            f"Gaussian noise bounds the odds at no size, since its tails know no bound, so {name!r} cannot "
+            f"guarantee it: "
             f"{other}publish from a finite list (Row, or Finite laws), or ask for alpha and epsilon"
         )
 

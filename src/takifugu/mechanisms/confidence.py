@@ -245,7 +245,7 @@ def all_alike(secret: Secret) -> MechanismError:
     return MechanismError(
         f"the rows with secret {secret!r} are all alike in what is published, and say nothing of how others spread: no "
         f"draw of the population can be made of them. Merge {secret!r} with another secret or leave it out; without "
-        f"confidence the promise is for these rows alone"
+        f"confidence the guarantee is for these rows alone"
     )
 
 

@@ -74,8 +74,8 @@ class Confidence:
         given = self.seed % APART == 0 and self.seed < _MOST_SEEDS * APART
         chosen = "" if given else "; this seed was chosen, and is taken for the only one that was tried"
         return (
-            f"with {share} confidence over {self.draws} draws (seed {self.seed}), at least {share} of the posterior of "
-            f"the population's priors is within the promise: evidence from draws, not a proof{chosen}"
+            f"with {share} confidence over {self.draws} draws (seed {self.seed}), the guarantee holds with a credible "
+            f"content of at least {share}: Monte Carlo evidence, not a proof{chosen}"
         )
 
     def holds(self, problem: Problem, channel: Channel, asked: Guarantee) -> bool:

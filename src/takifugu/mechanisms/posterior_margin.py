@@ -149,7 +149,7 @@ def sampling_distances(problem: Problem) -> Array:
 # The least factor of a margin whose channel withstands draws from the posterior: it is fitted here, never judged.
 
 TOO_FEW = (
-    "no channel was found that withstands the draws: these secrets have too few rows for this promise. Merge rare "
+    "no channel was found that withstands the draws: these secrets have too few rows for this guarantee. Merge rare "
     "secrets, give a coarser domain, or ask for less"
 )
 _MOST_STEPS = 18

@@ -62,7 +62,7 @@ class Later(Mechanism):
         program = self._program(problem, rows, asked)
         bits = min(self.bits, MOST_BITS - rows.bits)
         if bits < 1:
-            raise MechanismError("what was published before leaves no room for another exact channel")
+            raise MechanismError("what was published before leaves no budget for another exact channel")
         counts = repaired(solve(program).matrix, promise, bits=bits)
         new = FiniteChannel(rows.new, rows.new, counts)
         if self.past is None:

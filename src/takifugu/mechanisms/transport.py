@@ -358,7 +358,7 @@ class WassersteinApprox(Additive):
     name: ClassVar[str] = "wasserstein-approx"
     label: ClassVar[str] = "Wasserstein, approximate"
     summary: ClassVar[str] = (
-        "GAWM, a baseline with a weaker promise: ignores a share δ of the coupling (option delta, 1e-3)."
+        "GAWM, a baseline with a weaker guarantee: ignores a share δ of the coupling (option delta, 1e-3)."
     )
 
     delta: float = 1e-3

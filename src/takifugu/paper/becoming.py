@@ -117,7 +117,8 @@ def becoming_page(rows: list[Becoming]) -> str:
         "<h1>What the paper’s numbers become</h1>\n"
         "<p>The noise θ for RAW at α = 3. GWM is on the empirical support, <i>paper</i> is Theorem 4.1 with fitted "
         "mixtures. The others are exact: for the counts of the sample; with 95 % confidence for the population, on "
-        "evidence from draws; proved for the population by bands at 95 %; and with confidence for an adversary who may "
+        "Monte Carlo evidence; proved for the population by bands at 95 %; and with confidence for an adversary who "
+        "may "
         "know a few more columns of the person. The cell named is the one closest to the limit by its own counts.</p>\n"
         f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>\n'
         "</main>\n</body>\n</html>\n"

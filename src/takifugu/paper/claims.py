@@ -261,9 +261,9 @@ def _below(study: Study, name: str, ours: str, baseline: str) -> Claim:
     remark = {
         "gwm": "Infinite wherever the widest components differ in width, so this says little.",
         "gwm-empirical": "RAW only: the other answers have no empirical support.",
-        "gawm-1e-3": "A weaker promise: a share δ of the coupling is ignored.",
-        "gawm-1e-6": "A weaker promise: a share δ of the coupling is ignored.",
-        "dagwm": "The same promise as ours.",
+        "gawm-1e-3": "A weaker guarantee: a share δ of the coupling is ignored.",
+        "gawm-1e-6": "A weaker guarantee: a share δ of the coupling is ignored.",
+        "dagwm": "The same guarantee as ours.",
     }[baseline]
     if baseline in drawn:
         remark += " Drawn."

@@ -280,8 +280,9 @@ def _limit_height(axis: Any, tallest: float, peak: tuple[float, float]) -> None:
 BASELINES_STATED = (
     "The baseline needs W∞, which is infinite for two Gaussians of unequal variance, and the paper does not say how "
     "its finite curves were made. Drawn here, in grey: for RAW, GWM on the empirical support, where W∞ is finite; for "
-    "every other query GAWM with δ = 10⁻³, which ignores a share δ of the coupling and promises less. DAGWM, in green, "
-    "is finite for both and promises the same as ours. GAWM with δ = 10⁻⁶ and GWM on the fitted priors are in the "
+    "every other query GAWM with δ = 10⁻³, which ignores a share δ of the coupling and guarantees less. DAGWM, in "
+    "green, "
+    "is finite for both and guarantees the same as ours. GAWM with δ = 10⁻⁶ and GWM on the fitted priors are in the "
     "tables and in results.csv. Every θ of the paper’s mechanism and of exact comes with a proof."
 )
 

@@ -170,8 +170,8 @@ class Answer:
     values as they are stored, 0 where they are not rounded. `is_read` says that the ends of a lattice were read from
     data: a value beyond them then comes from another table, where public bounds would take it in. `spelling` is how the
     cells of a file were read. `before` are those of the columns, the first ones, that were published earlier: what is
-    drawn are the others, and the promise is for all. `private` is the ε_f of the discrete Laplace noise that is in the
-    counts behind the laws, P(z) ∝ e^(−|z|ε_f/2); 0 where they are the rows' own. No `secret` is named where every
+    drawn are the others, and the guarantee is for all. `private` is the ε_f of the discrete Laplace noise that is in
+    the counts behind the laws, P(z) ∝ e^(−|z|ε_f/2); 0 where they are the rows' own. No `secret` is named where every
     value is hidden from every other, by a channel that needs no data.
     """
 

@@ -21,7 +21,7 @@ Level = Literal["note", "warning"]
 class Template(NamedTuple):
     """The sentence of a code, its level, and parameters that no sentence shows.
 
-    A diagnostic is a warning where the priors, or a promise, may be worth less than they look.
+    A diagnostic is a warning where the priors, or a guarantee, may be worth less than they look.
     """
 
     sentence: str
@@ -273,7 +273,7 @@ _PRIORS = {
     "independent-rows": Template(
         "rows are taken to be independent of one another, those with {value!r} in {column!r} with the law that such "
         "rows have here, the others with theirs{drawn:?; how many have it is drawn with the share|}: the guarantee is "
-        "for who believes these laws"
+        "for an adversary who believes these laws"
     ),
     "constant": Template(
         "column {column!r} is {value:g} in every row with secret {secret!r}: its prior is a single point", "warning"
@@ -288,7 +288,7 @@ _PRIORS = {
     ),
     "unsafe-prior": Template(
         "the rows with secret {secret!r} lose at least {loss:.3g} against those with {other!r}, more than the "
-        "{epsilon:.3g} promised for their fitted priors: the priors do not describe these rows",
+        "{epsilon:.3g} guaranteed for their fitted priors: the priors do not describe these rows",
         "warning",
     ),
 }
@@ -311,7 +311,7 @@ _SIDE_INFORMATION = {
         "the known columns ({columns:quoted}) are published as they are, and what they tell by themselves is not "
         "hidden{odds:@inf→: in some cell one of the secrets does not occur at all|{odds:?: they change the odds "
         "between two secrets by a factor of up to {odds:.3g}, by the rows' shares|}}{guess:?, and a guess between two "
-        "equally likely ones is right with a chance of up to {guess:%.0f}|}. The promise is about what the rest of a "
+        "equally likely ones is right with a chance of up to {guess:%.0f}|}. The guarantee is about what the rest of a "
         "row adds, for who has read them",
         "warning",
     ),
@@ -354,12 +354,12 @@ _LISTS = {
     # Whole rows that are many and shared by few.
     "sparse-chosen": Template(
         "the answer takes {values:,} values, more than the {limit:,} that the best of all channels is found for in one "
-        "program: by columns one of few moves was found. The promise is proved all the same; how much less "
+        "program: by columns one of few moves was found. The guarantee is proved all the same; how much less "
         "another channel could change is proved for bounded odds, where all rows fit into one program"
     ),
     "smoothed": Template(
         "few people share a whole row, so rows of each secret's own columns were added to its rows: {added:added}. The "
-        "promise is for who believes these laws",
+        "guarantee is for an adversary who believes these laws",
         "warning",
     ),
     "data-free": Template(
@@ -372,7 +372,7 @@ _LISTS = {
     ),
     "other-smoothing": Template(
         "for who adds a tenth of these rows instead the largest loss is {tenth:.3g}, and with ten times as many "
-        "{tenfold:.3g}, where {epsilon:.3g} is promised"
+        "{tenfold:.3g}, where {epsilon:.3g} is guaranteed"
     ),
     "price-of-ignorance": Template(
         "{share:%.0f} of what the rows lose is the price of confidence, for what few rows leave unknown"
@@ -401,7 +401,7 @@ _ASKED = {
     ),
     # `falls` says whether the error fell with every larger budget that was tried.
     "error-asked": Template(
-        "an error of {asked:.4g} of the spread at most was asked for: of {tried} promises tried, the strongest that "
+        "an error of {asked:.4g} of the spread at most was asked for: of {tried} guarantees tried, the strongest that "
         "errs no more is {promise}, with {error:.3g}{falls:?|; the errors did not fall with every larger budget, so a "
         "stronger one may exist}"
     ),
@@ -480,7 +480,8 @@ _COLUMNS = {
     ),
     "several-rows": Template(
         "the values of {column!r} repeat, and each of them goes with one value of {secret!r}: if it names people, some "
-        "have several rows. The promise is for each row by itself, and k rows of one person may tell anything together "
+        "have several rows. The guarantee is for each row by itself, and k rows of one person may tell anything "
+        "together "
         "unless they are independent given the secret, when the odds may move by its k-th power: publish a table with "
         "one row for each person",
         "warning",
@@ -574,7 +575,7 @@ _AUDIT = {
     ),
     "not-covered": Template(
         "the calibration says nothing about {columns:bare}, which went out too: what these columns tell is not within "
-        "the promise",
+        "the guarantee",
         "warning",
     ),
     "secret-published": Template(

@@ -1,4 +1,4 @@
-"""What is promised: how little the published value may tell about any pair of secrets.
+"""What is guaranteed: how little the published value may tell about any pair of secrets.
 
 A guarantee is a conjunction of parts, and a part is a divergence with a budget: between the published laws of any pair
 of secrets, in both directions, that divergence is the budget at most. What follows from what is proved in
@@ -76,7 +76,7 @@ class Guarantee(ABC):
     @property
     @abstractmethod
     def parts(self) -> tuple["Part", ...]:
-        """What is promised, one divergence at a time."""
+        """What is guaranteed, one divergence at a time."""
 
     if TYPE_CHECKING:  # a guarantee that has none of these, or several, raises an AttributeError
 
@@ -332,7 +332,7 @@ class Odds(Part):
     """That no published value changes the odds of a pair by more than this factor.
 
     The divergence is compared with its logarithm, rounded down: the nearest float to ln 3 lies above it, and would
-    promise a little less.
+    guarantee a little less.
 
     >>> round(Odds(3).epsilon, 6)
     1.098612
@@ -592,15 +592,15 @@ def asked_for(
     if alpha is None and epsilon is None:
         if beside is None:
             other = "best_guess or error" if of_noise else "odds"
-            raise InputError(f"the promise is missing: give alpha and epsilon, or {other}")
+            raise InputError(f"the guarantee is missing: give alpha and epsilon, or {other}")
         return beside
     if alpha is None or epsilon is None:
         missing, given = ("alpha", "epsilon") if alpha is None else ("epsilon", "alpha")
         other = "" if of_noise else "; or give odds alone"
-        raise InputError(f"{missing} is missing: a promise has both, and {given} was given{other}")
+        raise InputError(f"{missing} is missing: a guarantee has both, and {given} was given{other}")
     made = Renyi(alpha, epsilon)  # type: ignore[arg-type]
     if beside is not None and math.isinf(made.alpha):
-        raise InputError("at alpha = inf the promise is about the odds already: leave odds out")
+        raise InputError("at alpha = inf the guarantee is about the odds already: leave odds out")
     return made if beside is None else made & beside
 
 
@@ -673,14 +673,14 @@ def promise_of_guess(guess: float, *, alpha: float | None = None) -> Renyi:
     >>> round(promise_of_guess(0.7572, alpha=3).epsilon, 3)
     1.0
     """
-    accepted = "a number between 0.5, which is blind luck, and 1"
+    accepted = "a number between 0.5, which is a random guess, and 1"
     chance = check.real("best_guess", guess, accepted)
     if not 0.5 < chance < 1.0:
         raise InputError(f"best_guess must be {accepted}, got {guess!r}")
     order = math.inf if alpha is None or alpha == math.inf else check.order(alpha)
     epsilon = _budget_of_guess(chance, order)
     if epsilon <= 0:
-        raise InputError(f"best_guess = {guess!r} is too close to blind luck: no budget is known to allow no more")
+        raise InputError(f"best_guess = {guess!r} is too close to a random guess: no budget is known to allow no more")
     return Renyi(order, epsilon)
 
 
@@ -778,7 +778,7 @@ def _share(name: str, value: object, because: str = "") -> float:
 
 
 def _factor_below(part: Part) -> float:
-    """The factor of odds that a part bounds, never more than it promises."""
+    """The factor of odds that a part bounds, never more than it guarantees."""
     if isinstance(part, Odds):
         return part.factor
     with localcontext(_DIGITS):

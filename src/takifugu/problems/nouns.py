@@ -1,4 +1,4 @@
-"""Beliefs, promises and problems as plain values for JSON, and back: the one form of each.
+"""Beliefs, guarantees and problems as plain values for JSON, and back: the one form of each.
 
 Every complaint is an `InputError` that names the field, what was found and what is accepted.
 """

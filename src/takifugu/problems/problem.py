@@ -210,7 +210,7 @@ class Belief(Mapping[Hashable, Law]):
 
     `label` tells beliefs apart for people ("sex = f", "last year"). `rows`, `histograms`, `counted` (counts and
     pseudo-counts, from which confidence draws) and `drawn` (means and standard deviations that a model's own posterior
-    gave) are what the laws rest on where they were fitted; the promise is about the laws, so they do not make two
+    gave) are what the laws rest on where they were fitted; the guarantee is about the laws, so they do not make two
     beliefs differ. `shares` are how likely each secret is, where that is known and the weights of the laws do not say
     it: what a channel costs, and what it is to leave as it was, is counted by them.
     """

@@ -1,7 +1,7 @@
 """`inspect`: what is in a table, what of it could be published, and what would betray the secret.
 
 Values are called by their names where at least `SHARED` rows have them, and secrets always are; nothing else of a
-record is shown. All figures are of the rows there are: evidence for choosing what to publish, and no promise.
+record is shown. All figures are of the rows there are: evidence for choosing what to publish, and no guarantee.
 """
 
 import math
@@ -110,7 +110,7 @@ def advice(one: ColumnFacts, is_listed: bool, told: Betrayal | None) -> str:
 
 @dataclass(frozen=True)
 class InspectedColumn:
-    """One column: what it holds, what to do with it, a list of values that could be public, and what it betrays."""
+    """One column: what it holds, what to do with it, a list that could be public, and what it tells."""
 
     name: str
     kind: str
@@ -316,7 +316,7 @@ _LISTS = ("whole numbers", "numbers", "truth", "labels")  # what a list of value
 
 
 def inspect(table: object, secret: str | None = None, *, reading: Reading | None = None) -> Inspection:
-    """What is in a table, and what of it would betray the secret.
+    """What is in a table, and what of it would tell the secret.
 
     Args:
         table: a path or a table of any dataframe library, as for `fit_priors`.

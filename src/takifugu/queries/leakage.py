@@ -1,4 +1,4 @@
-"""What a column would tell of the secret if it were published as it is: evidence from the rows, and no promise."""
+"""What a column would tell of the secret if it were published as it is: evidence from the rows, and no guarantee."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

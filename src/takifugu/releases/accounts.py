@@ -285,8 +285,9 @@ def require_within(budget: Calibration | None, calibration: Calibration) -> None
     allowed, promised = budget.guarantee, calibration.guarantee
     if not (allowed.is_provable and promised.is_provable and promised.implies(allowed)):
         raise BudgetError(
-            f"the budget allows {allowed}, and this calibration promises {promised}, which may tell more. Nothing was "
-            f"released; calibrate with the promise of the budget"
+            f"the budget allows {allowed}, and this calibration guarantees {promised}, which may tell more. Nothing "
+            f"was "
+            f"released; calibrate with the guarantee of the budget"
         )
     if _is_weaker(calibration, budget):
         raise BudgetError(

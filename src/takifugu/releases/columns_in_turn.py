@@ -77,7 +77,7 @@ def _opened(
     chosen = terms.pop("pairs")
     for name, value in terms.items():
         if value is not None:
-            raise InputError(f"columns that are published later are promised odds alone: leave {name} out")
+            raise InputError(f"columns that are published later are guaranteed odds alone: leave {name} out")
     priors = fit_priors(table, secret=secret, query=query, **fitting)
     pairs = None if chosen is None else named_pairs(chosen, priors)
     return ledger.open(priors, odds=ODDS if odds is None else odds, pairs=pairs, confidence=confidence, seed=seed)

@@ -244,7 +244,7 @@ class Drift:
             with np.errstate(divide="ignore", invalid="ignore"):
                 odds = float(np.nanmax(low / high, initial=0.0))
             if odds > most:
-                return f"they move the odds by a factor of {how_far.format(odds)}, and {most:.3g} was promised"
+                return f"they move the odds by a factor of {how_far.format(odds)}, and {most:.3g} was guaranteed"
         if math.isinf(guarantee.alpha):
             return None
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -252,7 +252,7 @@ class Drift:
             powers[low <= 0] = -np.inf
         loss = float(np.logaddexp.reduce(powers, axis=1).max(initial=-math.inf)) / (guarantee.alpha - 1)
         if loss > guarantee.epsilon:
-            return f"a pair of secrets loses {how_far.format(loss)}, and {guarantee.epsilon:.3g} was promised"
+            return f"a pair of secrets loses {how_far.format(loss)}, and {guarantee.epsilon:.3g} was guaranteed"
         return None
 
 
@@ -267,7 +267,7 @@ def refuse_drift(told: str | None) -> None:
         raise InputError(
             f"these rows go with the secret more closely than the priors of this calibration say: {told}. It was made "
             f"for another table, or the table has changed. Nothing was released; calibrate with this table, or give "
-            f"drift='allow' if the promise is meant for who believes those priors alone"
+            f"drift='allow' if the guarantee is meant for an adversary who believes those priors alone"
         )
 
 

@@ -125,7 +125,7 @@ class Ledger:
         confidence: float | None = None,
         seed: int = 0,
     ) -> JointAccount:
-        """Open an account for columns that will be published one after another, all within one promise.
+        """Open an account for columns that will be published one after another, all within one guarantee.
 
         Nothing is published by it. Opening it again with the same terms gives the account as it stands; with others,
         a new one, as long as nothing was published.
@@ -134,7 +134,7 @@ class Ledger:
             priors: those of `Row` of every column that may ever be published about these records.
             odds: no row of all that is published changes the odds of a pair by more than this factor.
             pairs: the pairs of secrets to hide from one another; every pair by default.
-            confidence: as for `calibrate`: the promise is then for the population.
+            confidence: as for `calibrate`: the guarantee is then for the population.
             seed: of the draws behind that.
         """
         if self.budget is not None:
@@ -483,7 +483,8 @@ _COUNTED = (
 )
 _PLAIN = (
     "private counts of {rows:,} of these rows were drawn, and this calibration is not made of private counts: what was "
-    "stated for who knows every other row would not hold. Nothing was released; calibrate from the saved counts"
+    "stated for an adversary who knows every other row would not hold. Nothing was released; calibrate from the "
+    "saved counts"
 )
 _DEARER = (
     "private counts of {rows:,} of these rows were drawn with epsilon = {epsilon:g}, and the total that this "
@@ -524,7 +525,7 @@ _ANOTHER_GROUP = (
     "very same number again"
 )
 _OTHER_ACCOUNT = (
-    "this ledger has an account already, opened with another law or promise, or by a release. Nothing was opened; an "
+    "this ledger has an account already, opened with another law or guarantee, or by a release. Nothing was opened; an "
     "account for several columns needs a ledger of its own"
 )
 _OWN_BUDGET = "an account for several columns has its own budget: leave budget out of the ledger"
@@ -544,11 +545,12 @@ def _require_first(calibration: Calibration) -> None:
 
 
 def _require_as_strong(opening: dict[str, Any], calibration: Calibration) -> None:
-    """Refuse the name of a full promise for what a budget of a weaker one allows."""
+    """Refuse the name of a full guarantee for what a budget of a weaker one allows."""
     if opening.get("guarantee") == "approximate" and calibration.guarantee.is_provable:
         raise CompositionError(
-            "the budget of these records was set under a weaker promise, which says nothing for a share of the cases, "
-            "and this calibration makes the full one: nothing was released. Give a budget of the full promise to a "
+            "the budget of these records was set under a weaker guarantee, which says nothing for a share of the "
+            "cases, "
+            "and this calibration makes the full one: nothing was released. Give a budget of the full guarantee to a "
             "new ledger, or publish with a calibration of the weaker one"
         )
 

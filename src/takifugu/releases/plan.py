@@ -171,7 +171,7 @@ def require_kept(calibration: Any, accept_weaker_promise: bool) -> None:
         )
     if not calibration.guarantee.is_provable and not accept_weaker_promise:
         raise CalibrationError(
-            f"{calibration.mechanism!r} gives a weaker promise, {calibration.guarantee}: for a share of the cases it "
+            f"{calibration.mechanism!r} gives a weaker guarantee, {calibration.guarantee}: for a share of the cases it "
             f"says nothing. Nothing was released; calibrate with 'exact', or give accept_weaker_promise=True"
         )
     if not calibration.meets_budget():

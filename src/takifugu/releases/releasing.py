@@ -179,7 +179,7 @@ def release(
         round_to: the step of the column's domain, such as 1. Like `clip` it looks only at what is published, so it
             costs no privacy.
         allow_no_noise: publish without a warning where the priors ask for no noise, or for less than the data's step.
-        accept_weaker_promise: publish under a promise that is weaker than (α, ε), such as that of
+        accept_weaker_promise: publish under a guarantee that is weaker than (α, ε), such as that of
             "wasserstein-approx".
         order: the rows of a table are shuffled ("shuffle"), since where a row stands may tell its secret. "keep" is
             your own statement that their order is random already, and has nothing to do with any column. An array or

@@ -29,7 +29,7 @@ _BLOCK = 1 << 21  # distribution functions of components at a time
 class OddsFactor:
     """With this probability the odds of the true secret against the other rise by no more than `exact`.
 
-    `bound` is what the promise alone says, whatever the priors.
+    `bound` is what the guarantee alone says, whatever the priors.
     """
 
     probability: float
@@ -83,9 +83,9 @@ def best_guess(p: Mixture, q: Mixture) -> float:
 
 
 def bounds(promise: Guarantee | None, probabilities: tuple[float, ...]) -> tuple[float, tuple[float, ...]]:
-    """What a promise alone allows: the best guess, and the factors that the odds exceed with the rest of each chance.
+    """What a guarantee alone allows: the best guess, and the factors that the odds exceed with the rest of each chance.
 
-    None stands for a weaker promise, which bounds neither.
+    None stands for a weaker guarantee, which bounds neither.
     """
     if promise is None:
         return 1.0, (math.inf,) * len(probabilities)

@@ -85,7 +85,7 @@ def guesses(guess: Adversary, *, before: str) -> str:
             for name, share, index in (
                 (before, guess.guess_before, 1),
                 ("As published", guess.guess_after, 0),
-                ("At most, by the promise alone", guess.guess_bound, 4),
+                ("At most, by the guarantee alone", guess.guess_bound, 4),
             )
         ),
     )
@@ -98,7 +98,7 @@ def odds_table(guess: Adversary) -> str:
         for one in guess.odds
     ]
     caption = f"The odds of the true secret rise by at most ({guess.after_between})"
-    return scroll("How far the odds can move", table(caption, ("Releases", "Here", "By the promise alone"), rows))
+    return scroll("How far the odds can move", table(caption, ("Releases", "Here", "By the guarantee alone"), rows))
 
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, chosen: Container[int] = ()) -> str:

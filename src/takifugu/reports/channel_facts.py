@@ -177,7 +177,7 @@ _STEPS = 40
 class Cost:
     """What another way would cost: the root mean square error of numbers, and the share of values changed.
 
-    `promise` is what it keeps. `is_weaker` says that this is less than what the channel promises; `is_least` that the
+    `promise` is what it keeps. `is_weaker` says that this is less than what the channel guarantees; `is_least` that the
     figure is from below, since only a part of what must be hidden was looked at.
     """
 
@@ -244,7 +244,7 @@ def _mixtures(
 
 
 def replaced_at_random(calibration: Calibration, channel: ListChannel) -> Cost | None:
-    """Publishing a share of all values as draws from everybody's: the least share that keeps the promise in float64."""
+    """A share of all values published as draws from everybody's: the least that keeps the guarantee in float64."""
     table = table_of(calibration.problem)
     asked = calibration.guarantee
     if channel.inputs != channel.outputs or not asked.is_provable:
@@ -280,7 +280,7 @@ def replaced_at_random(calibration: Calibration, channel: ListChannel) -> Cost |
 
 
 def at_finite_order(calibration: Calibration, channel: ListChannel, mass: Array) -> Cost | None:
-    """The best channel at the order at which Gaussian noise is shown, where the promise is about odds."""
+    """The best channel at the order at which Gaussian noise is shown, where the guarantee is about odds."""
     asked = calibration.guarantee
     if not math.isinf(asked.alpha) or len(channel.inputs) > _MOST_VALUES or calibration.mechanism != "optimal":
         return None
@@ -335,7 +335,7 @@ def against_all_other_rows(calibration: Calibration, channel: ListChannel, mass:
         place = {key(value): weight for value, weight in zip(channel.inputs, mass.tolist(), strict=True)}
         weights = np.array([place.get(key(value), 0.0) for value in other.inputs])
         column, *rest = column_facts(other, weights, (weights, weights), None)
-        promise = f"{calibration.total}, also for who knows all other rows"
+        promise = f"{calibration.total}, also for an adversary who knows all other rows"
         found.append(Cost(label, promise, None if rest else column.error, other.share_changed(weights)))
     return found
 

@@ -209,7 +209,7 @@ def _thing(query: str, columns: tuple[str, ...]) -> str:
 
 
 def promised(calibration: Calibration) -> Guarantee | None:
-    """The promise that bounds may start from: a weaker one bounds nothing by itself."""
+    """The guarantee that bounds may start from: a weaker one bounds nothing by itself."""
     return calibration.guarantee if calibration.guarantee.is_provable else None
 
 

@@ -151,7 +151,7 @@ def report(
 
 
 def is_about(certificate: Certificate | ChannelCertificate, calibration: Calibration) -> bool:
-    """Whether a certificate proves this very calibration: the same promise, channel, secrets, pairs and laws.
+    """Whether a certificate proves this very calibration: the same guarantee, channel, secrets, pairs and laws.
 
     A page that called something certified on the strength of another proof would be worse than none.
     """
@@ -212,7 +212,7 @@ def fragment(audit: Audit) -> str:
             section("tk-verdict", verdict, f'<p class="lead">{lead}</p>{paragraphs}{figures}'),
             section(
                 "tk-bounds",
-                "What was shown, beside what was promised",
+                "What was shown, beside what was guaranteed",
                 columns(str(bound_chart(audit)), _guesses(audit)),
             ),
             section("tk-curves", "How well each pair can be told apart", columns(*pictures)),
@@ -226,9 +226,9 @@ def _figures(audit: Audit) -> str:
     return cards(
         (
             ("Shown, at least", number(audit.lower_bound, 3), f"with {100 * audit.confidence:g} % confidence"),
-            ("Promised, at most", f"ε = {number(audit.guarantee.epsilon, 3)}", str(audit.guarantee)),
+            ("Guaranteed, at most", f"ε = {number(audit.guarantee.epsilon, 3)}", str(audit.guarantee)),
             ("Best guess", percent(guess), f"{percent(guess.low)} to {percent(guess.high)}; luck is 50 %"),
-            ("Allowed by the promise", percent(audit.guess_limit), f"{audit.rows:,} rows were audited"),
+            ("Allowed by the guarantee", percent(audit.guess_limit), f"{audit.rows:,} rows were audited"),
         )
     )
 
@@ -242,7 +242,7 @@ def _guesses(audit: Audit) -> str:
         for told, guess, index in (("true values", before.get(pair), 1), ("as published", best, 0)):
             if guess is not None:
                 rows.append((f"{_pair(pair)}, {told}", percent(guess), 2 * (guess - 0.5), index))
-    rows.append(("at most, by the promise", percent(audit.guess_limit), 2 * (audit.guess_limit - 0.5), 4))
+    rows.append(("at most, by the guarantee", percent(audit.guess_limit), 2 * (audit.guess_limit - 0.5), 4))
     return bars("Chance of guessing right; an empty bar is a random guess", rows)
 
 
@@ -258,14 +258,14 @@ def bound_chart(audit: Audit) -> Picture:
     bounds = np.array([one.lower_bound for one in shown])
     limit = audit.guarantee.epsilon
     top = 1.15 * max(limit, float(bounds.max()))
-    marks, used = legend([(0, "shown at least"), (1, "promised at most")], 8, 18, PICTURE_WIDTH - 16)
+    marks, used = legend([(0, "shown at least"), (1, "guaranteed at most")], 8, 18, PICTURE_WIDTH - 16)
     panel = Panel(Scale(-0.7, len(shown) - 0.3, 46.0, 466.0), Scale(0.0, top, 240 + used, used + 32))
     panel.axes(x_label="attacks, strongest first", y_label="loss in nats", x_numbers=False)
     panel.bars(np.arange(len(shown), dtype=np.float64), bounds, 0, width=min(24.0, 380 / len(shown)), opacity=0.8)
     panel.curve(np.array([-0.7, len(shown) - 0.3]), np.array([limit, limit]), 1)
     strongest = shown[0]
-    title = "The loss that each attack shows, beside the one promised"
-    told = f"The largest is {number(bounds[0], 3)}, by {strongest.attacker}; promised was {number(limit, 3)}."
+    title = "The loss that each attack shows, beside the one guaranteed"
+    told = f"The largest is {number(bounds[0], 3)}, by {strongest.attacker}; guaranteed was {number(limit, 3)}."
     return Picture("tk-bound", title, told, PICTURE_WIDTH, 282 + used, [*marks, *panel.parts])
 
 
@@ -281,7 +281,7 @@ def roc_chart(audit: Audit, pair: "Pair", index: int = 0) -> Picture:
     for k, one in reversed(list(enumerate(mine))):
         x, y = np.array(one.roc).T
         panel.curve(x, y, k, width=2.4 if k == 0 else 1.6)
-    panel.note("shaded: what the promise allows")
+    panel.note("shaded: what the guarantee allows")
     best = mine[0]
     told = f"The best attack, {_named(best)}, guesses right in {share_of(best.guess)} of the cases."
     return Picture(f"tk-roc-{index}", f"Telling {a} from {b}", told, PICTURE_WIDTH, 342 + used, [*marks, *panel.parts])
@@ -320,4 +320,4 @@ def _table(audit: Audit) -> str:
     ]
     above = [k for k, one in enumerate(attacks) if one.lower_bound > audit.guarantee.epsilon]
     head = ("Attacker", "Saw", "Pair", "Rows", "Right guesses", "Loss at least")
-    return table("Attacks, strongest first; those above the promise in bold", head, rows, chosen=above)
+    return table("Attacks, strongest first; those above the guarantee in bold", head, rows, chosen=above)

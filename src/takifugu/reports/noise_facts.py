@@ -86,7 +86,7 @@ class Comparison:
 
     @property
     def is_weaker(self) -> bool:
-        """Whether it promises less than (α, ε)-Rényi Pufferfish Privacy."""
+        """Whether it guarantees less than (α, ε)-Rényi Pufferfish Privacy."""
         return not self.guarantee.is_provable
 
 

@@ -84,7 +84,7 @@ def _(thing: ChannelCertificate) -> Picture:
 
 @plot.register
 def _(thing: Certificate) -> Picture:
-    """As the calibration that it proves, without its promise, which is not what is drawn."""
+    """As the calibration that it proves, without its guarantee, which is not what is drawn."""
     beliefs = [dict(zip(thing.secrets, laws, strict=True)) for laws in thing.beliefs]
     pairs = [(thing.secrets[a], thing.secrets[b]) for a, b in thing.pairs]
     problem, channel = Problem.of(beliefs, pairs), GaussianNoise(thing.theta)

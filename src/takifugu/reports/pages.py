@@ -60,7 +60,7 @@ def _beliefs(facts: Facts) -> str:
         return ""
     count = len(facts.calibration.beliefs)
     told = (
-        f"The promise holds for each of {count:,} beliefs that an adversary may start from. The one closest to the "
+        f"The guarantee holds for each of {count:,} beliefs that an adversary may start from. The one closest to the "
         f"limit is “{clean(facts.belief, 120)}”."
     )
     rows = [(one.label, " / ".join(clean(name, 24) for name in one.pair), number(one.loss)) for one in facts.beliefs]
@@ -194,7 +194,7 @@ def _comparison_table(facts: NoiseFacts) -> str:
     for i, one in enumerate(facts.comparisons):
         if one.mechanism == facts.calibration.mechanism:
             chosen = [i]
-        note = " (weaker promise)" if one.is_weaker else " (no finite answer)" if math.isinf(one.theta) else ""
+        note = " (weaker guarantee)" if one.is_weaker else " (no finite answer)" if math.isinf(one.theta) else ""
         least = "≥ " * one.is_least
         rows.append((one.label + note, one.told(), f"{least}{number(one.theta * one.theta)}"))
     head = ("Mechanism", "Noise θ", "Square error θ²")
@@ -238,7 +238,7 @@ def channel_parts(facts: ChannelFacts) -> dict[str, Any]:
             )
         ),
         "published": _may_be_published(facts),
-        "symbols": "At α = ∞ the promise is about odds: e^ε is the factor. ",
+        "symbols": "At α = ∞ the guarantee is about odds: e^ε is the factor. ",
         "unproved": "The channel was checked in exact arithmetic when it was made, and no proof was kept.",
     }
 
@@ -266,7 +266,7 @@ def _channel_assumed(facts: ChannelFacts) -> str:
         "What is assumed",
         paragraphs(
             f"What an adversary who knows the groups expects of an answer, secret by secret: one of {facts.values:,} "
-            f"{'values' if len(facts.columns) == 1 else 'rows'}, with these chances.{words.held(facts)}"
+            f"{'values' if len(facts.columns) == 1 else 'rows'}, with these probabilities.{words.held(facts)}"
         ),
         scroll(caption, table(caption, head, rows)),
     )
@@ -406,7 +406,7 @@ def _note(promise: str, is_weaker: bool) -> str:
 
 def _may_be_published(facts: ChannelFacts) -> str:
     probabilities = "the probabilities of the channel, " if tells_probabilities(facts.calibration) else ""
-    return f"{probabilities}the promise, the mechanism, and the redacted certificate"
+    return f"{probabilities}the guarantee, the mechanism, and the redacted certificate"
 
 
 def _about_probabilities(facts: ChannelFacts) -> str:
@@ -519,7 +519,9 @@ def _vector_done(facts: VectorFacts) -> str:
             + guesses(facts.adversary, before="Without noise")
             + paragraphs(words.odds(facts))
             + odds_table(facts.adversary)
-            + paragraphs("These chances and odds were found by simulation: read two digits of them.", kind="quiet"),
+            + paragraphs(
+                "These probabilities and odds were found by simulation: read two digits of them.", kind="quiet"
+            ),
         ),
     )
 

@@ -229,18 +229,22 @@ class Publication:
             return "It holds whatever anybody believes and knows of all other rows: the channel was fitted to no rows."
         if answer is not None and answer.private:
             return (
-                f"It holds also for who knows all other rows: the channel was fitted to private counts alone (epsilon "
+                f"It holds also for an adversary who knows all other rows: the channel was fitted to private counts "
+                f"alone (epsilon "
                 f"= {number(answer.private)}), whose cost is in the factor. Counts, channel and proof may be public."
             )
         others = " or ".join(f"'{clean(name)}'" for name in names if name is not None)
         if None not in names:
             return (
-                f"It is for who believes {others}. These priors are not of the rows that are published, and what "
+                f"It is for an adversary who believes {others}. These priors are not of the rows that are "
+                f"published, and what "
                 f"follows from them tells nothing about those rows."
             )
         where = self.calibration.problem.under(self.calibration.place).removeprefix(" ")
         also = (
-            f"It holds also for who believes {others}; the closest to the limit is {clean(where)}. " if others else ""
+            f"It holds also for an adversary who believes {others}; the closest to the limit is {clean(where)}. "
+            if others
+            else ""
         )
         return f"{also}The channel was fitted to these very rows, so its probabilities tell of them and stay private."
 

@@ -28,7 +28,7 @@ def answer(facts: NoiseFacts) -> str:
     if facts.theta == 0:
         return f"No noise is needed: even without any, every pair of secrets is within the budget ({budget})."
     channel = channel_of(facts.calibration)
-    promise = "hides" if facts.calibration.guarantee.is_provable else "gives a weaker, approximate promise to hide"
+    promise = "hides" if facts.calibration.guarantee.is_provable else "gives a weaker, approximate guarantee to hide"
     return (
         f"Adding {channel.name} noise of {channel.size_is} {channel.symbol} = {number(channel.size)} to each published "
         f"value {promise} "
@@ -90,8 +90,8 @@ def odds(facts: Facts) -> str:
         f"factor of {number(typical.exact, 3)}"
     )
     if math.isinf(typical.bound):
-        return f"{here} or less; the mechanism's promise, weaker than the budget's, bounds nothing by itself."
-    return f"{here} or less; the budget alone, whatever the priors, promises {number(typical.bound, 3)} or less."
+        return f"{here} or less; the mechanism's guarantee, weaker than the budget's, bounds nothing by itself."
+    return f"{here} or less; the budget alone, whatever the priors, guarantees {number(typical.bound, 3)} or less."
 
 
 def is_averaged(facts: NoiseFacts) -> bool:
@@ -127,12 +127,12 @@ def saving(facts: NoiseFacts) -> str | None:
     least = "at least " * paper.is_least
     return (
         f"The paper's mechanism would add noise of {least}{number(paper.theta)}: the exact one costs {least}"
-        f"{share_of(share)} less mean square error for the same promise."
+        f"{share_of(share)} less mean square error for the same guarantee."
     )
 
 
 def for_each_row(calibration: Calibration) -> str | None:
-    """That the promise is for one row, where people seem to have several; None where nothing says so."""
+    """That the guarantee is for one row, where people seem to have several; None where nothing says so."""
     stated = next((one for one in calibration.findings if one.code == "rows-of-one-person"), None)
     if stated is not None:
         most, column = stated["most"], stated["column"]
@@ -151,11 +151,11 @@ def for_each_row(calibration: Calibration) -> str | None:
 
 
 def in_guesses(promise: Guarantee) -> str | None:
-    """The promise in the other language: odds and budgets as guesses; None where it bounds none.
+    """The guarantee in the other language: odds and budgets as guesses; None where it bounds none.
 
     >>> from takifugu.problems import Odds
     >>> in_guesses(Odds(3))
-    'In other words (α = ∞, ε = 1.099): of two secrets that seemed equally likely, nobody guesses right with a chance \
+    'In other words (α = ∞, ε = 1.099): of two secrets that seemed equally likely, no guess is right with a chance \
 above 75 %.'
     >>> in_guesses(Odds(10_000))
     'In other words (α = ∞, ε = 9.21): of two secrets that seemed equally likely, a guess may be right with a chance \
@@ -164,7 +164,7 @@ of more than 99.9 %. That hides little.'
     if not promise.is_provable:
         return None
     guess = promise.best_guess()
-    told = f"of two secrets that seemed equally likely, nobody guesses right with a chance above {at_most(guess)}"
+    told = f"of two secrets that seemed equally likely, no guess is right with a probability above {at_most(guess)}"
     if guess > _HARDLY_BOUND:
         told = "of two secrets that seemed equally likely, a guess may be right with a chance of more than 99.9 %"
     little = " That hides little." if guess > _HIDES_LITTLE else ""
@@ -221,7 +221,7 @@ def held(facts: Facts) -> str:
 
 
 def population(facts: Facts) -> str | None:
-    """Whether the promise is for the population or for these rows; None for priors that rest on no rows."""
+    """Whether the guarantee is for the population or for these rows; None for priors that rest on no rows."""
     evidence = facts.calibration.evidence
     if evidence is not None:
         # With as many digits as the bound on the best channel is told: with fewer, this could seem to be below it.
@@ -230,7 +230,10 @@ def population(facts: Facts) -> str | None:
         return f"That is for the population, not only for these rows: {evidence.sentence}.{cost}"
     if not any(belief.rows for belief in facts.calibration.beliefs):
         return None
-    return "That is for who believes these rows’ own shares; with confidence=0.95 it would be for the population too."
+    return (
+        "That is for an adversary who believes these rows’ own shares; "
+        "with confidence=0.95 it would be for the population too."
+    )
 
 
 # A finite channel in sentences: the same on the command line and in the report.
@@ -246,7 +249,7 @@ def channel_answer(facts: ChannelFacts) -> str:
     if facts.share_changed == 0:
         return f"Nothing needs to change: every {thing} can be published as it is, and {promise(facts)}."
     return (
-        f"Publishing each {thing} through this table of chances hides {what(facts)}: {promise(facts)}. "
+        f"Publishing each {thing} through this channel hides {what(facts)}: {promise(facts)}. "
         f"{share_of(facts.share_changed, first=True)} of the {thing}s are published as another."
     )
 
@@ -303,17 +306,16 @@ def best(facts: ChannelFacts) -> str | None:
         "columns": ("costs less a row than", at_least(bound), number(error)),
     }.get(facts.loss_name, ("loses less than", at_least(bound), number(error)))
     if facts.calibration.evidence is not None and not radius(facts):  # what is proved is about these rows alone
-        alone = f"No channel between these values that keeps this promise for these rows alone{wished} {unit} {least}"
+        alone = f"No channel between these values that keeps this guarantee for these rows alone{wished} {unit} {least}"
         return f"{alone}; this one, which keeps it for the population: {here}."
     gap = facts.gap or 0.0
     near = "none does better than that" if gap < _CLOSE else f"at most {at_most(gap)} of that could be saved"
-    return (
-        f"No channel between these values that keeps this promise{wished} {unit} {least}; this one: {here}. So {near}."
-    )
+    none = f"No channel between these values that keeps this guarantee{wished} {unit} {least}"
+    return f"{none}; this one: {here}. So {near}."
 
 
 def _wished(facts: ChannelFacts) -> str:
-    """What the best channel had to do beside keeping the promise: without it, another might be better."""
+    """What the best channel had to do beside keeping the guarantee: without it, another might be better."""
     asked = dict(facts.calibration.options)
     kept = {"marginal": " and leaves the histogram as it is", "mean": " and leaves the mean as it is"}
     more = any(asked.get(wish) for wish in ("unbiased", "forbidden", "diagonal"))
@@ -341,16 +343,16 @@ def gaussian(facts: ChannelFacts) -> str | None:
         compared = f", {number(times, 2)} times as much" if times > 1.05 and not noise.is_weaker else ""
         alone = " for these rows alone" if noise.is_weaker else ""
         return (
-            f"Gaussian noise that keeps the same promise{alone} has a standard deviation of "
+            f"Gaussian noise that keeps the same guarantee{alone} has a standard deviation of "
             f"{least}{number(noise.error, 3)}: a value would be off by that much{compared}."
         )
     weaker = next((c for c in facts.costs if c.label == "Best channel"), None)
     beside = (
-        f" The best channel for that weaker promise errs {number(weaker.error, 3)}."
+        f" The best channel for that weaker guarantee errs {number(weaker.error, 3)}."
         if weaker is not None and weaker.error is not None
         else ""
     )
-    none = "No Gaussian noise of any size bounds the odds, since the tails of a bell know no bound."
+    none = "No Gaussian noise of any size bounds the odds, since the ratio of two Gaussian densities has no bound."
     promise = f"{noise.promise}{',' * (facts.calibration.evidence is not None)}"
     if noise.error == 0:
         return f"{none} The weaker {promise} asks for none at all: it lets rare values tell.{beside}"
@@ -358,15 +360,15 @@ def gaussian(facts: ChannelFacts) -> str | None:
 
 
 def stronger(calibration: Calibration) -> str:
-    """What would hold against who knows all other rows, by the number of rows alone; with what is not promised."""
+    """What would hold against who knows all other rows, by the number of rows alone; with what is not guaranteed."""
     rows = sum(calibration.beliefs[0].rows.get(secret, 0) for secret in calibration.pairs.secrets)
     few = f"for a table of fewer than {FEW_FOR_COUNTS:,} rows, one fitted to another table or to no data"
     other = few if rows < FEW_FOR_COUNTS else "one fitted to private counts"
-    return f"This channel promises nothing against somebody who knows all other rows; {other} does."
+    return f"This channel guarantees nothing against somebody who knows all other rows; {other} does."
 
 
 def all_other_rows(facts: ChannelFacts) -> str | None:
-    """What the default does not promise, and what a guarantee that does would cost this table."""
+    """What the default does not guarantee, and what a guarantee that does would cost this table."""
     if not is_of_own_rows(facts.calibration):
         return None
     costs = {one.label: one for one in facts.costs}
@@ -403,14 +405,14 @@ def averages(facts: ChannelFacts) -> str:
 
 
 def radius(facts: ChannelFacts) -> str | None:
-    """For which priors beside those shown the promise holds."""
+    """For which priors beside those shown the guarantee holds."""
     wide = dict(facts.calibration.options).get("radius", 0.0)
     reach = max(wide) if isinstance(wide, tuple) else wide
     if not reach:
         return None
     each = "up to " if isinstance(wide, tuple) else ""
     return (
-        f"The promise holds not only for the priors shown but for every prior within a total variation of "
+        f"The guarantee holds not only for the priors shown but for every prior within a total variation of "
         f"{each}{number(float(reach), 3)} of them."
     )
 

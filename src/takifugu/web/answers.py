@@ -187,7 +187,7 @@ class Answers:
         }
 
     def answer(self, asked: Question) -> dict[str, Any]:
-        """What keeps the promise for a choice, in figures, words and pictures, and how to find it without the page."""
+        """What keeps the guarantee for a choice, in figures, words, pictures, and how to find it without the page."""
         choice = asked.choice
         with self.desk.errand(asked.page, ANSWER, asked.turn) as errand:
             facts = self.facts(choice, errand, train=asked.train)
@@ -270,7 +270,7 @@ class Answers:
     def proved(self, choice: Choice, errand: Errand) -> "Certificate | ChannelCertificate":
         """The certificate of a choice."""
         calibration = self.calibrated(choice, errand)
-        errand.tell("proving that it keeps the promise")
+        errand.tell("proving that it keeps the guarantee")
         made: Certificate | ChannelCertificate = self._certificates.get(
             choice, lambda: errand.apart("proved", calibration)
         )
@@ -353,7 +353,7 @@ class Publication:
     def prepare(self, asked: Question) -> dict[str, Any]:
         """Everything but the draw: what would go out, in sentences, and a ticket to publish exactly that.
 
-        The promise is proved first; what was published before is refused before anybody is asked to confirm it.
+        The guarantee is proved first; what was published before is refused before anybody is asked to confirm it.
         """
         from takifugu.releases import drawing_of
 
@@ -367,7 +367,7 @@ class Publication:
         with self._answers.desk.errand(asked.page, DOWNLOAD) as errand:
             made = self._answers.calibrated(choice, errand)
             if not made.guarantee.is_provable:
-                raise InputError(f"{choice.mechanism!r} gives a weaker promise: choose another mechanism to publish")
+                raise InputError(f"{choice.mechanism!r} gives a weaker guarantee: choose another mechanism to publish")
             self._answers.proved(choice, errand)
             fit = choice.fit
             shelf.refuse_known(fit.table, [*fit.columns, fit.secret, *fit.known], fit.columns)
@@ -445,10 +445,9 @@ def _promise(made: "Calibration") -> str:
     most = getattr(asked, "most_odds", None)
     told = f"Every pair stays within α = {number(made.alpha)}, ε = {number(made.epsilon)}"
     if most is not None and math.isinf(made.alpha):
-        told = f"No published value moves anyone's odds by more than a factor of {number(most)}"
+        told = f"No published value changes posterior odds by more than a factor of {number(most)}"
     sure = ""
     if made.evidence is not None:
-        sure = (
-            f" For the population the evidence is draws, not a proof, with {100 * made.evidence.level:g} % confidence."
-        )
+        level = f"{100 * made.evidence.level:g} %"
+        sure = f" For the population the evidence is Monte Carlo, not a proof, with {level} confidence."
     return f"{told}: proved just now for the priors fitted to this table.{sure}"

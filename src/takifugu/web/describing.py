@@ -158,7 +158,7 @@ _PHRASES = {
     "or ask for assurance='band', which needs no model and costs more": "or give the command or the Python below "
     "--assurance band (assurance='band'), which needs no model and costs more",
     "leave it out, with leave_out=[...] in publish or by naming the others in `secrets`": "hide a pair without it",
-    "with confidence=0.95 it would be for the population too": "“The promise holds” can make it for the population too",
+    "with confidence=0.95 it would be for the population too": "“The guarantee holds” can include the population",
     "ask for confidence=0.95, merge it with another secret, or take the risk with fit_priors(..., few='allow')": "hide "
     "another pair, merge it with another secret in the table, or publish a table for the population",
 }
@@ -242,7 +242,7 @@ def first_column(table: Table, secret: str, facts: Sequence[ColumnFacts], offere
     """The column to publish that a table is opened with, in the order of the table; None where none can be.
 
     Of those that are best filled in and have short lists, the half that tells more of the secret is passed over: a
-    column that gives it away needs so much change that nothing can be seen of how a promise works.
+    column that gives it away needs so much change that nothing can be seen of how a guarantee works.
     """
     lists: dict[str, Proposal] = {}
     shortcomings: dict[str, tuple[bool, ...]] = {}

@@ -80,12 +80,12 @@ def _noise(facts: "Facts", choice: "Choice") -> dict[str, Any]:
 
 
 def _whom(facts: "Facts", choice: "Choice") -> str | None:
-    """For whom the promise of noise is, and what on the page would make it one for the population."""
-    fit, own = choice.fit, "That is for who believes these rows’ own shares"
+    """For whom the guarantee of noise is, and what on the page would make it one for the population."""
+    fit, own = choice.fit, "That is for an adversary who believes these rows’ own shares"
     if facts.calibration.evidence is None and fit.is_vector and fit.query == "raw":
-        return f"{own}; “A table” can be promised for the population."
+        return f"{own}; “A table” can be guaranteed for the population."
     if facts.calibration.evidence is None and fit.query == "raw" and fit.prior != "counts":
-        return f"{own}; with the belief “counts with a pseudo-row” it can be promised for the population."
+        return f"{own}; with the belief “counts with a pseudo-row” it can be guaranteed for the population."
     return words.population(facts)
 
 
@@ -171,11 +171,11 @@ def in_words(facts: NoiseFacts, fit: "Fit") -> str:
     weaker = (
         ""
         if facts.calibration.guarantee.is_provable
-        else " Mind that this mechanism promises less: the budget may be exceeded in a small share of cases."
+        else " Mind that this mechanism guarantees less: the budget may be exceeded in a small share of cases."
     )
     share = f", {number(theta / facts.spread, 3)} times the spread of the answer itself" if facts.spread > 0 else ""
     return (
-        f"To {thing}, add a random number from a bell curve of standard deviation {number(theta, 3)}{share}. Two times "
+        f"To {thing}, add a random number from a normal law of standard deviation {number(theta, 3)}{share}. Two times "
         f"out of three it moves the answer by less than {number(theta, 3)}, and nineteen times out of twenty by less "
         f"than {number(1.96 * theta, 3)}.{weaker}"
     )

@@ -42,7 +42,7 @@ def test_the_most_that_can_stay_is_named():
 
 def test_unbiased_under_a_strict_promise_names_a_budget_that_works():
     """An unbiased channel leaves the extremes as they are, so the budget cannot be small."""
-    with pytest.raises(MechanismError, match="unbiased=True under this promise: one is known from epsilon=") as error:
+    with pytest.raises(MechanismError, match="unbiased=True under this guarantee: one is known from epsilon=") as error:
         solve(program(unbiased=True, epsilon=0.05))
     enough = float(str(error.value).split("epsilon=")[1].split(" ")[0])
     assert solve(program(unbiased=True, epsilon=enough * 1.01)).value >= 0
@@ -88,7 +88,7 @@ def test_a_marginal_without_mass_is_not_used():
     [
         ({"alpha": 1.0}, "alpha"),
         ({"epsilon": 0.0}, "epsilon"),
-        ({"epsilon": math.inf}, "nothing is promised"),
+        ({"epsilon": math.inf}, "nothing is guaranteed"),
         ({"odds": 1.0}, "odds"),
         ({"loss": np.full((3, 3), np.nan)}, "loss"),
         ({"loss": -np.ones((3, 3))}, "loss"),

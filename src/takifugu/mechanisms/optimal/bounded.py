@@ -55,15 +55,15 @@ class EveryLaw(Limits):
         """Refuse what promises nothing, or is about lists of different lengths."""
         size = len(self.bounds[0].lower) if self.bounds else 0
         if not self.pairs or {len(one.lower) for one in self.bounds} != {size}:
-            raise InputError("a promise for every law needs a pair of bounds at least, all about the same values")
+            raise InputError("a guarantee for every law needs a pair of bounds at least, all about the same values")
         if (
             max(map(max, self.pairs)) >= len(self.bounds)
             or not self.alpha > 1
             or not 0 < (self.epsilon or 0) < math.inf
         ):
-            raise InputError("a promise for every law needs bounds for each of its pairs, alpha and epsilon")
+            raise InputError("a guarantee for every law needs bounds for each of its pairs, alpha and epsilon")
         if self.shares.shape != (len(self.bounds), size) or sorted(self.order.tolist()) != list(range(size)):
-            raise InputError("a promise for every law needs a law for each of the bounds, and each input once")
+            raise InputError("a guarantee for every law needs a law for each of the bounds, and each input once")
 
     def envelopes(self, matrix: Array) -> tuple[Array, Array]:
         """The most and the least that each output is published with, a row for each of the bounds, in floats."""

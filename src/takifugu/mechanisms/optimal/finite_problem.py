@@ -143,7 +143,7 @@ class Promise(Limits):
         epsilon = None if self.epsilon is None or self.epsilon == math.inf else budget(self.epsilon)
         odds = None if self.odds is None else exact_odds(self.odds)
         if epsilon is None and odds is None:
-            raise InputError("a promise needs epsilon, odds, or both")
+            raise InputError("a guarantee needs epsilon, odds, or both")
         radius = np.zeros(len(laws)) if self.radius is None else reals("radius", self.radius).copy()
         if radius.shape != (len(laws),) or not ((radius >= 0) & np.isfinite(radius)).all():
             raise InputError(f"radius must have one finite number, 0 or more, for each of the {len(laws)} laws")

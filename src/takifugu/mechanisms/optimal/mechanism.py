@@ -101,7 +101,8 @@ class Optimal(Mechanism):
     proves: ClassVar[bool] = True
     label: ClassVar[str] = "Best channel"
     summary: ClassVar[str] = (
-        "The least harm any mechanism can do: the best channel between finite lists of values, with a proof that none "
+        "The least distortion of any mechanism: the best channel between finite lists of values, with a proof that "
+        "none "
         "is better; between thousands of values a channel of few moves, found by columns and proved whole."
     )
 

@@ -94,7 +94,7 @@ class Program:
         if self.odds is not None and (isinstance(self.odds, bool) or not 1 < self.odds < math.inf):
             raise InputError(f"odds must be a finite number above 1, got {self.odds!r}")
         if self.epsilon == math.inf and self.odds is None:
-            raise InputError("nothing is promised: give epsilon, or odds, or both")
+            raise InputError("nothing is guaranteed: give epsilon, or odds, or both")
         if self.radius is not None:
             radius = reals("radius", self.radius)
             if radius.shape != (self.laws.shape[0],) or not ((radius >= 0) & (radius < 1)).all():
@@ -105,7 +105,7 @@ class Program:
             if chances.shape != (self.laws.shape[0],) or not ((chances > 0) & (chances < math.inf)).all():
                 raise InputError("chances must hold one finite number per law, above 0")
             if self.bounds_divergence:
-                raise InputError("chances are for bounded odds: a promise of finite order is about whole laws")
+                raise InputError("chances are for bounded odds: a guarantee of finite order is about whole laws")
             object.__setattr__(self, "chances", chances)
 
     def _check_wishes(self, n: int, m: int) -> None:
@@ -367,8 +367,10 @@ def allowed_moves(program: Program) -> Mask:
             "either; forbid fewer moves"
         )
         if program.forbidden is None:
-            why = "unbiased=True leaves the ends where they are, and the promise does not let them; drop unbiased"
-        raise MechanismError(f"the promise and the wishes together leave {left} without any output: {why}")
+            why = "unbiased=True leaves the ends where they are, and the guarantee does not let them; drop unbiased"
+        raise MechanismError(
+            f"the guarantee and the utility constraints together leave {left} without any output: {why}"
+        )
     return allowed
 
 

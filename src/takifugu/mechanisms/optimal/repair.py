@@ -89,7 +89,7 @@ def repaired(
     if found:
         return min(found, key=lambda mixed: mixed.share).counts
     raise CalibrationError(
-        "no channel with these forbidden moves could be proved to keep the promise: open one output to every input, "
+        "no channel with these forbidden moves could be proved to keep the guarantee: open one output to every input, "
         "ask for a larger epsilon or odds, or hide fewer pairs"
     )
 

@@ -390,8 +390,9 @@ def impossible(program: Program) -> MechanismError:
             return error
         if kept < program.diagonal:
             return MechanismError(
-                f"diagonal={program.diagonal:g} is more than the promise allows: at most "
-                f"{np.floor(kept * 1e4) / 1e4:g} of the values can stay as they are; ask for that or less, or promise "
+                f"diagonal={program.diagonal:g} is more than the guarantee allows: at most "
+                f"{np.floor(kept * 1e4) / 1e4:g} of the values can stay as they are; ask for that or less, or "
+                f"guarantee "
                 "less"
             )
     names = [
@@ -407,8 +408,9 @@ def impossible(program: Program) -> MechanismError:
     wishes = " and ".join(names) if names else "this program"
     weaker = least_budget(program)
     if weaker is None:
-        return MechanismError(f"no channel was found that keeps {wishes}, whatever is promised: drop one of them")
+        return MechanismError(f"no channel was found that keeps {wishes}, whatever is guaranteed: drop one of them")
     return MechanismError(
-        f"no channel was found that keeps {wishes} under this promise: one is known from {weaker} on; promise less, or "
-        "drop a wish"
+        f"no channel was found that keeps {wishes} under this guarantee: one is known from {weaker} on; guarantee "
+        f"less, or "
+        "drop a constraint"
     )

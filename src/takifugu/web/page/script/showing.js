@@ -102,7 +102,7 @@ function show(answer, asked) {
   if (JSON.stringify(asked) !== shown.published) { // the same is asked again when the page is turned: it stays published
     shown.ticket = shown.published = null;
     $("again").hidden = true;
-    $("saved").textContent = answer.certifiable ? "" : "There is no certificate: this mechanism gives no full promise here.";
+    $("saved").textContent = answer.certifiable ? "" : "There is no certificate: this mechanism gives no full guarantee here.";
   }
   $("answer").classList.remove("stale");
   $("answer").inert = false;

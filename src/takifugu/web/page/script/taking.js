@@ -64,7 +64,7 @@ async function prepare(button) {
   if (!shown.settled) return;
   const question = JSON.stringify(shown.settled);
   button.disabled = true;
-  $("saved").textContent = "Proving that it keeps the promise, before anything is published…";
+  $("saved").textContent = "Proving that it keeps the guarantee, before anything is published…";
   try {
     const told = await followed(ask("/api/publication", { ...shown.settled, ...details() }));
     $("saved").textContent = "";
