@@ -3,7 +3,6 @@
 import math
 import numbers
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from takifugu.errors import InputError, suggestion
 Array = npt.NDArray[np.float64]
 
 
-def real(name: str, value: Any, accepted: str) -> float:
+def real(name: str, value: object, accepted: str) -> float:
     """`value` as a finite float, or an error that names it and what is accepted."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real | np.floating | np.integer):
         raise InputError(f"{name} must be {accepted}, got {value!r} of type {type(value).__name__}")
@@ -26,7 +25,7 @@ def real(name: str, value: Any, accepted: str) -> float:
     return number
 
 
-def integer(name: str, value: Any, *, least: int) -> int:
+def integer(name: str, value: object, *, least: int) -> int:
     """`value` as an int of at least `least`, or an error that names it and what is accepted."""
     if type(value) is int and value >= least:  # the places of a million pairs come this way
         return value
@@ -35,7 +34,7 @@ def integer(name: str, value: Any, *, least: int) -> int:
     return int(value)
 
 
-def above(name: str, value: Any, least: float, *, because: str = "") -> float:
+def above(name: str, value: object, least: float, *, because: str = "") -> float:
     """`value` as a finite float above `least`, or an error that names it."""
     accepted = f"a finite number above {least:g}"
     number = real(name, value, accepted)
@@ -44,22 +43,22 @@ def above(name: str, value: Any, least: float, *, because: str = "") -> float:
     return number
 
 
-def order(alpha: Any) -> float:
+def order(alpha: object) -> float:
     """The Rényi order, above one."""
     return above("alpha", alpha, 1)
 
 
-def budget(epsilon: Any) -> float:
+def budget(epsilon: object) -> float:
     """The privacy budget, above zero."""
     return above("epsilon", epsilon, 0)
 
 
-def odds(factor: Any) -> float:
+def odds(factor: object) -> float:
     """A factor that odds may change by, above one."""
     return above("odds", factor, 1, because=": at 1 nothing may be told at all")
 
 
-def noise(theta: Any) -> float:
+def noise(theta: object) -> float:
     """The standard deviation of the noise, zero or more."""
     number = real("theta", theta, "a finite number, 0 or more")
     if number < 0:
@@ -67,21 +66,21 @@ def noise(theta: Any) -> float:
     return number
 
 
-def one_of(name: str, value: Any, known: Sequence[str]) -> None:
+def one_of(name: str, value: object, known: Sequence[str]) -> None:
     """Refuse what is none of the words that `name` may be."""
     if not isinstance(value, str) or value not in known:
         near = suggestion(value, known) if isinstance(value, str) else ""
         raise InputError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}.{near}")
 
 
-def no_text(name: str, values: Any, what: str) -> None:
+def no_text(name: str, values: object, what: str) -> None:
     """Refuse a single text where a list of `what` is meant: it would be taken letter by letter."""
     if isinstance(values, str | bytes):
         listed = [part.strip() for part in values.split(",")] if isinstance(values, str) else [values]
         raise InputError(f"{name} must be a list of {what}, got the text {values!r}: write {listed!r}")
 
 
-def no_cells(name: str, values: Any) -> None:
+def no_cells(name: str, values: object) -> None:
     """Refuse a column itself where its name is meant: its cells would be taken for names, and told as missing ones."""
     from narwhals.dependencies import is_into_series
 
@@ -91,7 +90,7 @@ def no_cells(name: str, values: Any) -> None:
         )
 
 
-def vector(name: str, values: Any) -> Array:
+def vector(name: str, values: object) -> Array:
     """`values` as a new one-dimensional array of finite floats."""
     no_text(name, values, "numbers")
     array = _floats(name, values, "a list of numbers")
@@ -105,7 +104,7 @@ def vector(name: str, values: Any) -> Array:
     return array + 0.0  # turns -0.0 into 0.0, so that equal values have equal bits
 
 
-def reals(name: str, values: Any) -> Array:
+def reals(name: str, values: object) -> Array:
     """`values` as an array of floats of any shape; infinite ones are welcome, NaN and text are not."""
     array = _floats(name, values, "a number or an array of numbers")
     if np.isnan(array).any():
@@ -113,7 +112,7 @@ def reals(name: str, values: Any) -> Array:
     return array
 
 
-def _floats(name: str, values: Any, accepted: str) -> Array:
+def _floats(name: str, values: object, accepted: str) -> Array:
     """`values` as float64, or an error where they are not numbers: text, truth values and objects are refused."""
     try:
         given = np.asarray(values)
@@ -124,7 +123,7 @@ def _floats(name: str, values: Any, accepted: str) -> Array:
         raise InputError(f"{name} must be {accepted}, got {_short(values)}") from None
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     """What a value is, without showing what it holds: it may be somebody's record."""
     if value is None or isinstance(value, bool | int | float) or not hasattr(value, "__len__"):
         text = repr(value)

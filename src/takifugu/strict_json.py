@@ -77,17 +77,17 @@ def _without_collecting() -> Iterator[None]:
             gc.enable()
 
 
-def write(content: Any, path: str | os.PathLike[str], *, private: bool = False) -> None:
+def write(content: object, path: str | os.PathLike[str], *, private: bool = False) -> None:
     """Write JSON for people."""
     write_text(text(content), path, private=private)
 
 
-def text(content: Any) -> str:
+def text(content: object) -> str:
     """JSON for people: indented, ASCII, with every float in the shortest form that loses no bit."""
     return json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
 
 
-def canonical(content: Any) -> bytes:
+def canonical(content: object) -> bytes:
     """The one way to write the content for a digest: keys in order, no spaces, ASCII, shortest floats."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return text.encode("ascii")
@@ -142,7 +142,7 @@ class Room:
         """Start with a limit that no honest file meets."""
         self.numbers = numbers
 
-    def take(self, value: Any, where: str) -> list[Any]:
+    def take(self, value: object, where: str) -> list[Any]:
         """A list that still fits, and less room for those that follow."""
         found = items(value, where, least=1, most=self.numbers)
         self.numbers -= len(found)
@@ -163,7 +163,7 @@ _MIXED_UP = {
 }
 
 
-def header(data: Any, kind: str, versions: tuple[int, ...], what: str) -> int:
+def header(data: object, kind: str, versions: tuple[int, ...], what: str) -> int:
     """The version of a file of this format, one of those known here."""
     if not isinstance(data, dict) or "format" not in data:
         raise InputError(f"it is not {what}: there is no field 'format'")
@@ -177,7 +177,7 @@ def header(data: Any, kind: str, versions: tuple[int, ...], what: str) -> int:
     return version
 
 
-def fields(value: Any, keys: tuple[str, ...], where: str) -> dict[str, Any]:
+def fields(value: object, keys: tuple[str, ...], where: str) -> dict[str, Any]:
     """An object with exactly these keys."""
     if not isinstance(value, dict):
         raise _wrong(where, "an object", value)
@@ -190,7 +190,7 @@ def fields(value: Any, keys: tuple[str, ...], where: str) -> dict[str, Any]:
     return value
 
 
-def items(value: Any, where: str, *, least: int = 0, most: int) -> list[Any]:
+def items(value: object, where: str, *, least: int = 0, most: int) -> list[Any]:
     """A list of a sensible length."""
     if not isinstance(value, list):
         raise _wrong(where, "a list", value)
@@ -199,17 +199,17 @@ def items(value: Any, where: str, *, least: int = 0, most: int) -> list[Any]:
     return value
 
 
-def exactly(value: Any, where: str, size: int) -> list[Any]:
+def exactly(value: object, where: str, size: int) -> list[Any]:
     """A list of this length."""
     return items(value, where, least=size, most=size)
 
 
-def kind_of(value: Any) -> Any:
+def kind_of(value: object) -> Any:
     """What an object says that it is; None for anything else."""
     return value.get("kind") if isinstance(value, dict) else None
 
 
-def number(value: Any, where: str, *, least: float = -math.inf, above: float = -math.inf) -> float:
+def number(value: object, where: str, *, least: float = -math.inf, above: float = -math.inf) -> float:
     """A finite number in range, as a float; whole numbers count."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _wrong(where, "a number", value)
@@ -223,7 +223,7 @@ def number(value: Any, where: str, *, least: float = -math.inf, above: float = -
     return given + 0.0
 
 
-def index(value: Any, where: str, *, below: int) -> int:
+def index(value: object, where: str, *, below: int) -> int:
     """A position in a list of length `below`."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise _wrong(where, "a whole number", value)
@@ -232,17 +232,17 @@ def index(value: Any, where: str, *, below: int) -> int:
     return value
 
 
-def indices(value: Any, where: str, *, least: int = 0, most: int) -> list[int]:
+def indices(value: object, where: str, *, least: int = 0, most: int) -> list[int]:
     """A list of whole numbers, up to the largest count of a channel."""
     return [index(one, where, below=_MOST_COUNT + 1) for one in items(value, where, least=least, most=most)]
 
 
-def texts(value: Any, where: str, *, least: int = 0, most: int = 1_000) -> tuple[str, ...]:
+def texts(value: object, where: str, *, least: int = 0, most: int = 1_000) -> tuple[str, ...]:
     """A list of short texts."""
     return tuple(text_field(one, where) for one in items(value, where, least=least, most=most))
 
 
-def text_field(value: Any, where: str, pattern: re.Pattern[str] | None = None) -> str:
+def text_field(value: object, where: str, pattern: re.Pattern[str] | None = None) -> str:
     """A short text, perhaps of a given form."""
     if not isinstance(value, str):
         raise _wrong(where, "a text", value)
@@ -251,17 +251,17 @@ def text_field(value: Any, where: str, pattern: re.Pattern[str] | None = None) -
     return value
 
 
-def hex_digest(value: Any, where: str) -> str:
+def hex_digest(value: object, where: str) -> str:
     """64 hexadecimal digits."""
     return text_field(value, where, _HEX)
 
 
-def mechanism(value: Any) -> str:
+def mechanism(value: object) -> str:
     """The name of a mechanism."""
     return text_field(value, "'mechanism'", NAME)
 
 
-def secrets(value: Any) -> tuple[Scalar, ...]:
+def secrets(value: object) -> tuple[Scalar, ...]:
     """The secrets: texts, numbers, true or false, all different."""
     found = tuple(items(value, "'secrets'", least=2, most=_MOST_SECRETS))
     for i, secret in enumerate(found):
@@ -274,7 +274,7 @@ def secrets(value: Any) -> tuple[Scalar, ...]:
     return found
 
 
-def pairs(value: Any, size: int) -> tuple[tuple[int, int], ...]:
+def pairs(value: object, size: int) -> tuple[tuple[int, int], ...]:
     """Pairs of positions among the secrets."""
     found = []
     for n, pair in enumerate(items(value, "'pairs'", least=1, most=MOST_LOSSES)):
@@ -287,7 +287,7 @@ def pairs(value: Any, size: int) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
-def software(value: Any) -> tuple[tuple[str, str], ...]:
+def software(value: object) -> tuple[tuple[str, str], ...]:
     """Names and versions; they are for the reader, nothing depends on them."""
     if not isinstance(value, dict):
         raise _wrong("'software'", "an object", value)
@@ -297,17 +297,17 @@ def software(value: Any) -> tuple[tuple[str, str], ...]:
     )
 
 
-def plain(secret: Any) -> Any:
+def plain(secret: object) -> object:
     """A secret without numpy's types."""
     return secret.item() if isinstance(secret, np.generic) else secret
 
 
-def value_to(value: Any) -> Any:
+def value_to(value: object) -> object:
     """A value of a finite law: a row of several columns is a list in JSON."""
     return [plain(part) for part in value] if isinstance(value, tuple) else plain(value)
 
 
-def value_from(value: Any, where: str) -> Any:
+def value_from(value: object, where: str) -> Any:
     """What `value_to` wrote."""
     if isinstance(value, list):
         return tuple(value_from(part, where) for part in items(value, where, least=1, most=100))
@@ -316,12 +316,12 @@ def value_from(value: Any, where: str) -> Any:
     return value
 
 
-def values_to(values: Sequence[Any]) -> list[Any]:
+def values_to(values: Sequence[object]) -> list[object]:
     """A list of such values."""
     return [value_to(value) for value in values]
 
 
-def matrix(value: Any, where: str, room: Room, *, columns: int | None = None) -> list[list[float]]:
+def matrix(value: object, where: str, room: Room, *, columns: int | None = None) -> list[list[float]]:
     """A list of rows of numbers, all as long as the first or of `columns` numbers."""
     rows = [room.take(row, f"{where}[{i}]") for i, row in enumerate(room.take(value, where))]
     wanted = len(rows[0]) if columns is None else columns
@@ -331,6 +331,6 @@ def matrix(value: Any, where: str, room: Room, *, columns: int | None = None) ->
     return [[number(x, f"{where}[{i}][{j}]") for j, x in enumerate(row)] for i, row in enumerate(rows)]
 
 
-def _wrong(where: str, accepted: str, value: Any) -> InputError:
+def _wrong(where: str, accepted: str, value: object) -> InputError:
     kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
     return InputError(f"{where} must be {accepted}, got {kinds.get(type(value), 'a number')}")

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -361,7 +361,7 @@ def _audited(
     )
 
 
-def _promise(calibration: Any) -> Guarantee:
+def _promise(calibration: object) -> Guarantee:
     if not isinstance(calibration, Calibration):
         raise InputError(
             f"an audit needs the Calibration of the release, got {type(calibration).__name__}: read its file with "

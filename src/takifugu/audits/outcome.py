@@ -369,13 +369,13 @@ def _require_same(calibration: Any, certificate: Any, audit: Any) -> None:
         )
 
 
-def _text(name: str, value: Any) -> str:
+def _text(name: str, value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{name} must be a text that is not empty, got {type(value).__name__}")
     return value
 
 
-def _lines(content: dict[str, Any], indent: str) -> list[str]:
+def _lines(content: dict[str, object], indent: str) -> list[str]:
     found = []
     for key, value in content.items():
         if isinstance(value, dict):

@@ -74,7 +74,7 @@ def in_order(
     )
 
 
-def unshuffled(positions: Any, rows: int) -> npt.NDArray[np.intp]:
+def unshuffled(positions: object, rows: int) -> npt.NDArray[np.intp]:
     """Where in the publication each of its rows stands, in their first order; `positions` may be a path."""
     if isinstance(positions, str | os.PathLike):
         table = Table(positions)
@@ -172,18 +172,18 @@ def listed_rows(rows: Rows, calibration: Calibration) -> tuple[list[Any], list[A
     return _entries(true), _entries([rows.published[name].labels.tolist() for name in rows.answer])
 
 
-def _entries(columns: list[list[Any]]) -> list[Any]:
+def _entries(columns: list[list[object]]) -> list[Any]:
     return list(columns[0]) if len(columns) == 1 else list(zip(*columns, strict=True))
 
 
 def read_rows(
-    published: Any,
-    truth: Any,
+    published: object,
+    truth: object,
     calibration: Calibration,
     *,
     secret: str | None,
     keys: Sequence[str] | str | None,
-    positions: Any = None,
+    positions: object = None,
     reading: Reading | None = None,
 ) -> Rows:
     """Read both tables and put them side by side; rows of secrets that are not calibrated are left out.
@@ -224,7 +224,7 @@ def read_rows(
     )
 
 
-def _together(published: Any, calibration: Calibration) -> dict[str, Column]:
+def _together(published: object, calibration: Calibration) -> dict[str, Column]:
     """The columns of what was published; of a tuple of tables, which are of the same rows, those of all of them.
 
     A column that was published twice is another one the second time: both together may tell what none tells alone.
@@ -271,7 +271,7 @@ def _as_calibrated(reading: Reading | None, calibration: Calibration) -> Reading
     return replace(given, na=na, sentinels=given.sentinels or before.sentinels, **labels)
 
 
-def _read(source: Any, role: str, reading: Reading | None = None, cut: Sequence[str] = ()) -> dict[str, Column]:
+def _read(source: object, role: str, reading: Reading | None = None, cut: Sequence[str] = ()) -> dict[str, Column]:
     table = Table(source, reading)
     table.cut(cut)
     columns = {name: Column.of(values) for name, values in table.collect(table.frame).items()}
@@ -280,7 +280,7 @@ def _read(source: Any, role: str, reading: Reading | None = None, cut: Sequence[
     return columns
 
 
-def _framed(published: Any, calibration: Calibration) -> Any:
+def _framed(published: object, calibration: Calibration) -> Any:
     """An array of published values as a table of one column."""
     if not isinstance(published, np.ndarray | list):
         return published

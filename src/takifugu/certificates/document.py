@@ -53,12 +53,12 @@ class Sealed(Plotted):
         """Write the file that `verify` takes."""
         strict_json.write(self.to_dict(), path, private=True)
 
-    def require_digest(self, given: Any) -> None:
+    def require_digest(self, given: object) -> None:
         """Make sure that a file holds what it held when it was made."""
         if form.hex_digest(given, "'sha256'") != self.sha256:
             raise InputError("'sha256' does not match the content: the file was changed after it was made")
 
-    def require_match(self, published: Any) -> None:
+    def require_match(self, published: object) -> None:
         """Make sure that a published certificate is the redaction of this one, in every field."""
         if self.redacted() != published:
             raise CertificationError(
@@ -66,7 +66,7 @@ class Sealed(Plotted):
             )
 
 
-def _digest(content: dict[str, Any]) -> str:
+def _digest(content: dict[str, object]) -> str:
     return hashlib.sha256(strict_json.canonical(content)).hexdigest()
 
 
@@ -78,13 +78,13 @@ def losses_to(places: Iterable[tuple[int, int, int]], losses: Sequence[Enclosure
     ]
 
 
-def losses_from(value: Any, places: Sequence[tuple[int, int, int]]) -> tuple[Enclosure, ...]:
+def losses_from(value: object, places: Sequence[tuple[int, int, int]]) -> tuple[Enclosure, ...]:
     """What `losses_to` wrote: all of the places, and in order."""
     entries = form.exactly(value, "'losses'", len(places))
     return tuple(_loss(*one, f"losses[{n}]") for n, one in enumerate(zip(entries, places, strict=True)))
 
 
-def _loss(value: Any, place: tuple[int, int, int], where: str) -> Enclosure:
+def _loss(value: object, place: tuple[int, int, int], where: str) -> Enclosure:
     entry = form.fields(value, _LOSS, where)
     if tuple(form.index(entry[key], f"{where}.{key}", below=1 << 31) for key in _LOSS[:3]) != tuple(place):
         raise InputError(f"{where} must be about belief {place[0]} and secrets {place[1]} to {place[2]}")
@@ -126,7 +126,7 @@ def header(data: Any) -> dict[str, Any]:
     return form.fields(data, KEYS, "the certificate")
 
 
-def beliefs_from(value: Any, size: int) -> tuple[tuple[Mixture, ...], ...]:
+def beliefs_from(value: object, size: int) -> tuple[tuple[Mixture, ...], ...]:
     """Under each belief, one prior for each secret, in the order of the secrets."""
     room = form.Room()
     return tuple(
@@ -138,7 +138,7 @@ def beliefs_from(value: Any, size: int) -> tuple[tuple[Mixture, ...], ...]:
     )
 
 
-def losses(value: Any, places: Places, epsilon: float) -> tuple[Enclosure, ...]:
+def losses(value: object, places: Places, epsilon: float) -> tuple[Enclosure, ...]:
     """The enclosure of the loss at each place (belief, from, to), all of them and in order."""
     found = losses_from(value, places)
     for n, loss in enumerate(found):

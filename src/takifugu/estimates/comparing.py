@@ -265,7 +265,7 @@ def _shift(before: Rows, after: Rows, name: str) -> float:
 
 
 def _questions(
-    before: Rows, names: Sequence[str], numbers: Sequence[str], labels: Mapping[str, Sequence[Any]]
+    before: Rows, names: Sequence[str], numbers: Sequence[str], labels: Mapping[str, Sequence[object]]
 ) -> Iterable[_Question]:
     spreads = {}
     for name in (one for one in names if one in numbers):
@@ -294,7 +294,7 @@ def _questions(
             yield from _slopes(before, outcome, [name for name in names if name != outcome], spreads, labels)
 
 
-def _where(name: str, label: Any) -> str:
+def _where(name: str, label: object) -> str:
     return f"{name} = {label}"
 
 
@@ -313,7 +313,7 @@ def _correlation(m: Array) -> float:
     return float((m[4] - m[0] * m[1]) / math.sqrt(of_x * of_y))
 
 
-def _association(a: str, b: str, first: Sequence[Any], second: Sequence[Any]) -> _Question:
+def _association(a: str, b: str, first: Sequence[object], second: Sequence[object]) -> _Question:
     """Cramér's V of two columns of labels; rarer labels than the commonest are one of their own."""
     rows, columns = ([Term(name, label, True) for label in side] for name, side in ((a, first), (b, second)))
     terms = [(term,) for term in (*rows, *columns)] + [(r, c) for r in rows for c in columns]
@@ -335,7 +335,7 @@ def _association(a: str, b: str, first: Sequence[Any], second: Sequence[Any]) ->
 
 
 def _slopes(
-    before: Rows, outcome: str, on: Sequence[str], spreads: Mapping[str, float], labels: Mapping[str, Sequence[Any]]
+    before: Rows, outcome: str, on: Sequence[str], spreads: Mapping[str, float], labels: Mapping[str, Sequence[object]]
 ) -> Iterable[_Question]:
     """The coefficients of a regression of a column on all others, each for itself."""
     terms: list[Term | None] = [None]
@@ -414,7 +414,7 @@ def compared_laws(calibration: Calibration) -> Comparison:
     return compared(before, after)
 
 
-def compared_tables(before: Mapping[str, Sequence[Any]], published: Estimates) -> Comparison:
+def compared_tables(before: Mapping[str, Sequence[object]], published: Estimates) -> Comparison:
     """What survived in a table that was published.
 
     Args:

@@ -70,12 +70,12 @@ def key(value: Any) -> Hashable:
     return (isinstance(value, bool), value)
 
 
-def number(value: Any) -> bool:
+def number(value: object) -> bool:
     """Whether a plain value is a number; truth values are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _value(value: Any, name: str) -> Value:
+def _value(value: object, name: str) -> Value:
     if isinstance(value, tuple | list):
         if not value:
             raise InputError(f"{name} is an empty row: it needs one entry per column")
@@ -175,7 +175,7 @@ class Finite(Frozen):
     total: float
     _place: dict[Hashable, int]
 
-    def __init__(self, values: Any, weights: npt.ArrayLike) -> None:
+    def __init__(self, values: object, weights: npt.ArrayLike) -> None:
         """Validate, merge and freeze the two lists."""
         if isinstance(values, Mapping):
             raise InputError("values must be a list: for a mapping of values to counts use Finite.from_counts")
@@ -221,7 +221,7 @@ class Finite(Frozen):
         """Consistent with equality."""
         return hash((tuple(self._place), self.weights.tobytes()))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle as the two lists, so that what is unpickled has been validated again."""
         return type(self), (self.values, self.weights)
 

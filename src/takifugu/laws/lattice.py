@@ -67,7 +67,7 @@ class Lattice:
                 f"{int(count) + 1:,} points are more than {MOST_POINTS:,}: use a step of {float(wider):g} or more"
             )
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle without the points: arrays that are unpickled could be changed."""
         return type(self), (self.low, self.high, self.step, self.transform)
 
@@ -287,7 +287,7 @@ def beyond_digits(what: str, near: float) -> InputError:
     )
 
 
-def _logarithmic(values: npt.ArrayLike, bounds: Any, step: float | None) -> Reading:
+def _logarithmic(values: npt.ArrayLike, bounds: object, step: float | None) -> Reading:
     """Logarithms of values share no step; by default they get the finest round one that bounds allow."""
     ends = _ends(bounds) if bounds is not None else None
     if ends is None:
@@ -305,7 +305,7 @@ def _logarithmic(values: npt.ArrayLike, bounds: Any, step: float | None) -> Read
     return Reading(lattice, bounds is None, step is None, None if wanted == taken else float(wanted))
 
 
-def _ends(bounds: Any) -> tuple[float, float]:
+def _ends(bounds: object) -> tuple[float, float]:
     if isinstance(bounds, str) or not isinstance(bounds, Sequence | np.ndarray) or len(bounds) != 2:
         raise InputError(f"bounds must be two numbers (low, high), got {bounds!r}")
     low, high = (real(name, end, "a finite number") for name, end in zip(("low", "high"), bounds, strict=True))
@@ -314,7 +314,7 @@ def _ends(bounds: Any) -> tuple[float, float]:
     return low, high
 
 
-def _step(step: Any) -> Fraction:
+def _step(step: object) -> Fraction:
     number = real("step", step, "a finite number above 0")
     if number <= 0:
         raise InputError(f"step must be a finite number above 0, got {step!r}")

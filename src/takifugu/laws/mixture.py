@@ -26,7 +26,7 @@ class Frozen(Plotted):
     space: ClassVar[Space]
     """What it is a law of. Code that differs for numbers, lists and vectors asks this, and for no class."""
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         """Refuse."""
         raise AttributeError(f"a {type(self).__name__} is immutable: make a new one instead of setting {name!r}")
 
@@ -68,7 +68,7 @@ class Components(Frozen):
             object.__setattr__(self, "_hash", value)
         return value
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle as the lists, so that what is unpickled has been validated again."""
         return type(self), self._arrays
 

@@ -80,7 +80,7 @@ class Choices:
         places: Places = np.array([other if place is None else place for place in found], dtype=np.intp)[where]
         return places
 
-    def _nearest(self, values: Any, column: str, tallies: Sequence[float] | None) -> Places:
+    def _nearest(self, values: object, column: str, tallies: Sequence[float] | None) -> Places:
         try:
             numbers = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
@@ -107,7 +107,7 @@ class Choices:
         return np.searchsorted(edges, numbers, side="right")
 
 
-def _distinct(array: npt.NDArray[Any]) -> tuple[list[Any], Places]:
+def _distinct(array: npt.NDArray[np.generic]) -> tuple[list[Any], Places]:
     """The distinct values, told apart by type too, and where each row's is."""
     seen: dict[Any, int] = {}
     first: list[Any] = []

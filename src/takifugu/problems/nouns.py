@@ -49,7 +49,7 @@ def law_to(law: Law) -> dict[str, Any]:
     return {name: getattr(law, name).tolist() for name in names}
 
 
-def law_from(value: Any, where: str, room: form.Room) -> Law:
+def law_from(value: object, where: str, room: form.Room) -> Law:
     """What `law_to` wrote."""
     if isinstance(value, dict) and "values" in value:
         content = form.fields(value, ("values", "weights"), where)
@@ -68,7 +68,7 @@ def law_from(value: Any, where: str, room: form.Room) -> Law:
     return mixture_from(value, where, room)
 
 
-def mixture_from(value: Any, where: str, room: form.Room) -> Mixture:
+def mixture_from(value: object, where: str, room: form.Room) -> Mixture:
     """A mixture as its three lists, whose weights sum to 1."""
     prior = form.fields(value, ("weights", "means", "stds"), where)
     lists = [
@@ -87,7 +87,7 @@ def mixture_from(value: Any, where: str, room: form.Room) -> Mixture:
     return made
 
 
-def _vectors(value: Any, where: str, room: form.Room) -> VectorMixture:
+def _vectors(value: object, where: str, room: form.Room) -> VectorMixture:
     """A mixture of vectors as its three lists: what is read must be what was written, to the last bit."""
     prior = form.fields(value, _VECTORS, where)
     given = room.take(prior["weights"], f"{where}.weights")
@@ -137,7 +137,7 @@ def _spelling_to(spelling: Spelling) -> dict[str, Any]:
     return {**state, **labels} if spelling.tidy or spelling.merge else state
 
 
-def _spelling_from(value: Any) -> Spelling:
+def _spelling_from(value: object) -> Spelling:
     labels = ("tidy", "merge") if isinstance(value, dict) and "tidy" in value else ()
     content = form.fields(value, ("decimal", "thousands", "na", "sentinels", *labels), "answer.spelling")
     marks = (content[key] for key in ("decimal", "thousands"))
@@ -207,7 +207,7 @@ def _domain_to(domain: Any) -> Any:
     }
 
 
-def _domain_from(value: Any) -> Any:
+def _domain_from(value: object) -> Any:
     if value is None:
         return None
     kind = form.kind_of(value)
@@ -263,7 +263,7 @@ def problem_to(problem: Problem) -> dict[str, Any]:
     }
 
 
-def problem_from(value: Any) -> Problem:
+def problem_from(value: object) -> Problem:
     """What `problem_to` wrote, every field checked."""
     content = form.fields(value, ("answer", "secrets", "pairs", "beliefs", "findings"), "'problem'")
     secrets = form.secrets(content["secrets"])
@@ -329,14 +329,14 @@ def _require_whole_lists(answer: Answer, beliefs: tuple[Belief, ...], *, is_ever
 
 
 def _belief_from(
-    value: Any, where: str, secrets: tuple[form.Scalar, ...], room: form.Room, answer: Answer | None
+    value: object, where: str, secrets: tuple[form.Scalar, ...], room: form.Room, answer: Answer | None
 ) -> Belief:
     told = ("shares",) if isinstance(value, dict) and "shares" in value else ()
     content = form.fields(value, ("label", "laws", "counted", "drawn", "rows", *told), where)
     lattice = answer.domain if answer is not None and isinstance(answer.domain, Lattice) else None
     is_private = answer is not None and answer.private > 0
 
-    def of_secrets(key: str, read: Callable[[Any, str], Any]) -> dict[Any, Any]:
+    def of_secrets(key: str, read: Callable[[object, str], object]) -> dict[Any, Any]:
         """What is said of each secret under a key, for those of whom something is."""
         listed = zip(secrets, form.exactly(content[key], f"{where}.{key}", len(secrets)), strict=True)
         return {s: read(one, f"{where}.{key}[{k}]") for k, (s, one) in enumerate(listed) if one is not None}
@@ -369,7 +369,7 @@ def _belief_from(
     return Belief(found, label=label, counted=rests, drawn=drawn, rows=rows, shares=shares)
 
 
-def _rests_on(law: Any, counts: Array, pseudo: Array, lattice: Lattice | None, *, of_a_cell: bool) -> bool:
+def _rests_on(law: object, counts: Array, pseudo: Array, lattice: Lattice | None, *, of_a_cell: bool) -> bool:
     """Whether counts are those a law rests on: evidence drawn from others would be about another law.
 
     A law starts from one pseudo-row, and that of a cell from a few. With more beside the same counts all draws would
@@ -386,7 +386,7 @@ def _rests_on(law: Any, counts: Array, pseudo: Array, lattice: Lattice | None, *
     return few and (lattice is None or _rests_on_points(law, counts, pseudo, lattice))
 
 
-def _rests_on_noisy(law: Any, counts: Array, pseudo: Array, rows: int | None) -> bool:
+def _rests_on_noisy(law: object, counts: Array, pseudo: Array, rows: int | None) -> bool:
     """The same of counts that noise was added to: the law is what they are projected to, with one row spread evenly."""
     if not isinstance(law, Finite) or len(counts) != len(law.values) or (counts != np.rint(counts)).any():
         return False
@@ -422,7 +422,7 @@ def _same(one: Array, other: Array) -> bool:
     return np.allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
-def _pair_to(held: dict[Any, Any], secret: Any, keys: tuple[str, str]) -> Any:
+def _pair_to(held: dict[Any, Any], secret: object, keys: tuple[str, str]) -> Any:
     """What evidence about a law is drawn from again."""
     if secret not in held:
         return None
@@ -430,7 +430,7 @@ def _pair_to(held: dict[Any, Any], secret: Any, keys: tuple[str, str]) -> Any:
 
 
 def _pair_from(
-    value: Any, where: str, keys: tuple[str, str], room: form.Room, least: float = -math.inf
+    value: object, where: str, keys: tuple[str, str], room: form.Room, least: float = -math.inf
 ) -> tuple[Any, Any]:
     content = form.fields(value, keys, where)
     first, second = (
@@ -442,7 +442,7 @@ def _pair_from(
     return first, second
 
 
-def _numbers_from(value: Any, where: str, least: float, room: form.Room) -> list[Any]:
+def _numbers_from(value: object, where: str, least: float, room: form.Room) -> list[Any]:
     """A list of numbers, or of rows of as many: means of several predictions."""
     found = room.take(value, where)
     if not isinstance(found[0], list):

@@ -171,7 +171,7 @@ def _indices(secrets: tuple[Secret, ...], chosen: Iterable[Pair]) -> tuple[Indic
     return np.array(first, dtype=np.intp), np.array(second, dtype=np.intp)
 
 
-def _is_key(secret: Any, place: dict[Secret, int]) -> bool:
+def _is_key(secret: object, place: dict[Secret, int]) -> bool:
     try:
         return secret in place
     except TypeError:  # a list, or a tuple with one in it
@@ -237,7 +237,7 @@ class Belief(Mapping[Hashable, Law]):
         self.drawn = {secret: _frozen(pair) for secret, pair in (drawn or {}).items()}
         self.shares = dict(shares or {})
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle as what it was made of: arrays that are unpickled could be changed."""
         return _rebuilt, (self._laws, self.label, self.rows, self.histograms, self.counted, self.drawn, self.shares)
 
@@ -306,7 +306,7 @@ def is_of_all(belief: Belief) -> bool:
     return not _NAMED.sub("", belief.label)
 
 
-def beliefs_from(priors: Any) -> tuple[Belief, ...]:
+def beliefs_from(priors: object) -> tuple[Belief, ...]:
     """One or several mappings as a tuple of beliefs about the same secrets, all with laws of one kind."""
     given = [priors] if isinstance(priors, Mapping) else priors
     if isinstance(given, (str, bytes, *LAWS)) or not isinstance(given, Iterable):
@@ -335,7 +335,7 @@ def beliefs_from(priors: Any) -> tuple[Belief, ...]:
     return beliefs
 
 
-def _belief(given: Any) -> Belief:
+def _belief(given: object) -> Belief:
     if isinstance(given, Belief):
         return given
     if not isinstance(given, Mapping):

@@ -22,7 +22,7 @@ DATA_FREE = "data-free"
 _MOST = 128  # values: every pair of them is proved
 
 
-def point_masses(given: Any) -> Priors:
+def point_masses(given: object) -> Priors:
     """What the data-free channel hides: of a `Row` with public lists every value, each as likely as any other.
 
     Of laws made by hand the values that they list, weighed by all laws together; the weights say what is to be lost
@@ -60,7 +60,7 @@ def _of_lists(row: Row) -> tuple[tuple[Value, ...], Any, Answer]:
     return values_of(support, domain), np.ones(len(support)), Answer("row", row.columns, (), domain=domain)
 
 
-def _by_hand(given: Any) -> tuple[tuple[Value, ...], Any]:
+def _by_hand(given: object) -> tuple[tuple[Value, ...], Any]:
     if not isinstance(given, Mapping) or getattr(given, "answer", None) is not None:
         raise MechanismError(
             "a data-free channel is fitted to no rows, and these priors are: give Row(column, domain=[...]) with its "

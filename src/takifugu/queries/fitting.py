@@ -189,7 +189,7 @@ def _several(
     table: Table,
     columns: Sequence[str],
     query: Query,
-    secrets: Iterable[Any] | None,
+    secrets: Iterable[object] | None,
     known: Sequence[str] | None,
     few: str | None,
 ) -> Priors | Beliefs:
@@ -301,7 +301,7 @@ def same_domain(query: Any, answer: Answer | None) -> Any:
     return query
 
 
-def _priors(given: Any, what: str, *, name: str | None) -> list[Priors]:
+def _priors(given: object, what: str, *, name: str | None) -> list[Priors]:
     """The priors of each belief in what was given, labelled with its name where it has one."""
     if isinstance(given, Mapping):
         parts: Iterable[Any] = [given]
@@ -340,7 +340,7 @@ def _require_same_answer(own: Answer | None, other: Answer | None, name: str) ->
         )
 
 
-def _values(domain: Any) -> Any:
+def _values(domain: object) -> Any:
     return tuple(one.values for one in domain) if isinstance(domain, tuple) else domain
 
 

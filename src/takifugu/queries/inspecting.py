@@ -247,7 +247,7 @@ def _as_amounts(counts: Mapping[Any, int], decimal: str) -> Subset | None:
     return Subset(values, np.bincount(where, [rows for _, rows in read]).astype(np.float64), 0.0)
 
 
-def amount(text: Any, decimal: str) -> float | None:
+def amount(text: object, decimal: str) -> float | None:
     """The number of an amount with a currency sign and this decimal mark; None where it is none.
 
     >>> amount("€ 1.234,50", ","), amount("1,234.50 EUR", "."), amount("-$5", "."), amount("Total", ".")

@@ -205,7 +205,7 @@ def _told_by(names: Sequence[str], counts: Mapping[Secret, Array]) -> Diagnostic
     return Diagnostic("cell-tells", columns=tuple(names), odds=odds, guess=guess)
 
 
-def told_by_kept(table: Table, columns: Sequence[str], keep: Sequence[str], hidden: Iterable[Any]) -> Diagnostic:
+def told_by_kept(table: Table, columns: Sequence[str], keep: Sequence[str], hidden: Iterable[object]) -> Diagnostic:
     """The most that kept columns together tell of any of the secrets in `columns`: in odds, and in guesses.
 
     `hidden` are the secrets that are hidden from one another, named by their column where there are several.
@@ -234,7 +234,9 @@ def refuse_notes(table: Table, keep: Sequence[str]) -> None:
             raise InputError(notes_in(name, notes) + ". Name them as missing (na=), or take them out")
 
 
-def _counts(table: Table, secret: str, keep: Sequence[str], hidden: set[Any], *, several: bool) -> dict[Secret, Array]:
+def _counts(
+    table: Table, secret: str, keep: Sequence[str], hidden: set[object], *, several: bool
+) -> dict[Secret, Array]:
     parts = {"secret": table.secret(secret)} | {f"kept{k}": table.secret(name) for k, name in enumerate(keep)}
     answer = tally(table, parts, whose="the kept columns", advice="keep fewer, or none")
     places: dict[Any, int] = {}

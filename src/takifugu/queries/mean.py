@@ -62,7 +62,7 @@ class VectorPriors(Priors):
         self.empirical = dict(empirical or {})
 
 
-def one_or_several(column: Any) -> str | tuple[str, ...]:
+def one_or_several(column: object) -> str | tuple[str, ...]:
     """A column's name as it is, a list of names as a tuple."""
     if isinstance(column, str):
         return column
@@ -73,7 +73,7 @@ def one_or_several(column: Any) -> str | tuple[str, ...]:
     return names
 
 
-def mean_vectors(columns: Sequence[str], table: Table, secret: str, secrets: Iterable[Any] | None) -> VectorPriors:
+def mean_vectors(columns: Sequence[str], table: Table, secret: str, secrets: Iterable[object] | None) -> VectorPriors:
     """The joint law of the columns' means for each secret: normal, with the rows' covariance over their number."""
     seen = joint_overview(table, secret, columns, secrets)
     findings = _about(secret, columns, seen)
@@ -87,7 +87,7 @@ def row_vectors(
     columns: Sequence[str],
     table: Table,
     secret: str,
-    secrets: Iterable[Any] | None,
+    secrets: Iterable[object] | None,
     *,
     prior: str,
     seed: int,
@@ -205,7 +205,9 @@ def named(column: str, group: Any) -> str:
     return f"{column} of {group}"
 
 
-def means_by(columns: Sequence[str], by: str, table: Table, secret: str, secrets: Iterable[Any] | None) -> VectorPriors:
+def means_by(
+    columns: Sequence[str], by: str, table: Table, secret: str, secrets: Iterable[object] | None
+) -> VectorPriors:
     """The joint law of the means of every group, for each secret.
 
     No row is in two groups, so given the secret their means are independent: the covariance has a block for each.
@@ -237,7 +239,7 @@ def means_by(columns: Sequence[str], by: str, table: Table, secret: str, secrets
     return VectorPriors(laws, answer=Answer(MEAN_BY, told, (secret,)), findings=findings, rows=rows)
 
 
-def _groups(table: Table, secret: str, secrets: Iterable[Any] | None, by: str) -> tuple[list[Secret], list[Any]]:
+def _groups(table: Table, secret: str, secrets: Iterable[object] | None, by: str) -> tuple[list[Secret], list[Any]]:
     """The secrets and the groups, each of which has rows of each secret."""
     parts = {"secret": table.secret(secret), "group": table.secret(by)}
     # Rows without a group are counted too: a secret that has no others is not to vanish unsaid.
@@ -262,7 +264,7 @@ def _groups(table: Table, secret: str, secrets: Iterable[Any] | None, by: str) -
     return names, groups
 
 
-def _only(table: Table, by: str, group: Any) -> Table:
+def _only(table: Table, by: str, group: object) -> Table:
     """The rows of one group."""
     part = Table(table)
     part.frame = table.frame.filter(table.secret(by) == group)

@@ -138,7 +138,7 @@ class Model:
         made.drawn = {name: pair for name, pair in drawn.items() if len(pair[0])}
         return made
 
-    def _no_prediction(self, name: Any) -> InputError:
+    def _no_prediction(self, name: object) -> InputError:
         return InputError(
             f"the {self.name} of secret {name!r} gave no prediction: look for outliers in "
             f"{self.target!r} and its features, or name fewer features"
@@ -292,7 +292,7 @@ class GP(Model):
         noise = np.full(len(mean), _noise(process))
         return JointPrediction(np.asarray(mean), np.asarray(covariance), noise, trouble, self._drawn(process, sample))
 
-    def _drawn(self, process: Any, sample: Sample) -> tuple[Array, Array] | None:
+    def _drawn(self, process: object, sample: Sample) -> tuple[Array, Array] | None:
         """What the process does not know of itself, as far as it was asked for."""
         if not self.draws or not self.observation:
             return None
@@ -546,7 +546,7 @@ def _compiled(shape: tuple[int, ...], hidden: int) -> tuple[Any, Any, Any]:
     guide = AutoNormal(_network, init_scale=_FIRST_WIDTH)
     inference = SVI(_network, guide, Adam(_LEARNING_RATE), TraceMeanField_ELBO())
 
-    def start(key: Any, *rows: Any) -> Any:
+    def start(key: object, *rows: object) -> Any:
         state = inference.init(key, *rows, hidden)
         # Draws are made in this order. NumPyro's own is the alphabet's or the model's, as it was compiled or not, and
         # the same seed must go on giving the same networks.
@@ -561,7 +561,7 @@ def _compiled(shape: tuple[int, ...], hidden: int) -> tuple[Any, Any, Any]:
 
         return jax.lax.fori_loop(0, length, step, (state, jnp.zeros(_CHUNK)))
 
-    def drawn_from(key: Any, state: Any) -> Any:
+    def drawn_from(key: object, state: object) -> Any:
         return guide.sample_posterior(key, inference.get_params(state), sample_shape=(_DRAWS,))
 
     return jax.jit(start), jax.jit(run), jax.jit(drawn_from)

@@ -76,7 +76,7 @@ class Priors(Plotted, dict[Secret, Law]):
         """What confidence draws from, for each secret; empty where the priors are on no lattice."""
         return {name: Counted(self.counts[name], self.pseudo[name]) for name in self if name in self.counts}
 
-    def __missing__(self, key: Any) -> NoReturn:
+    def __missing__(self, key: object) -> NoReturn:
         """Tell which secrets there are."""
         raise UnknownSecretError(f"there is no prior for secret {key!r}: those there are, are {listed(self)}")
 

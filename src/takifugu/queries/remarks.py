@@ -135,7 +135,7 @@ def require_no_codes(table: Table, columns: Iterable[str], lists: Mapping[str, C
         raise InputError(Message("{0:sentences}. Nothing was published", told))
 
 
-def naming(column: str, values: Sequence[Any], tallies: Sequence[float]) -> Iterable[Diagnostic]:
+def naming(column: str, values: Sequence[object], tallies: Sequence[float]) -> Iterable[Diagnostic]:
     """Whether a column of labels or whole numbers names people, or holds dates or notes: `inspect` advises against it.
 
     Numbers that surely name people are refused.

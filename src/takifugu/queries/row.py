@@ -115,7 +115,7 @@ class Lines:
             f"{LEAVE_OUT}{totals}"
         )
 
-    def _emptiest(self, names: Iterable[Any], whose: str = "") -> str:
+    def _emptiest(self, names: Iterable[object], whose: str = "") -> str:
         """The column that lacks most values in these secrets' rows, for a sentence about too few that have all."""
         rows = self.lacking(names)
         empty: Counter[str] = Counter()
@@ -158,7 +158,7 @@ MOST_NUMBERS = 64  # distinct numbers that are published one by one; more are pu
 _MOST_LABELS = 1_000
 
 
-def given_domain(name: str, values: Any) -> Choices:
+def given_domain(name: str, values: object) -> Choices:
     """A list that the caller gave."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(f"the domain of {name!r} must be a list of values, got one {type(values).__name__}")
@@ -168,7 +168,7 @@ def given_domain(name: str, values: Any) -> Choices:
         raise InputError(f"the list for {name!r}: {error}") from None
 
 
-def with_other(name: str, choices: Choices, other: Any) -> Choices:
+def with_other(name: str, choices: Choices, other: object) -> Choices:
     """The list of a column with what labels on no list become, which must be on it."""
     try:
         return replace(choices, other=other)
@@ -402,8 +402,8 @@ class Row:
         self,
         *columns: str,
         domain: Mapping[str, Sequence[Any]] | Sequence[Any] | None = None,
-        other: Any = None,
-        loss: Any = None,
+        other: object = None,
+        loss: object = None,
         smoothing: float | str | None = None,
     ) -> None:
         """Check what can be checked without a table."""
@@ -567,7 +567,7 @@ def _list_of(table: Table, name: str, seen: Iterable[Secret], findings: list[Dia
     return Choices(table.cuts[name].labels) if name in table.cuts else read_domain(table, name, seen, findings)
 
 
-def _smoothing(given: Any) -> float | str | None:
+def _smoothing(given: object) -> float | str | None:
     if given is None or given == HELD_OUT:
         found: float | str | None = given
         return found

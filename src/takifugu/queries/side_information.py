@@ -164,7 +164,7 @@ def checked_known(secret: str, columns: Sequence[str], known: Sequence[str]) -> 
     return tuple(known)
 
 
-def _name(one: Any) -> Any:
+def _name(one: object) -> Any:
     cut = cut_named(one)
     return one if cut is None else cut.column
 

@@ -17,7 +17,7 @@ ODDS = 3.0  # what is promised where nothing else is asked for
 
 
 def in_turn(
-    table: Any,
+    table: object,
     ledger: Ledger | None,
     *,
     secret: str | Sequence[str],
@@ -30,7 +30,7 @@ def in_turn(
     seed: int,
     step: Callable[[str], None],
     beforehand: Callable[[Sequence[Diagnostic]], None],
-    terms: dict[str, Any],
+    terms: dict[str, object],
     reading: Reading | None,
 ) -> Calibration | None:
     """The calibration of columns that others follow, or that follow others; None where neither is the case.
@@ -133,7 +133,7 @@ def _require_same_terms(
         )
 
 
-def _require_same_table(account: JointAccount, table: Any, reading: Reading | None) -> None:
+def _require_same_table(account: JointAccount, table: object, reading: Reading | None) -> None:
     """Count once more: a table that changed has another joint law, and the account's promise is not about it."""
     problem = account.problem
     answer = problem.answer

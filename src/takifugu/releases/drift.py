@@ -49,7 +49,7 @@ class Parts(Protocol):
         """The sum over all inputs of the probability of each part."""
         ...
 
-    def orders(self, first: Any, second: Any) -> list[npt.NDArray[np.int64]]:
+    def orders(self, first: object, second: object) -> list[npt.NDArray[np.int64]]:
         """The parts in orders in which those come first, or last, that may speak for the first secret."""
         ...
 
@@ -76,7 +76,7 @@ class _Outputs:
     def published(self, added: Array) -> Array:
         return self.channel.through(added)
 
-    def orders(self, first: Any, second: Any) -> list[npt.NDArray[np.int64]]:
+    def orders(self, first: object, second: object) -> list[npt.NDArray[np.int64]]:
         listed = np.arange(len(self.channel.outputs))
         one, other = self.of_priors[first], self.of_priors[second]
         return [listed, np.argsort(-one / np.maximum(one + other, 1e-300), kind="stable")]
@@ -104,7 +104,7 @@ class _Stretches:
     def published(self, added: Array) -> Array:
         return added
 
-    def orders(self, first: Any, second: Any) -> list[npt.NDArray[np.int64]]:
+    def orders(self, first: object, second: object) -> list[npt.NDArray[np.int64]]:
         return [np.arange(len(self.cuts) + 1)]
 
 
@@ -182,7 +182,7 @@ class Drift:
                             return f"these are other rows than those that were counted, and as far as they tell, {said}"
         return None
 
-    def _are_others(self, channel: ListChannel, secret: Any) -> bool:
+    def _are_others(self, channel: ListChannel, secret: object) -> bool:
         """Whether a secret's rows are surely no draws of the law that the counted ones were drawn from."""
         belief: Any = self.calibration.beliefs[0]
         if belief.label or secret not in belief.counted or not (counts := belief.counted[secret][0]).any():
@@ -197,14 +197,16 @@ class Drift:
         (least, most), (least_before, most_before) = bounds
         return bool(((least > most_before) | (most < least_before)).any())
 
-    def _whole(self, pairs: Sequence[tuple[Any, Any]], shares: dict[Any, Array]) -> Iterator[tuple[Array, Array]]:
+    def _whole(self, pairs: Sequence[tuple[object, object]], shares: dict[Any, Array]) -> Iterator[tuple[Array, Array]]:
         """All parts by themselves: least probabilities for one secret, largest for the other."""
         least = {name: self._least(share, self._rows[name]) for name, share in shares.items()}
         most = {name: self._most(share, self._rows[name]) for name, share in shares.items()}
         for first, second in pairs:
             yield least[first][None, :], most[second][None, :]
 
-    def _halved(self, pairs: Sequence[tuple[Any, Any]], shares: dict[Any, Array], parts: Parts) -> tuple[Array, Array]:
+    def _halved(
+        self, pairs: Sequence[tuple[object, object]], shares: dict[Any, Array], parts: Parts
+    ) -> tuple[Array, Array]:
         """What is published cut in two at several places, a row each: many small parts leave much to chance.
 
         Those of all pairs are bounded at once.
@@ -257,7 +259,7 @@ class Drift:
 
 
 class _Places(dict[Any, int]):
-    def __missing__(self, secret: Any) -> int:
+    def __missing__(self, secret: object) -> int:
         return -1
 
 

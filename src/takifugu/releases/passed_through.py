@@ -85,11 +85,11 @@ class Telling:
         return alone and len(secrets) > 1 and 2 * len(seen) <= self._rows
 
 
-def _alike(value: Any, secret: Any) -> bool:
+def _alike(value: object, secret: object) -> bool:
     return value is secret or str(value).strip().casefold() == str(secret).strip().casefold()
 
 
-def hashable(value: Any) -> Any:
+def hashable(value: object) -> Any:
     """A cell as a key: all that is missing is one, and what has no key is told by how it is written."""
     if type(value) in _SCALARS:  # nearly all are, and asking what a value can do takes ten times as long
         return value if value == value else None  # noqa: PLR0124  of missing values each is another one to Python
@@ -98,7 +98,7 @@ def hashable(value: Any) -> Any:
     return value if isinstance(value, Hashable) and not isinstance(value, tuple) else repr(value)
 
 
-def harmless(text: Any) -> Any:
+def harmless(text: object) -> Any:
     """Text that a spreadsheet takes for text: what would run as a formula gets an apostrophe in front.
 
     >>> harmless("=1+1"), harmless("ward 3"), harmless("ward;=1+1")
@@ -232,7 +232,7 @@ def _decimal(name: str, value: Decimal, labels: frozenset[str]) -> str | float:
     return text if cell_in_words(name, text) in labels else float(value)
 
 
-def _ways(value: Any) -> list[Any]:
+def _ways(value: object) -> list[Any]:
     """The ways in which a cell may have been written: another reader has whole numbers as floats."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value % 1:
         return [value]

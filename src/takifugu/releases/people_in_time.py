@@ -56,7 +56,7 @@ def release_people(
     return without_traces(made.to_native())
 
 
-def _require_lengths(lengths: npt.NDArray[Any], calibration: SeriesCalibration) -> None:
+def _require_lengths(lengths: npt.NDArray[np.generic], calibration: SeriesCalibration) -> None:
     longest = calibration.series.length
     if lengths.max() > longest:
         raise InputError(f"a series has {lengths.max()} times, and the noise was made for {longest} at most")

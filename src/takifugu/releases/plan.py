@@ -163,7 +163,7 @@ def bits_of(insecure_seed: int | None) -> BitSource:
     return InsecureSeededBits(insecure_seed)
 
 
-def require_kept(calibration: Any, accept_weaker_promise: bool) -> None:
+def require_kept(calibration: object, accept_weaker_promise: bool) -> None:
     """Refuse a calibration that is not seen to keep its promise, or that promises too little."""
     if not isinstance(calibration, Calibration):
         raise InputError(
@@ -215,7 +215,7 @@ class Released(np.ndarray[Any, np.dtype[np.float64]]):
         self.covariance = covariance
         return self
 
-    def __array_finalize__(self, obj: Any) -> None:
+    def __array_finalize__(self, obj: object) -> None:
         """Carry the statement over to views."""
         self.theta = getattr(obj, "theta", np.nan)
         self.granularity = getattr(obj, "granularity", None)
@@ -223,7 +223,7 @@ class Released(np.ndarray[Any, np.dtype[np.float64]]):
         self.unchecked = getattr(obj, "unchecked", ())
         self.covariance = getattr(obj, "covariance", None)
 
-    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+    def __array_wrap__(self, array: object, context: object = None, return_scalar: bool = False) -> Any:
         """Results of arithmetic are not releases."""
         plain = np.asarray(array)
         return plain[()] if return_scalar or plain.ndim == 0 else plain  # NumPy 1 does not say which it wants

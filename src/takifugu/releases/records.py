@@ -127,7 +127,7 @@ class RowHashes:
             first[place], second[place] = _PAIR.unpack(self._word(float(values[place])))
         return first, second
 
-    def _each(self, values: list[Any]) -> tuple[Hashes, Hashes]:
+    def _each(self, values: list[object]) -> tuple[Hashes, Hashes]:
         known, found = self._known, []
         for value in values:
             try:
@@ -142,7 +142,7 @@ class RowHashes:
         words = np.frombuffer(b"".join(found), dtype="<u8").reshape(-1, 2).astype(np.uint64)
         return words[:, 0], words[:, 1]
 
-    def _word(self, value: Any) -> bytes:
+    def _word(self, value: object) -> bytes:
         """The two words of a cell, as bytes."""
         plain = _of_text(value) if type(value) is str else canonical(value)
         if isinstance(plain, int) and -(1 << 63) <= plain < 1 << 63:
@@ -156,7 +156,7 @@ class RowHashes:
         return hashlib.blake2b(text, key=self._texts, digest_size=16).digest()
 
 
-def canonical(value: Any) -> int | float | str | None:
+def canonical(value: object) -> int | float | str | None:
     """One form for all spellings of a value: None where it is missing, a whole number, another number, or a text.
 
     >>> [canonical(one) for one in (1, 1.0, True, " 1 ", "1.0", "true", Decimal("1.00"))]

@@ -52,7 +52,7 @@ _ROUNDED = 1e-9  # of the gap between two means: another way to compute the same
 # One number about a group, or one vector: the mean of the rows with a secret, taken as its priors took it.
 
 
-def group_mean(source: Any, reading: Reading | None, plan: Plan, of: object) -> Array:
+def group_mean(source: object, reading: Reading | None, plan: Plan, of: object) -> Array:
     """The mean, or the vector of means, of the rows whose secret is `of`, held against that secret's own laws."""
     answer, calibration = _answer(plan), plan.calibration
     secrets: Any = sorted(protected_secrets(calibration), key=str)
@@ -91,7 +91,7 @@ def is_of_table(calibration: Calibration) -> bool:
     return calibration.answer is not None and calibration.answer.query in OF_TABLES
 
 
-def table_number(source: Any, reading: Reading | None, plan: Plan) -> Array:
+def table_number(source: object, reading: Reading | None, plan: Plan) -> Array:
     """The mean or the count of all rows of a table; or the number given, as the priors write it."""
     calibration, frame = plan.calibration, as_frame(source)
     answer: Any = calibration.answer
@@ -107,12 +107,12 @@ def table_number(source: Any, reading: Reading | None, plan: Plan) -> Array:
     return np.where(near, nearest, number)
 
 
-def one_number(source: Any, reading: Reading | None, plan: Plan, of: object) -> Array:
+def one_number(source: object, reading: Reading | None, plan: Plan, of: object) -> Array:
     """What is published of a table, of which it is no rows: the mean of a group, or a number of all rows."""
     return table_number(source, reading, plan) if of is None else group_mean(source, reading, plan, of)
 
 
-def write_one_number(source: Any, reading: Reading | None, goal: Path, plan: Plan, of: object) -> None:
+def write_one_number(source: object, reading: Reading | None, goal: Path, plan: Plan, of: object) -> None:
     """The same as a file of one row; nothing in it says of which group it is."""
     import pyarrow as pa
 
@@ -323,7 +323,7 @@ def released(
     return made, None
 
 
-def _are_several(values: Any) -> bool:
+def _are_several(values: object) -> bool:
     return getattr(values, "shape", True) != () and hasattr(values, "__len__") and len(values) > 1
 
 
@@ -392,7 +392,7 @@ def _secrets(values: Any, secrets: Any, plan: Plan, others: str) -> list[list[An
     ]
 
 
-def _kept(called: list[list[Any]], plan: Plan, others: str) -> Any:
+def _kept(called: list[list[object]], plan: Plan, others: str) -> Any:
     """Which rows may leave, all where it is None."""
     kept = None
     for secrets in called:

@@ -41,7 +41,7 @@ def protected_secrets(calibration: Calibration) -> frozenset[Any]:
     return frozenset(secret for pair in pairs for secret in pair)
 
 
-def protected_pairs(common: Iterable[Any], calibration: Calibration) -> Iterator[Pair]:
+def protected_pairs(common: Iterable[object], calibration: Calibration) -> Iterator[Pair]:
     """The calibrated pairs among these secrets."""
     pairs = calibration.pairs
     secrets = [secret for secret in common if secret in protected_secrets(calibration)]
@@ -65,7 +65,7 @@ def has_pairs(calibration: Calibration, column: str) -> bool:
     return has_any(protected_secrets(calibration), column)
 
 
-def has_any(known: Iterable[Any], column: str) -> bool:
+def has_any(known: Iterable[object], column: str) -> bool:
     """Whether any of these secrets is of this column, one of several."""
     return any(str(secret).startswith(named(column, "")) for secret in known)
 
@@ -140,7 +140,7 @@ def refuse_fewer(secrets: Any, kept: npt.NDArray[np.bool_], calibration: Calibra
         )
 
 
-def _listed(secrets: frozenset[Any]) -> str:
+def _listed(secrets: frozenset[object]) -> str:
     names = sorted(map(repr, secrets))
     return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
 
@@ -149,7 +149,7 @@ def _listed(secrets: frozenset[Any]) -> str:
 
 
 def require_inside(
-    table: Table, secrets: Sequence[str], needed: Sequence[str], hidden: Iterable[Any], *, typed: bool = False
+    table: Table, secrets: Sequence[str], needed: Sequence[str], hidden: Iterable[object], *, typed: bool = False
 ) -> None:
     """Before hours of work, whether rows have a secret that is not `hidden`: `protected_rows` would refuse them.
 
@@ -190,7 +190,7 @@ def _counts(
 # Tables and values in memory mean by a sentinel what it meant when the priors were fitted: that a value is missing.
 
 
-def as_fitted(frame: Any, answer: Answer, also: Sequence[str]) -> Any:
+def as_fitted(frame: object, answer: Answer, also: Sequence[str]) -> Any:
     """A narwhals table with missing values where the priors saw them, and the cuts among the columns of the answer."""
     if answer.spelling is not None:
         frame = as_read(frame, Reading().spelled_as(answer.spelling))
@@ -214,7 +214,7 @@ def require_as_fitted(table: Table, calibration: Calibration) -> None:
             )
 
 
-def refuse_sentinels(values: Any, answer: Answer) -> None:
+def refuse_sentinels(values: object, answer: Answer) -> None:
     """Refuse values among which some were left out as missing when the priors were fitted: no law is about those."""
     if answer.spelling is None or not answer.is_of_rows:
         return

@@ -1,8 +1,9 @@
 """Releases as scikit-learn transformers: fit learns the priors and calibrates, transform publishes."""
 
 import logging
-from collections.abc import Iterable
-from typing import Any, Self
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +14,15 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, c
 from takifugu._validation import Array
 from takifugu.calibration import Calibration, calibrate
 from takifugu.errors import InputError
-from takifugu.problems import Guarantee, Odds
+from takifugu.problems import Guarantee, Odds, Pair, Secret
 from takifugu.queries import Raw, Row, fit_priors
+from takifugu.releases.ledger import Ledger
 from takifugu.releases.releasing import release
 from takifugu.releases.shuffling import warn_of_order
 from takifugu.tables import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _log = logging.getLogger("takifugu")
 
@@ -63,12 +68,12 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         epsilon: float = 1.0,
         prior: str | None = None,
         mechanism: str = "exact",
-        pairs: Iterable[tuple[Any, Any]] | None = None,
+        pairs: Iterable[Pair] | None = None,
         column: int | None = None,
         granularity: float | None = None,
         clip: tuple[float, float] | None = None,
         round_to: float | None = None,
-        ledger: Any = None,
+        ledger: Ledger | str | os.PathLike[str] | None = None,
         insecure_seed: int | None = None,
     ) -> None:
         """Store the options; they are checked by `fit` and `transform`."""
@@ -84,7 +89,7 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.ledger = ledger
         self.insecure_seed = insecure_seed
 
-    def fit(self, X: Any, y: Any = None, *, secret: Any = None) -> Self:
+    def fit(self, X: npt.ArrayLike, y: object = None, *, secret: npt.ArrayLike | None = None) -> Self:
         """Fit a prior to the values of each secret, and calibrate the noise; `y` is not looked at."""
         values = self._column(X, reset=True)
         self.calibration_: Calibration | None = None
@@ -100,7 +105,7 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         _refuse_alone(priors, self.calibration_)
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: npt.ArrayLike) -> Array:
         """Publish the values: every call is a release of its own."""
         check_is_fitted(self, "calibration_")
         _refuse_index(self, X)
@@ -119,13 +124,13 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         return np.asarray(published, dtype=np.float64).reshape(-1, 1)
 
-    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+    def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
         """The name of the column that leaves."""
         check_is_fitted(self)
         names = np.asarray(_check_feature_names_in(self, input_features), dtype=object)
         return names[[0 if self.column is None else self.column]]
 
-    def _column(self, X: Any, *, reset: bool) -> Array:
+    def _column(self, X: npt.ArrayLike, *, reset: bool) -> Array:
         try:
             matrix = validate_data(self, X, reset=reset, dtype=np.float64)
         except ValueError as error:
@@ -146,7 +151,7 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         values: Array = matrix[:, place]
         return values
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "pd.DataFrame":
         """What scikit-learn may assume: noise is never the same twice."""
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
@@ -186,10 +191,10 @@ class PublishTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         guarantee: Guarantee | None = None,
-        domain: Any = None,
+        domain: Mapping[str, Sequence[object]] | Sequence[object] | None = None,
         confidence: float | None = 0.95,
-        pairs: Iterable[tuple[Any, Any]] | None = None,
-        ledger: Any = None,
+        pairs: Iterable[Pair] | None = None,
+        ledger: Ledger | str | os.PathLike[str] | None = None,
         insecure_seed: int | None = None,
     ) -> None:
         """Store the options; they are checked by `fit` and `transform`."""
@@ -200,7 +205,7 @@ class PublishTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.ledger = ledger
         self.insecure_seed = insecure_seed
 
-    def fit(self, X: Any, y: Any = None, *, secret: Any = None) -> Self:
+    def fit(self, X: npt.ArrayLike, y: object = None, *, secret: npt.ArrayLike | None = None) -> Self:
         """Count what goes with each secret, and find the channel; `y` is not looked at.
 
         Args:
@@ -230,7 +235,7 @@ class PublishTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         _refuse_alone(priors, self.calibration_)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: npt.ArrayLike) -> "pd.DataFrame":
         """Publish the rows: every call is a release of its own.
 
         Args:
@@ -258,12 +263,12 @@ class PublishTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         return published if hasattr(X, "columns") else published.to_numpy()
 
-    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+    def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
         """The names of the columns that leave: those that came."""
         check_is_fitted(self)
         return np.asarray(_check_feature_names_in(self, input_features), dtype=object)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "pd.DataFrame":
         """What scikit-learn may assume: the same rows are never published the same way twice."""
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
@@ -271,7 +276,7 @@ class PublishTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _rows(X: Any) -> Any:
+def _rows(X: npt.ArrayLike) -> "pd.DataFrame":
     """The records as a dataframe of pandas with a plain index."""
     import pandas as pd
 
@@ -285,9 +290,9 @@ def _rows(X: Any) -> Any:
     return pd.DataFrame(matrix, columns=[f"x{place}" for place in range(matrix.shape[1])])
 
 
-def _checked(secret: Any, records: int) -> Any:
+def _checked(secret: npt.ArrayLike, records: int) -> npt.NDArray[np.generic]:
     """The secret of each record: there is one, and there are two different ones at least."""
-    secrets = column_or_1d(secret)
+    secrets: npt.NDArray[np.generic] = column_or_1d(secret)
     if len(secrets) != records:
         raise InputError(f"secret must have one entry per record, got {len(secrets)} for {records} records")
     if missing := sum(plain(one) is None for one in secrets.tolist()):
@@ -300,7 +305,7 @@ def _checked(secret: Any, records: int) -> Any:
     return secrets
 
 
-def _refuse_alone(priors: Iterable[Any], calibration: Calibration) -> None:
+def _refuse_alone(priors: Iterable[Secret], calibration: Calibration) -> None:
     if alone := set(priors).difference(*calibration.pairs):
         raise InputError(
             f"records of {sorted(map(str, alone))} stand in none of the pairs, so nothing hides them: add pairs, "
@@ -308,7 +313,7 @@ def _refuse_alone(priors: Iterable[Any], calibration: Calibration) -> None:
         )
 
 
-def _refuse_index(transformer: BaseEstimator, X: Any) -> None:
+def _refuse_index(transformer: BaseEstimator, X: npt.ArrayLike) -> None:
     """Scikit-learn gives pandas' output the index of the records, and joins by it what stands side by side."""
     index: Any = getattr(X, "index", None)
     if _get_output_config("transform", transformer)["dense"] != "pandas" or not hasattr(index, "equals"):
@@ -320,7 +325,7 @@ def _refuse_index(transformer: BaseEstimator, X: Any) -> None:
         )
 
 
-def _frame(columns: dict[str, Any]) -> Any:
+def _frame(columns: Mapping[str, object]) -> "pd.DataFrame":
     import pandas as pd
 
     return pd.DataFrame(columns)

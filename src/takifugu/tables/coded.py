@@ -69,7 +69,7 @@ class Coded:
         return cls(objects(first), np.array(codes, dtype=np.int64))
 
     @classmethod
-    def of_array(cls, values: npt.NDArray[Any]) -> "Coded":
+    def of_array(cls, values: npt.NDArray[np.generic]) -> "Coded":
         """An array: of whole numbers near one another by counting, of others by sorting them."""
         if values.dtype.kind in "OUT":
             return cls.of_list(values.tolist())
@@ -118,7 +118,7 @@ class Coded:
         return self.cells[self.codes]
 
 
-def is_narrow(values: npt.NDArray[Any]) -> bool:
+def is_narrow(values: npt.NDArray[np.generic]) -> bool:
     """Whether these are whole numbers near one another, and no zero among them has a sign."""
     if not len(values) or values.dtype.kind not in "iuf":
         return False

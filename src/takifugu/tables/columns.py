@@ -98,7 +98,7 @@ def cut_named(name: Any, available: Container[str] | None = None) -> Binned | No
     return None
 
 
-def edges_of(name: Any, columns: Iterable[str]) -> str:
+def edges_of(name: object, columns: Iterable[str]) -> str:
     """How edges are written, to whoever wrote some another way behind the name of a column; nothing to others.
 
     >>> print(edges_of("pay:20.000:50.000", ["age", "pay"]).strip())
@@ -122,7 +122,7 @@ def with_cuts(frame: Any, names: Iterable[Any]) -> Any:
     return frame.with_columns(*(cut.of(schema, frame.implementation) for cut in cuts)) if cuts else frame
 
 
-def cell_in_words(name: str, value: Any) -> str:
+def cell_in_words(name: str, value: object) -> str:
     """What is known of a person whose value this is.
 
     >>> cell_in_words("sex", "f"), cell_in_words(binned("age", [30]), "below 30"), cell_in_words("age:30", None)
@@ -134,7 +134,7 @@ def cell_in_words(name: str, value: Any) -> str:
     return f"{name} = {value}" if cut is None or value not in cut.labels else f"{cut.column} {value}"
 
 
-def reads_as_more(name: str, value: Any, known: Iterable[str]) -> bool:
+def reads_as_more(name: str, value: object, known: Iterable[str]) -> bool:
     """Whether a text reads as if it said what another known column holds: two cells would be called the same.
 
     >>> reads_as_more("ward", "f, floor = 1", ["ward", "floor"]), reads_as_more("ward", "f, g", ["ward", "floor"])
@@ -216,5 +216,5 @@ def _spelling(value: Any) -> str:
     return repr(number) if math.isfinite(number) else str(value)
 
 
-def _truth(value: Any) -> bool | None:
+def _truth(value: object) -> bool | None:
     return {"true": True, "false": False}.get(str(value).lower()) if isinstance(value, str | bool) else None

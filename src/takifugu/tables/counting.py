@@ -31,7 +31,7 @@ LEAVE_OUT = "leave it out, with leave_out=[...] in publish or by naming the othe
 
 
 def chosen_secrets(
-    table: Table, secret: str, rows: Mapping[Any, int], wanted: Iterable[Any] | None, *, without: int = 0
+    table: Table, secret: str, rows: Mapping[Any, int], wanted: Iterable[object] | None, *, without: int = 0
 ) -> list[Secret]:
     """The secrets to fit, of those that occur, each with its number of rows; `without` are rows that have none."""
     require_some(table, secret, len(rows), without)
@@ -88,7 +88,7 @@ def _require_counted(column: str, rows: Mapping[Any, int]) -> None:
     )
 
 
-def _there(secret: str, rows: Mapping[Any, int], given: Any) -> Secret:
+def _there(secret: str, rows: Mapping[Any, int], given: object) -> Secret:
     found = match_secret(given, rows)
     if found is None:
         common = sorted(rows.items(), key=lambda one: -one[1])[:_SHOWN]
@@ -129,7 +129,7 @@ def overview(
     table: Table,
     secret: str,
     column: str,
-    secrets: Iterable[Any] | None = None,
+    secrets: Iterable[object] | None = None,
     *,
     needed: Iterable[str] = (),
 ) -> Overview:
@@ -387,7 +387,7 @@ class Moments:
 
 
 def joint_overview(
-    table: Table, secret: str, columns: Sequence[str], secrets: Iterable[Any] | None
+    table: Table, secret: str, columns: Sequence[str], secrets: Iterable[object] | None
 ) -> dict[str, Overview]:
     """The overview of each column over the rows that have them all; an error where one cannot be used."""
     if len(set(columns)) < len(columns):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple
+from typing import IO, Any, BinaryIO, Literal, NamedTuple
 
 from takifugu.errors import InputError, MissingExtraError
 from takifugu.tables.columns import listed
@@ -213,7 +213,7 @@ def as_text(path: str, encoding: str) -> Iterator[IO[str]]:
 class _Raw(io.RawIOBase):
     """Any readable thing as a raw stream, so that the text layer can lie on gzip, zstd and plain files alike."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: BinaryIO) -> None:
         self._file = file
 
     def readable(self) -> bool:
@@ -469,7 +469,7 @@ def _stripped(row: list[str]) -> list[str]:
     return row
 
 
-def _spelled(cell: Any) -> str:
+def _spelled(cell: object) -> str:
     """A cell as a text file would have it: numbers lose no digit, and a whole one needs no decimal point."""
     if isinstance(cell, bool):
         return "true" if cell else "false"

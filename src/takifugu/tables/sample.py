@@ -62,8 +62,8 @@ def prepare(
     target: str,
     *,
     features: Sequence[str] | None,
-    at: Any,
-    secrets: Iterable[Any] | None,
+    at: object,
+    secrets: Iterable[object] | None,
     most: int,
     seed: int,
 ) -> Training:
@@ -178,7 +178,7 @@ def _points(at: Any, names: tuple[str, ...], mean: Array) -> Array:
     return np.array([_point(one, names, mean) for one in at])
 
 
-def _point(at: Any, names: tuple[str, ...], mean: Array) -> Array:
+def _point(at: object, names: tuple[str, ...], mean: Array) -> Array:
     """The input to predict at, in the order of the features; what is not given is the mean."""
     point = mean.copy()
     if at is None:
