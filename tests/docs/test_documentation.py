@@ -88,6 +88,18 @@ def test_the_figure_of_the_readme_is_what_is_computed():
     assert drawn == description(noise(list(TOLD))), "python scripts/draw_noise.py draws it anew"
 
 
+def test_the_figure_of_private_counts_is_that_of_its_table():
+    import html
+
+    from draw_private_fit import TARGET, description, table
+
+    drawn = html.unescape(re.search(r"<desc[^>]*>(.*?)</desc>", TARGET.read_text(encoding="utf-8"))[1])
+    assert drawn == description(), "python scripts/draw_private_fit.py draws it anew"
+    rows, errors = table()
+    assert errors["ε = 0.2"][rows.index(48_000)] <= 0.53
+    assert errors["none"] < errors["ε = 0.2"]
+
+
 def test_links_of_the_repository_lead_somewhere():
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
