@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import takifugu as tk
+from takifugu.certificates import Statement
 from takifugu.cli import main
 from takifugu.problems import channel_guarantee
 from takifugu.queries import PrivateCounts
@@ -170,6 +171,13 @@ def test_on_the_command_line_a_clean_folder_proves_it_from_the_public_file_alone
     assert "factor of 3 for an adversary who knows every other row" in proved.stdout, proved.stderr
     for public in ("out-certificate-public.json", "out-statement.json"):
         assert takifugu("verify", "out-certificate.json", "--public", public).returncode == 0
+    Statement.load(folder / "s.json").save(folder / "page.txt")
+    assert takifugu("verify", "s.json", "--public", "page.txt", cwd=folder).returncode == 0
+    page = (folder / "page.txt").read_text(encoding="utf-8")
+    assert "more than a factor of 3." in page
+    (folder / "page.txt").write_text(page.replace("factor of 3.", "factor of 2."), encoding="utf-8")
+    forged = takifugu("verify", "s.json", "--public", "page.txt", cwd=folder)
+    assert (forged.returncode, "does not say what the statement says" in forged.stderr) == (1, True)
     assert tk.estimate(tmp_path / "out.csv", folder / "c.json").bounds("x").low < 1
     (tmp_path / "out-counts.json").rename(tmp_path / "counts.json")
     assert PrivateCounts.load(tmp_path / "counts.json").total == 4_000

@@ -239,6 +239,15 @@ of 3.
         """Read a file that `save` wrote. Nothing is proved by reading."""
         return cls.from_dict(strict_json.read(path, most_bytes=1 << 28))
 
+    def require_page(self, path: str | os.PathLike[str]) -> None:
+        """Make sure that a page of plain words is the one of this statement."""
+        try:
+            page = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"the page {os.fspath(path)!r} cannot be read: {error}") from None
+        if page.split() != str(self).split():
+            raise CertificationError(f"the page {os.fspath(path)!r} does not say what the statement says")
+
     def matched(self, certificate: ChannelCertificate | None = None) -> ChannelCertificate:
         """The certificate that this is the statement of, once all that follows from it is what is stated.
 

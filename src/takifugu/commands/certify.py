@@ -67,7 +67,7 @@ def command(calibration: str, output: str, public: str | None, workers: int, as_
         certificate = certify(Calibration.load(calibration), workers=workers, progress=progress)
     files.add(output, file_of(certificate.to_dict()), private=True)
     if public is not None:
-        files.add(public, file_of(certificate.redacted().to_dict()))
+        files.add(public, file_of(certificate.for_everybody.to_dict()))
     files.write()
     tell_proved(certificate, as_json=as_json)
 
@@ -77,7 +77,11 @@ def command(calibration: str, output: str, public: str | None, workers: int, as_
 
 @click.command("verify", cls=Command)
 @click.argument("certificate", type=click.Path())
-@single("--public", type=click.Path(), help="A redacted certificate, or a statement, that must be of this one.")
+@single(
+    "--public",
+    type=click.Path(),
+    help="What was published, that must be of this one: a redaction, a statement or its page.",
+)
 @single(
     "--limit",
     type=click.IntRange(min=1),
@@ -98,13 +102,17 @@ def verifying(
 ) -> None:
     """Prove the CERTIFICATE again from its priors, trusting no figure in it.
 
-    It may be a statement that goes with a published table, where its certificate is public and in it.
+    It may be a statement that goes with a published table, where its certificate is public and in it; --public then
+    holds its page of plain words against it.
 
     The exit status is 0 where it is proved, 1 where it is refuted or could not be proved, 2 where the file is bad.
     """
-    from takifugu.certificates import load_public, require_public, verify
+    from takifugu.certificates import Statement, load_public, require_public, verify
 
-    published = None if public is None else load_public(public)
+    page = None if public is None or Path(public).suffix != ".txt" else public
+    published = None if public is None or page is not None else load_public(public)
+    if page is not None:
+        Statement.load(certificate).require_page(page)
     with counting("proved", quiet=quiet or as_json) as progress:
         proved = verify(certificate, limit=limit, effort=effort, workers=workers, progress=progress)
     if published is not None:
