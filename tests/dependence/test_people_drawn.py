@@ -140,16 +140,16 @@ def test_quilts_of_a_fitted_chain_are_those_of_people_drawn_too(tmp_path):
     chain = tk.MarkovChain.fit(people(15, 40, 5), **NAMED)
     chain.save(tmp_path / "chain.json")  # with all that are drawn: the chain of all together would be too little
     assert len(chains_from_file(tmp_path / "chain.json")) == 1 + 2 * 59
-    quilts = tk.MarkovQuilt(chain, 24)
+    quilts = tk.MarkovQuilt(chain, 12)
     assert len(quilts.chains) == 1 + 2 * 59
-    together = tk.MarkovQuilt(tk.MarkovChain(chain.transition), 24)
+    together = tk.MarkovQuilt(tk.MarkovChain(chain.transition), 12)
     assert quilts.epsilon(0.1) > together.epsilon(0.1)
-    fresh = [tk.MarkovChain(one.tolist()) for one in chain.drawn(40, seed=99)]
-    beyond = sum(tk.MarkovQuilt(one, 24).epsilon(0.1) > quilts.epsilon(0.1) for one in fresh)
+    fresh = [tk.MarkovChain(one.tolist()) for one in chain.drawn(15, seed=99)]
+    beyond = sum(tk.MarkovQuilt(one, 12).epsilon(0.1) > quilts.epsilon(0.1) for one in fresh)
     assert beyond <= 0.1 * len(fresh)
-    assert tk.depend(chain, 24, dp_epsilon=0.1).epsilon == pytest.approx(quilts.epsilon(0.1))
+    assert tk.depend(chain, 12, dp_epsilon=0.1).epsilon == pytest.approx(quilts.epsilon(0.1))
     with pytest.raises(tk.InputError, match="give it alone"):
-        tk.MarkovQuilt([chain, together.chain], 24)
+        tk.MarkovQuilt([chain, together.chain], 12)
 
 
 def test_laplace_noise_goes_on_with_the_beliefs_of_a_round_before():

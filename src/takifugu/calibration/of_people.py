@@ -22,10 +22,10 @@ from takifugu.mechanisms import draws_needed, is_ours
 from takifugu.problems import Belief, Diagnostic, Guarantee, Odds, Renyi
 
 _FIRST = 150  # draws of either kind that the channel is fitted to
-_AT_ONCE = 8  # people who are added before it is fitted again
+_AT_ONCE = 32  # people who are added before it is fitted again
 _SHARES = (0.95, 0.95, 0.93, 0.9, 0.86, 0.8, 0.7, 0.6)  # of the budget that it is fitted for, round by round
 _FITS = 80
-_CLOSE = 1e-3  # how far beyond that share those may be to whom it is fitted
+_CLOSE = 0.02  # how far beyond that share those may be to whom it is fitted
 _ROOM = 1e-7  # of a budget, for floats; what holds for the beliefs of the calibration is proved
 _NOTHING = 1e-12  # of a law, at values that no belief has
 _APART = 1_000_003
