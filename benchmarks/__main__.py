@@ -30,6 +30,7 @@ ROOMS = (
     "sampler",
     "channels",
     "optimal",
+    "columns",
     "vector_divergence",
     "shaped",
     "tables",

@@ -10,12 +10,14 @@ import pyarrow as pa
 import pytest
 
 import takifugu as tk
+from takifugu.calibration import calibrate
 from takifugu.certificates import ChannelCertificate
 from takifugu.errors import BudgetError, InputError
 from takifugu.problems.diagnostics import Diagnostic
 from takifugu.publishing import calibrated
 from takifugu.releases.file_release import ledger_beside
 from takifugu.releases.ledger import Ledger
+from takifugu.reports.summary import preserved_within
 from takifugu.tables import open as opening
 from takifugu.tables.reading import Reading
 
@@ -116,12 +118,51 @@ def test_tables_come_back_in_their_own_library(make):
     assert len(made.table) == len(TABLE)
 
 
+def kept_of(made):
+    return dict(made.calibration.options)["keep"]
+
+
+def test_the_joint_distribution_is_preserved_by_default():
+    asked = {**SAMPLE, "columns": ["stay", "ward"], "odds": 2}
+    made, free = tk.publish(TABLE, **asked), tk.publish(TABLE, **asked, preserve=None)
+    assert (kept_of(made), kept_of(free)) == ("marginal", None)
+    assert preserved_within(made.calibration) <= 1e-6
+    assert preserved_within(free.calibration) > 0.01
+    assert free.calibration.error <= made.calibration.error <= 2 * free.calibration.error
+    preserved = [line for line in made.summary.details if line.startswith("Preserved")]
+    assert len(preserved) == 1
+    assert "total variation" in preserved[0]
+    assert not any(line.startswith("Preserved") for line in free.summary.details)
+    assert not made.summary.never_output
+    survives = [one for one in made.compare().figures if one.kind == "mean"]
+    assert survives
+
+
+def test_what_cannot_be_preserved_is_published_without_and_says_so(monkeypatch):
+    wished = tk.publish(TABLE, **{**SAMPLE, "columns": ["stay"]}, odds=6, diagonal=0.1)
+    assert kept_of(wished) is None
+
+    def refused(priors, **asked):
+        if asked["keep"] == "marginal":
+            raise tk.MechanismError("not to be had")
+        return calibrate(priors, **asked)
+
+    monkeypatch.setattr("takifugu.publishing.calibrate", refused)
+    made = tk.publish(TABLE, **SAMPLE, odds=5)
+    assert kept_of(made) is None
+    assert not any(line.startswith("Preserved") for line in made.summary.details)
+    with pytest.raises(tk.MechanismError, match="not to be had"):
+        tk.publish(TABLE, **SAMPLE, odds=5, preserve="marginal")
+    with pytest.raises(InputError, match="preserve must be"):
+        tk.publish(TABLE, **SAMPLE, odds=5, preserve="most")
+
+
 def test_what_may_be_asked_for():
     plain = tk.publish(TABLE, **SAMPLE, odds=5)
     assert plain.calibration.evidence is None
     renyi = tk.publish(TABLE, **SAMPLE, alpha=2, epsilon=0.5)
     assert (renyi.calibration.alpha, renyi.calibration.epsilon) == (2, 0.5)
-    shares = tk.publish(TABLE, **ASKED, keep_shares=True, loss="change")
+    shares = tk.publish(TABLE, **ASKED, loss="change")
     assert dict(shares.calibration.options)["keep"] == "marginal"
     known = tk.publish(TABLE, secret="diagnosis", columns=["stay"], known=["ward"], odds=6, confidence=None)
     assert len(known.calibration.beliefs) == 5

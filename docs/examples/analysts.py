@@ -1,9 +1,9 @@
 import takifugu as tk
 
-# Whoever publishes asks to keep shares, so that plain counting stays right.
+# Shares are preserved by default, so that plain counting stays right.
 people = tk.datasets.load("adult").query("race in ['White', 'Black']")
 columns = ["education-num", "income"]
-hide = {"secret": "race", "columns": columns, "odds": 3, "keep_shares": True}
+hide = {"secret": "race", "columns": columns, "odds": 3}
 made = tk.publish(people, **hide)
 made.save("published.csv")
 made.certificate.redacted().save("public.json")

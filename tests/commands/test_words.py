@@ -87,7 +87,7 @@ def test_every_flag_that_a_sentence_names_is_one():
         ("give reading=Reading(sentinels=['order=999']); if not", "give --sentinel 'order=999'; if not"),
         ("give reading=Reading(na=[...]) to change that", "give --na to change that"),
         ("give reading=Reading(decimal=...) to be sure", "give --decimal to be sure"),
-        ("ask for keep_shares=True.", "ask for --keep-shares."),
+        ("ask for preserve='marginal'.", "ask for --preserve marginal."),
         (
             "leave them out (leave_out=), or give coarser lists (domain=)",
             "leave them out (--leave-out), or give coarser lists (--domain)",

@@ -153,7 +153,7 @@ def merging():
 
 def test_estimates_say_what_they_are_from():
     table = tk.datasets.load("student-por")
-    made = tk.publish(table, secret="schoolsup", columns=["G3"], keep_shares=True, confidence=None)
+    made = tk.publish(table, secret="schoolsup", columns=["G3"], confidence=None)
     said = repr(tk.estimate(made.table, made.certificate.redacted()))
     assert said == "<estimates from 649 rows of 'G3': .mean, .histogram, .bounds, .regression>"
 
@@ -201,21 +201,21 @@ def test_bounds_hold_every_law_that_fits(rows, seed):
 def test_where_the_channel_is_withheld_errors_are_bounds():
     pupils = tk.datasets.load("student-por")
     hide = {"secret": "schoolsup", "columns": ["studytime"], "odds": 1.2, "confidence": None}
-    kept = tk.publish(pupils, **hide, keep_shares=True)  # the channel was fitted to these rows
+    kept = tk.publish(pupils, **hide)  # the channel was fitted to these rows
     public = kept.certificate.redacted()
     assert "counts" not in public.content["channel"]
     outside, own = tk.estimate(kept.table, public), kept.estimate
     assert outside.mean("studytime").value == own.mean("studytime").value
     assert outside.mean("studytime").error > own.mean("studytime").error
     assert outside.histogram("studytime").shares[2].from_channel > own.histogram("studytime").shares[2].from_channel
-    with pytest.raises(NotDeterminedError, match="shares that are kept"):
-        tk.estimate(kept.table, tk.publish(pupils, **hide).certificate.redacted())
+    with pytest.raises(NotDeterminedError, match="preserved marginal"):
+        tk.estimate(kept.table, tk.publish(pupils, **hide, preserve=None).certificate.redacted())
 
 
 def test_the_public_papers_are_enough(tmp_path):
     pupils = tk.datasets.load("student-por")
     hide = {"secret": "schoolsup", "columns": ["studytime"], "odds": 1.2, "confidence": None}
-    made = tk.publish(pupils, **hide, keep_shares=True, domain=[1, 2, 3, 4])
+    made = tk.publish(pupils, **hide, domain=[1, 2, 3, 4])
     made.table.to_csv(tmp_path / "published.csv", index=False)
     made.certificate.redacted().save(tmp_path / "public.json")
     told = tk.estimate(tmp_path / "published.csv", tmp_path / "public.json").mean("studytime")
@@ -286,9 +286,7 @@ def test_a_file_of_another_kind_is_called_so(tmp_path):
 
 def test_a_release_with_known_cells_says_what_it_keeps():
     pupils = tk.datasets.load("student-por")
-    made = tk.publish(
-        pupils, secret="schoolsup", columns=["studytime"], known=["sex"], keep_shares=True, confidence=None, odds=2
-    )
+    made = tk.publish(pupils, secret="schoolsup", columns=["studytime"], known=["sex"], confidence=None, odds=2)
     assert described(made.calibration).keeps in ("marginal", None)
 
 

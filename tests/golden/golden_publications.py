@@ -107,7 +107,7 @@ add = PUBLICATIONS.add
 add("pupils", published(pupils, columns=["failures"], odds=3, **SCHOOL))
 add("pupils, odds 1.3", published(pupils, columns=["failures", "studytime"], odds=1.3, **SCHOOL))
 add("pupils, no confidence", published(pupils, columns=["failures"], odds=1.2, **{**SCHOOL, "confidence": None}))
-add("pupils, kept shares", published(pupils, columns=["failures"], odds=1.2, keep_shares=True, **SCHOOL))
+add("pupils, nothing kept", published(pupils, columns=["failures"], odds=1.2, preserve=None, **SCHOOL))
 add("pupils, a budget", published(pupils, columns=["failures"], alpha=4, epsilon=0.05, **SCHOOL))
 add("pupils, best guess", published(pupils, columns=["studytime"], best_guess=0.55, **SCHOOL))
 add("pupils, shuffled", published(pupils, columns=["failures"], odds=1.5, order="shuffle", **SCHOOL))

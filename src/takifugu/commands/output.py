@@ -58,7 +58,7 @@ _SAME = (
     *("sep", "decimal", "thousands", "encoding", "skip", "sheet", "missing", "header"),
     *("ledger", "id", "only_new", "new_people", "repeats", "positions"),
     *("of", "theta", "granularity", "clip", "round_to", "keep", "others", "order"),
-    *("best_guess", "error", "leave_out", "keep_shares", "later", "spend"),
+    *("best_guess", "error", "leave_out", "preserve", "later", "spend"),
     *("drift", "allow_no_noise", "accept_weaker_promise", "keys", "level"),
 )
 _FLAGS = {*_SAME, *_SPECIAL}

@@ -128,10 +128,11 @@ class _Planned(Command):
     help="Where an id repeats: your word that the rows of a person are independent given the secret.",
 )
 @single("--folder", type=click.Path(), help="Where report, certificates and calibration go. [default: beside TARGET]")
-@click.option(
-    "--keep-shares",
-    is_flag=True,
-    help="Keep the share of each value as it was; changes more of them. calibrate does so unless told not to.",
+@single(
+    "--preserve",
+    type=click.Choice(["marginal", "mean", "none"]),
+    help="What is published right on average: how often each row is there, means, or nothing, which changes fewer "
+    "cells.  [default: marginal, where that can be]",
 )
 @single("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws behind the confidence.")
 @click.option("--dry-run", is_flag=True, help="Find the channel and tell what it would do; publish nothing.")
@@ -175,7 +176,7 @@ def command(
     new_people: bool,
     repeats: str,
     folder: str | None,
-    keep_shares: bool,
+    preserve: str | None,
     seed: int,
     dry_run: bool,
     allow_no_noise: bool,
@@ -244,7 +245,7 @@ def command(
             new_people=new_people,
             repeats=repeats,
             folder=None if folder is None else Path(folder),
-            keep_shares=keep_shares,
+            preserve="auto" if preserve is None else preserve,
             seed=seed,
             dry_run=dry_run,
             allow_no_noise=allow_no_noise,
@@ -399,7 +400,7 @@ class Asked:
     new_people: bool = False
     repeats: str = "refuse"
     folder: Path | None = None
-    keep_shares: bool = False
+    preserve: str = "auto"
     seed: int = 0
     allow_no_noise: bool = False
     beliefs: tuple[str, ...] = ()
@@ -529,7 +530,7 @@ def _calibrated(
         others=asked.others,
         domain=None if asked.domain is None else domain_of(asked.domain),
         other=asked.other,
-        keep_shares=asked.keep_shares,
+        preserve=None if asked.preserve == "none" else asked.preserve,
         seed=asked.seed,
         step=step,
         beforehand=step.warn,

@@ -131,7 +131,7 @@ def estimate(
 
     >>> import takifugu as tk
     >>> pupils = tk.datasets.load("student-por")
-    >>> made = tk.publish(pupils, secret="schoolsup", columns=["G3"], keep_shares=True)
+    >>> made = tk.publish(pupils, secret="schoolsup", columns=["G3"])
     >>> found = tk.estimate(made.table, made.certificate.redacted()).mean("G3")
     >>> bool(abs(found.value - pupils["G3"].mean()) < 7 * found.error)
     True
@@ -186,9 +186,10 @@ class Estimates:
         return self._mean(Term(self._known(column)))
 
     def _mean(self, term: Term) -> Estimate:
-        scores = self._moments.product(term)[:, None]
-        whole, added = self._moments.covariance(scores)
-        channel = self._moments.added_to_mean(term, float(whole[0, 0]), float(added[0, 0]))
+        moments = self._moments_about([term])
+        scores = moments.product(term)[:, None]
+        whole, added = moments.covariance(scores)
+        channel = moments.added_to_mean(term, float(whole[0, 0]), float(added[0, 0]))
         return Estimate(float(scores.mean()), root(float(whole[0, 0])), root(min(channel, float(whole[0, 0]))))
 
     def histogram(self, column: str) -> Histogram:
@@ -227,7 +228,7 @@ class Estimates:
         """Least squares of a column on others, as the true values would give it.
 
         A column of labels becomes a coefficient for each label but the first by name. Columns that were handed over as
-        they are may take part, except where the channel keeps shares.
+        they are may take part, except where the channel keeps shares and is withheld.
         """
         names = [on] if isinstance(on, str) else list(on)
         if not names or outcome in names:
@@ -237,11 +238,12 @@ class Estimates:
             terms += self._coded(self._known(name))
         target = Term(self._known(outcome))
         size = len(terms)
+        moments = self._moments_about([target, *(term for term in terms if term is not None)])
         products = np.empty((self.rows, size, size))
         for i, a in enumerate(terms):
             for j in range(i, size):
-                products[:, i, j] = products[:, j, i] = self._product(a, terms[j])
-        with_target = np.stack([self._product(term, target) for term in terms], axis=1)
+                products[:, i, j] = products[:, j, i] = self._product(a, terms[j], moments)
+        with_target = np.stack([self._product(term, target, moments) for term in terms], axis=1)
         gram = products.mean(axis=0)
         if np.linalg.eigvalsh(gram)[0] <= 1e-9 * np.trace(gram):
             raise NotDeterminedError(
@@ -251,7 +253,7 @@ class Estimates:
         beta = np.linalg.solve(gram, with_target.mean(axis=0))
         # What a row does to the coefficients: the mean of it is 0, and its covariance is theirs (the delta method).
         influence = np.linalg.solve(gram, (with_target - products @ beta).T).T
-        whole, added = self._moments.covariance(influence)
+        whole, added = moments.covariance(influence)
         told = [_INTERCEPT, *map(str, terms[1:])]
         return Regression(
             outcome,
@@ -271,7 +273,8 @@ class Estimates:
             terms: the products, of one term or two each.
             of: functions of their means, in this order; what is no number is not estimated.
         """
-        scores = np.stack([self._product(one[0], one[1] if len(one) > 1 else None) for one in terms], axis=1)
+        moments = self._moments_about([term for one in terms for term in one])
+        scores = np.stack([self._product(one[0], one[1] if len(one) > 1 else None, moments) for one in terms], axis=1)
         means = scores.mean(axis=0)
         found: list[Estimate | None] = []
         for function in of:
@@ -283,7 +286,7 @@ class Estimates:
             if not (math.isfinite(value) and np.isfinite(slope).all()):
                 found.append(None)
                 continue
-            whole, added = self._moments.covariance((scores @ slope)[:, None])  # the delta method
+            whole, added = moments.covariance((scores @ slope)[:, None])  # the delta method
             found.append(Estimate(value, root(float(whole[0, 0])), root(float(added[0, 0]))))
         return found
 
@@ -292,12 +295,20 @@ class Estimates:
         """Every column of the published table, as it went out."""
         return self._table
 
-    def _product(self, a: Term | None, b: Term | None) -> Array:
+    def _moments_about(self, terms: Sequence[Term]) -> "FiniteMoments | NoiseMoments | WithheldMoments":
+        """What the channel allows; a preserved marginal says nothing of a column beside it, and is then undone."""
+        if isinstance(self._moments, KeptMoments) and any(term.column not in self.columns for term in terms):
+            return FiniteMoments(self.description, self.columns, self._table)
+        return self._moments
+
+    def _product(
+        self, a: Term | None, b: Term | None, moments: "FiniteMoments | NoiseMoments | WithheldMoments"
+    ) -> Array:
         terms = [term for term in (a, b) if term is not None]
         if len(terms) == 2 and terms[0].column == terms[1].column and terms[0].is_label:
             # One row has one label: the square of an indicator is itself, and two of one column exclude each other.
-            return self._moments.product(terms[0]) if terms[0] == terms[1] else np.zeros(self.rows)
-        return self._moments.product(*terms)
+            return moments.product(terms[0]) if terms[0] == terms[1] else np.zeros(self.rows)
+        return moments.product(*terms)
 
     def _coded(self, column: str) -> list[Term]:
         finite = isinstance(self._moments, FiniteMoments) and column in self.columns

@@ -414,7 +414,9 @@ class FiniteMoments(Moments):
         if not isinstance(self.matrix, np.ndarray):  # a channel of rows, stored by its moves
             remedy = "whoever publishes can publish fewer columns together, of which shares can be kept"
         else:
-            remedy = "whoever publishes can ask to keep shares (keep_shares=True), and plain estimates are then right"
+            remedy = (
+                "whoever publishes can preserve the marginal (preserve='marginal'), which makes plain estimates right"
+            )
         if not sure:
             return NotDeterminedError(
                 f"no estimate from {about} that is right on average was found: the channel between {told:,} rows is "
@@ -493,7 +495,7 @@ class WithheldMoments(Moments):
             raise NotDeterminedError(
                 "the public file does not tell the probabilities of the channel, which were fitted to the rows behind "
                 "it, and shares were not kept: nothing can be undone. Ask whoever published for the estimate "
-                "(published.estimate), for shares that are kept (keep_shares=True), or for a channel of another "
+                "(published.estimate), for a preserved marginal (preserve='marginal'), or for a channel of another "
                 "table's priors and a given list (own=False, domain=), whose probabilities are public"
             )
         self.names, self.table, self.rows = names, table, len(table[names[0]])

@@ -12,7 +12,7 @@ from takifugu.channels import ListChannel, named
 from takifugu.errors import InputError
 from takifugu.estimates import compared_laws
 from takifugu.laws import Scalar, columns, key
-from takifugu.mechanisms import Confidence
+from takifugu.mechanisms import Confidence, table_of
 from takifugu.problems import (
     Diagnostic,
     belief_names,
@@ -22,6 +22,21 @@ from takifugu.reports.channel_facts import ChannelFacts, ColumnFacts, channel_fa
 from takifugu.reports.text import clean, listed, number, roughly, share_of
 from takifugu.reports.words import attack_accuracy, for_each_row
 from takifugu.tables import cut_named, written
+
+
+def preserved_within(calibration: Calibration) -> float:
+    """The total variation between the true values and the published ones on average, rounded up to a digit."""
+    table, channel = table_of(calibration.problem), calibration.channel.as_list()
+    sources, targets, shares = channel.entries
+    mass = table.mass / table.mass.sum()
+    spread = np.zeros(len(mass))
+    place = {key(value): where for where, value in enumerate(table.values)}
+    np.add.at(spread, np.array([place[key(value)] for value in channel.outputs])[targets], mass[sources] * shares)
+    # Below one in a million digits are those of rounding, which differ from one processor to another.
+    apart = max(float(np.abs(spread - mass).sum() / 2) * (1 + 1e-9), 1e-6)
+    digit = 10.0 ** math.floor(math.log10(apart))
+    return math.ceil(apart / digit * (1 - 1e-12)) * digit
+
 
 # That numbers of many values are rounded to a list first, which a channel's own figures leave out.
 
@@ -141,10 +156,15 @@ class Publication:
             lines.append(f"That is for {', '.join(map(clean, answer.drawn))} together with {before}, published before.")
         if answer is not None:
             lines.append(self._beliefs())
+        if dict(self.calibration.options).get("keep") == "marginal":
+            lines.append(
+                "Preserved: every row of the published columns is on average as frequent as it truly is, up to a "
+                f"total variation of {preserved_within(self.calibration):.1g}; tables of counts need no correction."
+            )
         if moved := self._moved():
             lines.append(
                 f"{moved}; to keep the share of every value as it was, at the price of more changes, ask for "
-                f"keep_shares=True."
+                f"preserve='marginal'."
             )
         if (lost := max(self.columns, key=_lost)) and _lost(lost) > _USELESS:
             given = self.guess_before > _GIVEN_AWAY
