@@ -6,7 +6,7 @@ from typing import cast
 from takifugu import _display
 from takifugu._front import front
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __getattr__, __dir__, __all__ = front(__name__, __file__)
 
