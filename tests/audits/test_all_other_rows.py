@@ -148,7 +148,7 @@ def test_so_it_is_on_the_command_line_and_beside_other_attacks(plain, tmp_path):
     found = tk.audit(table, both, private, all_other_rows=True)
     assert found.attacks
     assert not found.contradicted
-    assert any("nobody's odds move" in one for one in found.sentences)
+    assert any("odds change by no more" in one for one in found.sentences)
 
 
 def test_of_other_peoples_priors_and_of_no_data_nobody_learns_more_than_is_stated():

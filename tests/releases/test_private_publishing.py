@@ -174,7 +174,7 @@ def test_on_the_command_line_a_clean_folder_proves_it_from_the_public_file_alone
     Statement.load(folder / "s.json").save(folder / "page.txt")
     assert takifugu("verify", "s.json", "--public", "page.txt", cwd=folder).returncode == 0
     page = (folder / "page.txt").read_text(encoding="utf-8")
-    assert "more than a factor of 3." in page
+    assert "at most a factor of 3." in page
     (folder / "page.txt").write_text(page.replace("factor of 3.", "factor of 2."), encoding="utf-8")
     forged = takifugu("verify", "s.json", "--public", "page.txt", cwd=folder)
     assert (forged.returncode, "does not say what the statement says" in forged.stderr) == (1, True)
