@@ -26,6 +26,7 @@ ROOMS = (
     "startup",
     "fitting",
     "population",
+    "cones",
     "certified",
     "sampler",
     "channels",

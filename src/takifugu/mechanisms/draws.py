@@ -19,9 +19,11 @@ from takifugu.laws import (
     CELL_ROWS,
     Finite,
     Law,
+    Value,
     counted,
     key,
     noisy_draws,
+    number,
     posterior_draws,
     redrawn,
     unseen_ends,
@@ -38,6 +40,28 @@ _FAR = 64 * APART  # between the seeds of channels that are found one after anot
 def own_seed(seed: int, number: int) -> int:
     """The seed of one of several channels, each of which is judged by draws that none before it has seen."""
     return seed + number * _FAR
+
+
+def rank(value: object) -> tuple[object, ...]:
+    """Where a secret or value stands: truth values, numbers, labels, rows, then anything else by what it is called.
+
+    >>> sorted(["b", 2, True, 1.5, "a", (1, "x")], key=rank)
+    [True, 1.5, 2, 'a', 'b', (1, 'x')]
+    """
+    if isinstance(value, bool):
+        return 0, value
+    if number(value):
+        return 1, value
+    if isinstance(value, str):
+        return 2, value
+    if isinstance(value, tuple):
+        return 3, len(value), *map(rank, value)
+    return 4, repr(value)
+
+
+def rank_places(of: Sequence[object]) -> npt.NDArray[np.intp]:
+    """The places of these in the order of their rank."""
+    return np.array(sorted(range(len(of)), key=lambda k: rank(of[k])), dtype=np.intp)
 
 
 class Counted(NamedTuple):
@@ -152,14 +176,31 @@ def lattice_draws(beliefs: Sequence[Mapping[Secret, Counted]], pairs: Pairs, dra
 def drawn_laws(problem: Problem, draws: int, seed: int) -> Array:
     """Laws of a problem by (belief, draw, secret, value), the centre first, from what it rests on.
 
-    Of private counts half of the draws are of the population and half of the sample, which noise hides as well.
+    They follow from the seed, the belief's position and the places of secrets and values in an order of their own, not
+    from the order in which they were named. Of private counts half of the draws are of the population and half of the
+    sample, which noise hides as well.
     """
-    if not is_private(problem):
-        return joint_draws(posterior(problem), problem.pairs.secrets, draws, seed, places_of_columns(problem))
+    values, secrets = table_of(problem).values, problem.pairs.secrets
+    order, names = rank_places(values), rank_places(secrets)
+    ordered, private = [secrets[k] for k in names.tolist()], is_private(problem)
+    behind = [
+        {secret: Counted(counts[order], pseudo[order]) for secret, (counts, pseudo) in belief.items()}
+        for belief in (_behind(problem) if private else posterior(problem))
+    ]
+    if private:
+        laws = _private_laws(problem, behind, ordered, draws, seed)
+    else:
+        laws = joint_draws(behind, ordered, draws, seed, places_of_columns([values[k] for k in order.tolist()]))
+    return laws[:, :, np.argsort(names)][:, :, :, np.argsort(order)]
+
+
+def _private_laws(
+    problem: Problem, behind: Sequence[Mapping[Secret, Counted]], secrets: Sequence[Secret], draws: int, seed: int
+) -> Array:
     laws = []
-    for b, belief in enumerate(_behind(problem)):
+    for b, belief in enumerate(behind):
         per_secret = []
-        for s, secret in enumerate(problem.pairs.secrets):
+        for s, secret in enumerate(secrets):
             noisy, pseudo = belief[secret]
             centre = counted(without_noise(noisy), pseudo)[None]
             rate = 0.5 * (0.0 if problem.answer is None else problem.answer.private)
@@ -277,9 +318,9 @@ def _by_hand(law: Finite, problem: Problem) -> Counted:
     return Counted(channel_order, np.full(len(table.values), 1.0 / len(table.values)))
 
 
-def places_of_columns(problem: Problem) -> npt.NDArray[np.intp]:
+def places_of_columns(values: Sequence[Value]) -> npt.NDArray[np.intp]:
     """For each value that a channel takes, the place of its entry among those of every column, values by columns."""
-    rows = [value if isinstance(value, tuple) else (value,) for value in table_of(problem).values]
+    rows = [value if isinstance(value, tuple) else (value,) for value in values]
     if len({len(row) for row in rows}) > 1:
         raise InputError(_OTHER_VALUES)
     columns = []

@@ -8,10 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+import numpy as np
+
 from takifugu._validation import integer
 from takifugu.channels import Channel, GaussianNoise
 from takifugu.errors import InputError, MechanismError
 from takifugu.mechanisms.base import Found
+from takifugu.mechanisms.canonical import in_order, put_back, radius_put_back, rule_in_order
+from takifugu.mechanisms.cone_margin import has_cones
 from takifugu.mechanisms.confidence import (
     confident_noise_of_normals,
     confident_vector_noise,
@@ -33,6 +37,7 @@ from takifugu.mechanisms.draws import (
     posterior,
 )
 from takifugu.mechanisms.optimal.finite_problem import table_of
+from takifugu.mechanisms.optimal.lower_bound import to_state
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.posterior_margin import (
     SMALL,
@@ -40,6 +45,7 @@ from takifugu.mechanisms.posterior_margin import (
     Wish,
     by_bounds,
     by_caution,
+    by_cones,
     by_radius,
     confident_channel,
     listed,
@@ -49,6 +55,7 @@ from takifugu.mechanisms.shaped import Shaped
 from takifugu.problems import MEAN_BY, OF_GROUPS, Guarantee, Problem
 
 _ROOM = 1e-9  # of the budget: what rounding may do to a loss that is only looked at
+_BOTH = 128  # values, up to which a radius is tried beside cones: where rows are few it may cost less
 _MOST_SEEDS = 64 * 64  # that may follow from one: tries, of promises or turns
 
 
@@ -187,14 +194,44 @@ def confident(
             f"{rule.name!r} here"
         )
 
-    rule = rule.settled(problem)
-    wishes = _wishes(rule, problem, asked, found, level)
+    return _confident_channel(
+        rule.settled(problem), problem, asked, found, Confidence(level, 0, seed, without), halvings
+    )
+
+
+def _confident_channel(
+    rule: Optimal, problem: Problem, asked: Guarantee, found: Found, evidence: Confidence, halvings: int
+) -> tuple[Found, Confidence]:
+    """The same for a list; searched for in the order that secrets and values have, whatever they are named in."""
+    given, wanted = problem, rule
+    if rule.solver == "program" and (_goes_twice(problem) or has_cones(rule, problem, asked)):
+        problem = in_order(given)
+    if problem is not given:
+        rule = rule_in_order(wanted, given, problem)
+        found = rule.find(problem, asked)
+    wishes = _wishes(rule, problem, asked, found, evidence.level)
     if rule.solver == "program" and _goes_twice(problem):
         halvings += 1  # also for who keeps the shares: what passes there must pass here
     # Private counts hide the sample as well as the population: the draws of both are to hold, together this often.
-    each = min((1 + level) / 2, MOST_CONFIDENT) if is_private(problem) else level
-    made, draws, apart = confident_channel(problem, asked, wishes, level=each, seed=seed, halvings=halvings)
-    return made, Confidence(level, draws, apart, without)
+    each = min((1 + evidence.level) / 2, MOST_CONFIDENT) if is_private(problem) else evidence.level
+    made, draws, apart = confident_channel(problem, asked, wishes, level=each, seed=evidence.seed, halvings=halvings)
+    if problem is not given:
+        made = _put_back(made, wanted, given, problem, asked)
+    return made, replace(evidence, draws=draws, seed=apart)
+
+
+def _put_back(made: Found, rule: Optimal, problem: Problem, ordered: Problem, asked: Guarantee) -> Found:
+    """A channel for secrets and values in their order as one in the order that they were given in."""
+    channel, options = put_back(listed(made).as_table(), problem, ordered), dict(made.options or rule.options)
+    options["loss"] = rule.loss
+    if not np.any(options["radius"]):
+        return Found(channel, options=options)
+    if isinstance(options["radius"], tuple):
+        options["radius"] = radius_put_back(options["radius"], problem)
+    # What proves that none is better is about rows and columns in their places: it is found anew.
+    proved = Optimal(**options).find(problem, asked)
+    bound = None if proved.lower_bound is None else to_state(proved.lower_bound, rule.cost(problem, channel))
+    return Found(channel, None, bound, proved.optimality, options)
 
 
 def _goes_twice(problem: Problem) -> bool:
@@ -212,7 +249,12 @@ def _wishes(rule: Optimal, problem: Problem, asked: Guarantee, found: Found, lev
         return [lambda: Wish(found, [by_caution(rule, problem, asked)], cost)]
 
     def margins(kept: Optimal) -> list[Margin]:
-        return [by_radius(kept, problem, asked), *by_bounds(kept, problem, asked, level=level)]
+        widest = [by_radius(kept, problem, asked)]
+        if has_cones(kept, problem, asked):
+            cones = by_cones(kept, problem, asked)
+            both = len(table_of(problem).values) <= _BOTH
+            widest = [*widest, cones] if both else [replace(cones, instead=widest[0])]
+        return [*widest, *by_bounds(kept, problem, asked, level=level)]
 
     def as_asked(one: Found) -> Found:
         """What keeps more than was asked for: that none is better is another statement, and not made."""

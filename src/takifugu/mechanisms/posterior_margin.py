@@ -20,6 +20,7 @@ from takifugu.divergences import finite_divergence
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.mechanisms.assurance import band_promise, bounded_channel, is_bounded, likely_laws, noisy_laws
 from takifugu.mechanisms.base import Found
+from takifugu.mechanisms.cone_margin import Cones
 from takifugu.mechanisms.draws import APART, drawn_laws, draws_needed, is_private, posterior
 from takifugu.mechanisms.optimal.finite_problem import table_of
 from takifugu.mechanisms.optimal.mechanism import Optimal
@@ -49,7 +50,8 @@ class Margin:
     `at` finds a channel for a factor. A search begins at `first` and goes `up` or `down` by these until it has one
     factor that is enough and one that is not. With `most` it solves at most that often, and steers by how near the
     draws come to the budget; without, it halves until the two lie within a share `narrow`. Beyond the factor `last` a
-    margin grows no more.
+    margin grows no more. Where `short` says how much more of the factor draws ask for, nothing else steers. `instead`
+    is tried where no channel is found.
     """
 
     at: Callable[[float], Found]
@@ -59,6 +61,8 @@ class Margin:
     most: int | None = None
     narrow: float = 1.04
     last: float = inf
+    short: Callable[[ListChannel, Array], float] | None = None
+    instead: "Margin | None" = None
 
 
 def by_radius(rule: Optimal, problem: Problem, asked: Guarantee) -> Margin:
@@ -69,6 +73,12 @@ def by_radius(rule: Optimal, problem: Problem, asked: Guarantee) -> Margin:
         return replace(rule, radius=tuple(reach.tolist())).find(problem, asked)
 
     return Margin(at=at, most=solves(len(table_of(problem).values)))
+
+
+def by_cones(rule: Optimal, problem: Problem, asked: Guarantee) -> Margin:
+    """The best channels that keep so many deviations of what they publish in hand."""
+    cones = Cones(rule, problem, asked)
+    return Margin(at=cones.at, first=_DEVIATIONS, short=cones.short)
 
 
 def solves(values: int) -> int | None:
@@ -156,6 +166,8 @@ _MOST_STEPS = 18
 _ROOM = 1e-9  # of the budget: what rounding may do to a loss that is only looked at
 _DOWN = 0.75
 _LEAST_LOOKED_AT = 1 / 64  # of the first factor
+_NEEDED = 6  # channels by need: two or three are enough
+_IN_HAND, _NEAR = 1.1, 1.03
 _USED_UP = 0.97  # of the budget, by the worst draw: there is little to gain by a smaller factor
 
 
@@ -199,8 +211,33 @@ def fitted(margin: Margin, drawn: Drawn, found: Found, *, search: str = "") -> t
     `found` is the channel at a factor of 0, which does not; `search` says to people which of several this is.
     """
     trying = _Trying(margin, search)
+    if margin.short is not None:
+        return _by_need(trying, drawn, margin.short)
     least = _by_halves(trying, drawn) if margin.most is None else _by_secants(trying, drawn, found, margin.most)
     return None if least is None else _further_down(trying, drawn, least)
+
+
+def _by_need(
+    trying: "_Trying", drawn: Drawn, short: Callable[[ListChannel, Array], float]
+) -> tuple[float, Found] | None:
+    """The same where a channel says by how much its factor falls short: what is short is added, and a little more.
+
+    As many draws as a factor is fitted to leave the largest of as many others above it now and then; a few per cent in
+    hand make that rare, and cost less than another try.
+    """
+    best, factor = None, trying.margin.first
+    for left in reversed(range(_NEEDED)):
+        made = trying.at(factor, left=left)
+        needed = factor + short(listed(made), drawn.laws)
+        if drawn.withstood_by(listed(made)):
+            if best is None or factor < best[0]:
+                best = factor, made
+            if 1 / _NEAR <= factor / (_IN_HAND * needed) <= _NEAR:
+                break
+        if not 0 < needed < math.inf:
+            break
+        factor = _IN_HAND * needed
+    return best
 
 
 class _Trying:
@@ -429,13 +466,15 @@ def _fitted(wish: Wish, drawn: Drawn, turn: tuple[int, int]) -> list[_Candidate]
     (number, wishes), margins = turn, len(wish.margins)
     for place, margin in enumerate(wish.margins, start=1):
         here, every = (number - 1) * margins + place, wishes * margins
-        try:
-            least = fitted(margin, drawn, wish.found, search=f" ({here} of {every})" if every > 1 else "")
-        except (MechanismError, CalibrationError) as unsolved:
-            error = error or unsolved
-            continue
-        if least is not None:
-            found.append(_Candidate(wish.cost(least[1]), *least, margin))
+        tried: Margin | None = margin
+        while tried is not None:
+            try:
+                least = fitted(tried, drawn, wish.found, search=f" ({here} of {every})" if every > 1 else "")
+            except (MechanismError, CalibrationError) as unsolved:
+                error, least = error or unsolved, None
+            if least is not None:
+                found.append(_Candidate(wish.cost(least[1]), *least, tried))
+            tried = tried.instead if least is None else None
     if not found and error is not None:
         raise error
     return found

@@ -11,7 +11,7 @@ import numpy as np
 
 from takifugu._validation import Array, budget, integer, real
 from takifugu.channels import Channel, FiniteChannel, ListChannel, SparseChannel
-from takifugu.divergences import finite_divergence
+from takifugu.divergences import Counts, finite_divergence
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws import Scalar, Space, Value, key, number
 from takifugu.mechanisms.base import Found, Mechanism, Optimality
@@ -205,6 +205,21 @@ class Optimal(Mechanism):
         """The program about all values, also those that nobody has: for a promise that covers who may have them."""
         return _program(self.settled(problem), problem, asked, np.arange(len(table_of(problem).values)))
 
+    def support(self, problem: Problem) -> Indices:
+        """The places of the values that `program` is about."""
+        return _support(self.settled(problem), table_of(problem))
+
+    def proved_counts(self, problem: Problem, asked: Guarantee, matrix: Array) -> Counts:
+        """What a solver found for `program`, on all values, repaired and proved (proofs/finite-channels.md)."""
+        rule, table = self.settled(problem), table_of(problem)
+        forbidden = _forbidden(rule.forbidden, table.values)
+        return repaired(
+            _on_all(matrix, _support(rule, table), table.values),
+            promise_of(problem, asked, radius=rule.reach(problem), local_price=rule.local_price),
+            allowed=None if forbidden is None else ~forbidden,
+            fallback=None if forbidden is None else _fallback(rule, problem, asked),
+        )
+
     def is_kept(self, problem: Problem, asked: Guarantee, channel: Channel) -> bool:
         """Whether a channel is proved to keep the promise for every pair, belief and prior within the radius."""
         return is_kept(problem, asked, channel.as_list(), radius=self.reach(problem))
@@ -248,13 +263,7 @@ _SAFER = 0.9  # the share of the budget for which a channel is solved that repai
 
 def _by_program(rule: Optimal, problem: Problem, asked: Guarantee) -> _Solved:
     table, solution = table_of(problem), solve_faint(rule.program(problem, asked))
-    forbidden = _forbidden(rule.forbidden, table.values)
-    counts = repaired(
-        _on_all(solution.matrix, _support(rule, table), table.values),
-        promise_of(problem, asked, radius=rule.reach(problem), local_price=rule.local_price),
-        allowed=None if forbidden is None else ~forbidden,
-        fallback=None if forbidden is None else _fallback(rule, problem, asked),
-    )
+    counts = rule.proved_counts(problem, asked, solution.matrix)
     return _Solved(FiniteChannel(table.values, table.values, counts), solution.lower_bound, solution.duals)
 
 

@@ -1,0 +1,163 @@
+"""The margin by cones: what the rows leave open of every published probability, as its own deviation.
+
+To first order what is published under two laws is off by a normal variable, whose deviation hangs on the channel
+itself. A channel that keeps so many of these deviations in hand, at every output, is the answer to a second-order cone
+program. How many are needed draws say, and fresh ones judge (proofs/population.md).
+"""
+
+import math
+
+import numpy as np
+
+from takifugu._validation import Array
+from takifugu.channels import FiniteChannel, ListChannel
+from takifugu.errors import CalibrationError
+from takifugu.mechanisms.base import Found
+from takifugu.mechanisms.draws import APART, drawn_laws, is_private, is_smoothed, posterior
+from takifugu.mechanisms.optimal.finite_problem import table_of
+from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.optimal.program import Mask
+from takifugu.mechanisms.optimal.second_order import GAP, Margined, with_margin
+from takifugu.problems import Guarantee, Problem
+
+_MOST_ENTRIES = 4_000_000  # pairs × values², which a search has time and memory for
+_MOST_WORK = 4e9  # of one step
+_OF_LAWS = 200  # draws that say how far a law is off where no formula does
+_LEAST_REST = 1e-6  # of a law beside one value: of what all have no draw says how much it varies
+_RARE = 0.02  # of all that is published
+_TRACE = 1e-5  # of all that is published, below which an output is given up
+_LEAST_BENT, _MOST_BENT = 0.6, 2.5
+_COARSE = 0.01  # of the cost, for a look at which outputs are used
+_POOR = 0.05  # of the cost: a channel so much dearer than the best is no answer
+
+
+def has_cones(rule: Optimal, problem: Problem, asked: Guarantee) -> bool:
+    """Whether the program by cones knows these wishes and is of a size that it is solved for in time."""
+    wishes = rule.unbiased or rule.forbidden or rule.diagonal is not None or rule.local_price is not None
+    if wishes or np.any(rule.reach(problem)) or math.isfinite(asked.alpha) or asked.odds_beside is not None:
+        return False
+    if rule.solver != "program":
+        return False
+    table = table_of(problem)
+    values, directions = len(table.values), len(table.pairs) + 2 * len(table.laws)
+    return (
+        len(table.pairs) * values**2 <= _MOST_ENTRIES and values * directions**2 * (values + directions) <= _MOST_WORK
+    )
+
+
+class Cones:
+    """The channels of a problem, by how many deviations they keep in hand; of wishes that `has_cones` knows."""
+
+    def __init__(self, rule: Optimal, problem: Problem, asked: Guarantee) -> None:
+        """All outputs are looked at, the first time."""
+        self.rule, self.problem, self.asked, self._spread = rule, problem, asked, spreads(problem)
+        program, here = rule.program(problem, asked), rule.support(problem)
+        self._margined = Margined(program, self._spread[:, here])
+        self._is_free = program.keep != "marginal"
+        self._outputs: Mask = np.ones(program.size[1], dtype=np.bool_)
+        self._is_first = True
+        self._skew = np.zeros((len(program.constraints), program.size[1]))
+
+    def at(self, factor: float) -> Found:
+        """The best channel with so many deviations in hand: repaired, and proved for the laws themselves."""
+        coarse = self._is_free and self._is_first
+        matrix, used = self._solved(factor, self._outputs, goal=_COARSE if coarse else GAP)
+        if not self._is_free:
+            self._skew = self._skewness(matrix)
+        elif self._is_first:
+            self._outputs = self._common(matrix)
+            matrix, used = self._solved(factor, self._outputs)
+        self._is_first = False
+        if self._is_free and not used[self._outputs].all():
+            # An interior point leaves a trace of every input in outputs that it gives up: odds of traces are any odds.
+            if self.rule.keep is not None:
+                matrix, used = self._solved(factor, used)
+            matrix = np.where(used, matrix, 0.0)
+            matrix /= matrix.sum(axis=1, keepdims=True)
+        counts = self.rule.proved_counts(self.problem, self.asked, matrix)
+        values = table_of(self.problem).values
+        return Found(FiniteChannel(values, values, counts), options=self.rule.options)
+
+    def _common(self, matrix: Array) -> Mask:
+        """The outputs without the rarest, which together hold next to nothing of what is published.
+
+        They save as little, and ask for more deviations than all others: a few rows make no normal variable.
+        """
+        published = self._margined.program.pooled @ matrix
+        order = np.argsort(published, kind="stable")
+        common = np.ones(len(published), dtype=np.bool_)
+        common[order[np.cumsum(published[order]) <= _RARE]] = False
+        return common
+
+    def _solved(self, factor: float, outputs: Mask, *, goal: float = GAP) -> tuple[Array, Mask]:
+        """The channel between the program's values through some outputs, and which it uses more than in traces."""
+        program = self._margined.program
+        found = with_margin(self._margined.narrowed(outputs), factor * bent(self._skew[:, outputs], factor), goal=goal)
+        if found is None or not found.gap <= _POOR:
+            raise CalibrationError(
+                "no channel was found that keeps what the rows leave open in hand: promise less, or give a coarser "
+                "domain"
+            )
+        matrix = np.zeros(program.size)
+        matrix[:, outputs] = found.matrix
+        return matrix, np.asarray(program.pooled @ matrix > _TRACE)
+
+    def _skewness(self, matrix: Array) -> Array:
+        """Of p_i(y) − ρ p_j(y) in the posterior, constraints × outputs."""
+        program, spread, totals = self._margined.program, self._margined.spread, self._margined.spread.sum(axis=1)
+        shares = spread / totals[:, None]
+        mean, square, cube = (shares @ matrix**power for power in (1, 2, 3))
+        variance = (square - mean**2) * totals[:, None]
+        third = 2 * (cube - 3 * mean * square + 2 * mean**3) * totals[:, None] ** 2
+        odds = program.factor
+        top = third[program.left] - odds**3 * third[program.right]
+        below = np.maximum(variance[program.left] + odds**2 * variance[program.right], 0.0) ** 1.5
+        return np.asarray(np.divide(top, below, out=np.zeros_like(top), where=below > 0))
+
+    def short(self, channel: ListChannel, laws: Array) -> float:
+        """By how many deviations of its own the worst of some laws breaks the odds; below 0 where none does.
+
+        `laws` are by (belief, draw, secret, value).
+        """
+        factor, worst = math.exp(self.asked.epsilon), -math.inf
+        published, secrets = channel.through(laws), len(self.problem.pairs.secrets)
+        variances = self._variances(channel)
+        for a, b in zip(*self.problem.pairs.directed_places(), strict=True):
+            over = published[:, :, a] - factor * published[:, :, b]
+            off = np.sqrt(variances[a::secrets] + factor**2 * variances[b::secrets])[:, None]
+            deviations = np.divide(over, off, out=np.full_like(over, -math.inf), where=off > 0)
+            worst = max(worst, float(deviations.max()))
+        return worst
+
+    def _variances(self, channel: ListChannel) -> Array:
+        """Of what is published under each law, output by output."""
+        sources, targets, shares = channel.entries
+        squares = [
+            np.bincount(targets, weights=law[sources] * shares**2, minlength=len(channel.outputs))
+            for law in self._spread
+        ]
+        totals = self._spread.sum(axis=1, keepdims=True)
+        mean = channel.through(self._spread)
+        off = np.divide(mean**2, totals, out=np.zeros_like(mean), where=totals > 0)
+        return np.asarray(np.maximum(np.array(squares) - off, 0.0))
+
+
+def bent(skew: Array, factor: float) -> Array:
+    """What a factor is multiplied by for what is skewed, by Cornish's and Fisher's expansion, within bounds."""
+    return np.clip(1 + skew * (factor**2 - 1) / (6 * factor), _LEAST_BENT, _MOST_BENT)
+
+
+def spreads(problem: Problem) -> Array:
+    """For each law d with Var Σ k(x) p(x) = Σ d k² − (Σ d k)²/Σ d in its posterior, about where that is no Dirichlet.
+
+    Of counts c, with pseudo-counts, it is c/(n(n + 1)). Where rows were added to others, or noise to counts, it follows
+    from the variances of draws.
+    """
+    behind = posterior(problem)
+    laws = [belief[secret] for belief in behind for secret in problem.pairs.secrets]
+    if not is_private(problem) and not any(is_smoothed(pseudo) for _, pseudo in laws):
+        counts = np.array([seen + pseudo for seen, pseudo in laws])
+        rows = counts.sum(axis=1, keepdims=True)
+        return np.asarray(counts / rows / (rows + 1))
+    drawn = drawn_laws(problem, _OF_LAWS, APART - 1)[:, 1:].swapaxes(1, 2).reshape(len(laws), -1, laws[0].counts.size)
+    return np.asarray(drawn.var(axis=1) / np.maximum(1 - drawn.mean(axis=1), _LEAST_REST))

@@ -1,0 +1,190 @@
+"""The margin by cones: what it is worth, what it refuses, and that no order of names changes the answer."""
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import takifugu as tk
+from takifugu.errors import CalibrationError
+from takifugu.mechanisms import cone_margin
+from takifugu.mechanisms.canonical import in_order, put_back
+from takifugu.mechanisms.cone_margin import Cones, has_cones, spreads
+from takifugu.mechanisms.draws import drawn_laws
+from takifugu.mechanisms.optimal.finite_problem import promise_of, table_of
+from takifugu.mechanisms.optimal.mechanism import Optimal
+from takifugu.mechanisms.optimal.second_order import Solved
+from takifugu.problems import Problem, asked_for
+
+ODDS = asked_for(odds=3)
+
+
+def _laws(values: int, secrets: int, seed: int = 0, rows: int = 3_000) -> dict[str, tk.Finite]:
+    rng = np.random.default_rng(seed)
+    usual = rng.dirichlet(np.full(values, 0.7))
+    laws = {}
+    for k in range(secrets):
+        law = 0.6 * usual + 0.4 * rng.dirichlet(np.full(values, 0.7))
+        laws["abcdef"[k]] = tk.Finite([f"v{x:02}" for x in range(values)], rng.multinomial(rows // (k + 1), law))
+    return laws
+
+
+def _problem(values: int = 30, secrets: int = 2, seed: int = 0) -> Problem:
+    return Problem.of(_laws(values, secrets, seed))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"radius": 0.01},
+        {"unbiased": True},
+        {"diagonal": 0.1},
+        {"local_price": 5.0},
+        {"forbidden": (("v00", "v01"),)},
+        {"solver": "columns"},
+    ],
+)
+def test_it_says_what_it_does_not_know(options):
+    problem = _problem()
+    assert has_cones(Optimal().settled(problem), problem, ODDS)
+    assert not has_cones(Optimal(**options).settled(problem), problem, ODDS)
+
+
+def test_it_is_for_bounded_odds_of_a_size_that_is_solved_for():
+    problem = _problem()
+    assert not has_cones(Optimal().settled(problem), problem, asked_for(alpha=3, epsilon=0.5))
+    assert not has_cones(Optimal().settled(problem), problem, asked_for(alpha=3, epsilon=0.5, odds=3))
+    many = Problem.of({s: tk.Finite(range(1_500), np.full(1_500, 9)) for s in "ab"})
+    assert not has_cones(Optimal(keep=None).settled(many), many, ODDS)
+
+
+def test_spreads_are_the_variances_of_draws():
+    problem = _problem(6, 2)
+    k = np.array([1.0, 0.0, 0.3, 0.8, 0.1, 0.0])
+    d = spreads(problem)
+    formula = d @ k**2 - (d @ k) ** 2 / d.sum(axis=1)
+    drawn = drawn_laws(problem, 20_000, 5)[0, 1:] @ k
+    assert drawn.var(axis=0) == pytest.approx(formula, rel=0.05)
+
+
+@pytest.mark.parametrize("keep", [None, "marginal"])
+def test_more_deviations_cost_more_and_break_less(keep):
+    problem = _problem(40)
+    rule = Optimal(keep=keep).settled(problem)
+    cones, laws = Cones(rule, problem, ODDS), drawn_laws(problem, 200, 1)
+    few, more = cones.at(2.0), cones.at(4.0)
+    assert rule.cost(problem, few.channel) < rule.cost(problem, more.channel)
+    assert cones.short(few.channel.as_list(), laws) > cones.short(more.channel.as_list(), laws)
+    for found in (few, more):
+        assert promise_of(problem, ODDS).is_kept(found.channel.as_list().as_table().counts)
+
+
+def test_what_falls_short_is_a_sum_over_draws():
+    problem = _problem(10)
+    rule = Optimal(keep=None).settled(problem)
+    cones, laws = Cones(rule, problem, ODDS), drawn_laws(problem, 20, 1)
+    channel = cones.at(2.0).channel.as_list()
+    matrix, worst = channel.as_table().matrix, -math.inf
+    rows = np.array([[seen + extra for seen, extra in zip(*both, strict=True)] for both in _counts(problem)])
+    for i, j in ((0, 1), (1, 0)):
+        for y in range(10):
+            k, variance = matrix[:, y], 0.0
+            for law, weight in ((rows[i], 1.0), (rows[j], 9.0)):
+                p = law / law.sum()
+                variance += weight * (p @ k**2 - (p @ k) ** 2) / (law.sum() + 1)
+            if variance > 0:
+                over = laws[0, :, i] @ k - 3 * (laws[0, :, j] @ k)
+                worst = max(worst, over.max() / math.sqrt(variance))
+    assert cones.short(channel, laws) == pytest.approx(worst, rel=1e-9)
+
+
+def _counts(problem: Problem) -> list[tuple[np.ndarray, np.ndarray]]:
+    from takifugu.mechanisms.draws import posterior
+
+    return [tuple(posterior(problem)[0][secret]) for secret in problem.pairs.secrets]
+
+
+@pytest.mark.parametrize("keep", [None, "marginal"])
+def test_the_answer_is_the_same_in_any_order(keep):
+    laws, costs = _laws(70, 3, rows=6_000), []
+    rng = np.random.default_rng(3)
+    for order in list(permutations(laws))[::2]:
+        shuffled = {}
+        for secret in order:
+            law, where = laws[secret], rng.permutation(70)
+            shuffled[secret] = tk.Finite([law.values[k] for k in where], [law.weights[k] for k in where])
+        made = tk.calibrate(shuffled, odds=3, confidence=0.9, keep=keep)
+        assert made.evidence.holds(made.problem, made.channel, made.guarantee)
+        costs.append((made.error, made.evidence.seed, made.evidence.draws))
+    for error, *draws in costs[1:]:
+        assert error == pytest.approx(costs[0][0], rel=1e-9)
+        assert tuple(draws) == costs[0][1:]
+
+
+def test_small_tables_have_one_answer_in_any_order_too():
+    laws = _laws(7, 2)
+    ways = [laws, dict(reversed(list(laws.items())))]
+    one, other = (tk.calibrate(way, odds=3, confidence=0.9) for way in ways)
+    assert other.error == pytest.approx(one.error, rel=1e-9)
+    assert other.lower_bound == pytest.approx(one.lower_bound, rel=1e-3)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_a_problem_in_order_is_the_same_problem(data):
+    seed = data.draw(st.integers(0, 10_000))
+    rng = np.random.default_rng(seed)
+    names = data.draw(st.permutations(["z", "a", 3, True]))
+    values = data.draw(st.permutations(["x", "y", 0.5, 2, False]))
+    laws = {s: tk.Finite(values, rng.integers(1, 50, len(values))) for s in names}
+    problem = Problem.of(laws, [(names[0], names[1]), (names[3], names[1])])
+    ordered = in_order(problem)
+    assert in_order(ordered) is ordered
+    assert {frozenset(pair) for pair in ordered.pairs} == {frozenset(pair) for pair in problem.pairs}
+    for secret in names:
+        one, other = problem.beliefs[0][secret], ordered.beliefs[0][secret]
+        assert dict(zip(map(repr, one.values), one.weights, strict=True)) == dict(
+            zip(map(repr, other.values), other.weights, strict=True)
+        )
+    # What is drawn for a secret and a value is the same, wherever they stand.
+    mine, theirs = drawn_laws(problem, 3, seed), drawn_laws(ordered, 3, seed)
+    here, there = ([repr(v) for v in table_of(one).values] for one in (problem, ordered))
+    for secret in names:
+        a, b = problem.pairs.secrets.index(secret), ordered.pairs.secrets.index(secret)
+        for value in here:
+            assert (mine[:, :, a, here.index(value)] == theirs[:, :, b, there.index(value)]).all()
+    channel = Optimal(keep=None).find(ordered, ODDS).channel.as_list().as_table()
+    back = put_back(channel, problem, ordered)
+    assert [repr(v) for v in back.inputs] == here
+    assert promise_of(problem, ODDS).is_kept(back.counts)
+
+
+@pytest.mark.parametrize("answer", [None, "nonsense"])
+def test_where_no_cone_is_found_a_radius_is_tried(monkeypatch, answer):
+    problem = _problem(70)
+
+    def fails(margined: object, *_: object, **__: object) -> Solved | None:
+        return None if answer is None else Solved(np.full((70, 70), math.nan), math.nan, math.nan, 1)
+
+    monkeypatch.setattr(cone_margin, "with_margin", fails)
+    with pytest.raises(CalibrationError, match="no channel was found"):
+        Cones(Optimal().settled(problem), problem, ODDS).at(3.0)
+    made = tk.calibrate(problem, odds=3, confidence=0.9)
+    assert np.any(dict(made.options)["radius"])
+    assert made.evidence.holds(made.problem, made.channel, made.guarantee)
+
+
+def test_a_matrix_of_nonsense_becomes_a_poor_channel_and_never_an_unsafe_one(monkeypatch):
+    problem = _problem(70)
+    rng = np.random.default_rng(0)
+
+    def wrong(margined: object, *_: object, **__: object) -> Solved:
+        return Solved(rng.dirichlet(np.full(70, 0.05), 70), 1.0, 0.0, 1)
+
+    monkeypatch.setattr(cone_margin, "with_margin", wrong)
+    rule = Optimal(keep="marginal").settled(problem)
+    channel = Cones(rule, problem, ODDS).at(3.0).channel.as_list().as_table()
+    assert promise_of(problem, ODDS).is_kept(channel.counts)
