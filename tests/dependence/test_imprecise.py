@@ -12,6 +12,7 @@ import takifugu as tk
 from takifugu.calibration.of_boxes import largest_share
 
 CHAIN = tk.MarkovChain([[0.8, 0.2], [0.4, 0.6]])
+ANY = tk.ChainBox([[0, 0], [0, 0]], [[1, 1], [1, 1]], start=([0.5, 0.5], [0.5, 0.5]))
 THREE = tk.MarkovChain([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.25, 0.25, 0.5]])
 
 
@@ -110,11 +111,20 @@ def test_corners_alone_are_not_enough():
     assert largest_share(priors, made, tk.Odds(3)) > 1
 
 
+def test_all_counts_of_a_box_are_held_together():
+    box = tk.ChainBox.around(CHAIN, 0.02)
+    together = tk.calibrate(box.priors(5, tk.Histogram()), odds=3)
+    assert sorted(sum(value) for value in together.channel.as_list().inputs) == [5] * 6
+    assert largest_share(box.priors(5, tk.Histogram()), together, tk.Odds(3)) <= 1
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda priors: tk.calibrate(priors, odds=3, confidence=0.95), "leave confidence out"),
         (lambda priors: tk.calibrate(priors, odds=3, assurance="band"), "assurance out"),
+        (lambda priors: tk.calibrate(priors, epsilon=1, delta=1e-5), "boxes of chains"),
+        (lambda priors: tk.calibrate(ANY.priors(4, tk.Count(1)), odds=3), "narrower"),
         (lambda priors: tk.calibrate(priors, alpha=3, epsilon=1, mechanism="exact"), "ask for odds"),
         (lambda priors: tk.calibrate(tk.ChainBox.around(CHAIN, 0.01).priors(400, tk.Count(1)), odds=3), "too long"),
     ],

@@ -253,6 +253,17 @@ def test_files_that_were_changed_are_refused(tmp_path, change, words):
         tk.verify(tmp_path / "c.json")
 
 
+def test_costs_beyond_all_floats_are_refused():
+    assert "odds" not in str(tk.depend(CHAIN, 96, dp_epsilon=1e6))
+    with pytest.raises(tk.CalibrationError, match="no bound to speak of"):
+        _ = tk.depend(CHAIN, 96, dp_epsilon=1e6).guarantee
+    with pytest.raises(tk.InputError, match="nothing to speak of"):
+        Influence(MarkovQuilt(CHAIN, 4), Cost(epsilons=(1e308, 1e308)))
+    many = tk.MarkovChain([[Fraction(1, 100)] * 100] * 100)
+    with pytest.raises(tk.CertificationError, match="not proved here"):
+        Influence(MarkovQuilt(many, 300), Cost(epsilons=(0.1,)), epsilon=1.0).prove()
+
+
 def run(*arguments):
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 

@@ -20,6 +20,7 @@ from takifugu.laws import Mixture
 from takifugu.problems import Belief, Diagnostic, Guarantee
 
 _ROUNDS = 12
+_LEAST_SHARE = 1e-3  # of the budget, below which nothing is looked for
 _ROOM = 1e-9  # of a budget
 
 
@@ -47,6 +48,8 @@ def kept_for_box(priors: OfBox, find: Find, asked: Guarantee) -> Calibration:
             told = Diagnostic("box-held", most=most)
             return replace(made, guarantee=asked, lower_bound=None, optimality=None).with_finding(told)
         share *= min(0.99, 0.995 / most)
+        if not share > _LEAST_SHARE:
+            break
     raise CalibrationError(
         "no channel was found for the whole box: take a narrower one, a larger budget, or several chains"
     )
@@ -80,9 +83,14 @@ def _through(channel: Channel, values: Sequence[int | float], asked: Guarantee) 
     """What becomes of each value: the rows of a finite channel, or Laplace densities where they decide."""
     if channel.publishes == "values":
         finite = channel.as_list()
-        if list(finite.inputs) != list(values):
+        reached = [k for k, value in enumerate(values) if value is not None]  # of a histogram not all numbers are
+        if set(finite.inputs) != {values[k] for k in reached}:
             raise MechanismError("the channel is about other values than those of the answer")
-        return np.asarray(finite.through(np.eye(len(values))))
+        rows = dict(zip(finite.inputs, finite.through(np.eye(len(finite.inputs))), strict=True))
+        through = np.zeros((len(values), len(next(iter(rows.values())))))
+        for k in reached:
+            through[k] = rows[values[k]]
+        return through
     if channel.is_gaussian or any(not math.isinf(order) for order, _ in parts_of(asked)):
         raise MechanismError("for a box of chains there is a best channel, or Laplace noise under odds: ask for odds")
     at = np.asarray(values, dtype=np.float64)

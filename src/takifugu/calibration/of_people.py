@@ -159,6 +159,8 @@ def _losses(channel: Channel, values: Sequence[int | float], laws: Array, pairs:
 def parts_of(asked: Guarantee) -> list[tuple[float, float]]:
     """Orders, each with its budget."""
     if not asked.is_provable or not hasattr(asked, "alpha"):
-        raise MechanismError(f"confidence for other people is for Rényi guarantees and odds, not for {asked}")
+        raise MechanismError(
+            f"people drawn, and boxes of chains, are held to Rényi guarantees and odds, not to {asked}"
+        )
     beside = asked.odds_beside
     return [(asked.alpha, asked.epsilon), *([] if beside is None else [(math.inf, math.log(beside))])]

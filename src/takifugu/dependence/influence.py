@@ -21,7 +21,7 @@ from takifugu.dependence.boxes import ChainBox
 from takifugu.dependence.chains import MarkovChain
 from takifugu.dependence.quilts import Chains, MarkovQuilt, Quilts, bounds_of
 from takifugu.divergences import working_precision
-from takifugu.errors import CertificationError, InputError
+from takifugu.errors import CalibrationError, CertificationError, InputError
 from takifugu.problems import Guarantee, Odds, Renyi
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from takifugu.dependence.series import SeriesCalibration
 
 _BITS = 128
+_MOST_COST, _MOST_ODDS = 1e12, 700.0
+_MOST_WORK = 500_000_000  # about a microsecond each
 _FORMAT, _VERSION = "takifugu-influence", 1
 _MOST_CHAINS, _MOST_STATES, _MOST_RELEASES = 1_000, 500, 100_000
 _FRACTION = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000}|\.[0-9]{1,400})?")
@@ -74,6 +76,8 @@ class Influence:
             raise InputError("releases are of differential privacy (epsilon) or of zero-concentrated (rho), all alike")
         if (self.alpha is None) != bool(self.cost.epsilons):
             raise InputError("rho is bounded at an order, and epsilon at none: give alpha with rho, and only then")
+        if not self.cost.total <= _MOST_COST:
+            raise InputError(f"releases that cost more than {_MOST_COST:g} in all keep nothing to speak of")
         if math.isnan(self.epsilon):
             spent = math.nextafter(float(self.cost.total), math.inf)
             found = (
@@ -84,6 +88,8 @@ class Influence:
     @property
     def guarantee(self) -> Guarantee:
         """What is kept for the state at every time."""
+        if self.alpha is None and self.epsilon > _MOST_ODDS:
+            raise CalibrationError(f"odds of e^{self.epsilon:g} are no bound to speak of")
         return Odds(math.exp(self.epsilon) * (1 + 2.0**-50)) if self.alpha is None else Renyi(self.alpha, self.epsilon)
 
     @cached_property
@@ -130,7 +136,8 @@ class Influence:
                 " No quilt tells less than all records do: where transitions are impossible, or nearly so, a state "
                 "shows others for certain, and what it tells is infinite."
             )
-        odds = "" if self.alpha is not None else f" (odds within a factor of {math.exp(self.epsilon):.4g})"
+        no_odds = self.alpha is not None or self.epsilon > _MOST_ODDS
+        odds = "" if no_odds else f" (odds within a factor of {math.exp(self.epsilon):.4g})"
         return (
             f"{self.claim[0].upper()}{self.claim[1:]}{odds}. Of this the states at other times account for "
             f"{self.influence:.4g}, which further releases do not pay again.{zeros} For whoever believes anything else "
@@ -139,6 +146,9 @@ class Influence:
 
     def prove(self) -> "Influence":
         """Prove it in balls, or raise `CertificationError`."""
+        length, sizes = self.quilts.length, [len(one.states) for one in self.quilts.chains]
+        if sum(length * size**2 * (size + length) for size in sizes) > _MOST_WORK:
+            raise CertificationError("so many times, states and chains are not proved here: take fewer of them")
         spent = self.cost.total
         for chain in self.quilts.chains:
             proposed = Quilts(bounds_of(chain, self.quilts.length))
