@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from how_many import some_of
 from takifugu import Mixture
 from takifugu.divergences.mixtures import divergence
-from takifugu.divergences.numerics.grids import Components, _log_densities, log_tails, rough_losses
+from takifugu.divergences.numerics.grids import Components, Edge, _log_densities, log_tails, rough_losses
 
 
 def rugged(rng):
@@ -77,15 +77,8 @@ def test_what_lies_beyond_the_grid_is_never_more_than_the_bound(seed):
     alpha, end, side = float(rng.uniform(1.2, 5)), float(rng.uniform(2, 40)), float(rng.choice([-1, 1]))
     lead, follow = Components.of([p]), Components.of([q])
     at = np.array([side * end])
-    bound = log_tails(
-        lead,
-        follow,
-        _log_densities(lead, at)[:, 0],
-        _log_densities(follow, at)[:, 0],
-        side * end,
-        side=side,
-        alpha=alpha,
-    )[0, 0]
+    edge = Edge(side * end, side, _log_densities(lead, at)[:, 0], _log_densities(follow, at)[:, 0])
+    bound = log_tails(lead, follow, edge, alpha=alpha)[0, 0]
     if math.isinf(bound):
         return
 

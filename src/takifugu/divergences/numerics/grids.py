@@ -172,24 +172,25 @@ class _Fall(NamedTuple):
     curve: Array
 
 
-def log_tails(
-    p: "Components",
-    q: "Components",
-    log_p: Array,
-    log_q: Array,
-    end: float,
-    *,
-    side: float,
-    alpha: float,
-    stretch: float = 0.0,
-    rounding: float = 0.0,
-) -> Array:
-    """ln of the bound beyond `end` on one side (1 right, −1 left), infinite where there is none.
+class Edge(NamedTuple):
+    """One end of a grid: its place, to which side what is beyond it lies (1 right, −1 left), and the log-densities."""
 
-    `log_p` and `log_q` are the log-densities at the end. Each log-density falls off at least, or at most, like one
-    parabola, and what is left is the integral of an exponential. To it is added what the integrand holds over a
-    `stretch` if it stays as it is at the end. `rounding` is how far the components' shares in q may be off.
+    place: float
+    side: float
+    log_p: Array
+    log_q: Array
+
+
+def log_tails(
+    p: "Components", q: "Components", edge: Edge, *, alpha: float, stretch: float = 0.0, rounding: float = 0.0
+) -> Array:
+    """ln of the bound on what lies beyond one end of a grid, infinite where there is none.
+
+    Each log-density falls off at least, or at most, like one parabola, and what is left is the integral of an
+    exponential. To it is added what the integrand holds over a `stretch` if it stays as it is at the end. `rounding`
+    is how far the components' shares in q may be off.
     """
+    end, side, log_p, log_q = edge
     far = max(abs(end), np.abs(p.means).max(), np.abs(q.means).max()) / min(p.stds.min(), q.stds.min())
     beta, sure = alpha - 1.0, max(_SURE, _ROUNDING_TAILS * float(far))
     above = _at_most(p, log_p, end, side)
@@ -398,8 +399,8 @@ def _bounds(sheet: _Sheet, alpha: float, missed: Array, log_in_cells: Array | fl
         total = _log_products(log_p, (1.0 - alpha) * log_q, alpha) + math.log(step)
         beyond, shares = np.exp(log_in_cells - total), float(np.expm1(2 * off_q))
         for end, side in ((0, -1.0), (-1, 1.0)):
-            ends = log_p[:, end], log_q[:, end], float(grid[end])
-            tail = log_tails(p, q, *ends, side=side, alpha=alpha, stretch=2 * WIDEST * step, rounding=shares)
+            there = Edge(float(grid[end]), side, log_p[:, end], log_q[:, end])
+            tail = log_tails(p, q, there, alpha=alpha, stretch=2 * WIDEST * step, rounding=shares)
             beyond += np.exp(tail - total)
         added = np.log1p(beyond) - np.log1p(-missed) + alpha * off_p + (alpha - 1.0) * off_q
         added += _ROUNDING_OF_RUNS + _ROUNDING_OF_SUMS * len(grid) * (np.abs(total) + 1.0)
