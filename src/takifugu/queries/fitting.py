@@ -8,13 +8,11 @@ import numpy as np
 
 from takifugu._validation import no_cells
 from takifugu.errors import InputError
-from takifugu.laws import Finite, Lattice
+from takifugu.laws import Finite
 from takifugu.problems import SCARCE, Answer, Diagnostic, about, named_belief, warn
 from takifugu.queries.priors import Beliefs, CellQuery, Priors, Query
 from takifugu.queries.private_counts import PrivateCounts
-from takifugu.queries.raw import Raw
 from takifugu.queries.remarks import read_alike
-from takifugu.queries.row import Row
 from takifugu.tables import Reading, Table, reading_beside, with_secrets
 
 if TYPE_CHECKING:
@@ -216,7 +214,7 @@ def _several(
 # All beliefs must be about the same answer, so another table is counted on the lattice or the lists of the first.
 
 
-def checked_names(beliefs: Any) -> dict[str, Any]:
+def checked_names(beliefs: object) -> dict[str, object]:
     """Beliefs by name, as they were given."""
     if not isinstance(beliefs, Mapping) or not beliefs:
         raise InputError(
@@ -232,7 +230,7 @@ def checked_names(beliefs: Any) -> dict[str, Any]:
     return dict(beliefs)
 
 
-def fit_beside(table: Any, beliefs: Any, query: Any, asked: dict[str, Any]) -> Beliefs:
+def fit_beside(table: object, beliefs: Any, query: Any, asked: dict[str, Any]) -> Beliefs:
     """One's own priors, and those of other tables on the same lattice or lists, for the same secrets."""
     given = checked_names(beliefs)
     asked = asked | {"reading": table.reading if isinstance(table, Table) else asked["reading"]}
@@ -249,7 +247,7 @@ def fit_beside(table: Any, beliefs: Any, query: Any, asked: dict[str, Any]) -> B
     return beside(own, given)
 
 
-def fit_another(table: Any, *, reading: Reading | None, **asked: Any) -> Any:
+def fit_another(table: object, *, reading: Reading | None, **asked: Any) -> object:
     """The priors of another table, read as one's own is: a code that means a missing value there means it here too.
 
     It may be a file of another kind, and lack columns that nothing is asked about.
@@ -263,7 +261,7 @@ def fit_another(table: Any, *, reading: Reading | None, **asked: Any) -> Any:
     return fit_priors(table, reading=reading_beside(table, reading), **asked)
 
 
-def beside(own: Any, beliefs: Any) -> Beliefs:
+def beside(own: object, beliefs: object) -> Beliefs:
     """One's own priors, and others by name, as one list of beliefs; laws on finite lists all on the same rows."""
     parts: list[Priors] = list(_priors(own, "", name=None))
     findings: list[Diagnostic] = list(getattr(own, "findings", ()))
@@ -280,7 +278,7 @@ def beside(own: Any, beliefs: Any) -> Beliefs:
     return Beliefs(_on_the_same_rows(parts), findings=findings)
 
 
-def named_alone(name: str, fitted: Any, beliefs: Mapping[str, Any]) -> Beliefs:
+def named_alone(name: str, fitted: object, beliefs: Mapping[str, object]) -> Beliefs:
     """A belief with a name in the place of one's own, and others beside it."""
     named = Beliefs(
         [_copy(one, label=named_belief(name, one.label)) for one in _priors(fitted, "priors", name=None)],
@@ -289,16 +287,11 @@ def named_alone(name: str, fitted: Any, beliefs: Mapping[str, Any]) -> Beliefs:
     return beside(named, beliefs) if beliefs else named
 
 
-def same_domain(query: Any, answer: Answer | None) -> Any:
+def same_domain(query: object, answer: Answer | None) -> object:
     """The query on the lattice, or on the lists, that an answer has: what another table is to be counted on."""
     domain = None if answer is None else answer.domain
-    if isinstance(query, Raw) and isinstance(domain, Lattice) and domain.transform is None:
-        return replace(query, bounds=(domain.low, domain.high), step=domain.step)
-    if isinstance(query, Row) and isinstance(domain, tuple):
-        made = Row(*query.columns, loss=query.loss)
-        made.domain = dict(zip(query.columns, domain, strict=True))
-        return made
-    return query
+    again = getattr(query, "counted_on", None)
+    return query if domain is None or again is None else again(domain)
 
 
 def _priors(given: object, what: str, *, name: str | None) -> list[Priors]:
@@ -340,7 +333,7 @@ def _require_same_answer(own: Answer | None, other: Answer | None, name: str) ->
         )
 
 
-def _values(domain: object) -> Any:
+def _values(domain: object) -> object:
     return tuple(one.values for one in domain) if isinstance(domain, tuple) else domain
 
 
@@ -376,7 +369,7 @@ def _on_the_same_rows(parts: list[Priors]) -> list[Priors]:
 # The priors that a publication asks for: of one's own rows, of others' tables beside them, or of those alone.
 
 
-def priors_asked_for(table: Any, asked: dict[str, Any], *, beliefs: Mapping[str, Any] | None, own: bool) -> Any:
+def priors_asked_for(table: object, asked: dict[str, Any], *, beliefs: Mapping[str, Any] | None, own: bool) -> Any:
     """The priors; `asked` are the other arguments of `fit_priors`."""
     if own:
         return fit_priors(table, **asked, beliefs=beliefs)
@@ -405,7 +398,7 @@ def _of_others(beliefs: Mapping[str, Any] | None, asked: dict[str, Any]) -> Any:
     return named_alone(name, fitted, others)
 
 
-def _secrets(fitted: Any, asked: dict[str, Any]) -> list[Any] | None:
+def _secrets(fitted: Any, asked: dict[str, object]) -> list[Any] | None:
     if not isinstance(asked["secret"], str):
         return None
     return list(fitted if isinstance(fitted, Mapping) else fitted[0])

@@ -10,7 +10,7 @@ import numpy as np
 from takifugu._validation import one_of
 from takifugu.errors import InputError
 from takifugu.laws import Lattice, Mixture, Reading, counted, fit_grouped, own_normal, read
-from takifugu.problems import Answer, Diagnostic
+from takifugu.problems import Answer, Choices, Diagnostic
 from takifugu.queries.mean import one_or_several, row_vectors
 from takifugu.queries.priors import Beliefs, Priors
 from takifugu.queries.remarks import (
@@ -196,7 +196,13 @@ class Raw:
         elif self.step is not None:
             read([0.0, self.step], step=self.step)
 
-    def priors(self, table: Table, secret: str, secrets: Iterable[Any] | None) -> Priors:
+    def counted_on(self, domain: Lattice | tuple[Choices, ...]) -> "Raw":
+        """The same on the lattice that an answer has: what another table is to be counted on."""
+        if isinstance(domain, tuple) or domain.transform is not None:
+            return self
+        return replace(self, bounds=(domain.low, domain.high), step=domain.step)
+
+    def priors(self, table: Table, secret: str, secrets: Iterable[object] | None) -> Priors:
         """One prior per secret, from the engine's value counts."""
         if not isinstance(self.column, str):
             kind = self.prior or "mixture"
@@ -208,7 +214,7 @@ class Raw:
         subsets = count(table, secret, self.column, seen)
         return self._from_counts(table, secret, seen, subsets, self._reading(subsets))
 
-    def beliefs(self, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[str]) -> Beliefs:
+    def beliefs(self, table: Table, secret: str, secrets: Iterable[object] | None, known: Sequence[str]) -> Beliefs:
         """The priors without knowledge, and those of every cell of every subset of the known columns."""
         if not isinstance(self.column, str):
             raise InputError("with `known` one column is published: use Row(...), or leave `known` out")

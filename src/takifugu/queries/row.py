@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from takifugu._validation import Array, real
 from takifugu.errors import InputError, suggestion
-from takifugu.laws import Finite, Smoothing, Value, beyond_digits, merge, round_step, rounded_normal, smoothing
+from takifugu.laws import Finite, Lattice, Smoothing, Value, beyond_digits, merge, round_step, rounded_normal, smoothing
 from takifugu.mechanisms import MOST_VALUES
 from takifugu.problems import (
     Answer,
@@ -85,7 +85,7 @@ class Lines:
         here = np.isfinite(values)
         return merge(values[here], tallies[here]) if here.any() else (values[here], tallies[here])
 
-    def rows(self, table: Table, secret: str, wanted: Iterable[Any] | None) -> tuple[list[Secret], int, int]:
+    def rows(self, table: Table, secret: str, wanted: Iterable[object] | None) -> tuple[list[Secret], int, int]:
         """The secrets to fit, in order; rows without a secret; and rows of theirs that lack a value."""
         # Rows without a value count as their secret's here: one that has no others is not to vanish unsaid.
         rows = self.lacking([*self.secrets, *self.missing])
@@ -440,12 +440,20 @@ class Row:
         """The columns."""
         return f"Row({', '.join(map(repr, self.columns))})"
 
-    def priors(self, table: Table, secret: str, secrets: Iterable[Any] | None) -> Priors:
+    def counted_on(self, domain: Lattice | tuple[Choices, ...]) -> "Row":
+        """The same on the lists that an answer has: what another table is to be counted on."""
+        if not isinstance(domain, tuple):
+            return self
+        made = Row(*self.columns, loss=self.loss)
+        made.domain = dict(zip(self.columns, domain, strict=True))
+        return made
+
+    def priors(self, table: Table, secret: str, secrets: Iterable[object] | None) -> Priors:
         """One law on rows per secret, from the engine's counts."""
         first, *_ = self._fitted(table, secret, secrets, ())
         return first
 
-    def beliefs(self, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[str]) -> Beliefs:
+    def beliefs(self, table: Table, secret: str, secrets: Iterable[object] | None, known: Sequence[str]) -> Beliefs:
         """The laws without knowledge, and those of every cell of every subset of the known columns."""
         known = checked_known(secret, self.columns, known)
         first, cells, alone = self._fitted(table, secret, secrets, known)
@@ -550,7 +558,7 @@ class Row:
         number = None if isinstance(asked, str) else asked
         return lambda counts: smoothing(counts, places, sizes, number)
 
-    def _loss(self) -> Any:
+    def _loss(self) -> object:
         """The loss for `calibrate`: of columns that count by weights, the weights."""
         if not isinstance(self.loss, Mapping):
             return self.loss

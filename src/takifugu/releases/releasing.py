@@ -13,7 +13,6 @@ from takifugu.atomic import draft, synchronise
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems import MEAN, OF_TABLES, Answer
-from takifugu.queries import Mean, table_answer
 from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_near, require_one_number
 from takifugu.releases.frames import (
     appear,
@@ -54,6 +53,8 @@ _ROUNDED = 1e-9  # of the gap between two means: another way to compute the same
 
 def group_mean(source: object, reading: Reading | None, plan: Plan, of: object) -> Array:
     """The mean, or the vector of means, of the rows whose secret is `of`, held against that secret's own laws."""
+    from takifugu.queries import Mean
+
     answer, calibration = _answer(plan), plan.calibration
     secrets: Any = sorted(protected_secrets(calibration), key=str)
     group = match_secret(of, secrets) if isinstance(of, str | int | float) else None
@@ -93,6 +94,8 @@ def is_of_table(calibration: Calibration) -> bool:
 
 def table_number(source: object, reading: Reading | None, plan: Plan) -> Array:
     """The mean or the count of all rows of a table; or the number given, as the priors write it."""
+    from takifugu.queries import table_answer
+
     calibration, frame = plan.calibration, as_frame(source)
     answer: Any = calibration.answer
     if isinstance(source, Table | str | os.PathLike) or (frame is not None and not hasattr(frame, "to_list")):

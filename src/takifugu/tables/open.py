@@ -6,14 +6,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from takifugu import datasets
 from takifugu.errors import InputError
 from takifugu.problems import Diagnostic
 from takifugu.tables.engine import Workspace, attempt, exactly, in_usual_types, is_engine_error, text
 from takifugu.tables.files import Stamp, files_of, stamps_of
 from takifugu.tables.reading import Reading, idle_words
 from takifugu.tables.table import Table
-from takifugu.tables.text_file import check_names
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -38,7 +36,7 @@ class Opened:
     rows: int | None = None  # of a text file, all of which was looked at
 
 
-def open_table(source: Any, *, reading: Reading | None = None) -> Table:
+def open_table(source: object, *, reading: Reading | None = None) -> Table:
     """Open a table for calibration, release and every other door.
 
     Args:
@@ -62,8 +60,11 @@ def opened(source: Any, reading: Reading, *, shown: str, accepted: str) -> Opene
     """What `Table` is made of."""
     import narwhals as nw
 
-    if isinstance(source, str) and source in datasets.names() and not os.path.exists(source):
-        source = datasets.load(source)
+    if isinstance(source, str) and not os.path.exists(source):
+        from takifugu import datasets
+
+        if source in datasets.names():
+            source = datasets.load(source)
     if isinstance(source, str | os.PathLike):
         return _file(os.fspath(source), reading, shown)
     try:
@@ -186,6 +187,8 @@ def _columns(space: Workspace, path: str, where: str) -> list[tuple[str, str]]:
     told, again = attempt(lambda: space.connection.execute(f"DESCRIBE {_read([path])}").fetchall())
     if nodes is None or told is None:
         raise InputError(f"{where} cannot be read: {why or again}")
+    from takifugu.tables.text_file import check_names
+
     check_names(_top(nodes), where)
     return [(name, kind) for name, kind, *_ in told]
 

@@ -94,11 +94,6 @@ class Shapes:
             frozenset(shape for shape in Shape if bits >> (shape + _PERCENT) & 1),
         )
 
-    @staticmethod
-    def surprising(bits: int | None) -> bool:
-        """Whether the engine met a shape that it was not told to expect."""
-        return bool((bits or 0) & (1 << OTHER | 1 << OTHER + _PERCENT))
-
     @property
     def all(self) -> frozenset[Shape]:
         """Those with a percent sign and those without."""
@@ -260,7 +255,7 @@ class _Seen:
     once: int  # how many of them have a cell that no other has
 
 
-def scan(connection: Any, raw: str, tokens: Sequence[tuple[str, ...]]) -> Scanned:
+def scan(connection: object, raw: str, tokens: Sequence[tuple[str, ...]]) -> Scanned:
     """What is in the columns c0, c1, … of the statement `raw`, where these texts mean a missing value.
 
     The first rows tell which columns are plainly text, since no further row can make them numbers, and which have few

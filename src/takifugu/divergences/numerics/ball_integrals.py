@@ -69,7 +69,7 @@ class Powers:
         from flint import acb, acb_poly
 
         self._terms = [(acb(a), acb(n * rate)) for n, a in logs.items()]
-        self._rate, self._reach = rate, float(abs(rate).upper()) * max(map(abs, logs), default=0)
+        self._reach = float(abs(rate).upper()) * max(map(abs, logs), default=0)
         self._sides = []
         for sign in (1, -1):
             most = max((sign * n for n in logs), default=0)
