@@ -11,7 +11,7 @@ from typing import Any
 _LINE = re.compile(r"^from ([\w.]+) import (\w+) as (\w+)$", re.MULTILINE)
 
 
-def front(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def front(package: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """`__getattr__`, `__dir__` and `__all__` of a package, read from the stub beside its `__init__.py`.
 
     The stub is the one list of what the package exports. Importing the package loads none of its modules, so that

@@ -5,7 +5,7 @@ Exit status: 0 done, 1 refused or not proved, 2 bad input, 130 interrupted.
 
 import sys
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -57,7 +57,7 @@ class Commands(click.Group):
         except click.UsageError as error:
             _mistyped(error)
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run a command; say what went wrong in a sentence."""
         from takifugu.commands import noticing
 

@@ -93,7 +93,7 @@ def canonical(content: object) -> bytes:
     return text.encode("ascii")
 
 
-def _object(items: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(items: list[tuple[str, object]]) -> dict[str, Any]:
     content = dict(items)
     if len(content) < len(items):
         raise InputError("an object has the same key twice")

@@ -216,12 +216,12 @@ def through(channel: Channel, *, weaker: bool = False) -> Callable[[Rows, Law, L
     return score
 
 
-def _told(column: Column, channel: Channel) -> npt.NDArray[Any]:
+def _told(column: Column, channel: Channel) -> npt.NDArray[np.generic]:
     """A published column as the channel knows it: labels of a list, or numbers."""
     return column.labels if channel.publishes == "values" else within_reach(column)
 
 
-def _distinct(columns: list[npt.NDArray[Any]]) -> tuple[list[npt.NDArray[Any]], Places]:
+def _distinct(columns: list[npt.NDArray[np.generic]]) -> tuple[list[npt.NDArray[Any]], Places]:
     """Each row that occurs once, column by column, and which of them every row is."""
     rows = list(zip(*(map(key, column.tolist()) for column in columns), strict=True))
     places: dict[tuple[object, ...], int] = {}

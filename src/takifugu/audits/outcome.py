@@ -349,7 +349,7 @@ def release_card(
     return "".join(_lines(content, ""))
 
 
-def _require_same(calibration: Any, certificate: Any, audit: Any) -> None:
+def _require_same(calibration: object, certificate: Any, audit: Any) -> None:
     """Refuse papers of another release: a card that mixes two would guarantee what was not done."""
     if not isinstance(calibration, Calibration):
         raise InputError(f"a card is made for a Calibration, got {type(calibration).__name__}")
@@ -385,7 +385,7 @@ def _lines(content: dict[str, object], indent: str) -> list[str]:
     return found
 
 
-def _scalar(value: Any) -> str:
+def _scalar(value: object) -> str:
     """A value as JSON writes it, which YAML reads; infinity is YAML's own."""
     if isinstance(value, list):
         return f"[{', '.join(map(_scalar, value))}]"

@@ -30,7 +30,7 @@ class Column:
     labels: Objects
 
     @classmethod
-    def of(cls, values: Sequence[Any]) -> "Column":
+    def of(cls, values: Sequence[object]) -> "Column":
         """Of plain values: numbers where every value there is a number."""
         labels = np.empty(len(values), dtype=object)
         labels[:] = [plain(value) for value in values]
@@ -148,7 +148,7 @@ class Rows:
         """The number of rows."""
         return len(self.secrets)
 
-    def of(self, secret: Any) -> npt.NDArray[np.intp]:
+    def of(self, secret: object) -> npt.NDArray[np.intp]:
         """The rows of a secret."""
         return np.flatnonzero(self.secrets == secret)
 
@@ -158,7 +158,7 @@ class Rows:
         return tuple(name for name in self.published if name not in self.answer and name not in self.keys)
 
 
-def listed_rows(rows: Rows, calibration: Calibration) -> tuple[list[Any], list[Any]]:
+def listed_rows(rows: Rows, calibration: Calibration) -> tuple[list[object], list[object]]:
     """The true rows as values of the public lists, numbers at the nearest, and the published ones."""
     domain = None if calibration.answer is None else calibration.answer.domain
     columns = [rows.truth[name] for name in rows.answer]
@@ -172,7 +172,7 @@ def listed_rows(rows: Rows, calibration: Calibration) -> tuple[list[Any], list[A
     return _entries(true), _entries([rows.published[name].labels.tolist() for name in rows.answer])
 
 
-def _entries(columns: list[list[object]]) -> list[Any]:
+def _entries(columns: list[list[object]]) -> list[object]:
     return list(columns[0]) if len(columns) == 1 else list(zip(*columns, strict=True))
 
 
@@ -280,7 +280,7 @@ def _read(source: object, role: str, reading: Reading | None = None, cut: Sequen
     return columns
 
 
-def _framed(published: object, calibration: Calibration) -> Any:
+def _framed(published: object, calibration: Calibration) -> object:
     """An array of published values as a table of one column."""
     if not isinstance(published, np.ndarray | list):
         return published

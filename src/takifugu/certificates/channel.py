@@ -129,7 +129,7 @@ def public_form(calibration: Calibration) -> dict[str, Any]:
     return calibration.channel.public_state(withhold=not tells_probabilities(calibration))
 
 
-def is_withheld(value: dict[str, Any]) -> bool:
+def is_withheld(value: dict[str, object]) -> bool:
     """Whether what was published of a channel is that it is a finite one, and no more."""
     return value == {"kind": value["kind"]}
 
@@ -233,7 +233,7 @@ class ChannelCertificate(Sealed):
         return f" between these values{also}"
 
     @classmethod
-    def from_dict(cls, data: Any) -> "ChannelCertificate":
+    def from_dict(cls, data: object) -> "ChannelCertificate":
         """What `to_dict` wrote, every field checked; an `InputError` names the one that is wrong."""
         form.header(data, version_1.FORMAT, (VERSION,), "a certificate of a channel")
         content = form.fields(data, _KEYS, "the certificate")
@@ -290,7 +290,7 @@ class ChannelCertificate(Sealed):
             | ({"order": KEPT} if has_code("order-kept", self.calibration.findings) else {})
         )
 
-    def _content(self) -> dict[str, Any]:
+    def _content(self) -> dict[str, object]:
         return {
             "format": version_1.FORMAT,
             "version": VERSION,

@@ -32,7 +32,7 @@ class Sealed(Plotted):
         """What may be published."""
         raise NotImplementedError
 
-    def _content(self) -> dict[str, Any]:
+    def _content(self) -> dict[str, object]:
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ def _digest(content: dict[str, object]) -> str:
     return hashlib.sha256(strict_json.canonical(content)).hexdigest()
 
 
-def losses_to(places: Iterable[tuple[int, int, int]], losses: Sequence[Enclosure]) -> list[dict[str, Any]]:
+def losses_to(places: Iterable[tuple[int, int, int]], losses: Sequence[Enclosure]) -> list[dict[str, object]]:
     """The loss at each place (belief, from, to); a draft has none yet."""
     return [
         dict(zip(_LOSS, (*place, loss.lower, None if math.isinf(loss.upper) else loss.upper), strict=True))
@@ -120,7 +120,7 @@ KEYS = (
 Places = tuple[tuple[int, int, int], ...]
 
 
-def header(data: Any) -> dict[str, Any]:
+def header(data: object) -> dict[str, Any]:
     """The outermost object, of the right kind and version, with nothing missing or added."""
     form.header(data, FORMAT, (VERSION,), "a certificate")
     return form.fields(data, KEYS, "the certificate")
@@ -201,7 +201,7 @@ class RedactedCertificate:
         return head | fields | {"software": dict(self.software)}
 
     @classmethod
-    def from_dict(cls, data: Any) -> "RedactedCertificate":
+    def from_dict(cls, data: object) -> "RedactedCertificate":
         """What `to_dict` wrote, every field checked."""
         keys = tuple(cls.__dataclass_fields__)
         content = form.fields(data, ("format", "version", *keys), "the redacted certificate")
@@ -277,7 +277,7 @@ class Certificate(Sealed):
             raise InputError(f"{os.fspath(path)!r} is not a certificate that can be used: {error}") from None
 
     @classmethod
-    def from_dict(cls, data: Any) -> "Certificate":
+    def from_dict(cls, data: object) -> "Certificate":
         """What `to_dict` wrote, every field checked; an `InputError` names the one that is wrong."""
         content = header(data)
         names = form.secrets(content["secrets"])
@@ -320,7 +320,7 @@ class Certificate(Sealed):
             certificate_sha256=self.sha256,
         )
 
-    def _content(self) -> dict[str, Any]:
+    def _content(self) -> dict[str, object]:
         return {
             "format": FORMAT,
             "version": VERSION,

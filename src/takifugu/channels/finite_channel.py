@@ -24,7 +24,7 @@ BITS = 32
 MOST_BITS = 62
 
 
-def checked_counts(given: Any, inputs: int, outputs: int) -> Integers:
+def checked_counts(given: object, inputs: int, outputs: int) -> Integers:
     """The counts as a new array, inputs by outputs, whose rows all sum to one power of two; or an error."""
     try:
         array = np.asarray(given)
@@ -100,13 +100,13 @@ class FiniteChannel(ListChannel):
         object.__setattr__(self, "counts", counts)
 
     @classmethod
-    def identity(cls, values: Sequence[Any], *, bits: int = BITS) -> "FiniteChannel":
+    def identity(cls, values: Sequence[object], *, bits: int = BITS) -> "FiniteChannel":
         """The channel that publishes every value as it is, and hides nothing."""
         inputs = plain(values)
         return cls(inputs, inputs, np.eye(len(inputs), dtype=np.int64) << bits)
 
     @classmethod
-    def constant(cls, inputs: Sequence[Any], law: Finite, *, bits: int = BITS) -> "FiniteChannel":
+    def constant(cls, inputs: Sequence[object], law: Finite, *, bits: int = BITS) -> "FiniteChannel":
         """The channel that publishes a draw from `law` (rounded to the denominator) whatever the value is."""
         row, values = whole_rows(law.probabilities[None, :], bits), plain(inputs, name="inputs")
         return cls(values, law.values, np.repeat(row, len(values), axis=0))
@@ -142,10 +142,10 @@ class FiniteChannel(ListChannel):
         return matrix
 
     @property
-    def _identity(self) -> tuple[Any, ...]:
+    def _identity(self) -> tuple[object, ...]:
         return tuple(map(key, self.inputs)), tuple(map(key, self.outputs)), self.counts.tobytes()
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle as what it was made of, so that what is unpickled has been validated again."""
         return type(self), (self.inputs, self.outputs, self.counts)
 
@@ -249,7 +249,7 @@ class SparseChannel(ListChannel):
             object.__setattr__(self, name, array)
 
     @classmethod
-    def constant(cls, inputs: Any, output: Any, *, bits: int = BITS) -> "SparseChannel":
+    def constant(cls, inputs: object, output: object, *, bits: int = BITS) -> "SparseChannel":
         """The channel that publishes one value whatever the input is, and tells nothing."""
         values = plain(inputs, name="inputs")
         n = len(values)
@@ -276,12 +276,12 @@ class SparseChannel(ListChannel):
         """See `ListChannel.denominator`."""
         return sum(self.counts[: self.starts[1]].tolist())
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle as what it was made of, so that what is unpickled has been validated again."""
         return type(self), (self.inputs, self.outputs, self.starts, self.targets, self.counts)
 
     @property
-    def _identity(self) -> tuple[Any, ...]:
+    def _identity(self) -> tuple[object, ...]:
         lists = (tuple(map(key, self.inputs)), tuple(map(key, self.outputs)))
         return (*lists, self.starts.tobytes(), self.targets.tobytes(), self.counts.tobytes())
 
@@ -370,7 +370,7 @@ class SparseChannel(ListChannel):
         return before
 
 
-def _whole(name: str, given: Any) -> Integers:
+def _whole(name: str, given: object) -> Integers:
     try:
         array = np.asarray(given)
     except ValueError:
@@ -484,7 +484,7 @@ class _Parts(NamedTuple):
     places: npt.NDArray[np.intp]
 
 
-def _parts(columns: Sequence[tuple[Any, ...]]) -> _Parts:
+def _parts(columns: Sequence[tuple[object, ...]]) -> _Parts:
     """The distinct parts in the order in which they come, and which of them each row has."""
     seen: dict[Any, int] = {}
     values: list[Value] = []

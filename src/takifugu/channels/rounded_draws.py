@@ -44,14 +44,14 @@ class Shape(ABC):
     """The law of a symmetric noise of size 1, by the upper quantile Q of its absolute value."""
 
     @abstractmethod
-    def derivatives(self, a: Any) -> tuple[Any, Any, Any, Any, Any]:
+    def derivatives(self, a: object) -> tuple[Any, Any, Any, Any, Any]:
         """Q(a·2⁻³¹) and its first four derivatives with respect to a, as balls.
 
         Those but the value must grow in size towards small a, so that a segment's left end bounds them.
         """
 
     @abstractmethod
-    def survival(self, size: Any) -> Any:
+    def survival(self, size: object) -> Any:
         """The probability that a draw is larger in size, for a ball that is above 0."""
 
     @abstractmethod
@@ -62,7 +62,7 @@ class Shape(ABC):
 class Normal(Shape):
     """The standard normal: the size is above t with probability erfc(t/√2)."""
 
-    def derivatives(self, a: Any) -> tuple[Any, Any, Any, Any, Any]:
+    def derivatives(self, a: object) -> tuple[Any, Any, Any, Any, Any]:
         """See `Shape`."""
         from flint import arb
 

@@ -1,7 +1,6 @@
 """takifugu audit: attacks on a file that went out."""
 
 import sys
-from typing import Any
 
 import click
 
@@ -41,7 +40,7 @@ def command(
     all_other_rows: bool,
     as_json: bool,
     quiet: bool,
-    **reading: Any,
+    **reading: object,
 ) -> None:
     """Attack the file PUBLISHED as an adversary would, and say what could be learned from it.
 

@@ -169,7 +169,7 @@ def command(
             tell_files(told, out)
 
 
-def _refuse_odds_of_noise(rule: Any, odds: float | None) -> None:
+def _refuse_odds_of_noise(rule: object, odds: float | None) -> None:
     """Refuse odds of a mechanism that adds Gaussian noise, as it would itself once the priors are fitted."""
     from takifugu.mechanisms import Additive, Shaped, refuse_odds
     from takifugu.problems import asked_for

@@ -4,7 +4,6 @@ import contextlib
 import os
 import sys
 import threading
-from typing import Any
 
 import click
 
@@ -33,7 +32,7 @@ def command(
     ledger: str | None,
     link: str | None,
     as_json: bool,
-    **reading: Any,
+    **reading: object,
 ) -> None:
     """Open a page to choose secrets and guarantees, see what they cost, and publish.
 

@@ -1,7 +1,7 @@
 """takifugu inspect: what is in a table, before anything of it is published."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -30,7 +30,7 @@ _SHOWN = 20  # groups of the secret, and columns that tell it, before the rest i
 @reading_options
 @single("--plan", metavar="FILE", type=click.Path(), help="Begin a plan to edit, for publish --plan (private).")
 @json_option
-def command(table: str, secret: str | None, plan: str | None, as_json: bool, **reading: Any) -> None:
+def command(table: str, secret: str | None, plan: str | None, as_json: bool, **reading: object) -> None:
     """Look at TABLE: what its columns hold, and what they tell of a secret.
 
     \b

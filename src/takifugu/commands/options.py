@@ -59,7 +59,7 @@ def _is(argument: str, name: str) -> bool:
     return argument.startswith(name) and not argument.startswith("--")
 
 
-def single(*names: str, **options: Any) -> Callable[[Any], Any]:
+def single(*names: str, **options: object) -> Callable[[Any], Any]:
     """`click.option` for an option that may be given once."""
     return click.option(*names, cls=Single, **options)
 
@@ -98,7 +98,7 @@ def require_promise(
         asked_for(alpha=alpha, epsilon=epsilon, odds=odds, of_noise=of_noise)
 
 
-def belief_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def belief_options(command: Callable[..., object]) -> Callable[..., object]:
     """What others may believe: tables by name."""
     option = click.option(
         "--belief",
@@ -210,7 +210,7 @@ def names_in(texts: "tuple[str, ...] | list[str]") -> list[str]:
     return [name.strip() for line in csv.reader(texts, skipinitialspace=True) for name in line if name.strip()]
 
 
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def reading_options(command: Callable[..., object]) -> Callable[..., Any]:
     """The options that say how a file is to be read; the same for every command that reads one."""
     for decorate in reversed(_READING):
         command = decorate(command)

@@ -8,7 +8,7 @@ import io
 import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -117,7 +117,7 @@ def arguments_of(path: str, command: click.Command, written: Iterable[str]) -> l
     return found
 
 
-def _arguments(flag: str, option: click.Option, value: Any, path: str) -> list[str]:
+def _arguments(flag: str, option: click.Option, value: object, path: str) -> list[str]:
     if flag == "--domain" and isinstance(value, Mapping):
         return [flag, json.dumps(value)] if value else []
     if flag == "--merge" and isinstance(value, Mapping):
@@ -140,7 +140,7 @@ def _arguments(flag: str, option: click.Option, value: Any, path: str) -> list[s
     return parts
 
 
-def _commas(values: Any, path: str) -> str:
+def _commas(values: object, path: str) -> str:
     """Values with commas between them, in quotes where they hold one."""
     if not isinstance(values, list) or any(isinstance(one, dict | list | bool) for one in values):
         raise InputError(f"the plan {path!r} has {values!r} where a list of texts or numbers belongs")

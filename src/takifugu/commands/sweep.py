@@ -133,7 +133,7 @@ def _tell(question: str, found: Any) -> None:
         out.print("∞: the mechanism has no finite answer there.", style="dim")
 
 
-def _of_noise(row: Any) -> dict[str, str]:
+def _of_noise(row: object) -> dict[str, str]:
     """The columns of noise, with a row's figures."""
     from takifugu.reports import number
 

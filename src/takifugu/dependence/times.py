@@ -30,7 +30,7 @@ def stretches(people: Sequence[object]) -> npt.NDArray[np.intp]:
     return np.array([*starts, len(people)], dtype=np.intp)
 
 
-def require_regular(times: npt.NDArray[Any], ends: npt.NDArray[np.intp]) -> None:
+def require_regular(times: npt.NDArray[np.generic], ends: npt.NDArray[np.intp]) -> None:
     """Refuse gaps, times that stand twice, and steps that differ."""
     steps = np.diff(times)
     inside = np.ones(len(steps), dtype=bool)

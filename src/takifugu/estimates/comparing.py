@@ -176,7 +176,7 @@ class Rows:
     weights: Array
 
     @classmethod
-    def of(cls, columns: Mapping[str, Sequence[Any]]) -> "Rows":
+    def of(cls, columns: Mapping[str, Sequence[object]]) -> "Rows":
         """Of rows that weigh alike: those that are the same become one."""
         names = list(columns)
         count: dict[Any, int] = {}
@@ -251,7 +251,7 @@ def compared(before: Rows, after: Rows, *, estimates: Estimates | None = None, w
     return Comparison(tuple(figures), {name: _shift(before, after, name) for name in names}, rows, why)
 
 
-def _commonest(rows: Rows, name: str) -> list[Any]:
+def _commonest(rows: Rows, name: str) -> list[object]:
     """The values of a column of labels, the commonest first; none where there are too many to be compared."""
     shares = sorted(rows.shares(name).values(), key=lambda one: -one[1])
     return [value for value, share in shares if share >= _LEAST] if len(shares) <= _MOST_LABELS else []

@@ -3,7 +3,7 @@
 import math
 import unicodedata
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ TOO_LARGE = 2**53
 _ACCEPTED = "a number, a text, a truth value, or a tuple of those (one entry per column)"
 
 
-def plain(values: Any, *, name: str = "values") -> tuple[Value, ...]:
+def plain(values: object, *, name: str = "values") -> tuple[Value, ...]:
     """The values as plain Python objects, checked one by one and against one another; repeats stay.
 
     >>> plain([np.int64(3), 2.5, "low"])
@@ -60,7 +60,7 @@ def columns(values: Sequence[Value]) -> list[list[Scalar]]:
     return [list(column) for column in zip(*values, strict=True)]
 
 
-def key(value: Any) -> Hashable:
+def key(value: object) -> Hashable:
     """What two values share exactly when they are the same: 1 and 1.0 are, 1 and True are not.
 
     Python itself says True == 1, so a dictionary of bare values would take one for the other.
@@ -83,7 +83,7 @@ def _value(value: object, name: str) -> Value:
     return _scalar(value, name)
 
 
-def _scalar(value: Any, name: str) -> Scalar:
+def _scalar(value: object, name: str) -> Scalar:
     """A plain scalar, or an error that names its place and type and never shows it."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -201,7 +201,7 @@ class Finite(Frozen):
             object.__setattr__(self, name, value)
 
     @classmethod
-    def from_counts(cls, counts: Mapping[Any, float]) -> Self:
+    def from_counts(cls, counts: Mapping[object, float]) -> Self:
         """The law of a mapping from values to counts, such as a `collections.Counter`.
 
         >>> Finite.from_counts({3: 10, 4: 30}).probabilities.tolist()
@@ -246,7 +246,7 @@ class Finite(Frozen):
         shares.setflags(write=False)
         return shares
 
-    def probability(self, value: Any) -> float:
+    def probability(self, value: object) -> float:
         """The probability of one value; 0 for a value that is not on the list."""
         place = self._place.get(key(plain([value], name="value")[0]))
         return 0.0 if place is None else float(self.weights[place] / self.total)

@@ -50,12 +50,12 @@ class Choices:
         return all(map(number, self.values))
 
     @cached_property
-    def _place(self) -> dict[Any, int]:
+    def _place(self) -> dict[object, int]:
         return {key(value): where for where, value in enumerate(self.values)}
 
     def places(
         self,
-        values: Sequence[Any] | npt.NDArray[Any],
+        values: Sequence[object] | npt.NDArray[np.generic],
         column: str = "the column",
         tallies: Sequence[float] | None = None,
     ) -> Places:

@@ -39,7 +39,7 @@ _MIXTURE = ("weights", "means", "stds")
 _VECTORS = ("weights", "means", "covariances")
 
 
-def law_to(law: Law) -> dict[str, Any]:
+def law_to(law: Law) -> dict[str, object]:
     """A law as an object; no float loses a bit."""
     if isinstance(law, Finite):
         return {"values": [form.value_to(value) for value in law.values], "weights": law.weights.tolist()}
@@ -130,7 +130,7 @@ def answer_to(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _spelling_to(spelling: Spelling) -> dict[str, Any]:
+def _spelling_to(spelling: Spelling) -> dict[str, object]:
     na = None if spelling.na is None else list(spelling.na)
     state = {**asdict(spelling), "na": na, "sentinels": [form.plain(one) for one in spelling.sentinels]}
     labels = {"tidy": state.pop("tidy"), "merge": [[into, list(of)] for into, of in state.pop("merge")]}
@@ -190,7 +190,7 @@ def answer_from(value: Any) -> Answer:
     )
 
 
-def _domain_to(domain: Any) -> Any:
+def _domain_to(domain: Any) -> object:
     if isinstance(domain, Lattice):
         return {
             "kind": "lattice",

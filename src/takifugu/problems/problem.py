@@ -360,7 +360,7 @@ def _belief(given: object) -> Belief:
     )
 
 
-def _require_room(belief: Mapping[Any, Law]) -> None:
+def _require_room(belief: Mapping[object, Law]) -> None:
     """No number so large that a variance leaves the range of floats; all laws at once, for there may be a million."""
     laws = {secret: law for secret, law in belief.items() if law.space != "values"}
     numbers = [array.reshape(-1) for law in laws.values() for array in (law.means, law.component_stds)]
@@ -397,7 +397,7 @@ class Problem:
     findings: tuple[Diagnostic, ...] = field(default=(), repr=False, compare=False)
 
     @classmethod
-    def of(cls, priors: Any, pairs: Iterable[Pair] | None = None) -> "Problem":
+    def of(cls, priors: object, pairs: Iterable[Pair] | None = None) -> "Problem":
         """The problem of the priors as `fit_priors` gave them, or of mappings made by hand."""
         if isinstance(priors, Problem):
             return (

@@ -196,7 +196,7 @@ def _fitted(
 # One mean for each group of rows, such as each department, as one vector: the secret is whose departments they are.
 
 
-def named(column: str, group: Any) -> str:
+def named(column: str, group: object) -> str:
     """What one number of the vector is called.
 
     >>> named("salary", "Sales")
@@ -295,7 +295,7 @@ class Mean:
         if self.by is not None and not isinstance(self.by, str):
             raise InputError(f"by must be the name of a column, such as 'department'; got {self.by!r}")
 
-    def priors(self, table: Table, secret: str, secrets: Iterable[Any] | None) -> Priors:
+    def priors(self, table: Table, secret: str, secrets: Iterable[object] | None) -> Priors:
         """One prior per secret, from a mean and a standard deviation that the engine computes."""
         if self.by is not None:
             columns = (self.column,) if isinstance(self.column, str) else self.column

@@ -305,7 +305,7 @@ class GP(Model):
             mean, spread = process.predict(at, **wanted)
         return mean, spread
 
-    def _trained(self, sample: Sample) -> tuple[Any, str | None]:
+    def _trained(self, sample: Sample) -> tuple[object, str | None]:
         """The process whose kernel maximises the marginal likelihood, and what is wrong with that, if anything."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.gaussian_process import GaussianProcessRegressor
@@ -337,7 +337,7 @@ def _noise(process: Any) -> float:
     return float(np.exp(process.kernel_.theta[-1]))
 
 
-def _climb(climbs: list[tuple[float, str | None]], likelihood: Likelihood, start: Array, bounds: Array) -> Any:
+def _climb(climbs: list[tuple[float, str | None]], likelihood: Likelihood, start: Array, bounds: Array) -> object:
     """Maximise the marginal likelihood, keeping a note of how it ended."""
     from scipy.optimize import minimize
 
@@ -554,8 +554,8 @@ def _compiled(shape: tuple[int, ...], hidden: int) -> tuple[Any, Any, Any]:
         guide._init_locs = {name: locations[name] for name in guide.prototype_trace if name in locations}
         return state
 
-    def run(length: int, state: Any, *rows: Any) -> Any:
-        def step(k: Any, so_far: Any) -> Any:
+    def run(length: int, state: object, *rows: Any) -> Any:
+        def step(k: object, so_far: Any) -> Any:
             state, loss = inference.update(so_far[0], *rows, hidden)
             return state, so_far[1].at[k].set(loss)
 

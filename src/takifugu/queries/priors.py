@@ -151,7 +151,7 @@ class UnknownSecretError(InputError, KeyError):
 class Query(Protocol):
     """An answer to be published: how its distribution follows from a table."""
 
-    def priors(self, table: Table, secret: str, secrets: Iterable[Any] | None) -> Priors:
+    def priors(self, table: Table, secret: str, secrets: Iterable[object] | None) -> Priors:
         """One prior per secret."""
         ...
 
@@ -160,6 +160,6 @@ class Query(Protocol):
 class CellQuery(Protocol):
     """A query that can also be answered for each cell of what the adversary knows."""
 
-    def beliefs(self, table: Table, secret: str, secrets: Iterable[Any] | None, known: Sequence[str]) -> Beliefs:
+    def beliefs(self, table: Table, secret: str, secrets: Iterable[object] | None, known: Sequence[str]) -> Beliefs:
         """The priors of every cell."""
         ...

@@ -74,7 +74,7 @@ class Cells:
         cls,
         secret: str,
         columns: Sequence[str],
-        domain: Any,
+        domain: object,
         other: Any,
         epsilon: float,
         spelling: Spelling | None = None,
@@ -185,11 +185,11 @@ class PrivateCounts(Priors):
         what = f"{', '.join(self.cells.columns)} for {len(self.noisy)} secrets"
         return f"<private counts of {what}, epsilon = {self.epsilon:g}, {self.total:,} rows>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle as what it was made of."""
         return PrivateCounts, (self.cells, list(self.noisy.values()), self.total)
 
-    def about(self, secret: Any, query: Any) -> "PrivateCounts":
+    def about(self, secret: object, query: object) -> "PrivateCounts":
         """These counts as the priors of a question, which must be the one that was counted."""
         columns = self.cells.columns if query is None else getattr(query, "columns", None)
         if secret not in (None, self.cells.secret) or columns != self.cells.columns or isinstance(query, str):
@@ -199,7 +199,7 @@ class PrivateCounts(Priors):
             )
         return self
 
-    def _content(self) -> dict[str, Any]:
+    def _content(self) -> dict[str, object]:
         return {
             "format": _FORMAT,
             "version": _VERSION,
@@ -218,7 +218,7 @@ class PrivateCounts(Priors):
         strict_json.write(self.to_dict(), path)
 
     @classmethod
-    def from_dict(cls, data: Any) -> "PrivateCounts":
+    def from_dict(cls, data: object) -> "PrivateCounts":
         """What `to_dict` wrote, every field checked."""
         form.header(data, _FORMAT, (_VERSION,), "a file of private counts")
         content = form.fields(data, _KEYS, "the private counts")

@@ -165,7 +165,7 @@ def naming(column: str, values: Sequence[object], tallies: Sequence[float]) -> I
         yield from misspelt(column, {value: int(tally) for value, tally in counts.items()})
 
 
-def misspelt(column: str, labels: Mapping[Any, int]) -> Iterable[Diagnostic]:
+def misspelt(column: str, labels: Mapping[object, int]) -> Iterable[Diagnostic]:
     """A word that makes labels of numbers, and labels that read the same: both change far more than they need to.
 
     >>> [one["word"] for one in misspelt("age", {"20": 9, "30": 9, "40": 9, "50": 9, "60": 9, "n.s.": 7})]

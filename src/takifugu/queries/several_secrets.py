@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 
-def named(column: str, secret: Any) -> str:
+def named(column: str, secret: object) -> str:
     """The name of a secret among those of several columns.
 
     >>> named("hiv", True)

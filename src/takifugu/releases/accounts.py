@@ -219,12 +219,12 @@ def account_of(opening: dict[str, Any], entries: tuple[dict[str, Any], ...]) -> 
     return Account(theta, alpha, epsilon, len(releases), sum(int(e["share"]) for e in releases), kind)
 
 
-def opening_of(entries: tuple[dict[str, Any], ...], account: int) -> dict[str, Any]:
+def opening_of(entries: tuple[dict[str, object], ...], account: int) -> dict[str, object]:
     """The entry that opened an account."""
     return next(entry for entry in entries if entry["kind"] == "account" and entry["account"] == account)
 
 
-def released(entries: tuple[dict[str, Any], ...], account: int) -> list[dict[str, Any]]:
+def released(entries: tuple[dict[str, object], ...], account: int) -> list[dict[str, Any]]:
     """What was written about releases of an account."""
     return [entry for entry in entries if entry["kind"] == "release" and entry["account"] == account]
 

@@ -60,7 +60,7 @@ def in_turn(
 
 
 def _opened(
-    table: Any,
+    table: object,
     ledger: Ledger | None,
     columns: Sequence[str],
     secret: str | Sequence[str],
@@ -88,7 +88,7 @@ def named_pairs(pairs: Iterable[Pair], priors: Any) -> list[Pair]:
     return [(_named(a, priors), _named(b, priors)) for a, b in pairs]
 
 
-def _named(given: Any, priors: Any) -> Any:
+def _named(given: object, priors: Any) -> Any:
     known = priors if isinstance(priors, Mapping) else priors[0]
     found = match_secret(given, known)
     if found is None:

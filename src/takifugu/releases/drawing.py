@@ -53,7 +53,7 @@ class Drawing(ABC):
 
     @classmethod
     @abstractmethod
-    def of(cls, calibration: Calibration, options: Mapping[str, Any]) -> "Drawing":
+    def of(cls, calibration: Calibration, options: Mapping[str, object]) -> "Drawing":
         """Check the options, of which each kind refuses what is for another."""
 
     @property
@@ -86,26 +86,26 @@ class Drawing(ABC):
         """What to say where values leave as they are, or with noise finer than their own steps."""
         return None
 
-    def check_columns(self, columns: Sequence[Any], names: Sequence[str]) -> Array:
+    def check_columns(self, columns: Sequence[object], names: Sequence[str]) -> Array:
         """Rows whose entries are given column by column, ready to be drawn; an error for what cannot be published."""
         if len(columns) != 1:
             raise InputError(f"this calibration publishes one column, and {len(columns)} were given")
         return self.check(columns[0])
 
     @abstractmethod
-    def check(self, values: Any) -> Array:
+    def check(self, values: object) -> Array:
         """The same for an array or a list of answers."""
 
     @abstractmethod
     def draw(self, ready: Array, source: BitSource) -> list[Any]:
         """What is published, column by column: an array of numbers, or a `Coded` column of a list's values."""
 
-    def gathered(self, columns: list[Any], like: Any) -> Any:
+    def gathered(self, columns: list[object], like: object) -> Any:
         """Columns as one array, for answers that came as one."""
         return columns[0]
 
 
-def refuse(options: Mapping[str, Any], names: tuple[str, ...], why: str) -> None:
+def refuse(options: Mapping[str, object], names: tuple[str, ...], why: str) -> None:
     """Refuse options that are for another kind of channel."""
     for name in names:
         if options[name] is not None:
@@ -120,7 +120,7 @@ class Listed(Drawing):
     """A finite channel: each row is one of a list, and becomes one of another."""
 
     @classmethod
-    def of(cls, calibration: Calibration, options: Mapping[str, Any]) -> "Listed":
+    def of(cls, calibration: Calibration, options: Mapping[str, object]) -> "Listed":
         """Refuse what is for noise."""
         refuse(options, tuple(options), "is for noise, and this channel publishes from a list: leave it out")
         return cls(calibration)
@@ -153,14 +153,14 @@ class Listed(Drawing):
             outputs = outputs[table_of(self.calibration.problem).mass[inputs] > 0]  # what nobody has hides nobody
         return AS_THEY_ARE if len(outputs) > 1 and len(np.unique(outputs)) == len(outputs) else None
 
-    def check_columns(self, columns: Sequence[Any], names: Sequence[str]) -> Array:
+    def check_columns(self, columns: Sequence[object], names: Sequence[str]) -> Array:
         """The place of each row in the channel's list; an error for a row that is not on it."""
         before = 0 if self.calibration.answer is None else len(self.calibration.answer.before)
         places = _places(self.channel, self._from_lists(columns, names, after=before))
         self._require_seen(places)
         return np.asarray(places, dtype=np.float64)
 
-    def check_together(self, columns: Sequence[Any], names: Sequence[str]) -> Array:
+    def check_together(self, columns: Sequence[object], names: Sequence[str]) -> Array:
         """The same for whole rows, with the columns that these follow, in the list of everything that is published."""
         whole = self.calibration.channel.as_list()
         rows = self._from_lists(columns, names, after=0)
@@ -173,7 +173,7 @@ class Listed(Drawing):
             ) from None
         return np.asarray(places, dtype=np.float64)
 
-    def _from_lists(self, columns: Sequence[Any], names: Sequence[str], *, after: int) -> Sequence[Coded]:
+    def _from_lists(self, columns: Sequence[object], names: Sequence[str], *, after: int) -> Sequence[Coded]:
         """The values of the columns' own lists; those of the first columns, published before, may not be asked for."""
         domain = None if self.calibration.answer is None else self.calibration.answer.domain
         if not isinstance(domain, tuple):
@@ -224,7 +224,7 @@ class Listed(Drawing):
         rows = outputs if isinstance(outputs[0], tuple) else [(value,) for value in outputs]
         return [Coded(_column(values), out) for values in zip(*rows, strict=True)]
 
-    def gathered(self, columns: list[Any], like: Any) -> Any:
+    def gathered(self, columns: list[Any], like: object) -> Any:
         """See `Drawing.gathered`: rows of several columns are a list of tuples."""
         made = [column.rows for column in columns]
         return made[0] if len(made) == 1 else list(zip(*(column.tolist() for column in made), strict=True))
@@ -249,7 +249,7 @@ def _coded(column: Any, name: str) -> Coded:
     return Coded.of_array(column)
 
 
-def _column(values: tuple[Any, ...]) -> Any:
+def _column(values: tuple[object, ...]) -> Any:
     """One column of the channel's outputs: numbers or truth values as such, all else as objects."""
     if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values) or all(
         isinstance(v, bool) for v in values
@@ -355,7 +355,7 @@ class Numbers(Drawing):
         return [(y if self.clip is None else np.clip(y, *self.clip)) + 0.0]
 
 
-def _bounds(clip: Any, step: float | None) -> tuple[float, float] | None:
+def _bounds(clip: object, step: float | None) -> tuple[float, float] | None:
     """The ends, each moved inwards to a multiple of the step: what is clipped to them is on the grid as well."""
     if clip is None:
         return None
@@ -381,7 +381,7 @@ def _multiple(end: float, step: float, inwards: Callable[[float], int]) -> float
     return end if math.isclose(count, nearest, rel_tol=1e-12, abs_tol=1e-12) else inwards(count) * step
 
 
-def _step(round_to: Any) -> float | None:
+def _step(round_to: object) -> float | None:
     if round_to is None:
         return None
     step = real("round_to", round_to, "a positive number, such as 1 or 0.5")
@@ -434,7 +434,7 @@ class Vectors(Drawing):
         """See `Drawing.stated`."""
         return {"covariance": self.channel.covariance}
 
-    def check_columns(self, columns: Sequence[Any], names: Sequence[str]) -> Array:
+    def check_columns(self, columns: Sequence[object], names: Sequence[str]) -> Array:
         """See `Drawing.check_columns`."""
         if len(columns) != self.channel.dimension:
             raise InputError(
@@ -479,7 +479,7 @@ class Vectors(Drawing):
 OPTIONS = ("theta", "covariance", "granularity", "clip", "round_to")
 
 
-def drawing_of(calibration: Calibration, options: Mapping[str, Any]) -> Drawing:
+def drawing_of(calibration: Calibration, options: Mapping[str, object]) -> Drawing:
     """The way to publish through a calibration's channel, its options checked; those left out are None."""
     given = {name: options.get(name) for name in OPTIONS}
     kinds: dict[Publishes, type[Drawing]] = {"number": Numbers, "values": Listed, "vector": Vectors}

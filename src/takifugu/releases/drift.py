@@ -59,7 +59,7 @@ class _Outputs:
     """Of a finite channel, each output is a part. Places are counted, and go through the channel at the end."""
 
     channel: ListChannel
-    of_priors: dict[Any, Array]
+    of_priors: dict[object, Array]
 
     @classmethod
     def of(cls, channel: ListChannel, calibration: Calibration) -> "_Outputs":
@@ -139,7 +139,7 @@ class Drift:
         ]
         return cls(calibration, tuple(sides))
 
-    def look(self, secrets: Coded | Sequence[Any], ready: Array) -> None:
+    def look(self, secrets: Coded | Sequence[object], ready: Array) -> None:
         """The next rows: their secrets, as the priors name them, and what goes into the channel."""
         codes = self._codes(secrets)
         for secret, code in self._places.items():
@@ -155,7 +155,7 @@ class Drift:
     def _places(self) -> "_Places":
         return _Places({secret: place for place, secret in enumerate(protected_secrets(self.calibration))})
 
-    def _codes(self, secrets: Coded | Sequence[Any]) -> npt.NDArray[np.int64]:
+    def _codes(self, secrets: Coded | Sequence[object]) -> npt.NDArray[np.int64]:
         """The place of each row's secret among the protected ones; −1 for all others."""
         if isinstance(secrets, Coded):
             return self._codes(secrets.cells.tolist())[secrets.codes]
@@ -197,7 +197,9 @@ class Drift:
         (least, most), (least_before, most_before) = bounds
         return bool(((least > most_before) | (most < least_before)).any())
 
-    def _whole(self, pairs: Sequence[tuple[object, object]], shares: dict[Any, Array]) -> Iterator[tuple[Array, Array]]:
+    def _whole(
+        self, pairs: Sequence[tuple[object, object]], shares: dict[object, Array]
+    ) -> Iterator[tuple[Array, Array]]:
         """All parts by themselves: least probabilities for one secret, largest for the other."""
         least = {name: self._least(share, self._rows[name]) for name, share in shares.items()}
         most = {name: self._most(share, self._rows[name]) for name, share in shares.items()}
@@ -205,7 +207,7 @@ class Drift:
             yield least[first][None, :], most[second][None, :]
 
     def _halved(
-        self, pairs: Sequence[tuple[object, object]], shares: dict[Any, Array], parts: Parts
+        self, pairs: Sequence[tuple[object, object]], shares: dict[object, Array], parts: Parts
     ) -> tuple[Array, Array]:
         """What is published cut in two at several places, a row each: many small parts leave much to chance.
 

@@ -206,7 +206,7 @@ class Writer(Reader):
             self._database.execute("INSERT INTO record VALUES (?, ?, ?)", (account, part, blob))
         return digest
 
-    def append(self, entry: dict[str, Any]) -> None:
+    def append(self, entry: dict[str, object]) -> None:
         """Add an entry, in this transaction."""
         body = json.dumps(entry, ensure_ascii=False, sort_keys=True)
         self._seal = _sealed(self._seal, body)

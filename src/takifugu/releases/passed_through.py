@@ -89,7 +89,7 @@ def _alike(value: object, secret: object) -> bool:
     return value is secret or str(value).strip().casefold() == str(secret).strip().casefold()
 
 
-def hashable(value: object) -> Any:
+def hashable(value: object) -> object:
     """A cell as a key: all that is missing is one, and what has no key is told by how it is written."""
     if type(value) in _SCALARS:  # nearly all are, and asking what a value can do takes ten times as long
         return value if value == value else None  # noqa: PLR0124  of missing values each is another one to Python
@@ -232,7 +232,7 @@ def _decimal(name: str, value: Decimal, labels: frozenset[str]) -> str | float:
     return text if cell_in_words(name, text) in labels else float(value)
 
 
-def _ways(value: object) -> list[Any]:
+def _ways(value: object) -> list[object]:
     """The ways in which a cell may have been written: another reader has whole numbers as floats."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value % 1:
         return [value]
@@ -241,7 +241,7 @@ def _ways(value: object) -> list[Any]:
     return [*same, *([0.0, -0.0] if value == 0 else [])]  # engines write either zero
 
 
-def _is_among(ways: Sequence[Sequence[Any]], names: Sequence[str], labels: frozenset[str]) -> bool:
+def _is_among(ways: Sequence[Sequence[object]], names: Sequence[str], labels: frozenset[str]) -> bool:
     """Whether a belief is about the cell, in any of the ways to write it."""
     found = [""]
     for name, of_column in zip(names, ways, strict=True):

@@ -69,7 +69,7 @@ class RowHashes:
         """Derive one key for texts and one for rows."""
         self._texts = hashlib.blake2b(key=key, digest_size=32, person=b"takifugu-text").digest()
         self._rows = hashlib.blake2b(key=key, digest_size=16, person=b"takifugu-rows").digest()
-        self._known: dict[Any, bytes] = {}
+        self._known: dict[object, bytes] = {}
 
     def of(self, rows: "nw.DataFrame[Any]", columns: Sequence[str], beside: Hashes | None = None) -> Hashes:
         """The hash of each row of these columns, in this order, and of a number beside it where one is given."""
@@ -107,7 +107,7 @@ class RowHashes:
         coded = Coded.of(column)
         return _Words(self._each(coded.cells.tolist()), coded.codes)
 
-    def _numbers(self, values: npt.NDArray[Any], missing: npt.NDArray[np.bool_]) -> tuple[Hashes, Hashes]:
+    def _numbers(self, values: npt.NDArray[np.generic], missing: npt.NDArray[np.bool_]) -> tuple[Hashes, Hashes]:
         if values.dtype.kind == "f":
             return self._floats(values.astype(np.float64), missing)
         first = values.astype(np.int64).view(np.uint64)

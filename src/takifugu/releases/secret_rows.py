@@ -116,7 +116,7 @@ def protected_rows(secrets: Any, calibration: Calibration, others: str) -> npt.N
     raise InputError(outside(int((~kept).sum()), len(kept), known))
 
 
-def outside(rows: int, of_all: int, known: frozenset[Any]) -> str:
+def outside(rows: int, of_all: int, known: frozenset[object]) -> str:
     """The sentence that meets rows of other secrets than the `known` ones."""
     return (
         f"{rows} of {of_all} rows have a secret outside the calibrated pairs: nothing bounds what their values would "

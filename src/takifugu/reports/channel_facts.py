@@ -386,7 +386,7 @@ def _lists(calibration: Calibration) -> tuple[Choices, ...] | None:
     return tuple(Choices(one.values) for one in domain)
 
 
-def _but_keep(wishes: dict[str, object]) -> dict[str, Any]:
+def _but_keep(wishes: dict[str, object]) -> dict[str, object]:
     return {name: wish for name, wish in wishes.items() if name != "keep"}
 
 

@@ -99,7 +99,7 @@ class Coded:
         codes = [places.setdefault(cell, len(places)) for cell in self.cells.tolist()]
         return Coded(objects(list(places)), np.array(codes, dtype=np.int64)[self.codes])
 
-    def taken(self, kept: npt.NDArray[Any]) -> "Coded":
+    def taken(self, kept: npt.NDArray[np.generic]) -> "Coded":
         """Some rows, named by a mask or by their places; cells may be no row's then."""
         return Coded(self.cells, self.codes[kept])
 
@@ -130,7 +130,7 @@ def is_narrow(values: npt.NDArray[np.generic]) -> bool:
     )
 
 
-def objects(values: list[Any]) -> npt.NDArray[Any]:
+def objects(values: list[object]) -> npt.NDArray[Any]:
     """A list as an array that holds the very same objects."""
     array = np.empty(len(values), dtype=object)
     array[:] = values

@@ -403,7 +403,7 @@ def label_counts(table: Table, name: str, *, most: int) -> dict[Secret, int]:
     return {label: rows for label, rows in found if label is not None}
 
 
-def _is_text(dtype: Any) -> bool:
+def _is_text(dtype: object) -> bool:
     import narwhals as nw
 
     return dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object)

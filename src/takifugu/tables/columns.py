@@ -80,7 +80,7 @@ def binned(column: str, edges: Sequence[float]) -> Binned:
     return Binned(column, tuple(cuts))
 
 
-def cut_named(name: Any, available: Container[str] | None = None) -> Binned | None:
+def cut_named(name: object, available: Container[str] | None = None) -> Binned | None:
     """The cut that a name stands for, of a column that is there; None where it stands for itself.
 
     >>> cut_named("age:30:45").column, cut_named("age"), cut_named("visit:1:30", ["visit:1"]).edges

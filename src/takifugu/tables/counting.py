@@ -350,7 +350,7 @@ def _cut(table: Table, frame: "nw.LazyFrame[Any]", low: float, high: float) -> d
     )
 
 
-def _cells(answer: dict[str, list[Any]], seen: Overview) -> dict[Secret, list[Cell]]:
+def _cells(answer: dict[str, list[object]], seen: Overview) -> dict[Secret, list[Cell]]:
     cells: dict[Secret, list[Cell]] = {name: [] for name in seen.extents}
     names: dict[Any, Secret | None] = {}
     for key, tally, low, high in zip(*(answer[part] for part in _CELL), strict=True):

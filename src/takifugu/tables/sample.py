@@ -166,7 +166,7 @@ def _summarise(table: Table, rows: "nw.LazyFrame[Any]", names: tuple[str, ...]) 
     return _Summary(low, high, mean)
 
 
-def several(at: Any) -> bool:
+def several(at: object) -> bool:
     """Whether `at` lists inputs, rather than the numbers of one."""
     return isinstance(at, Sequence) and not isinstance(at, str) and bool(at) and not isinstance(at[0], Real | str)
 

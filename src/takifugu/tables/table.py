@@ -79,7 +79,7 @@ class Table:
             self.findings = [*self.findings, *told]
             self.schema = plain_schema(self.frame)
 
-    def holding(self, rows: Any) -> "Table":
+    def holding(self, rows: object) -> "Table":
         """The same table with these of its rows, which are in memory: read as they were."""
         from takifugu.tables.open import opened
 
@@ -114,12 +114,12 @@ class Table:
         if self.is_changed:
             raise InputError(f"{self.name} changed since it was counted. Nothing was published; begin anew")
 
-    def require(self, column: Any) -> None:
+    def require(self, column: object) -> None:
         """Raise, naming the nearest, unless there is such a column, or one to cut at the edges behind its name."""
         self.cut([column])
         self._require_there(column)
 
-    def _require_there(self, column: Any) -> None:
+    def _require_there(self, column: object) -> None:
         if column not in self.schema:
             there = [name for name in self.schema if name not in self.cuts]
             meant = _part_of(column, there) or edges_of(column, there) or suggestion(column, there)
@@ -133,7 +133,7 @@ class Table:
                 f"table.withColumnRenamed({column!r}, {column.replace('.', '_')!r})"
             )
 
-    def cut(self, names: Iterable[Any]) -> None:
+    def cut(self, names: Iterable[object]) -> None:
         """Add the columns that names with edges behind them stand for; names that stand for nothing are left alone."""
         for name in names:
             if (cut := cut_named(name, self.schema)) is not None and cut == name:  # 20.000 may mean twenty thousand
@@ -180,7 +180,7 @@ class Table:
             f"column {column!r} holds {kind_of(dtype)}, and labels are text, numbers or truth values: {advice}"
         )
 
-    def secrets_but(self, column: str, left_out: Sequence[Any]) -> list[Secret]:
+    def secrets_but(self, column: str, left_out: Sequence[object]) -> list[Secret]:
         """The secrets of a column without some; an error where one of these is not among them, or too few are left."""
         import narwhals as nw
 
@@ -251,7 +251,7 @@ def plain_schema(frame: Any) -> dict[str, Any]:
     }
 
 
-def is_counted_as_text(dtype: Any) -> bool:
+def is_counted_as_text(dtype: object) -> bool:
     """Whether a column's labels are counted as texts: categories, and objects of any type."""
     import narwhals as nw
 
@@ -265,7 +265,7 @@ def as_text(column: str) -> "nw.Expr":
     return nw.when(~nw.col(column).is_null()).then(nw.col(column).cast(nw.String))
 
 
-def _part_of(piece: Any, names: Iterable[str]) -> str:
+def _part_of(piece: object, names: Iterable[str]) -> str:
     """What to say to whoever typed a name with a comma among others, where commas stand between names.
 
     >>> _part_of("stay", ["age", "stay, days"])
@@ -397,7 +397,9 @@ def _arrow(table: Table, frame: "nw.LazyFrame[Any]") -> Iterator[Any]:
 # The rows of a table that can be published: those with every value they need.
 
 
-def complete_rows(source: Any, *, needed: Sequence[str], columns: Sequence[str], reading: Reading | None = None) -> Any:
+def complete_rows(
+    source: object, *, needed: Sequence[str], columns: Sequence[str], reading: Reading | None = None
+) -> Any:
     """The rows that lack nothing they need, in their own library; a file becomes a PyArrow table.
 
     What is left out was counted when the priors were fitted; with `missing="refuse"` nothing is.

@@ -49,13 +49,13 @@ def tidied(table: "Table") -> "tuple[nw.LazyFrame[Any], list[Diagnostic]]":
     return table.frame.with_columns(*beside, *(values[name].alias(name) for name in chosen)), told
 
 
-def _holds_labels(dtype: Any) -> bool:
+def _holds_labels(dtype: object) -> bool:
     import narwhals as nw
 
     return dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object)
 
 
-def _text(name: str, dtype: Any) -> "nw.Expr":
+def _text(name: str, dtype: object) -> "nw.Expr":
     import narwhals as nw
 
     value = nw.col(name)

@@ -85,7 +85,7 @@ class Question:
     narrow: bool = False
 
 
-def read_question(data: Any) -> Question:
+def read_question(data: object) -> Question:
     """The question in a request's body, or an `InputError` that names the field that is wrong.
 
     Whether the columns and secrets are there is for the table to say.
@@ -146,7 +146,7 @@ def text(value: Any, name: str) -> str:
     return value
 
 
-def _pair(value: Any) -> tuple[str, str] | None:
+def _pair(value: object) -> tuple[str, str] | None:
     if value is None:
         return None
     if not isinstance(value, list) or len(value) != 2:
@@ -157,7 +157,7 @@ def _pair(value: Any) -> tuple[str, str] | None:
     return first, second
 
 
-def _names(value: Any, name: str, *, least: int, most: int) -> tuple[str, ...]:
+def _names(value: object, name: str, *, least: int, most: int) -> tuple[str, ...]:
     if not isinstance(value, list) or not least <= len(value) <= most:
         raise InputError(f"{name} must be a list of {least} to {most} columns")
     names = tuple(text(one, f"each of {name}") for one in value)
@@ -166,26 +166,26 @@ def _names(value: Any, name: str, *, least: int, most: int) -> tuple[str, ...]:
     return names
 
 
-def _truth(value: Any, name: str) -> bool:
+def _truth(value: object, name: str) -> bool:
     if not isinstance(value, bool):
         raise InputError(f"{name} must be true or false")
     return value
 
 
-def _one_of(value: Any, known: tuple[str, ...], name: str) -> str:
+def _one_of(value: object, known: tuple[str, ...], name: str) -> str:
     if not isinstance(value, str) or value not in known:
         raise InputError(f"{name} must be one of {', '.join(known)}")
     return value
 
 
-def _mechanism(value: Any) -> str:
+def _mechanism(value: object) -> str:
     # Others' mechanisms are looked up in every package that is installed here: not for each step of a slider.
     if isinstance(value, str) and is_ours(value):
         return value
     return _one_of(value, tuple(list_mechanisms()), "'mechanism'")
 
 
-def _between(value: Any, limits: tuple[float, float], name: str) -> float:
+def _between(value: object, limits: tuple[float, float], name: str) -> float:
     low, high = limits
     accepted = f"a number from {low:g} to {high:g}"
     number = real(name, value, accepted)

@@ -30,7 +30,7 @@ FIELDS = {  # what can be said of a file of each kind
 _EVERY = tuple(dict.fromkeys(name for names in FIELDS.values() for name in names))
 
 
-def read_reading(data: Any) -> tuple[str, dict[str, str]]:
+def read_reading(data: object) -> tuple[str, dict[str, str]]:
     """The table to read again, and what is said of its form; an empty text leaves a decision to the reader."""
     if not isinstance(data, Mapping) or "table" not in data or not set(data) <= {"table", *_EVERY}:
         raise InputError(f"the question must be a JSON object with 'table' and some of {', '.join(map(repr, _EVERY))}")

@@ -41,7 +41,7 @@ def proved(calibration: Any) -> Any:
     return certify(calibration)
 
 
-TASKS: dict[str, Callable[..., Any]] = {task.__name__: task for task in (facts, compared, proved)}
+TASKS: dict[str, Callable[..., object]] = {task.__name__: task for task in (facts, compared, proved)}
 
 
 def main() -> None:
@@ -65,7 +65,7 @@ def main() -> None:
         _send(answers, answer)
 
 
-def _send(answers: IO[bytes], message: tuple[str, Any]) -> None:
+def _send(answers: IO[bytes], message: tuple[str, object]) -> None:
     pickle.dump(message, answers)
     answers.flush()
 
@@ -128,7 +128,7 @@ class Errand:
         with self._desk.turn(self, "threads"):
             return act()
 
-    def apart(self, task: str, *arguments: Any) -> Any:
+    def apart(self, task: str, *arguments: object) -> Any:
         """Do heavy work in a process that is ended when a newer question comes."""
         with self._desk.turn(self, "workers"), self._desk.worker(self) as worker:
             return worker.answer(task, arguments, self.hear)
@@ -263,7 +263,7 @@ class _Worker:
         )
         self.is_well = True
 
-    def answer(self, task: str, arguments: tuple[Any, ...], hear: Callable[[str], None] = lambda words: None) -> Any:
+    def answer(self, task: str, arguments: tuple[object, ...], hear: Callable[[str], None] = lambda words: None) -> Any:
         """Hand a task over and wait; `hear` is told what is being tried meanwhile."""
         ask, tell = self._process.stdin, self._process.stdout
         kind, content = "failed", "end"

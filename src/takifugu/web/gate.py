@@ -30,7 +30,7 @@ def impatient_protocol() -> Any:
     class Impatient(H11Protocol):  # type: ignore[misc]
         """Closes a connection on which no request begins in time."""
 
-        def connection_made(self, transport: Any) -> None:
+        def connection_made(self, transport: object) -> None:
             super().connection_made(transport)
             self._clock: Any = self.loop.call_later(SILENCE, self._too_late)
 

@@ -149,7 +149,7 @@ def serve(
     reading: Reading | None = None,
     port: int = 0,
     ledger: str | None = None,
-    ready: Callable[[str], Any] = print,
+    ready: Callable[[str], object] = print,
 ) -> None:
     """Serve until interrupted; `ready` is called once with the address to open, token included.
 
@@ -178,7 +178,7 @@ def serve(
         )
         server = uvicorn.Server(config)
 
-        def end(number: int, frame: Any) -> None:
+        def end(number: int, frame: object) -> None:
             # Raised while the server starts, an interrupt would leave noise behind; raised while it answers, it would
             # end that answer and nothing else.
             server.should_exit = True
@@ -188,13 +188,13 @@ def serve(
             server.run(sockets=[listener])
 
 
-def _interrupt(number: int, frame: Any) -> None:
+def _interrupt(number: int, frame: object) -> None:
     """What Ctrl-C does: dropped files are removed then, and workers ended."""
     raise KeyboardInterrupt
 
 
 @contextlib.contextmanager
-def _heard(names: Iterable[str], heed: Callable[[int, Any], None]) -> Iterator[None]:
+def _heard(names: Iterable[str], heed: Callable[[int, object], None]) -> Iterator[None]:
     """Heed whatever asks the process to end, as far as this system has such signals."""
     before = {}
     with contextlib.suppress(ValueError):  # only a main thread hears signals
@@ -335,7 +335,7 @@ async def no_details(request: Request, proceed: Callable[..., Any]) -> Any:
 def named(*names: str) -> Callable[[Any], tuple[str, ...]]:
     """Reads a question that is made of short texts alone."""
 
-    def read(data: Any) -> tuple[str, ...]:
+    def read(data: object) -> tuple[str, ...]:
         if not isinstance(data, dict) or set(data) != set(names):
             raise InputError(f"the question must be a JSON object with {' and '.join(map(repr, names))}")
         return tuple(text(data[name], repr(name)) for name in names)
@@ -343,17 +343,17 @@ def named(*names: str) -> Callable[[Any], tuple[str, ...]]:
     return read
 
 
-def in_json(data: Any, status: int = 200) -> Response:
+def in_json(data: object, status: int = 200) -> Response:
     """An answer in JSON."""
     return Response(json.dumps(data, allow_nan=False), status_code=status, media_type="application/json")
 
 
-async def _apart(act: Callable[[Any], Any], asked: Any) -> Any:
+async def _apart(act: Callable[[object], object], asked: object) -> Any:
     """Do the work in a thread, which Ctrl-C does not wait for: what it computes is not worth keeping."""
     return await run_sync(act, asked, abandon_on_cancel=True)
 
 
-async def _body(request: Request) -> Any:
+async def _body(request: Request) -> object:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise InputError("a question is sent as application/json")
     return strict_json.parse(await request.body())
