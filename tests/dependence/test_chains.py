@@ -198,3 +198,12 @@ def test_a_histogram_is_the_joint_law_of_all_counts():
         tk.calibrate(beliefs, odds=3, mechanism="laplace")
     two = CHAIN.priors(5, tk.Histogram())
     assert sorted(k for _, k in two[0][0].values) == list(CHAIN.priors(5, Count(1))[0][0].values)
+
+
+def test_a_class_of_groups_is_held_for_each():
+    groups = [Group([0.1, 0.15, 0.5, 0.15, 0.1]), Group([0.3, 0.2, 0.2, 0.2, 0.1]), Group([0.5, 0.2, 0.3])]
+    found = tk.calibrate([one.priors() for one in groups], odds=3)
+    tk.verify(tk.certify(found))
+    for one in groups:
+        laws = [found.channel.apply(law) for law in one.priors().values()]
+        assert max(tk.max_divergence(*laws), tk.max_divergence(*reversed(laws))) <= math.log(3)
