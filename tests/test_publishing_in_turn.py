@@ -47,7 +47,7 @@ def test_two_calls_keep_one_promise(tmp_path):
     assert len(first.table) == len(second.table) == len(TABLE) - 1
     assert second.calibration.guarantee.most_odds == pytest.approx(4)
     assert tk.verify(second.certificate) == second.certificate
-    assert "published before" in str(second)
+    assert "published before" in " ".join(second.summary.details)
     assert ledger.account().left == ()
     for column in ("ward", "stay"):
         with pytest.raises(BudgetError, match="was published before"):
@@ -133,7 +133,8 @@ def test_the_command_publishes_in_turn_and_says_how(tmp_path):
     second = run("second.csv", "--columns", "stay")
     assert second.exit_code == 0, second.output
     told = " ".join(second.stdout.split())
-    assert "That is for stay together with ward, published before." in told
+    report = (tmp_path / "second-report.html").read_text(encoding="utf-8")
+    assert "That is for stay together with ward, published before." in report
     assert "all columns of this account are published" in told
     assert list(pd.read_csv(tmp_path / "second.csv").columns) == ["stay"]
     assert len(pd.read_csv(tmp_path / "first.csv")) == len(pd.read_csv(tmp_path / "second.csv")) == len(TABLE) - 1

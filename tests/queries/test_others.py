@@ -128,11 +128,11 @@ def test_publishing_by_another_table_alone_says_that_it_tells_nothing():
     asked = {"secret": "diagnosis", "columns": ["stay"], "domain": range(1, 7), "confidence": None, "odds": 1.5}
     ours = people(0, 1)
     own = tk.publish(ours, **asked)
-    assert "fitted to these very rows" in str(own)
+    assert "fitted to these very rows" in " ".join(own.summary.details)
     both = tk.publish(ours, **asked, beliefs={"last year": THEIRS})
-    assert "who believes 'last year'; the closest to the limit is " in str(both)
+    assert "who believes 'last year'; the closest to the limit is " in " ".join(both.summary.details)
     alone = tk.publish(ours, **asked, beliefs={"last year": THEIRS}, own=False)
-    assert "tells nothing about those rows" in str(alone)
+    assert "tells nothing about those rows" in " ".join(alone.summary.details)
     assert belief_names(alone.calibration.beliefs) == ["last year"]
     # The channel is the other table's own: our rows have no part in it.
     other = tk.publish(people(9, 1), **asked, beliefs={"last year": THEIRS}, own=False)
