@@ -35,6 +35,8 @@ ROOMS = (
     "vector_divergence",
     "shaped",
     "tables",
+    "rows",
+    "curve",
     "explorer",
     "audit_power",
     "tiers",

@@ -73,8 +73,8 @@ def many_lists(count: int, *, peer: bool) -> None:
     print(line)
 
 
-def every_pair_on_a_list(weights: np.ndarray) -> float:
-    """The same program as one writes it down: p_i(y) ≤ 3 p_j(y) for every pair, shares kept."""
+def every_pair_on_a_list(weights: np.ndarray, odds: float = 3.0) -> float:
+    """The same program as one writes it down: p_i(y) ≤ odds · p_j(y) for every pair, shares kept."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
@@ -83,7 +83,7 @@ def every_pair_on_a_list(weights: np.ndarray) -> float:
     published = kron(csr_array(weights / weights.sum(axis=1, keepdims=True)), eye_array(n)).tocsr()
     pairs = [(i, j) for i in range(secrets) for j in range(secrets) if i != j]
     signs = csr_array(
-        (np.tile([1.0, -3.0], len(pairs)), (np.repeat(np.arange(len(pairs)), 2), np.ravel(pairs))),
+        (np.tile([1.0, -odds], len(pairs)), (np.repeat(np.arange(len(pairs)), 2), np.ravel(pairs))),
         shape=(len(pairs), secrets),
     )
     # The published shares as variables of their own, or every row would have a hundred entries.

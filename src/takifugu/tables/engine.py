@@ -36,7 +36,7 @@ _MOST_IDLE = 2  # what is published is often held against what it was made of
 _SMALL = 1 << 20  # bytes of files, packed or not
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_idle.clear)
-_ASKED_AGAIN = 2  # the question before which a table is kept
+_ASKED_AGAIN = 3  # the question before which a table is kept: a count and one reading are done before that is worth it
 _numbers = count(1)
 
 
