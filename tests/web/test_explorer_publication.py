@@ -124,7 +124,7 @@ def test_a_ticket_that_was_never_given_is_none(publication: Publication) -> None
 
 def test_evidence_is_not_called_proof(publication: Publication) -> None:
     told = publication.prepare(_asked(confidence=0.9, pair=["1", "2"]))
-    assert "evidence is draws, not a proof, with 90 % confidence" in " ".join(told["sentences"])
+    assert "evidence is Monte Carlo, not a proof, with 90 % confidence" in " ".join(told["sentences"])
 
 
 def test_the_ledger_lies_beside_a_named_table_and_where_it_was_asked_for(tmp_path: Path) -> None:
