@@ -95,7 +95,7 @@ class Cones:
         found = with_margin(self._margined.narrowed(outputs), factor * bent(self._skew[:, outputs], factor), goal=goal)
         if found is None or not found.gap <= _POOR:
             raise CalibrationError(
-                "no channel was found that keeps what the rows leave open in hand: promise less, or give a coarser "
+                "no channel was found that keeps what the rows leave open in hand: guarantee less, or give a coarser "
                 "domain"
             )
         matrix = np.zeros(program.size)
