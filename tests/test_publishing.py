@@ -143,7 +143,7 @@ def test_what_cannot_be_preserved_is_published_without_and_says_so(monkeypatch):
     assert kept_of(wished) is None
 
     def refused(priors, **asked):
-        if asked["keep"] == "marginal":
+        if asked["keep"] in ("auto", "marginal"):
             raise tk.MechanismError("not to be had")
         return calibrate(priors, **asked)
 

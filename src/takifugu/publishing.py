@@ -253,7 +253,7 @@ def _preserving(
     if wishes.keys() & _WISHES:
         return search(None)
     try:
-        return search("marginal")
+        return search(AUTO)  # beyond one program for the whole channel, to preserve it takes minutes
     except (MechanismError, CalibrationError):
         return search(None)
 
@@ -726,7 +726,7 @@ def publish(
         other: what a label on no list becomes, as for `Row`.
         preserve: "marginal" publishes every row of the columns as often, on average, as it is there, so that means,
             correlations and tables of counts of the published columns need no correction; "mean" keeps means alone, and
-            None as few cells as possible changed, about a fifth to a half fewer. By default "marginal" where that can
+            None as few cells as possible changed. By default "marginal" for up to 2,000 rows of a list where that can
             be, without `later`, `private_fit` and further wishes (unbiased, diagonal, forbidden).
         loss: what is lost least: "square", "absolute" or "change", or a matrix, as for the mechanism "optimal".
         diagonal: at least this share of the values stays as it is.
